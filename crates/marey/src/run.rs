@@ -1,0 +1,310 @@
+//! What one process did, as values: the only thing that analysis sees.
+//!
+//! All times are nanoseconds since the start of the run (`start_unix_ns` in [`RunInfo`] says when that was),
+//! already converted from clock ticks. Sizes are bytes. What is not known is `None`.
+
+use crate::histogram::Histogram;
+use crate::value::Attributes;
+use crate::warning::Warning;
+
+/// One process from its first to its last event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Where, when and how the process ran.
+    pub info: RunInfo,
+    /// How it ended.
+    pub status: Status,
+    /// From the start of the recorder to its end, or to the last thing known when nobody closed the capture.
+    pub wall_ns: u64,
+    /// Call paths; a node's id is its index. Node 0 is the root (no name), a parent always has a smaller id.
+    pub nodes: Vec<Node>,
+    /// Threads that recorded something; a thread's id is its index.
+    pub threads: Vec<Thread>,
+    /// Completed sections that were recorded one by one, ordered by thread, then by end.
+    /// Empty or incomplete when records were dropped (`losses`); `totals` are exact all the same.
+    pub sections: Vec<Section>,
+    /// Exact figures of each node over all threads, dropped records included; same index as `nodes`.
+    pub totals: Vec<NodeTotals>,
+    /// Sections that were open when the capture ended, outermost first within a thread.
+    pub open: Vec<OpenSection>,
+    /// Attributes of recorded sections, ordered by `section`.
+    pub section_attributes: Vec<SectionAttributes>,
+    /// Named intervals with tags, ordered by start.
+    pub sessions: Vec<Session>,
+    /// Points in time with a name, ordered by time.
+    pub events: Vec<Event>,
+    /// Memory readings, ordered by time.
+    pub memory: Vec<MemoryReading>,
+    /// Readings of named counters, ordered by time.
+    pub counters: Vec<CounterReading>,
+    /// What caches did, ordered by time.
+    pub cache_events: Vec<CacheEvent>,
+    /// What was not recorded, counted.
+    pub losses: Losses,
+    /// What was wrong with the capture itself.
+    pub warnings: Vec<Warning>,
+}
+
+/// Where, when and how a process ran. Texts are empty when unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunInfo {
+    /// Wall clock at the start of the run, nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// Process id.
+    pub pid: u32,
+    /// Host name.
+    pub host: String,
+    /// The job that this process belongs to.
+    pub job_id: String,
+    /// Place in the job; `None` outside a job of several ranks.
+    pub rank: Option<u32>,
+    /// Number of ranks in the job.
+    pub world_size: Option<u32>,
+    /// Command line, values of prompt arguments replaced.
+    pub command: Vec<String>,
+    /// `tsc` or `monotonic`: how time was read.
+    pub clock: String,
+    /// Everything else worth knowing, such as versions, as key and value in recorded order.
+    pub facts: Vec<(String, String)>,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It had not ended when the capture was read.
+    Running,
+    /// It closed its capture.
+    Finished,
+    /// It closed its capture and said that it failed, with the reason.
+    Failed(String),
+    /// `marey run` saw it die of this signal.
+    Killed(i32),
+    /// It is gone and never closed its capture; nobody saw why.
+    #[default]
+    EndedWithoutClosing,
+}
+
+/// What a node counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NodeKind {
+    /// A named span.
+    #[default]
+    Section,
+    /// One turn of a loop; the node's name is the loop's.
+    Iteration,
+}
+
+/// An interned call path: a name under a parent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// `None` only for the root.
+    pub parent: Option<u32>,
+    /// As the user gave it, cut at 1 KiB. Never safe to print as it is: it may hold markup or control codes.
+    pub name: String,
+    /// Section or iteration.
+    pub kind: NodeKind,
+    /// It ran beside its parent, in another asyncio task: its time does not count against the parent's self time.
+    pub is_detached: bool,
+}
+
+/// A thread that recorded something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// The kernel's thread id.
+    pub os_id: u32,
+    /// The thread's name when it first recorded; empty when unknown.
+    pub name: String,
+}
+
+/// One completed section or iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Index into `Run::threads`.
+    pub thread: u32,
+    /// Index into `Run::nodes`.
+    pub node: u32,
+    /// When it was entered.
+    pub start_ns: u64,
+    /// When it was left; never before `start_ns`.
+    pub end_ns: u64,
+    /// 0 for the thread's own stack, otherwise a number for the asyncio task (numbers wrap at 65 535).
+    pub flow: u16,
+    /// It was left by an error.
+    pub is_failed: bool,
+}
+
+impl Section {
+    /// Length of the section.
+    pub fn duration_ns(&self) -> u64 {
+        self.end_ns - self.start_ns
+    }
+}
+
+/// Exact figures of one node, all threads together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeTotals {
+    /// Completed calls.
+    pub count: u64,
+    /// Sum of their durations.
+    pub sum_ns: u64,
+    /// Shortest; 0 when `count` is 0.
+    pub min_ns: u64,
+    /// Longest; 0 when `count` is 0.
+    pub max_ns: u64,
+    /// Duration of the call that began first.
+    pub first_ns: u64,
+    /// Duration of the call that ended last.
+    pub last_ns: u64,
+    /// Calls that were left by an error.
+    pub errors: u64,
+    /// Distribution of durations within ±3.1 %; `None` when the histogram arena was exhausted for one of the threads.
+    pub histogram: Option<Histogram>,
+    /// Number of threads that completed calls of this node.
+    pub n_threads: u32,
+}
+
+/// A section that was open when the capture ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenSection {
+    /// Index into `Run::threads`; `None` when the thread never completed anything.
+    pub thread: Option<u32>,
+    /// Index into `Run::nodes`.
+    pub node: u32,
+    /// When it was entered.
+    pub start_ns: u64,
+}
+
+/// Attributes that were given to one recorded section.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SectionAttributes {
+    /// Index into `Run::sections`.
+    pub section: usize,
+    /// The attributes.
+    pub attributes: Attributes,
+}
+
+/// A named interval of the run, what a user calls one generation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Session {
+    /// The user's name for it.
+    pub name: String,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it ended; `None` if it was open when the capture ended.
+    pub end_ns: Option<u64>,
+    /// The user's tags.
+    pub tags: Attributes,
+}
+
+/// A point in time with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// When.
+    pub at_ns: u64,
+    /// Index into `Run::threads`.
+    pub thread: u32,
+    /// The user's name for it.
+    pub name: String,
+    /// The user's data.
+    pub attributes: Attributes,
+}
+
+/// Where a memory reading comes from, which is what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemorySource {
+    /// Resident memory of the process (`/proc/self/statm`, peak from `VmHWM`).
+    Process,
+    /// torch's CUDA caching allocator on this device.
+    TorchCuda(u32),
+}
+
+/// One memory reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryReading {
+    /// When.
+    pub at_ns: u64,
+    /// The user's label; `None` for readings that the recorder took by itself.
+    pub label: Option<String>,
+    /// What was read.
+    pub source: MemorySource,
+    /// Bytes in use: resident (process) or allocated to tensors (torch).
+    pub allocated_bytes: u64,
+    /// Bytes that the allocator holds; `None` for the process.
+    pub reserved_bytes: Option<u64>,
+    /// Highest `allocated_bytes` so far, as the source counts it; `None` when not read.
+    pub peak_bytes: Option<u64>,
+}
+
+/// One reading of a named counter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CounterReading {
+    /// When.
+    pub at_ns: u64,
+    /// The counter.
+    pub name: String,
+    /// Its value; never NaN or infinite.
+    pub value: f64,
+}
+
+/// What a cache did at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CacheOutcome {
+    /// Found and used.
+    Hit,
+    /// Not found, or not similar enough.
+    Miss,
+    /// Thrown out to make room.
+    Eviction,
+}
+
+/// One decision of a cache.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheEvent {
+    /// When.
+    pub at_ns: u64,
+    /// Which cache (`teacache`, `first_block_cache`, …).
+    pub cache: String,
+    /// What it did. A lookup is a hit or a miss.
+    pub outcome: CacheOutcome,
+    /// Denoising step, when known.
+    pub step: Option<u64>,
+    /// Autoregressive block or chunk, when known.
+    pub block: Option<u64>,
+    /// Similarity or difference that was compared with `threshold`.
+    pub score: Option<f64>,
+    /// The limit that decided.
+    pub threshold: Option<f64>,
+    /// Bytes that the cache held afterwards.
+    pub held_bytes: Option<u64>,
+    /// Anything else that the user gave.
+    pub attributes: Attributes,
+}
+
+/// What was not recorded. All zero is a complete capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Sections that are in the totals but not recorded one by one, because a ring was full.
+    pub sections_ring_full: u64,
+    /// Sections that are in the totals but not in the capture: disk full, write error or capture size cap.
+    pub sections_not_written: u64,
+    /// Events, readings, attributes and the like that were dropped.
+    pub notes_dropped: u64,
+    /// Calls that were counted under "(other)" because there were too many distinct names or call paths.
+    pub calls_without_name: u64,
+    /// Sections that were not recorded at all because too many were open.
+    pub sections_unrecorded: u64,
+    /// Threads whose ring was in private memory: what they had not drained would be lost at a kill.
+    pub threads_in_private_memory: u64,
+}
+
+impl Losses {
+    /// Sections that are in the totals but not in `Run::sections`.
+    pub fn sections_missing(&self) -> u64 {
+        self.sections_ring_full + self.sections_not_written
+    }
+
+    /// Nothing was lost.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,62 @@
+//! Attribute values.
+
+use std::fmt;
+
+/// One value of an attribute or a tag.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number; may be NaN or infinite, because users pass such numbers. Readers show those as absent.
+    Float(f64),
+    /// Text. Bytes that are not UTF-8 were replaced by `\xNN` when the capture was read.
+    Text(String),
+}
+
+/// Named values of a section, an event or a session, in the order in which they were given.
+pub type Attributes = Vec<(String, Value)>;
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(v) => write!(f, "{v}"),
+            Self::Int(v) => write!(f, "{v}"),
+            Self::Float(v) => write!(f, "{v}"),
+            Self::Text(v) => f.write_str(v),
+        }
+    }
+}
+
+macro_rules! value_from {
+    ($($from:ty => $variant:ident as $to:ty),* $(,)?) => {$(
+        impl From<$from> for Value {
+            fn from(v: $from) -> Self {
+                Self::$variant(<$to>::from(v))
+            }
+        }
+    )*};
+}
+
+value_from! {
+    bool => Bool as bool,
+    i8 => Int as i64, i16 => Int as i64, i32 => Int as i64, i64 => Int as i64,
+    u8 => Int as i64, u16 => Int as i64, u32 => Int as i64,
+    f32 => Float as f64, f64 => Float as f64,
+    &str => Text as String, String => Text as String,
+}
+
+impl From<usize> for Value {
+    /// Numbers beyond `i64::MAX` become that.
+    fn from(v: usize) -> Self {
+        Self::Int(i64::try_from(v).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<u64> for Value {
+    /// Numbers beyond `i64::MAX` become that.
+    fn from(v: u64) -> Self {
+        Self::Int(i64::try_from(v).unwrap_or(i64::MAX))
+    }
+}

@@ -1,0 +1,63 @@
+//! What was wrong with a capture, as data.
+
+use std::fmt;
+
+/// Something that a reader had to work around. Shown in every report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// Bytes that are no valid block were passed over.
+    DamagedBytes {
+        /// Where they begin in the file.
+        offset: u64,
+        /// How many.
+        length: u64,
+    },
+    /// The file ends within a block.
+    Truncated {
+        /// Where the unfinished block begins.
+        offset: u64,
+    },
+    /// A block of a kind that this version does not know was passed over.
+    UnknownBlock {
+        /// Its kind.
+        kind: u16,
+    },
+    /// A block held content that makes no sense; the rest of it was passed over.
+    MalformedBlock {
+        /// Where the block begins.
+        offset: u64,
+    },
+    /// The clock jumped between two anchors (suspend, migration of a virtual machine).
+    ClockJump {
+        /// When, since the start of the run.
+        at_ns: u64,
+        /// By how much the wall clock and the monotonic clock disagree.
+        by_ns: i64,
+    },
+    /// The totals of the capture were taken before its end: later calls are counted from single records only.
+    TotalsAreOld,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DamagedBytes { offset, length } => {
+                write!(f, "{length} damaged bytes at offset {offset} were passed over")
+            }
+            Self::Truncated { offset } => write!(f, "the capture ends within a block (offset {offset})"),
+            Self::UnknownBlock { kind } => {
+                write!(f, "a block of unknown kind {kind} was passed over; a newer marey may read it")
+            }
+            Self::MalformedBlock { offset } => {
+                write!(f, "the block at offset {offset} is malformed; what follows in it was passed over")
+            }
+            Self::ClockJump { at_ns, by_ns } => {
+                write!(f, "the wall clock jumped by {by_ns} ns at {at_ns} ns (suspend, time set, or migration)")
+            }
+            Self::TotalsAreOld => {
+                f.write_str("the capture was not closed: totals come from its last snapshot and the records after it")
+            }
+        }
+    }
+}
