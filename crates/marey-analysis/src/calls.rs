@@ -1,0 +1,159 @@
+//! Figures of the calls of one section, one name or one loop.
+
+use marey::{Histogram, NodeTotals};
+use serde::Serialize;
+
+use crate::intervals::Interval;
+use crate::stats::{self, ratio};
+
+/// Figures of completed calls. Exact, except for what says otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CallStats {
+    /// Completed calls.
+    pub count: u64,
+    /// Calls that were left by an error.
+    pub errors: u64,
+    /// Sum of the durations of every call.
+    pub total_ns: u64,
+    /// `total_ns / count`; `None` without calls.
+    pub mean_ns: Option<f64>,
+    /// Shortest call; `None` without calls.
+    pub min_ns: Option<u64>,
+    /// Longest call; `None` without calls.
+    pub max_ns: Option<u64>,
+    /// The call that began first, which often includes loading and compilation; `None` without calls, and when calls of
+    /// several call paths were put together and not all were recorded one by one.
+    pub first_ns: Option<u64>,
+    /// Mean of all calls but the first; `None` when the first is not known or there are fewer than two.
+    pub rest_mean_ns: Option<f64>,
+    /// The call that ended last; absent as `first_ns`.
+    pub last_ns: Option<u64>,
+    /// Middle call, or mean of the middle two; from a histogram (±3.1 %) when `percentiles` says so.
+    pub median_ns: Option<f64>,
+    /// `None` when neither all calls nor a histogram are there.
+    pub percentiles: Option<Percentiles>,
+    /// Sample standard deviation; `None` for fewer than two calls or when not all were recorded one by one.
+    pub std_dev_ns: Option<f64>,
+}
+
+/// Nearest-rank percentiles of durations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Percentiles {
+    /// Half of the calls took no longer.
+    pub p50_ns: u64,
+    /// 95 % of the calls took no longer.
+    pub p95_ns: u64,
+    /// 99 % of the calls took no longer.
+    pub p99_ns: u64,
+    /// From every single call; otherwise from a histogram, within ±3.1 %.
+    pub is_exact: bool,
+}
+
+impl CallStats {
+    /// Puts the calls of one or more nodes together. `recorded` holds every one of these calls, or is `None`.
+    pub(crate) fn new(totals: &[&NodeTotals], recorded: Option<&[Interval]>) -> Self {
+        let called: Vec<&NodeTotals> = totals.iter().copied().filter(|t| t.count > 0).collect();
+        let count: u64 = called.iter().map(|t| t.count).sum();
+        if count == 0 {
+            return Self::default();
+        }
+        let total_ns = called
+            .iter()
+            .fold(0u64, |sum, t| sum.saturating_add(t.sum_ns));
+        let min_ns = called.iter().map(|t| t.min_ns).min();
+        let max_ns = called.iter().map(|t| t.max_ns).max();
+        let first_ns = first(&called, recorded);
+        let distribution = Distribution::new(&called, recorded);
+        Self {
+            count,
+            errors: called.iter().map(|t| t.errors).sum(),
+            total_ns,
+            mean_ns: Some(ratio(total_ns.into(), count.into())),
+            min_ns,
+            max_ns,
+            first_ns,
+            rest_mean_ns: first_ns.and_then(|first| rest_mean_ns(total_ns, count, first)),
+            last_ns: last(&called, recorded),
+            median_ns: distribution.median_ns,
+            percentiles: distribution.percentiles,
+            std_dev_ns: distribution.std_dev_ns,
+        }
+    }
+}
+
+fn first(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Option<u64> {
+    match called {
+        [only] => Some(only.first_ns),
+        _ => recorded?
+            .iter()
+            .min_by_key(|i| i.start_ns)
+            .map(Interval::length_ns),
+    }
+}
+
+fn last(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Option<u64> {
+    match called {
+        [only] => Some(only.last_ns),
+        _ => recorded?
+            .iter()
+            .max_by_key(|i| i.end_ns)
+            .map(Interval::length_ns),
+    }
+}
+
+fn rest_mean_ns(total_ns: u64, count: u64, first_ns: u64) -> Option<f64> {
+    let rest = total_ns.checked_sub(first_ns)?;
+    (count > 1).then(|| ratio(rest.into(), u128::from(count - 1)))
+}
+
+#[derive(Default)]
+struct Distribution {
+    median_ns: Option<f64>,
+    percentiles: Option<Percentiles>,
+    std_dev_ns: Option<f64>,
+}
+
+impl Distribution {
+    fn new(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Self {
+        match recorded {
+            Some(calls) => Self::of_calls(calls),
+            None => Self::of_histograms(called).unwrap_or_default(),
+        }
+    }
+
+    fn of_calls(calls: &[Interval]) -> Self {
+        let mut durations: Vec<u64> = calls.iter().map(Interval::length_ns).collect();
+        durations.sort_unstable();
+        Self {
+            median_ns: stats::median(&durations),
+            percentiles: percentiles(|q| stats::percentile(&durations, q), true),
+            std_dev_ns: stats::sample_std_dev(&durations),
+        }
+    }
+
+    fn of_histograms(called: &[&NodeTotals]) -> Option<Self> {
+        let mut merged = Histogram::default();
+        for totals in called {
+            merged.merge(totals.histogram.as_ref()?);
+        }
+        // The middle of a bucket may lie outside of what was seen; the extremes are known exactly.
+        let min_ns = called.iter().map(|t| t.min_ns).min()?;
+        let max_ns = called.iter().map(|t| t.max_ns).max()?;
+        let percentiles =
+            percentiles(|q| Some(merged.quantile(q)?.min(max_ns).max(min_ns)), false)?;
+        Some(Self {
+            median_ns: Some(ratio(percentiles.p50_ns.into(), 1)),
+            percentiles: Some(percentiles),
+            std_dev_ns: None,
+        })
+    }
+}
+
+fn percentiles(of: impl Fn(f64) -> Option<u64>, is_exact: bool) -> Option<Percentiles> {
+    Some(Percentiles {
+        p50_ns: of(0.50)?,
+        p95_ns: of(0.95)?,
+        p99_ns: of(0.99)?,
+        is_exact,
+    })
+}

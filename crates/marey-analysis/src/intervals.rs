@@ -1,0 +1,130 @@
+//! Time that several intervals cover together, counted once.
+
+/// From `start_ns` to `end_ns`, which is never before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Interval {
+    /// Where it begins.
+    pub start_ns: u64,
+    /// Where it ends.
+    pub end_ns: u64,
+}
+
+impl Interval {
+    /// Its length.
+    pub fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// The part of it that is before `limit_ns`.
+    pub(crate) fn clipped(self, limit_ns: u64) -> Self {
+        Self {
+            start_ns: self.start_ns.min(limit_ns),
+            end_ns: self.end_ns.min(limit_ns),
+        }
+    }
+}
+
+/// The same time as disjoint intervals in ascending order; those that touch become one, empty ones vanish.
+///
+/// ```text
+/// given   |---a---|       |-c-|
+///             |---b---|       |--d--|   e|
+/// union   |-----------|   |---------|
+/// ```
+pub fn union(mut intervals: Vec<Interval>) -> Vec<Interval> {
+    intervals.retain(|i| i.length_ns() > 0);
+    intervals.sort_unstable();
+    // A later interval that begins within or at the end of the one before is swallowed by it.
+    intervals.dedup_by(|next, kept| {
+        let is_touching = next.start_ns <= kept.end_ns;
+        if is_touching {
+            kept.end_ns = kept.end_ns.max(next.end_ns);
+        }
+        is_touching
+    });
+    intervals
+}
+
+/// Length of the time that the intervals cover, each moment counted once.
+pub fn union_length_ns(intervals: Vec<Interval>) -> u64 {
+    union(intervals).iter().map(Interval::length_ns).sum()
+}
+
+/// Those of `intervals` that no single one of `covered` contains. Both are in ascending order of start, `covered` as
+/// [`union`] returns it. One pass.
+pub(crate) fn not_within<'a>(
+    intervals: &'a [Interval],
+    covered: &'a [Interval],
+) -> impl Iterator<Item = Interval> + 'a {
+    let mut at = 0;
+    intervals.iter().copied().filter(move |interval| {
+        while covered
+            .get(at)
+            .is_some_and(|c| c.end_ns < interval.start_ns)
+        {
+            at += 1;
+        }
+        covered
+            .get(at)
+            .is_none_or(|c| c.start_ns > interval.start_ns || c.end_ns < interval.end_ns)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(pairs: &[(u64, u64)]) -> Vec<Interval> {
+        pairs
+            .iter()
+            .map(|&(start_ns, end_ns)| Interval { start_ns, end_ns })
+            .collect()
+    }
+
+    #[test]
+    fn time_that_overlaps_is_counted_once() {
+        // 0    5    10   15   20   25   30
+        // |---a---|           |-c-|
+        //      |---b---|          |--d--|
+        let intervals = drawn(&[(20, 24), (0, 8), (5, 14), (24, 30)]);
+        assert_eq!(union(intervals.clone()), drawn(&[(0, 14), (20, 30)]));
+        assert_eq!(union_length_ns(intervals), 24);
+    }
+
+    #[test]
+    fn an_interval_within_another_adds_nothing() {
+        // 0         10        20
+        // |---------a---------|
+        //     |b|  |---c---|
+        assert_eq!(union_length_ns(drawn(&[(0, 20), (4, 6), (9, 17)])), 20);
+    }
+
+    #[test]
+    fn nothing_and_empty_intervals_cover_nothing() {
+        assert_eq!(union_length_ns(vec![]), 0);
+        assert_eq!(union(drawn(&[(5, 5), (9, 9)])), vec![]);
+    }
+
+    #[test]
+    fn only_what_sticks_out_is_not_within() {
+        // 0         10        20        30
+        // |-covered-|         |-covered-|
+        //   |a|   |-b-| |c|     |d|    |-e-|
+        let covered = drawn(&[(0, 10), (20, 30)]);
+        let given = drawn(&[(2, 4), (8, 12), (14, 16), (22, 24), (29, 33)]);
+        let outside: Vec<Interval> = not_within(&given, &covered).collect();
+        assert_eq!(outside, drawn(&[(8, 12), (14, 16), (29, 33)]));
+    }
+
+    #[test]
+    fn a_long_interval_does_not_hide_the_cover_of_a_later_one() {
+        // 0         10        20        30
+        // |-covered-|         |-covered-|
+        //   |--------- a ---------|
+        //    |b|                |c|
+        let covered = drawn(&[(0, 10), (20, 30)]);
+        let given = drawn(&[(2, 24), (3, 5), (22, 24)]);
+        let outside: Vec<Interval> = not_within(&given, &covered).collect();
+        assert_eq!(outside, drawn(&[(2, 24)]));
+    }
+}

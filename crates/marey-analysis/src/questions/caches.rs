@@ -1,0 +1,119 @@
+//! Does each cache hit, and what does it hold for that?
+
+use marey::{CacheEvent, CacheOutcome, Run};
+use serde::Serialize;
+
+use crate::stats::ratio;
+
+/// What all caches of a run did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Caches {
+    /// All caches together; `name` is empty.
+    pub all: CacheUse,
+    /// Each cache, in the order of their first events.
+    pub each: Vec<CacheUse>,
+}
+
+/// What one cache did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CacheUse {
+    /// The cache's name as the user gave it; not safe to print.
+    pub name: String,
+    /// Hits and misses.
+    pub lookups: u64,
+    /// Lookups that found something.
+    pub hits: u64,
+    /// Lookups that did not.
+    pub misses: u64,
+    /// Entries thrown out.
+    pub evictions: u64,
+    /// Hits over lookups, 0 to 1; `None` without lookups.
+    pub hit_ratio: Option<f64>,
+    /// Most bytes that it held after any event; `None` when it never said. For all caches together it is not known.
+    pub peak_held_bytes: Option<u64>,
+}
+
+/// Figures of each cache; `None` when no cache event was recorded.
+pub fn caches(run: &Run) -> Option<Caches> {
+    let mut all = CacheUse::default();
+    let mut each: Vec<CacheUse> = Vec::new();
+    for event in &run.cache_events {
+        all.count(event);
+        // Pipelines have a handful of caches.
+        let known = each.iter().position(|cache| cache.name == event.cache);
+        let index = known.unwrap_or_else(|| {
+            each.push(CacheUse {
+                name: event.cache.clone(),
+                ..CacheUse::default()
+            });
+            each.len() - 1
+        });
+        let cache = &mut each[index];
+        cache.count(event);
+        cache.peak_held_bytes = cache.peak_held_bytes.max(event.held_bytes);
+    }
+    (!each.is_empty()).then_some(Caches { all, each })
+}
+
+impl CacheUse {
+    fn count(&mut self, event: &CacheEvent) {
+        match event.outcome {
+            CacheOutcome::Hit => self.hits += 1,
+            CacheOutcome::Miss => self.misses += 1,
+            CacheOutcome::Eviction => self.evictions += 1,
+        }
+        self.lookups = self.hits + self.misses;
+        self.hit_ratio = (self.lookups > 0).then(|| ratio(self.hits.into(), self.lookups.into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marey::RunBuilder;
+
+    fn event(cache: &str, outcome: CacheOutcome, held_bytes: Option<u64>) -> CacheEvent {
+        CacheEvent {
+            at_ns: 0,
+            cache: cache.into(),
+            outcome,
+            step: None,
+            block: None,
+            score: None,
+            threshold: None,
+            held_bytes,
+            attributes: vec![],
+        }
+    }
+
+    #[test]
+    fn the_hit_rate_is_hits_over_lookups() {
+        let run = RunBuilder::new()
+            .cache_event(event("teacache", CacheOutcome::Miss, Some(100)))
+            .cache_event(event("teacache", CacheOutcome::Hit, Some(300)))
+            .cache_event(event("kv", CacheOutcome::Eviction, None))
+            .cache_event(event("teacache", CacheOutcome::Hit, Some(200)))
+            .cache_event(event("teacache", CacheOutcome::Eviction, None))
+            .finish(10);
+        let caches = caches(&run).unwrap();
+        let teacache = &caches.each[0];
+        assert_eq!((teacache.lookups, teacache.hits), (3, 2));
+        assert_eq!((teacache.misses, teacache.evictions), (1, 1));
+        assert_eq!(teacache.hit_ratio, Some(2.0 / 3.0));
+        assert_eq!(teacache.peak_held_bytes, Some(300));
+        assert_eq!(caches.all.evictions, 2);
+    }
+
+    #[test]
+    fn a_cache_that_was_never_asked_has_no_hit_rate() {
+        let run = RunBuilder::new()
+            .cache_event(event("kv", CacheOutcome::Eviction, None))
+            .finish(10);
+        assert_eq!(caches(&run).unwrap().each[0].hit_ratio, None);
+    }
+
+    #[test]
+    fn a_run_without_cache_events_has_no_answer() {
+        assert_eq!(caches(&RunBuilder::new().finish(10)), None);
+    }
+}

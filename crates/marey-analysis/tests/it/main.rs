@@ -1,0 +1,4 @@
+//! Integration tests of the analysis.
+
+mod many_sections;
+mod properties;
