@@ -48,6 +48,12 @@ def usable_torch(python: Path | str) -> str | None:
     return found.stdout.strip() if found.returncode == 0 else None
 
 
+def is_virtual(python: str) -> bool:
+    """Whether this interpreter belongs to a virtual environment, whose packages another one cannot build on."""
+    code = "import sys; sys.exit(sys.prefix == sys.base_prefix)"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
 def pip(python: Path, *arguments: str) -> None:
     """Run `pip install` in the environment; its own messages are shown only when it fails."""
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments]
@@ -120,7 +126,9 @@ def install(python: Path, torch: str) -> None:
         raise SetupError(message)
     if torch == "existing":
         if version is None:
-            message = "there is no usable torch to build on; leave out --torch existing"
+            message = (
+                "the interpreter that this environment is based on has no usable torch; leave out --torch existing"
+            )
             raise SetupError(message)
         say(f"building on torch {version}")
         pip(python, *(line for line in REQUIREMENTS.read_text().splitlines() if not line.startswith(("#", "torch=="))))
@@ -169,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise SetupError(message)
         if sys.platform != "linux":
             say(f"{platform.system()}: its torch needs no stand-ins, pip installs it as it is")
-        if asked.torch != "existing" and (version := usable_torch(asked.python)):
+        if asked.torch != "existing" and not is_virtual(asked.python) and (version := usable_torch(asked.python)):
             say(f"note: {asked.python} has a usable torch {version} of its own; --torch existing builds on that one")
         free_bytes = shutil.disk_usage(asked.folder.resolve().parent).free
         if not asked.folder.exists() and free_bytes < ROOM_BYTES[asked.torch]:
