@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +77,23 @@ def test_wrapped_denoiser_looks_like_the_bare_one(build: Callable[[], TinyPipeli
     assert wrapped is not bare
     assert inspect.signature(wrapped) == inspect.signature(bare)
     assert (wrapped.__name__, wrapped.__doc__) == (bare.__name__, bare.__doc__)
+
+
+@pytest.mark.usefixtures("recording")
+def test_random_numbers_of_the_program_are_not_used_up(tmp_path: Path) -> None:
+    """Programs that seed globally get the same numbers with sections, iterations and readings between the draws."""
+
+    def states() -> tuple[object, ...]:
+        return random.getstate(), torch.get_rng_state().tolist(), np.random.get_state()[1].tolist()
+
+    before = states()
+    iterations, memory = marey.IterationProfiler("diffusion_step"), marey.MemoryTracker()
+    with marey.session("clip-0", seed=7):
+        for step in range(3):
+            with iterations.iteration(), marey.profile_section("work", step=step):
+                memory.snapshot("inside")
+    marey.export_profiling_report(str(tmp_path / "report"), memory_tracker=memory, iteration_profiler=iterations)
+    assert states() == before
 
 
 @pytest.mark.usefixtures("recording")
