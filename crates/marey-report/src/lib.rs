@@ -1,1 +1,25 @@
-//! Placeholder.
+//! A [`Report`] is everything that is shown about a run; each format turns it into bytes.
+//!
+//! Formats format: a number that any of them shows exists in the report first. Nothing here writes to a file or a
+//! terminal, and everything that a user named is escaped for where it is shown.
+
+#![forbid(unsafe_code)]
+
+pub mod escape;
+pub mod quantity;
+
+mod model;
+
+mod cache_markdown;
+mod json;
+mod memory_log;
+mod text;
+
+pub use cache_markdown::cache_markdown;
+pub use json::profiling_report;
+pub use memory_log::memory_log;
+pub use model::{
+    AttributeValue, CacheMoment, EventMoment, Loss, NamedValues, OpenCall, Quality, Report,
+    RunFacts, RunStatus, SessionFacts, StatusKind,
+};
+pub use text::{iteration_summary, memory_summary, summary, timing_summary};

@@ -29,6 +29,8 @@ pub struct CacheUse {
     pub evictions: u64,
     /// Hits over lookups, 0 to 1; `None` without lookups.
     pub hit_ratio: Option<f64>,
+    /// Misses over lookups, 0 to 1; `None` without lookups.
+    pub miss_ratio: Option<f64>,
     /// Most bytes that it held after any event; `None` when it never said. For all caches together it is not known.
     pub peak_held_bytes: Option<u64>,
 }
@@ -63,7 +65,8 @@ impl CacheUse {
             CacheOutcome::Eviction => self.evictions += 1,
         }
         self.lookups = self.hits + self.misses;
-        self.hit_ratio = (self.lookups > 0).then(|| ratio(self.hits.into(), self.lookups.into()));
+        let of_lookups = |n: u64| (self.lookups > 0).then(|| ratio(n.into(), self.lookups.into()));
+        (self.hit_ratio, self.miss_ratio) = (of_lookups(self.hits), of_lookups(self.misses));
     }
 }
 
@@ -100,6 +103,7 @@ mod tests {
         assert_eq!((teacache.lookups, teacache.hits), (3, 2));
         assert_eq!((teacache.misses, teacache.evictions), (1, 1));
         assert_eq!(teacache.hit_ratio, Some(2.0 / 3.0));
+        assert_eq!(teacache.miss_ratio, Some(1.0 / 3.0));
         assert_eq!(teacache.peak_held_bytes, Some(300));
         assert_eq!(caches.all.evictions, 2);
     }

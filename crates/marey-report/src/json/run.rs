@@ -1,0 +1,108 @@
+//! `run`, `status`, `sessions` and `events`.
+
+use serde::Serialize;
+
+use super::{Pairs, seconds};
+use crate::model::{EventMoment, NamedValues, RunFacts, RunStatus, SessionFacts, StatusKind};
+
+/// `run` of the report.
+#[derive(Serialize)]
+pub(super) struct RunObject<'a> {
+    id: &'a str,
+    job_id: Option<&'a str>,
+    host: Option<&'a str>,
+    pid: u32,
+    rank: Option<u32>,
+    world_size: Option<u32>,
+    command: &'a [String],
+    start: f64,
+    wall: f64,
+    facts: Pairs<&'a str, &'a str>,
+}
+
+/// `status` of the report.
+#[derive(Serialize)]
+pub(super) struct StatusObject<'a> {
+    kind: StatusKind,
+    signal: Option<i32>,
+    reason: Option<&'a str>,
+    text: String,
+}
+
+/// One session.
+#[derive(Serialize)]
+pub(super) struct SessionObject<'a> {
+    name: &'a str,
+    start: f64,
+    duration: Option<f64>,
+    tags: &'a NamedValues,
+}
+
+/// One event.
+#[derive(Serialize)]
+pub(super) struct EventObject<'a> {
+    name: &'a str,
+    timestamp: f64,
+    data: &'a NamedValues,
+}
+
+impl<'a> RunObject<'a> {
+    pub(super) fn new(run: &'a RunFacts) -> Self {
+        Self {
+            id: &run.id,
+            job_id: run.job_id.as_deref(),
+            host: run.host.as_deref(),
+            pid: run.pid,
+            rank: run.rank,
+            world_size: run.world_size,
+            command: &run.command,
+            start: seconds(run.start_unix_ns),
+            wall: seconds(run.wall_ns),
+            facts: Pairs(facts(run)),
+        }
+    }
+}
+
+/// Facts by name; of a name that was recorded twice the last one.
+fn facts(run: &RunFacts) -> Vec<(&str, &str)> {
+    let mut kept: Vec<(&str, &str)> = Vec::new();
+    for (name, value) in &run.facts {
+        match kept.iter_mut().find(|(known, _)| known == name) {
+            Some((_, earlier)) => *earlier = value,
+            None => kept.push((name, value)),
+        }
+    }
+    kept
+}
+
+impl<'a> StatusObject<'a> {
+    pub(super) fn new(status: &'a RunStatus) -> Self {
+        Self {
+            kind: status.kind,
+            signal: status.signal,
+            reason: status.reason.as_deref(),
+            text: status.text(),
+        }
+    }
+}
+
+impl<'a> SessionObject<'a> {
+    pub(super) fn new(session: &'a SessionFacts) -> Self {
+        Self {
+            name: &session.name,
+            start: seconds(session.start_ns),
+            duration: session.duration_ns.map(seconds),
+            tags: &session.tags,
+        }
+    }
+}
+
+impl<'a> EventObject<'a> {
+    pub(super) fn new(run: &RunFacts, event: &'a EventMoment) -> Self {
+        Self {
+            name: &event.name,
+            timestamp: seconds(run.start_unix_ns.saturating_add(event.at_ns)),
+            data: &event.data,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The section tree as a flat list in which each entry names its parent.
+
+use marey_analysis::{Kind, NotAvailable, SectionRow, UnderNoSection};
+use serde::Serialize;
+
+use super::calls::CallsObject;
+use super::seconds;
+use crate::model::Report;
+
+/// One call path.
+#[derive(Serialize)]
+pub(super) struct SectionObject<'a> {
+    id: u32,
+    parent: Option<u32>,
+    depth: u32,
+    name: &'a str,
+    kind: Kind,
+    is_detached: bool,
+    inclusive: f64,
+    #[serde(rename = "self")]
+    own: f64,
+    share_of_wall: Option<f64>,
+    #[serde(flatten)]
+    calls: CallsObject,
+    open: Option<OpenObject>,
+}
+
+#[derive(Serialize)]
+struct OpenObject {
+    count: u64,
+    so_far: f64,
+}
+
+/// Wall time that nothing covers.
+#[derive(Serialize)]
+pub(super) struct UnderNoSectionObject {
+    seconds: Option<f64>,
+    share_of_wall: Option<f64>,
+    not_available: Option<String>,
+}
+
+impl<'a> SectionObject<'a> {
+    pub(super) fn new(row: &'a SectionRow) -> Self {
+        Self {
+            id: row.node,
+            parent: row.parent,
+            depth: row.depth,
+            name: &row.name,
+            kind: row.kind,
+            is_detached: row.is_detached,
+            inclusive: seconds(row.inclusive_ns),
+            own: seconds(row.self_ns),
+            share_of_wall: row.share_of_wall_ratio,
+            calls: CallsObject::new(&row.calls),
+            open: row.open.map(|open| OpenObject {
+                count: open.count,
+                so_far: seconds(open.so_far_ns),
+            }),
+        }
+    }
+}
+
+impl UnderNoSectionObject {
+    pub(super) fn new(report: &Report) -> Self {
+        let (known, not_available) = match report.sections.under_no_section {
+            UnderNoSection::Known(ns) => (Some(seconds(ns)), None),
+            UnderNoSection::Unknown(why) => (None, Some(reason(why))),
+        };
+        Self {
+            seconds: known,
+            share_of_wall: report.under_no_section_ratio,
+            not_available,
+        }
+    }
+}
+
+/// Why a figure is not available.
+pub(crate) fn reason(why: NotAvailable) -> String {
+    match why {
+        NotAvailable::NotRecordedOneByOne(n) => {
+            format!("{n} sections were not recorded one by one")
+        }
+        NotAvailable::NotRecorded(n) => format!("{n} sections were not recorded at all"),
+    }
+}

@@ -1,0 +1,84 @@
+//! Values that a user attached to something.
+
+use marey::{Attributes, Value};
+use serde::{Serialize, Serializer};
+
+/// Names and values in the order in which they were given; a name that was given twice keeps its last value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedValues(pub Vec<(String, AttributeValue)>);
+
+/// One value; what is no finite number is absent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum AttributeValue {
+    /// NaN or infinite: not a figure.
+    Absent,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A finite number.
+    Float(f64),
+    /// Text, not safe to print.
+    Text(String),
+}
+
+impl NamedValues {
+    pub(super) fn new(attributes: &Attributes) -> Self {
+        let mut kept: Vec<(String, AttributeValue)> = Vec::with_capacity(attributes.len());
+        for (name, value) in attributes {
+            let value = AttributeValue::new(value);
+            // A handful of attributes: a search costs nothing.
+            match kept.iter_mut().find(|(known, _)| known == name) {
+                Some((_, earlier)) => *earlier = value,
+                None => kept.push((name.clone(), value)),
+            }
+        }
+        Self(kept)
+    }
+}
+
+impl Serialize for NamedValues {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl AttributeValue {
+    fn new(value: &Value) -> Self {
+        match value {
+            Value::Bool(v) => Self::Bool(*v),
+            Value::Int(v) => Self::Int(*v),
+            Value::Float(v) if v.is_finite() => Self::Float(*v),
+            Value::Float(_) => Self::Absent,
+            Value::Text(v) => Self::Text(v.clone()),
+        }
+    }
+
+    /// The value as text, not safe to print.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Absent => crate::quantity::UNKNOWN.into(),
+            Self::Bool(v) => v.to_string(),
+            Self::Int(v) => v.to_string(),
+            Self::Float(v) => v.to_string(),
+            Self::Text(v) => v.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_absent_and_a_repeated_name_keeps_its_last_value() {
+        let given = vec![
+            ("a".into(), Value::Float(f64::NAN)),
+            ("b".into(), Value::Int(1)),
+            ("b".into(), Value::Int(2)),
+        ];
+        let json = serde_json::to_string(&NamedValues::new(&given)).unwrap();
+        assert_eq!(json, r#"{"a":null,"b":2}"#);
+    }
+}

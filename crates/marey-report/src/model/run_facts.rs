@@ -1,0 +1,167 @@
+//! Where, when and how a process ran, and how it ended.
+
+use marey::{Run, Status};
+use serde::Serialize;
+
+/// Where, when and how a process ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunFacts {
+    /// Host, process id and start: no two runs share them.
+    pub id: String,
+    /// The job that it belongs to; `None` when unknown.
+    pub job_id: Option<String>,
+    /// Host name; `None` when unknown.
+    pub host: Option<String>,
+    /// Process id.
+    pub pid: u32,
+    /// Place in the job; `None` outside a job of several ranks.
+    pub rank: Option<u32>,
+    /// Number of ranks in the job.
+    pub world_size: Option<u32>,
+    /// Command line; not safe to print.
+    pub command: Vec<String>,
+    /// Wall clock at the start, nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// From the start to the end, or to the last thing known.
+    pub wall_ns: u64,
+    /// How time was read: `tsc` or `monotonic`; `None` when unknown.
+    pub clock: Option<String>,
+    /// Versions and the like, in recorded order.
+    pub facts: Vec<(String, String)>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunStatus {
+    /// In one word.
+    pub kind: StatusKind,
+    /// Number of the signal that killed it.
+    pub signal: Option<i32>,
+    /// Why it failed, in its own words; not safe to print.
+    pub reason: Option<String>,
+}
+
+/// How a run ended, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusKind {
+    /// It had not ended when the capture was read.
+    Running,
+    /// It closed its capture.
+    Finished,
+    /// It closed its capture and said that it failed.
+    Failed,
+    /// It was seen to die of a signal.
+    Killed,
+    /// It is gone and never closed its capture.
+    EndedWithoutClosing,
+}
+
+impl RunFacts {
+    pub(super) fn new(run: &Run) -> Self {
+        let info = &run.info;
+        let known = |text: &String| (!text.is_empty()).then(|| text.clone());
+        let host = known(&info.host);
+        Self {
+            id: format!(
+                "{}-{}-{}",
+                host.as_deref().unwrap_or("unknown"),
+                info.pid,
+                info.start_unix_ns
+            ),
+            job_id: known(&info.job_id),
+            host,
+            pid: info.pid,
+            rank: info.rank,
+            world_size: info.world_size,
+            command: info.command.clone(),
+            start_unix_ns: info.start_unix_ns,
+            wall_ns: run.wall_ns,
+            clock: known(&info.clock),
+            facts: info.facts.clone(),
+        }
+    }
+}
+
+impl RunStatus {
+    pub(super) fn new(status: &Status) -> Self {
+        let of_kind = |kind| Self {
+            kind,
+            signal: None,
+            reason: None,
+        };
+        match status {
+            Status::Running => of_kind(StatusKind::Running),
+            Status::Finished => of_kind(StatusKind::Finished),
+            Status::EndedWithoutClosing => of_kind(StatusKind::EndedWithoutClosing),
+            Status::Failed(reason) => Self {
+                reason: Some(reason.clone()),
+                ..of_kind(StatusKind::Failed)
+            },
+            Status::Killed(signal) => Self {
+                signal: Some(*signal),
+                ..of_kind(StatusKind::Killed)
+            },
+        }
+    }
+
+    /// One sentence fragment; the reason in it is as the user gave it.
+    pub fn text(&self) -> String {
+        match self.kind {
+            StatusKind::Running => "running when it was read".into(),
+            StatusKind::Finished => "finished".into(),
+            StatusKind::Failed => format!(
+                "failed: {}",
+                self.reason.as_deref().unwrap_or("no reason given")
+            ),
+            StatusKind::Killed => self.signal.map_or_else(
+                || "killed".into(),
+                |signal| format!("killed by {}", signal_text(signal)),
+            ),
+            StatusKind::EndedWithoutClosing => "ended without closing its capture".into(),
+        }
+    }
+}
+
+/// `SIGKILL (9)`. Numbers of Linux on x86 and Arm: signal(7).
+fn signal_text(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        10 => "SIGUSR1",
+        11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    format!("{name} ({signal})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_killed_run_names_its_signal() {
+        assert_eq!(
+            RunStatus::new(&Status::Killed(9)).text(),
+            "killed by SIGKILL (9)"
+        );
+        assert_eq!(
+            RunStatus::new(&Status::Killed(42)).text(),
+            "killed by signal 42"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Labelled memory readings, peaks, and the sections in which memory grew.
+
+use std::cmp::Reverse;
+
+use marey_analysis::{LabelledReading, Memory, SectionMemory, SourceMemory, memory_source_name};
+
+use super::block;
+use super::columns::{Columns, Last};
+use super::sections::shown_path;
+use crate::escape::cut;
+use crate::model::Report;
+use crate::quantity::{bytes, growth, known, mebibytes, percent, time_s};
+
+const TITLE: &str = "MEMORY USAGE SUMMARY";
+const WIDTH: usize = 82;
+const LABEL_WIDTH: usize = 43;
+const MAX_SECTIONS: usize = 20;
+const PATH_WIDTH: usize = 60;
+
+/// The labelled readings in order of time, in MiB.
+pub fn memory_summary(report: &Report) -> String {
+    let header = row("Label", ["Allocated", "Reserved", "Max Alloc"]);
+    let labelled = report.memory.iter().flat_map(|memory| &memory.labelled);
+    let mut lines: Vec<String> = labelled.map(reading_row).collect();
+    if lines.is_empty() {
+        lines.push("(no labelled reading was taken)".into());
+    }
+    block::table(TITLE, &header, &lines, WIDTH)
+}
+
+fn reading_row(reading: &LabelledReading) -> String {
+    let figures = [
+        mebibytes(reading.allocated_bytes),
+        known(reading.reserved_bytes, mebibytes),
+        known(reading.peak_bytes, mebibytes),
+    ];
+    row(
+        &cut(&reading.label, LABEL_WIDTH),
+        figures.each_ref().map(String::as_str),
+    )
+}
+
+fn row(label: &str, figures: [&str; 3]) -> String {
+    let [allocated, reserved, peak] = figures;
+    format!("{label:<LABEL_WIDTH$} {allocated:>12} {reserved:>12} {peak:>12}")
+}
+
+/// Peaks by source and growth by section; `None` without readings.
+pub(super) fn details(report: &Report) -> Option<String> {
+    let memory = report.memory.as_ref()?;
+    let mut text = peaks(report, memory);
+    if !memory.sections.is_empty() {
+        text.push('\n');
+        text.push_str(&sections(report, memory));
+    }
+    Some(text)
+}
+
+fn peaks(report: &Report, memory: &Memory) -> String {
+    let headers = [
+        "Source",
+        "Readings",
+        "Peak",
+        "At",
+        "Fragmented",
+        "Counted peak",
+        "Where",
+    ];
+    let mut table = Columns::new(&headers, Last::Text);
+    for source in &memory.sources {
+        let peak = &source.peak;
+        table.row(vec![
+            memory_source_name(source.source),
+            source.n_readings.to_string(),
+            bytes(peak.allocated_bytes),
+            format!("{} s", time_s(peak.at_ns)),
+            known(peak.fragmentation_ratio, percent),
+            known(source.counted_peak_bytes, bytes),
+            place(report, source),
+        ]);
+    }
+    table.block("MEMORY PEAKS", &[])
+}
+
+fn place(report: &Report, source: &SourceMemory) -> String {
+    let label = source.peak.label.as_ref().map(|label| cut(label, 40));
+    let section = source
+        .peak
+        .node
+        .map(|node| shown_path(&report.call_path(node), PATH_WIDTH));
+    match (section, label) {
+        (Some(section), Some(label)) => format!("{section} ({label})"),
+        (Some(found), None) | (None, Some(found)) => found,
+        (None, None) => "under no section".into(),
+    }
+}
+
+fn sections(report: &Report, memory: &Memory) -> String {
+    let headers = [
+        "Section",
+        "Source",
+        "Readings",
+        "Peak",
+        "Largest growth",
+        "Net growth",
+    ];
+    let mut table = Columns::new(&headers, Last::Figure);
+    let mut rows: Vec<&SectionMemory> = memory.sections.iter().collect();
+    rows.sort_by_key(|row| (Reverse(row.peak_allocated_bytes), row.node, row.source));
+    for row in rows.iter().take(MAX_SECTIONS) {
+        table.row(vec![
+            shown_path(&report.call_path(row.node), PATH_WIDTH),
+            memory_source_name(row.source),
+            row.n_readings.to_string(),
+            bytes(row.peak_allocated_bytes),
+            known(row.largest_growth_bytes, growth),
+            known(row.net_growth_bytes, growth),
+        ]);
+    }
+    table.block("MEMORY BY SECTION", &notes(&rows))
+}
+
+fn notes(rows: &[&SectionMemory]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if rows.len() > MAX_SECTIONS {
+        notes.push(format!("… and {} more", rows.len() - MAX_SECTIONS));
+    }
+    notes.push("Growth: last reading minus first reading during one call.".into());
+    if rows.iter().any(|row| row.n_calls_missing > 0) {
+        notes.push(
+            "Some calls were not recorded one by one: readings during them are not counted here."
+                .into(),
+        );
+    }
+    notes
+}

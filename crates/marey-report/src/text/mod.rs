@@ -1,0 +1,41 @@
+//! The terminal summary, which is also `timing_summary.txt`.
+
+mod block;
+mod caches;
+mod columns;
+mod iterations;
+mod memory;
+mod quality;
+mod sections;
+mod sessions;
+mod timing;
+
+use crate::model::Report;
+
+pub use iterations::iteration_summary;
+pub use memory::memory_summary;
+pub use timing::timing_summary;
+
+/// Names in the timing table of the summary.
+const TOP_NAMES: usize = 30;
+
+/// Everything worth reading on a terminal: the three short tables, then the details behind them, then how far they can
+/// be trusted. Ends with a line feed. Tables without content are left out, except the first.
+pub fn summary(report: &Report) -> String {
+    let mut parts = vec![timing_summary(report, TOP_NAMES)];
+    if report
+        .memory
+        .as_ref()
+        .is_some_and(|m| !m.labelled.is_empty())
+    {
+        parts.push(memory_summary(report));
+    }
+    parts.extend(report.iterations.iter().map(iterations::block_of));
+    parts.push(sections::tree(report));
+    parts.extend(iterations::steadiness(report));
+    parts.extend(memory::details(report));
+    parts.extend(caches::table(report));
+    parts.extend(sessions::table(report));
+    parts.push(quality::lines(report));
+    parts.join("\n")
+}

@@ -1,0 +1,74 @@
+//! How the run ended, and how far the figures can be trusted.
+
+use super::sections::shown_path;
+use crate::escape::{cut, visible};
+use crate::model::{OpenCall, Report};
+use crate::quantity::{duration_ns, time_s};
+
+const MAX_OPEN: usize = 20;
+
+/// Status, open sections, losses, warnings and how durations were measured.
+pub(super) fn lines(report: &Report) -> String {
+    let quality = &report.quality;
+    let mut lines = vec![
+        format!("Run: {}", run(report)),
+        format!("Status: {}", cut(&report.status.text(), 400)),
+        format!("How measured: {}", visible(&quality.how_measured)),
+    ];
+    let open = quality.open.iter();
+    lines.extend(open.take(MAX_OPEN).map(|open| open_line(report, open)));
+    if quality.open.len() > MAX_OPEN {
+        lines.push(format!(
+            "Open: … and {} more",
+            quality.open.len() - MAX_OPEN
+        ));
+    }
+    for loss in &quality.losses {
+        lines.push(format!("Lost: {} {}", loss.count, loss.meaning));
+    }
+    for warning in &quality.warnings {
+        lines.push(format!("Warning: {}", visible(warning)));
+    }
+    if quality.is_complete {
+        lines.push("Data: complete, nothing was lost".into());
+    }
+    lines.join("\n") + "\n"
+}
+
+fn run(report: &Report) -> String {
+    let run = &report.run;
+    let mut parts = vec![format!("pid {}", run.pid)];
+    parts.extend(
+        run.host
+            .as_ref()
+            .map(|host| format!("on {}", cut(host, 64))),
+    );
+    if let Some(rank) = run.rank {
+        let of = run.world_size.map(|n| format!(" of {n}"));
+        parts.push(format!("rank {rank}{}", of.unwrap_or_default()));
+    }
+    parts.extend(
+        run.job_id
+            .as_ref()
+            .map(|job| format!("job {}", cut(job, 64))),
+    );
+    parts.push(format!("wall time {}", duration_ns(run.wall_ns)));
+    if !run.command.is_empty() {
+        parts.push(format!("command {}", cut(&run.command.join(" "), 200)));
+    }
+    parts.join(", ")
+}
+
+fn open_line(report: &Report, open: &OpenCall) -> String {
+    let path = shown_path(&report.call_path(open.node), 100);
+    let thread = open
+        .thread
+        .as_ref()
+        .map(|name| format!(" in {}", cut(name, 40)));
+    format!(
+        "Open: {path}{}, since {} s, {} so far",
+        thread.unwrap_or_default(),
+        time_s(open.start_ns),
+        duration_ns(open.so_far_ns)
+    )
+}

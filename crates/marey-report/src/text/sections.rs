@@ -1,0 +1,150 @@
+//! The section tree with inclusive and self time.
+
+use marey_analysis::{Kind, Percentiles, SectionRow, UnderNoSection};
+
+use super::columns::{Columns, Last};
+use crate::escape::{cut, visible};
+use crate::json::reason;
+use crate::model::Report;
+use crate::quantity::{UNKNOWN, duration, duration_ns, known, percent};
+
+const NAME_WIDTH: usize = 48;
+/// Deeper levels are not indented further.
+const MAX_INDENT: usize = 12;
+/// More rows than this do not help anybody on a terminal.
+const MAX_ROWS: usize = 200;
+const HEADERS: [&str; 12] = [
+    "Section",
+    "Count",
+    "Inclusive",
+    "Self",
+    "Share",
+    "Mean",
+    "p50",
+    "p95",
+    "p99",
+    "Max",
+    "First",
+    "Mean of rest",
+];
+
+/// Every call path under its parent, and the time under none.
+pub(super) fn tree(report: &Report) -> String {
+    let rows = &report.sections.tree;
+    let mut table = Columns::new(&HEADERS, Last::Figure);
+    let mut precision = Precision::default();
+    for row in rows.iter().take(MAX_ROWS) {
+        precision.note(row.calls.percentiles);
+        table.row(cells(row));
+    }
+    table.row(under_no_section(report));
+    let mut notes = Vec::new();
+    if rows.len() > MAX_ROWS {
+        notes.push(format!("… and {} more call paths", rows.len() - MAX_ROWS));
+    }
+    if let UnderNoSection::Unknown(why) = report.sections.under_no_section {
+        notes.push(format!("Under no section: not available: {}.", reason(why)));
+    }
+    notes.push(format!(
+        "Wall time {}. Share: wall time during which the section was open.",
+        duration_ns(report.sections.wall_ns)
+    ));
+    if rows.iter().any(|row| row.is_detached) {
+        notes.push("~ ran beside its parent: not part of the parent's time.".into());
+    }
+    if rows.iter().any(|row| row.open.is_some()) {
+        notes.push("* had not ended: inclusive and self time reach to the end of the run.".into());
+    }
+    notes.extend(precision.notes());
+    table.block("SECTIONS - Inclusive and Self Time", &notes)
+}
+
+fn cells(row: &SectionRow) -> Vec<String> {
+    let calls = &row.calls;
+    let percentile = |of: fn(Percentiles) -> u64| {
+        known(calls.percentiles, |p| {
+            approximate(p.is_exact, &duration_ns(of(p)))
+        })
+    };
+    vec![
+        shown_name(row),
+        calls.count.to_string(),
+        duration_ns(row.inclusive_ns),
+        duration_ns(row.self_ns),
+        known(row.share_of_wall_ratio, percent),
+        known(calls.mean_ns, duration),
+        percentile(|p| p.p50_ns),
+        percentile(|p| p.p95_ns),
+        percentile(|p| p.p99_ns),
+        known(calls.max_ns, duration_ns),
+        known(calls.first_ns, duration_ns),
+        known(calls.rest_mean_ns, duration),
+    ]
+}
+
+fn shown_name(row: &SectionRow) -> String {
+    let indent = "  ".repeat((row.depth as usize).min(MAX_INDENT));
+    let beside = if row.is_detached { "~" } else { "" };
+    let open = if row.open.is_some() { " *" } else { "" };
+    let turns = match row.kind {
+        Kind::Section => "",
+        Kind::Iteration => " (iteration)",
+    };
+    let failed = match row.calls.errors {
+        0 => String::new(),
+        n => format!(" ({n} failed)"),
+    };
+    let name = cut(&row.name, NAME_WIDTH);
+    format!("{indent}{beside}{name}{turns}{failed}{open}")
+}
+
+fn under_no_section(report: &Report) -> Vec<String> {
+    let mut cells = vec![String::new(); HEADERS.len()];
+    cells[0] = "(under no section)".into();
+    cells[2] = UNKNOWN.into();
+    if let UnderNoSection::Known(ns) = report.sections.under_no_section {
+        cells[2] = duration_ns(ns);
+        cells[4] = known(report.under_no_section_ratio, percent);
+    }
+    cells
+}
+
+/// Names joined by ` / `, the end kept when it is too long.
+pub(super) fn shown_path(path: &[&str], width: usize) -> String {
+    let shown: Vec<String> = path.iter().map(|name| visible(name)).collect();
+    let joined = shown.join(" / ");
+    let length = joined.chars().count();
+    if length <= width {
+        return joined;
+    }
+    let kept = joined.chars().skip(length - (width - 1));
+    ['…'].into_iter().chain(kept).collect()
+}
+
+/// Marks a figure that comes from a histogram.
+pub(super) fn approximate(is_exact: bool, shown: &str) -> String {
+    if is_exact {
+        return shown.into();
+    }
+    format!("≈{shown}")
+}
+
+/// Whether a table shows figures from histograms, which a note then explains.
+#[derive(Default)]
+pub(super) struct Precision {
+    has_approximate: bool,
+}
+
+impl Precision {
+    pub(super) fn note(&mut self, percentiles: Option<Percentiles>) {
+        self.has_approximate |= percentiles.is_some_and(|p| !p.is_exact);
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let note = "≈ from a histogram, within ±3.1 %: not every call was recorded one by one.";
+        self.has_approximate
+            .then(|| note.to_owned())
+            .into_iter()
+            .collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Names from users never become markup, paths or control codes, in any format.
+
+use marey::{
+    CacheEvent, CacheOutcome, MemoryReading, MemorySource, Run, RunBuilder, Status, Value,
+};
+use marey_report::{
+    Report, cache_markdown, iteration_summary, memory_log, memory_summary, profiling_report,
+    summary, timing_summary,
+};
+
+const HOSTILE: &str = "</script>\x1b[31m\n\r| ../../etc \u{202e}\u{9b}2J\u{0}\"\\";
+
+fn hostile_run() -> Run {
+    let attributes = vec![(HOSTILE.to_owned(), Value::from(HOSTILE))];
+    RunBuilder::new()
+        .with(|run| {
+            run.info.host = HOSTILE.into();
+            run.info.job_id = HOSTILE.into();
+            run.info.clock = HOSTILE.into();
+            run.info.command = vec![HOSTILE.into()];
+            run.info.facts = vec![(HOSTILE.into(), HOSTILE.into())];
+            run.status = Status::Failed(HOSTILE.into());
+            run.threads[0].name = HOSTILE.into();
+        })
+        .section(HOSTILE, 0, 5, |s| {
+            s.iteration(HOSTILE, 1, 4, |_| {});
+        })
+        .open(HOSTILE, 6, |_| {})
+        .session(HOSTILE, 0, None, attributes.clone())
+        .event(HOSTILE, 3, attributes.clone())
+        .memory(MemoryReading {
+            at_ns: 2,
+            label: Some(HOSTILE.into()),
+            source: MemorySource::Process,
+            allocated_bytes: 5,
+            reserved_bytes: None,
+            peak_bytes: None,
+        })
+        .cache_event(CacheEvent {
+            at_ns: 2,
+            cache: HOSTILE.into(),
+            outcome: CacheOutcome::Hit,
+            step: None,
+            block: None,
+            score: Some(f64::NAN),
+            threshold: Some(f64::INFINITY),
+            held_bytes: None,
+            attributes,
+        })
+        .finish(10)
+}
+
+#[track_caller]
+fn assert_harmless(text: &str) {
+    let harmful = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+    assert!(!text.contains(harmful), "{text:?}");
+}
+
+#[test]
+fn no_text_format_passes_control_codes_on() {
+    let report = Report::new(&hostile_run());
+    assert_harmless(&summary(&report));
+    assert_harmless(&timing_summary(&report, 10));
+    assert_harmless(&memory_summary(&report));
+    assert_harmless(&iteration_summary(&report, HOSTILE).unwrap());
+    assert_harmless(&cache_markdown(&report));
+}
+
+#[test]
+fn a_name_takes_no_line_of_its_own() {
+    let report = Report::new(&hostile_run());
+    let lines: Vec<String> = timing_summary(&report, 10)
+        .lines()
+        .map(Into::into)
+        .collect();
+    assert_eq!(lines.len(), 7, "{lines:#?}");
+    assert_eq!(cache_markdown(&report).lines().count(), 3);
+}
+
+#[test]
+fn a_name_adds_no_cell_and_no_tag_to_markdown() {
+    let markdown = cache_markdown(&Report::new(&hostile_run()));
+    let row = markdown.lines().last().unwrap().replace("\\|", "");
+    assert_eq!(row.matches('|').count(), 7, "{row}");
+    assert!(!row.contains('<'));
+}
+
+#[test]
+fn json_gives_the_name_back_as_it_was_and_stays_harmless() {
+    let report = Report::new(&hostile_run());
+    for bytes in [profiling_report(&report), memory_log(&report)] {
+        let text = String::from_utf8(bytes).unwrap();
+        assert_harmless(&text);
+        assert!(!text.contains('<'));
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let name = found
+            .get("sections")
+            .map_or(&found[0]["label"], |s| &s[0]["name"]);
+        assert_eq!(name, HOSTILE);
+    }
+}

@@ -1,0 +1,6 @@
+//! Integration tests of the reports: all snapshots come from one example run.
+
+mod escaping;
+mod example;
+mod json;
+mod text;

@@ -1,0 +1,151 @@
+//! What is shown on a terminal.
+
+use marey::RunBuilder;
+use marey_report::{
+    Report, cache_markdown, iteration_summary, memory_summary, summary, timing_summary,
+};
+
+use crate::example::{killed_latent_video, latent_video};
+
+#[test]
+fn the_summary_of_a_run_that_finished() {
+    insta::assert_snapshot!(summary(&Report::new(&latent_video())));
+}
+
+#[test]
+fn the_summary_of_a_run_that_was_killed() {
+    insta::assert_snapshot!(summary(&Report::new(&killed_latent_video())));
+}
+
+#[test]
+fn the_timing_table_has_the_known_columns_and_they_are_aligned() {
+    let text = timing_summary(&Report::new(&latent_video()), 2);
+    insta::assert_snapshot!(text, @r"
+    ====================================================================================================
+    PROFILING SUMMARY - Top Operations by Total Time
+    ====================================================================================================
+    Operation                                          Count      Total       Mean        Min        Max
+    ----------------------------------------------------------------------------------------------------
+    generate                                               1     0.060s     0.060s     0.060s     0.060s
+    block                                                  2     0.048s     0.024s     0.024s     0.024s
+    … and 3 more
+    ====================================================================================================
+    ");
+}
+
+#[test]
+fn the_memory_table_has_the_known_columns_and_they_are_aligned() {
+    let text = memory_summary(&Report::new(&latent_video()));
+    insta::assert_snapshot!(text, @r"
+    ==================================================================================
+    MEMORY USAGE SUMMARY
+    ==================================================================================
+    Label                                          Allocated     Reserved    Max Alloc
+    ----------------------------------------------------------------------------------
+    worker_start                                     1024.0M      2048.0M      1124.0M
+    after_sampling                                   4096.0M     16384.0M      4196.0M
+    end                                              3000.5M            -            -
+    ==================================================================================
+    ");
+}
+
+#[test]
+fn the_iteration_block_names_its_loop() {
+    let report = Report::new(&latent_video());
+    let text = iteration_summary(&report, "denoise_step").unwrap();
+    insta::assert_snapshot!(text, @r"
+    ================================================================================
+    ITERATION PROFILING: denoise_step
+    ================================================================================
+    Total iterations: 6
+    Total time:       0.040s
+    Mean time/iter:   6.67ms (150.00 it/s)
+    Min time:         5.00ms
+    Max time:         9.00ms
+    Median time:      6.00ms
+    ================================================================================
+    ");
+    assert_eq!(iteration_summary(&report, "no such loop"), None);
+}
+
+#[test]
+fn the_cache_timeline_is_a_markdown_table() {
+    let report = Report::new(&latent_video());
+    insta::assert_snapshot!(cache_markdown(&report), @r"
+    | Time (s) | Step | Block | Cache | Outcome | Details |
+    | ---: | ---: | ---: | --- | --- | --- |
+    | 0.020 | 0 | 0 | teacache | miss | score 0.9, threshold 0.15, held 64.0 MiB, kind=residual\|x |
+    | 0.029 | 1 | 0 | teacache | hit | score 0.1, threshold 0.15, held 64.0 MiB, kind=residual\|x |
+    | 0.035 | 2 | 0 | teacache | hit | score 0.05, threshold 0.15, held 64.0 MiB, kind=residual\|x |
+    | 0.060 | - | - | text\_embeddings | eviction | - |
+    ");
+}
+
+#[test]
+fn an_empty_run_has_a_summary_too() {
+    let report = Report::new(&RunBuilder::new().finish(1_000_000));
+    insta::assert_snapshot!(summary(&report), @r"
+    ====================================================================================================
+    PROFILING SUMMARY - Top Operations by Total Time
+    ====================================================================================================
+    Operation                                          Count      Total       Mean        Min        Max
+    ----------------------------------------------------------------------------------------------------
+    (no section was completed)
+    ====================================================================================================
+
+    ==================================================================================================
+    SECTIONS - Inclusive and Self Time
+    ==================================================================================================
+    Section             Count  Inclusive  Self    Share  Mean  p50  p95  p99  Max  First  Mean of rest
+    --------------------------------------------------------------------------------------------------
+    (under no section)           1.00 ms        100.0 %
+    Wall time 1.00 ms. Share: wall time during which the section was open.
+    ==================================================================================================
+
+    Run: pid 0, wall time 1.00 ms
+    Status: finished
+    How measured: host clock (not named), from enter to leave; GPU work that a section only launched is not in its time
+    Data: complete, nothing was lost
+    ");
+    insta::assert_snapshot!(memory_summary(&report), @r"
+    ==================================================================================
+    MEMORY USAGE SUMMARY
+    ==================================================================================
+    Label                                          Allocated     Reserved    Max Alloc
+    ----------------------------------------------------------------------------------
+    (no labelled reading was taken)
+    ==================================================================================
+    ");
+    assert_eq!(cache_markdown(&report), "No cache events were recorded.\n");
+}
+
+#[test]
+fn a_share_that_is_not_known_is_said_to_be() {
+    let mut run = RunBuilder::new()
+        .section("load", 0, 12, |_| {})
+        .thread("worker")
+        .section("load", 5, 18, |_| {})
+        .finish(20);
+    run.sections.clear();
+    run.losses.sections_ring_full = 2;
+    let text = summary(&Report::new(&run));
+    assert!(
+        text.contains("Under no section: not available: 2 sections were not recorded one by one."),
+        "{text}"
+    );
+}
+
+#[test]
+fn columns_of_the_short_tables_end_where_their_headers_do() {
+    let report = Report::new(&latent_video());
+    for text in [timing_summary(&report, 30), memory_summary(&report)] {
+        let width = |line: &str| line.chars().count();
+        let lines: Vec<&str> = text.lines().collect();
+        let header = width(lines[3]);
+        assert!(
+            lines.iter().skip(5).all(|line| width(line) == header),
+            "{text}"
+        );
+        assert_eq!(width(lines[0]), header);
+    }
+}
