@@ -31,35 +31,55 @@ pub fn bucket_range(bucket: usize) -> (u64, u64) {
     (low, low + ((1 << shift) - 1))
 }
 
-/// A distribution of values; which unit they have is the owner's business.
+/// A distribution of durations. It counts in its own unit (a clock tick, say) and speaks in nanoseconds, so that nothing is
+/// rounded twice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     counts: Vec<u64>,
+    unit_ns: f64,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self {
-            counts: vec![0; N_BUCKETS],
-        }
+        Self::with_unit(1.0)
     }
 }
 
 impl Histogram {
-    /// Counts one value.
+    /// An empty histogram whose values count as `unit_ns` nanoseconds each.
+    pub fn with_unit(unit_ns: f64) -> Self {
+        Self {
+            counts: vec![0; N_BUCKETS],
+            unit_ns,
+        }
+    }
+
+    /// Counts one value, in units.
     pub fn add(&mut self, value: u64) {
-        self.add_many(value, 1);
+        self.add_to_bucket(bucket_of(value), 1);
     }
 
-    /// Counts `n` values that fall into the bucket of `value`.
-    pub fn add_many(&mut self, value: u64, n: u64) {
-        self.counts[bucket_of(value)] += n;
+    /// Counts `n` values of a bucket; does nothing for a bucket that does not exist.
+    pub fn add_to_bucket(&mut self, bucket: usize, n: u64) {
+        if let Some(count) = self.counts.get_mut(bucket) {
+            *count = count.saturating_add(n);
+        }
     }
 
-    /// Counts all values of another histogram.
+    /// Counts all values of another histogram. One with another unit is counted by the middles of its buckets.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            *mine += theirs;
+        #[expect(
+            clippy::float_cmp,
+            reason = "the same unit is the same number, not a close one"
+        )]
+        let is_same_unit = self.unit_ns == other.unit_ns;
+        for (bucket, n) in other.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let mine = if is_same_unit {
+                bucket
+            } else {
+                bucket_of(scaled(middle(bucket), other.unit_ns / self.unit_ns))
+            };
+            self.add_to_bucket(mine, *n);
         }
     }
 
@@ -68,29 +88,21 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// The smallest value that at least `quantile` (0 to 1) of all values do not exceed, as the middle of its bucket
+    /// The smallest duration that at least `quantile` (0 to 1) of all values do not exceed, as the middle of its bucket
     /// (±3.1 %). `None` when empty. Nearest-rank definition: rank ⌈quantile · n⌉, at least 1.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
-        let n = self.count();
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "counts stay far below 2^53; the product is within 0..=n"
-        )]
-        let rank = ((quantile.clamp(0.0, 1.0) * n as f64).ceil() as u64).max(1);
+        let rank = scaled_up(self.count(), quantile.clamp(0.0, 1.0)).max(1);
         let mut seen = 0;
         for (bucket, count) in self.counts.iter().enumerate() {
             seen += count;
             if *count > 0 && seen >= rank {
-                let (low, high) = bucket_range(bucket);
-                return Some(low + (high - low) / 2);
+                return Some(scaled(middle(bucket), self.unit_ns));
             }
         }
         None
     }
 
-    /// Occupied buckets as `(smallest value, largest value, count)`.
+    /// Occupied buckets as `(smallest ns, largest ns, count)`.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.counts
             .iter()
@@ -98,9 +110,34 @@ impl Histogram {
             .filter(|(_, n)| **n > 0)
             .map(|(bucket, n)| {
                 let (low, high) = bucket_range(bucket);
-                (low, high, *n)
+                (scaled(low, self.unit_ns), scaled(high, self.unit_ns), *n)
             })
     }
+}
+
+fn middle(bucket: usize) -> u64 {
+    let (low, high) = bucket_range(bucket);
+    low + (high - low) / 2
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a bucket is known to 3 %, an f64 to 16 digits; casts saturate"
+)]
+fn scaled(value: u64, factor: f64) -> u64 {
+    (value as f64 * factor).round() as u64
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "counts stay far below 2^53; casts saturate"
+)]
+fn scaled_up(value: u64, factor: f64) -> u64 {
+    (value as f64 * factor).ceil() as u64
 }
 
 #[cfg(test)]
@@ -137,5 +174,16 @@ mod tests {
             );
         }
         assert_eq!(Histogram::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_unit_scales_what_comes_out_and_not_what_is_counted() {
+        let mut ticks = Histogram::with_unit(0.5);
+        (0..10).for_each(|_| ticks.add(30));
+        assert_eq!(ticks.quantile(0.5), Some(15));
+        let mut ns = Histogram::default();
+        ns.add(15);
+        ns.merge(&ticks);
+        assert_eq!(ns.buckets().collect::<Vec<_>>(), vec![(15, 15, 11)]);
     }
 }

@@ -1,0 +1,246 @@
+//! Blocks: framing, checksums, and finding the next whole one in damaged bytes.
+
+use std::io::{self, Read};
+
+use crate::warning::Warning;
+
+/// The first bytes of every capture of this version.
+pub(crate) const FILE_HEADER: [u8; 16] = *b"MAREYCAP\x01\0\0\0\0\0\0\0";
+const MAGIC: [u8; 4] = *b"MBLK";
+const HEADER_BYTES: usize = 16;
+/// Longest payload that a writer makes and a reader believes.
+pub(crate) const MAX_PAYLOAD_BYTES: usize = 16 << 20;
+/// Bytes read at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// What a block holds; the table is in [`super`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(crate) enum Kind {
+    Info = 1,
+    Names = 2,
+    Nodes = 3,
+    Records = 4,
+    Notes = 5,
+    Totals = 6,
+    Anchor = 7,
+    Losses = 8,
+    Open = 9,
+    End = 10,
+}
+
+impl Kind {
+    pub(crate) fn from_code(code: u16) -> Option<Self> {
+        use Kind::{Anchor, End, Info, Losses, Names, Nodes, Notes, Open, Records, Totals};
+        [
+            Info, Names, Nodes, Records, Notes, Totals, Anchor, Losses, Open, End,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u16 == code)
+    }
+}
+
+/// A block around a payload.
+pub(crate) fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
+    let mut block = Vec::with_capacity(HEADER_BYTES + payload.len());
+    block.extend_from_slice(&MAGIC);
+    block.extend_from_slice(&(kind as u16).to_le_bytes());
+    block.extend_from_slice(&[0, 0]);
+    block.extend_from_slice(
+        &u32::try_from(payload.len())
+            .unwrap_or(u32::MAX)
+            .to_le_bytes(),
+    );
+    block.extend_from_slice(&checksum(&block[4..12], payload).to_le_bytes());
+    block.extend_from_slice(payload);
+    block
+}
+
+fn checksum(head: &[u8], payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(head);
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+/// One whole block.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Where it begins in the stream.
+    pub(crate) offset: u64,
+    /// Its kind's number.
+    pub(crate) code: u16,
+    /// Its payload.
+    pub(crate) payload: Vec<u8>,
+}
+
+/// The whole blocks of a stream in order; what lies between them becomes warnings. Memory: the largest block and 1 MiB.
+#[derive(Debug)]
+pub(crate) struct Blocks<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// First byte of `buffer` that was not looked at.
+    at: usize,
+    /// Place of `buffer[0]` in the stream.
+    base: u64,
+    is_at_end: bool,
+    /// Begin of the damaged stretch that is being skipped.
+    damaged_from: Option<u64>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl<R: Read> Blocks<R> {
+    /// Blocks of a stream whose first byte is at `offset` of the file.
+    pub(crate) fn new(source: R, offset: u64) -> Self {
+        Self {
+            source,
+            buffer: Vec::new(),
+            at: 0,
+            base: offset,
+            is_at_end: false,
+            damaged_from: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// The next whole block; `None` at the end. An error of the source ends the stream.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Block>> {
+        loop {
+            if !self.fill(HEADER_BYTES)? {
+                self.end_of_stream();
+                return Ok(None);
+            }
+            match self.whole_block()? {
+                Some(block) => {
+                    self.end_damage(block.offset);
+                    return Ok(Some(block));
+                }
+                None => self.skip_to_next_magic(),
+            }
+        }
+    }
+
+    /// The block at the current place, if one that checks out is there.
+    fn whole_block(&mut self) -> io::Result<Option<Block>> {
+        let head: [u8; HEADER_BYTES] = *self.buffer[self.at..]
+            .first_chunk()
+            .expect("filled by the caller");
+        let number =
+            |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let length = number(8) as usize;
+        if head[..4] != MAGIC || length > MAX_PAYLOAD_BYTES || !self.fill(HEADER_BYTES + length)? {
+            return Ok(None);
+        }
+        let payload = &self.buffer[self.at + HEADER_BYTES..self.at + HEADER_BYTES + length];
+        if checksum(&head[4..12], payload) != number(12) {
+            return Ok(None);
+        }
+        let block = Block {
+            offset: self.base + self.at as u64,
+            code: u16::from_le_bytes([head[4], head[5]]),
+            payload: payload.to_vec(),
+        };
+        self.at += HEADER_BYTES + length;
+        Ok(Some(block))
+    }
+
+    /// Makes `n` bytes available from the current place; false when the stream ends before.
+    fn fill(&mut self, n: usize) -> io::Result<bool> {
+        if self.buffer.len() - self.at >= n {
+            return Ok(true);
+        }
+        self.base += self.at as u64;
+        self.buffer.drain(..self.at);
+        self.at = 0;
+        while self.buffer.len() < n && !self.is_at_end {
+            let before = self.buffer.len();
+            let wanted = READ_BYTES.max(n - before) as u64;
+            (&mut self.source)
+                .take(wanted)
+                .read_to_end(&mut self.buffer)?;
+            self.is_at_end = self.buffer.len() == before;
+        }
+        Ok(self.buffer.len() >= n)
+    }
+
+    fn skip_to_next_magic(&mut self) {
+        self.damaged_from.get_or_insert(self.base + self.at as u64);
+        let rest = &self.buffer[self.at + 1..];
+        let next = rest.windows(MAGIC.len()).position(|w| w == MAGIC);
+        // Without one, the last three bytes may still be the beginning of a magic.
+        self.at += 1 + next.unwrap_or(rest.len().saturating_sub(MAGIC.len() - 1));
+    }
+
+    fn end_damage(&mut self, offset: u64) {
+        if let Some(from) = self.damaged_from.take() {
+            self.warnings.push(Warning::DamagedBytes {
+                offset: from,
+                length: offset - from,
+            });
+        }
+    }
+
+    fn end_of_stream(&mut self) {
+        let rest = self.base + self.at as u64;
+        if self.damaged_from.is_some() || self.at < self.buffer.len() {
+            self.warnings.push(Warning::Truncated {
+                offset: self.damaged_from.unwrap_or(rest),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> (Vec<Vec<u8>>, Vec<Warning>) {
+        let mut blocks = Blocks::new(bytes, 0);
+        let mut payloads = Vec::new();
+        while let Some(block) = blocks.next().unwrap() {
+            payloads.push(block.payload);
+        }
+        (payloads, blocks.warnings)
+    }
+
+    #[test]
+    fn blocks_come_back_as_they_were_written() {
+        let bytes = [frame(Kind::Info, b"one"), frame(Kind::End, b"")].concat();
+        assert_eq!(read(&bytes), (vec![b"one".to_vec(), vec![]], vec![]));
+    }
+
+    #[test]
+    fn damage_costs_its_own_block_and_is_reported() {
+        let (one, two, three) = (
+            frame(Kind::Info, b"one"),
+            frame(Kind::Info, b"MBLK"),
+            frame(Kind::Info, b"three"),
+        );
+        let mut bytes = [one.clone(), two.clone(), three].concat();
+        bytes[one.len() + 17] ^= 1;
+        let damaged = Warning::DamagedBytes {
+            offset: one.len() as u64,
+            length: two.len() as u64,
+        };
+        assert_eq!(
+            read(&bytes),
+            (vec![b"one".to_vec(), b"three".to_vec()], vec![damaged])
+        );
+    }
+
+    #[test]
+    fn every_truncation_keeps_the_whole_blocks_before_it() {
+        let (one, two) = (frame(Kind::Info, b"first"), frame(Kind::Info, b"second"));
+        let bytes = [one.clone(), two.clone()].concat();
+        for length in 0..bytes.len() {
+            let (payloads, warnings) = read(&bytes[..length]);
+            assert_eq!(
+                payloads.len(),
+                usize::from(length >= one.len()),
+                "cut at {length}"
+            );
+            let is_between = length == 0 || length == one.len();
+            assert_eq!(warnings.is_empty(), is_between, "cut at {length}");
+        }
+    }
+}

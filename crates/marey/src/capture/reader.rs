@@ -1,0 +1,133 @@
+//! Reads captures.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::block::{Blocks, FILE_HEADER};
+use super::decode::Decode;
+use super::rings::Rings;
+use crate::recorder::is_alive;
+use crate::run::{Run, Status};
+
+/// Why nothing of a capture can be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file does not begin as captures do.
+    #[error("{path} is not a Marey capture")]
+    NotACapture {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A later version of Marey wrote it.
+    #[error("{path} has capture version {version}; this marey reads version 1; use a newer one")]
+    NewerVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// Reads a capture, and what is still in the rings of its process if that lives or left them behind. Changes nothing.
+///
+/// Damage becomes [`Run::warnings`]. Memory: 32 bytes for each recorded section.
+pub fn load(path: &Path) -> Result<Run, ReadError> {
+    let unreadable = |source| ReadError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
+    // Rings before the file: what moves from one to the other meanwhile is then in both, not in neither.
+    let rings = {
+        let mut ahead = BufReader::new(File::open(path).map_err(unreadable)?);
+        ring_folder(&mut ahead).and_then(|folder| Rings::read(&folder))
+    };
+    let rings = rings.filter(|rings| {
+        let belongs = rings.capture_path().and_then(|p| p.canonicalize().ok());
+        belongs.is_some() && belongs == path.canonicalize().ok()
+    });
+    let mut decode = Decode::default();
+    decode_stream(&mut file, path, &mut decode)?;
+    let mut status = Status::EndedWithoutClosing;
+    if let Some(rings) = rings.filter(|_| decode.status.is_none()) {
+        decode_blocks(rings.blocks().as_slice(), 0, &mut decode).map_err(unreadable)?;
+        if is_alive(&rings.identity()) != Some(false) {
+            status = Status::Running;
+        }
+    }
+    Ok(decode.finish(status))
+}
+
+/// Reads a capture from memory; `status` stands when it does not say itself how its process ended.
+pub fn decode(bytes: &[u8], status: Status) -> Result<Run, ReadError> {
+    let mut decode = Decode::default();
+    decode_stream(&mut &*bytes, Path::new("the capture"), &mut decode)?;
+    Ok(decode.finish(status))
+}
+
+fn decode_stream(
+    source: &mut impl Read,
+    path: &Path,
+    decode: &mut Decode,
+) -> Result<(), ReadError> {
+    let unreadable = |source| ReadError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let mut header = Vec::new();
+    source
+        .take(FILE_HEADER.len() as u64)
+        .read_to_end(&mut header)
+        .map_err(unreadable)?;
+    let is_ours = header.len() == FILE_HEADER.len() && header[..8] == FILE_HEADER[..8];
+    if !is_ours {
+        return Err(ReadError::NotACapture {
+            path: path.to_owned(),
+        });
+    }
+    let version = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
+    if version != 1 {
+        return Err(ReadError::NewerVersion {
+            path: path.to_owned(),
+            version,
+        });
+    }
+    decode_blocks(source, FILE_HEADER.len() as u64, decode).map_err(unreadable)
+}
+
+fn decode_blocks(source: impl Read, offset: u64, decode: &mut Decode) -> io::Result<()> {
+    let mut blocks = Blocks::new(source, offset);
+    while let Some(block) = blocks.next()? {
+        decode.block(&block);
+    }
+    blocks
+        .warnings
+        .into_iter()
+        .for_each(|warning| decode.warn(warning));
+    Ok(())
+}
+
+/// What the first info block names as the folder of the rings.
+fn ring_folder(source: &mut impl Read) -> Option<PathBuf> {
+    let mut header = [0; FILE_HEADER.len()];
+    source.read_exact(&mut header).ok()?;
+    let mut blocks = Blocks::new(source.take(4 << 20), 0);
+    let mut decode = Decode::default();
+    while let Some(block) = blocks.next().ok()? {
+        decode.block(&block);
+        if let Some(folder) = decode.fact("ring_folder").filter(|f| !f.is_empty()) {
+            return Some(folder.into());
+        }
+    }
+    None
+}

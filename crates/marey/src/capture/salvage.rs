@@ -1,0 +1,97 @@
+//! Completes the captures of processes that died: what is left in their rings goes to the capture, then the rings are removed.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::encode::Encode;
+use super::rings::Rings;
+use crate::recorder::{Identity, is_alive, remove_ring_folder};
+use crate::run::Status;
+
+/// Rings that lie around: of a running process, or left behind by a dead one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Their folder.
+    pub folder: PathBuf,
+    /// Whose they are.
+    pub identity: Identity,
+    /// The capture that they belong to; `None` when it was in memory.
+    pub capture: Option<PathBuf>,
+    /// Whether the process runs; `None` when this machine cannot tell.
+    pub is_alive: Option<bool>,
+}
+
+/// All rings below a root such as [`crate::ring_root`], by folder name.
+pub fn leftovers(root: &Path) -> Vec<Leftover> {
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    folders.sort();
+    folders
+        .into_iter()
+        .filter_map(|folder| Leftover::at(&folder))
+        .collect()
+}
+
+/// Completes the captures of all dead processes below a root, as `status` says they ended. Returns those captures.
+pub fn close_leftovers(root: &Path, status: impl Fn(&Identity) -> Status) -> Vec<PathBuf> {
+    let dead = leftovers(root)
+        .into_iter()
+        .filter(|leftover| leftover.is_alive == Some(false));
+    dead.filter_map(|leftover| leftover.close(&status(&leftover.identity)).ok().flatten())
+        .collect()
+}
+
+impl Leftover {
+    /// The rings in a folder; `None` when there are none of this version.
+    pub fn at(folder: &Path) -> Option<Self> {
+        let rings = Rings::read(folder)?;
+        let identity = rings.identity();
+        let is_alive = is_alive(&identity);
+        Some(Self {
+            folder: folder.to_owned(),
+            identity,
+            capture: rings.capture_path(),
+            is_alive,
+        })
+    }
+
+    /// Completes the capture of a process that is dead and removes its rings. Returns the capture, `None` if there is none.
+    ///
+    /// # Errors
+    /// When the capture cannot be written; the rings stay then, and [`crate::load`] reads both. Also when somebody else is at it.
+    pub fn close(&self, status: &Status) -> io::Result<Option<PathBuf>> {
+        // The lock goes with the file, so of two that come here one finds nothing left.
+        let lock = File::open(self.folder.join("process"))?;
+        lock.try_lock().map_err(io::Error::from)?;
+        let Some(rings) = Rings::read(&self.folder) else {
+            return Ok(None);
+        };
+        if let Some(path) = &self.capture {
+            complete(path, &rings, status)?;
+        }
+        remove_ring_folder(&self.folder);
+        Ok(self.capture.clone())
+    }
+}
+
+/// Cuts off what was being written when the process died, and appends what the rings hold and how it ended.
+fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
+    let mut capture = match OpenOptions::new().append(true).open(path) {
+        // The user removed it; there is nothing to complete.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    let whole = rings.capture_bytes().min(capture.metadata()?.len());
+    capture.set_len(whole)?;
+    let mut encode = Encode {
+        bytes: rings.blocks(),
+    };
+    encode.end(status);
+    capture.write_all(&encode.bytes).inspect_err(|_| {
+        capture.set_len(whole).ok();
+    })
+}

@@ -1,0 +1,182 @@
+//! Reading time: the only place that does.
+//!
+//! Sections are stamped with raw *ticks*: the processor's time stamp counter where it can be trusted (the CPU says it is
+//! invariant and the kernel uses it as its own clock source), `CLOCK_MONOTONIC` nanoseconds otherwise. Anchors tie ticks
+//! to both system clocks about every second; only readers convert.
+
+#![allow(unsafe_code, reason = "rdtsc and clock_gettime")]
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// What a tick is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockKind {
+    /// Cycles of the invariant time stamp counter; about the nominal frequency of the processor.
+    Tsc,
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    Monotonic,
+}
+
+impl ClockKind {
+    /// The name that captures carry.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tsc => "tsc",
+            Self::Monotonic => "monotonic",
+        }
+    }
+
+    pub(crate) fn from_code(code: u64) -> Self {
+        if code == u64::from(TSC) {
+            Self::Tsc
+        } else {
+            Self::Monotonic
+        }
+    }
+
+    pub(crate) fn code(self) -> u64 {
+        match self {
+            Self::Tsc => u64::from(TSC),
+            Self::Monotonic => u64::from(MONOTONIC),
+        }
+    }
+}
+
+/// The same moment on three clocks. `ticks` is exact to the time that reading them takes, some 50 ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// Raw ticks.
+    pub ticks: u64,
+    /// `CLOCK_MONOTONIC`, nanoseconds.
+    pub monotonic_ns: u64,
+    /// `CLOCK_REALTIME`, nanoseconds since 1970.
+    pub unix_ns: u64,
+}
+
+const UNKNOWN: u8 = 0;
+const TSC: u8 = 1;
+const MONOTONIC: u8 = 2;
+
+static KIND: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Which clock this machine gets; decided once per process.
+pub fn kind() -> ClockKind {
+    match KIND.load(Relaxed) {
+        TSC => ClockKind::Tsc,
+        MONOTONIC => ClockKind::Monotonic,
+        _ => {
+            let kind = if tsc_is_trusted() {
+                ClockKind::Tsc
+            } else {
+                ClockKind::Monotonic
+            };
+            KIND.store(
+                if kind == ClockKind::Tsc {
+                    TSC
+                } else {
+                    MONOTONIC
+                },
+                Relaxed,
+            );
+            kind
+        }
+    }
+}
+
+/// The current time in ticks; never 0. Costs one `rdtsc`, or one `clock_gettime`. Call [`kind`] once before.
+#[inline]
+pub fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if KIND.load(Relaxed) == TSC {
+        // SAFETY: every x86-64 processor has the instruction; it only reads a counter.
+        return unsafe { core::arch::x86_64::_rdtsc() } | 1;
+    }
+    monotonic_ns() | 1
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub fn monotonic_ns() -> u64 {
+    system_clock_ns(libc::CLOCK_MONOTONIC)
+}
+
+/// Nanoseconds since 1970.
+pub fn unix_ns() -> u64 {
+    system_clock_ns(libc::CLOCK_REALTIME)
+}
+
+/// All three clocks, read as close together as possible: the tightest of five attempts.
+pub fn anchor() -> Anchor {
+    kind();
+    let attempt = || {
+        let before = ticks();
+        let monotonic_ns = monotonic_ns();
+        let after = ticks();
+        (
+            after - before,
+            Anchor {
+                ticks: before + (after - before) / 2,
+                monotonic_ns,
+                unix_ns: unix_ns(),
+            },
+        )
+    };
+    let mut best = attempt();
+    for _ in 0..4 {
+        let next = attempt();
+        if next.0 < best.0 {
+            best = next;
+        }
+    }
+    best.1
+}
+
+fn system_clock_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is a valid timespec for the duration of the call; both clocks exist on every Linux.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// Invariant by CPUID leaf 8000_0007h, EDX bit 8 (AMD64 manual volume 3; Intel SDM volume 3, 19.17.1), and in use by the kernel,
+/// which withdraws it when it saw it misbehave.
+#[cfg(target_arch = "x86_64")]
+fn tsc_is_trusted() -> bool {
+    use core::arch::x86_64::__cpuid;
+    let invariant =
+        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0;
+    let source =
+        std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    invariant && source.is_ok_and(|name| name.trim() == "tsc")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn tsc_is_trusted() -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_do_not_run_backwards() {
+        kind();
+        let mut last = ticks();
+        for _ in 0..10_000 {
+            let next = ticks();
+            assert!(next >= last);
+            last = next;
+        }
+    }
+
+    #[test]
+    fn anchors_agree_with_the_system_clocks() {
+        let before = monotonic_ns();
+        let anchor = anchor();
+        assert!((before..=monotonic_ns()).contains(&anchor.monotonic_ns));
+        assert!(anchor.unix_ns <= unix_ns());
+    }
+}

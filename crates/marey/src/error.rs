@@ -1,0 +1,24 @@
+//! What can go wrong before a recording runs.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a recording could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The output folder cannot be made or written.
+    #[error("cannot record into {path}: {source}; choose another output folder (MAREY_OUTPUT_DIR)")]
+    OutputFolder {
+        /// The job folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No memory for the recorder's tables.
+    #[error("no memory for the recorder: {0}")]
+    Memory(io::Error),
+    /// The drain thread could not be started.
+    #[error("cannot start the recorder's thread: {0}")]
+    Thread(io::Error),
+}

@@ -1,0 +1,104 @@
+//! What a recording may use, and where it goes.
+
+use std::path::PathBuf;
+
+/// How a recorder is set up. Every limit is fixed at the start; past it things are dropped and counted.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Folder that gets the job folder; `None` keeps the capture in memory (bounded by `memory_capture_bytes`).
+    pub output_dir: Option<PathBuf>,
+    /// Name of the job folder; `None` makes one from the environment, or from start time, host and pid.
+    pub job_id: Option<String>,
+    /// Place in the job; `None` reads it from the environment.
+    pub rank: Option<u32>,
+    /// Records that a thread's ring holds; rounded up to a power of two.
+    pub ring_records: usize,
+    /// Bytes of a thread's ring for attributes, events and readings; rounded up to a power of two.
+    pub note_bytes: usize,
+    /// Distinct names and distinct call paths, each; at most 65 000.
+    pub max_nodes: usize,
+    /// Sections that can be open at the same time and be named after a kill.
+    pub max_open: usize,
+    /// Bytes for histograms (3.9 KB for each section and thread).
+    pub histogram_bytes: usize,
+    /// Bytes of memory that other processes can see, for all threads together.
+    pub shared_bytes: usize,
+    /// Bytes of the capture file; then only totals are kept.
+    pub capture_bytes: u64,
+    /// Bytes of the capture while it is held in memory.
+    pub memory_capture_bytes: u64,
+    /// Time between two rounds of the drain thread, milliseconds.
+    pub drain_interval_ms: u64,
+    /// Where rings are put first; `None` means `/dev/shm`.
+    pub ring_dir: Option<PathBuf>,
+    /// Things worth knowing about the run, kept as they are.
+    pub facts: Vec<(String, String)>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            output_dir: None,
+            job_id: None,
+            rank: None,
+            ring_records: 8192,
+            note_bytes: 64 << 10,
+            max_nodes: 4096,
+            max_open: 8192,
+            histogram_bytes: 4 << 20,
+            shared_bytes: 64 << 20,
+            capture_bytes: 1 << 30,
+            memory_capture_bytes: 16 << 20,
+            drain_interval_ms: 20,
+            ring_dir: None,
+            facts: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, changed by the environment: `MAREY_OUTPUT_DIR`, `MAREY_JOB_ID`, `MAREY_RING_DIR` and the caps
+    /// `MAREY_RING_RECORDS`, `MAREY_NOTE_BYTES`, `MAREY_MAX_NODES`, `MAREY_MAX_OPEN`, `MAREY_SHARED_BYTES`, `MAREY_CAPTURE_BYTES`,
+    /// `MAREY_DRAIN_INTERVAL_MS`. The second value holds one warning for each variable that could not be used.
+    pub fn from_env() -> (Self, Vec<String>) {
+        let mut config = Self::default();
+        let mut warnings = Vec::new();
+        let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+        config.output_dir = text("MAREY_OUTPUT_DIR").map(PathBuf::from);
+        config.job_id = text("MAREY_JOB_ID");
+        config.ring_dir = text("MAREY_RING_DIR").map(PathBuf::from);
+        let mut number = |name: &str| {
+            let given = text(name)?;
+            let parsed = given.replace('_', "").parse::<u64>();
+            if parsed.is_err() {
+                warnings.push(format!(
+                    "{name}={given:?} is not a whole number; the default is used"
+                ));
+            }
+            parsed.ok()
+        };
+        let size = |v: u64| usize::try_from(v).unwrap_or(usize::MAX);
+        if let Some(v) = number("MAREY_RING_RECORDS") {
+            config.ring_records = size(v).clamp(64, 1 << 22);
+        }
+        if let Some(v) = number("MAREY_NOTE_BYTES") {
+            config.note_bytes = size(v).clamp(4096, 1 << 28);
+        }
+        if let Some(v) = number("MAREY_MAX_NODES") {
+            config.max_nodes = size(v).clamp(16, 65_000);
+        }
+        if let Some(v) = number("MAREY_MAX_OPEN") {
+            config.max_open = size(v).clamp(64, 1 << 20);
+        }
+        if let Some(v) = number("MAREY_SHARED_BYTES") {
+            config.shared_bytes = size(v);
+        }
+        if let Some(v) = number("MAREY_CAPTURE_BYTES") {
+            config.capture_bytes = v;
+        }
+        if let Some(v) = number("MAREY_DRAIN_INTERVAL_MS") {
+            config.drain_interval_ms = v.clamp(1, 10_000);
+        }
+        (config, warnings)
+    }
+}

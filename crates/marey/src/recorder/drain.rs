@@ -1,0 +1,463 @@
+//! The drain: moves what is in the rings to the capture, every few milliseconds, on a thread of its own.
+//!
+//! Order matters for a kill in the middle of a round: names and call paths before the records that use them, the write before the
+//! ring's tail. What was written twice is told apart by its position.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::config::Config;
+use super::lane::Lane;
+use super::layout::{lane, process};
+use super::output::{Output, job_id};
+use super::totals::snapshot;
+use super::{Identity, Recorder};
+use crate::capture::Encode;
+use crate::clock::{self, Anchor};
+use crate::clock_map::ClockMap;
+use crate::error::Error;
+use crate::note::Note;
+use crate::run::{MemorySource, Status};
+
+const ANCHOR_INTERVAL_NS: u64 = 1_000_000_000;
+/// Shortest time between the first two anchors: reading an anchor is exact to some 50 ns, so a slope over this is exact to 0.02 %.
+const FIRST_SLOPE_NS: u64 = 250_000;
+const TOTALS_INTERVAL_NS: u64 = 5_000_000_000;
+const MEMORY_INTERVAL_NS: u64 = 100_000_000;
+/// Readings that differ less from the last one are not kept.
+const MEMORY_CHANGE_BYTES: u64 = 1 << 20;
+/// The lane number of notes that the drain itself writes.
+const DRAIN_LANE: u32 = u32::MAX;
+
+/// What the drain thread, and whoever wants the capture to be complete now, works on.
+#[derive(Debug, Default)]
+pub(crate) struct Drain {
+    /// As the capture was opened, with the job's id filled in, so that children go to the same folder.
+    config: Config,
+    output: Option<Output>,
+    thread: Option<JoinHandle<()>>,
+    n_names: u32,
+    n_nodes: u32,
+    /// The first anchor and the latest.
+    anchors: Option<(Anchor, Anchor)>,
+    last_totals_ns: u64,
+    last_memory_ns: u64,
+    last_memory_bytes: u64,
+    n_own_note_words: u64,
+    was_full: bool,
+}
+
+/// Wakes the drain thread early.
+#[derive(Debug, Default)]
+pub(crate) struct Wake {
+    stop: Mutex<bool>,
+    signal: Condvar,
+}
+
+impl Drain {
+    /// Begins a capture: info block and first anchor.
+    pub(crate) fn open(&mut self, recorder: &Recorder, config: &Config) -> Result<(), Error> {
+        let config = &with_job(config);
+        let name = capture_name(config);
+        let output = match &config.output_dir {
+            Some(dir) => Output::in_file(config, dir, &name)?,
+            None => Output::in_memory(config),
+        };
+        *self = Self {
+            config: config.clone(),
+            output: Some(output),
+            thread: self.thread.take(),
+            ..Self::default()
+        };
+        let mut encode = Encode::default();
+        encode.info(&super::facts::of_this_process(
+            config,
+            recorder.folder().path(),
+        ));
+        let first = clock::anchor();
+        self.note_anchor(recorder, first);
+        encode.anchor(first);
+        self.append(recorder, &encode.bytes, true);
+        self.tell_readers(recorder);
+        Ok(())
+    }
+
+    /// Continues a capture that was in memory in a file. Nothing happens when it is in a file already.
+    pub(crate) fn move_to_file(
+        &mut self,
+        recorder: &Recorder,
+        dir: &Path,
+        config: &Config,
+    ) -> Result<(), Error> {
+        let Some(output) = self
+            .output
+            .as_ref()
+            .filter(|output| output.path().is_none())
+        else {
+            return Ok(());
+        };
+        let config = &with_job(config);
+        let mut file = Output::in_file(config, dir, &capture_name(config))?;
+        let bytes = output.bytes();
+        let is_moved = file.append(&bytes[crate::capture::FILE_HEADER.len()..], true);
+        let mut encode = Encode::default();
+        encode.info(&super::facts::of_this_process(
+            config,
+            recorder.folder().path(),
+        ));
+        if !is_moved || !file.append(&encode.bytes, true) {
+            let path = file.path().unwrap_or(dir).to_owned();
+            std::fs::remove_file(&path).ok();
+            return Err(Error::OutputFolder {
+                path,
+                source: std::io::ErrorKind::StorageFull.into(),
+            });
+        }
+        self.output = Some(file);
+        self.config = config.clone();
+        self.tell_readers(recorder);
+        Ok(())
+    }
+
+    /// One round: everything that is in the rings goes to the capture.
+    pub(crate) fn round(&mut self, recorder: &Recorder) {
+        let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();
+        let committed: Vec<_> = lanes
+            .iter()
+            .map(|l| (l.ring.get(lane::HEAD), l.ring.get(lane::NOTES_HEAD)))
+            .collect();
+        self.define(recorder);
+        for (lane, (head, notes_head)) in lanes.into_iter().zip(committed) {
+            self.empty(recorder, lane, head, notes_head);
+        }
+        let now = clock::monotonic_ns();
+        // Early on the known slope is short, so it is renewed more often.
+        let (first, latest) = self
+            .anchors
+            .map_or((0, 0), |(a, b)| (a.monotonic_ns, b.monotonic_ns));
+        if now - latest >= ANCHOR_INTERVAL_NS.min((latest - first).max(FIRST_SLOPE_NS)) {
+            self.anchor(recorder);
+        }
+        if now - self.last_memory_ns >= MEMORY_INTERVAL_NS {
+            self.last_memory_ns = now;
+            self.read_memory(recorder);
+        }
+        if now - self.last_totals_ns >= TOTALS_INTERVAL_NS {
+            self.last_totals_ns = now;
+            self.totals(recorder);
+        }
+    }
+
+    /// Writes names and nodes that came since the last round.
+    fn define(&mut self, recorder: &Recorder) {
+        let paths = &recorder.paths;
+        // Nodes first: a node that is counted has its name published.
+        let n_nodes = paths.n_nodes();
+        let n_names = paths.n_names();
+        if (n_names, n_nodes) == (self.n_names, self.n_nodes) {
+            return;
+        }
+        let mut encode = Encode::default();
+        if n_names > self.n_names {
+            let names: Vec<Vec<u8>> = (self.n_names..n_names)
+                .map(|name| paths.text(name))
+                .collect();
+            encode.names(self.n_names, &names);
+        }
+        if n_nodes > self.n_nodes {
+            let words: Vec<u64> = (self.n_nodes..n_nodes)
+                .map(|node| paths.node_word(node))
+                .collect();
+            encode.nodes(self.n_nodes, &words);
+        }
+        if self.append(recorder, &encode.bytes, true) {
+            (self.n_names, self.n_nodes) = (n_names, n_nodes);
+        }
+    }
+
+    /// Writes what a lane committed and gives the room back to its producer, also when the capture cannot take it.
+    fn empty(&mut self, recorder: &Recorder, lane: &Lane, head: u64, notes_head: u64) {
+        let (ring, id) = (&lane.ring, lane.id());
+        let (tail, notes_tail) = (ring.get(lane::TAIL), ring.get(lane::NOTES_TAIL));
+        if tail == head && notes_tail == notes_head {
+            return;
+        }
+        let mut encode = Encode::default();
+        encode.ring(id, ring, (tail, head), (notes_tail, notes_head));
+        if !self.append(recorder, &encode.bytes, false) {
+            recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(head - tail, Relaxed);
+            if notes_head > notes_tail {
+                lane.drop_note();
+            }
+        }
+        ring.set(lane::NOTES_TAIL, notes_head);
+        ring.set(lane::TAIL, head);
+    }
+
+    fn append(&mut self, recorder: &Recorder, blocks: &[u8], is_summary: bool) -> bool {
+        let is_written = self
+            .output
+            .as_mut()
+            .is_some_and(|output| output.append(blocks, is_summary));
+        let whole = self.output.as_ref().map_or(0, Output::whole_bytes);
+        recorder.header()[process::CAPTURE_BYTES].store(whole, Relaxed);
+        self.was_full |= !is_written;
+        is_written
+    }
+
+    fn anchor(&mut self, recorder: &Recorder) {
+        let anchor = clock::anchor();
+        self.note_anchor(recorder, anchor);
+        let mut encode = Encode::default();
+        encode.anchor(anchor);
+        self.append(recorder, &encode.bytes, true);
+    }
+
+    /// Keeps an anchor for live conversion and, in the shared header, for whoever reads after a kill.
+    fn note_anchor(&mut self, recorder: &Recorder, anchor: Anchor) {
+        let header = recorder.header();
+        let n = header[process::N_ANCHORS].load(Relaxed);
+        let at = match self.anchors {
+            None => process::FIRST_ANCHOR,
+            Some(_) => process::ANCHORS + 3 * usize::from(n % 2 == 1),
+        };
+        for (word, value) in
+            header[at..]
+                .iter()
+                .zip([anchor.ticks, anchor.monotonic_ns, anchor.unix_ns])
+        {
+            word.store(value, Relaxed);
+        }
+        if self.anchors.is_some() {
+            header[process::N_ANCHORS].store(n + 1, std::sync::atomic::Ordering::Release);
+        }
+        self.anchors = Some((self.anchors.map_or(anchor, |(first, _)| first), anchor));
+    }
+
+    /// A conversion that ends now.
+    pub(crate) fn clock_map(&self) -> ClockMap {
+        let first = self.anchors.map(|(first, _)| first);
+        ClockMap::new(
+            clock::kind(),
+            first.into_iter().chain([clock::anchor()]).collect(),
+        )
+    }
+
+    /// Resident memory, if it changed.
+    fn read_memory(&mut self, recorder: &Recorder) {
+        let Some(allocated_bytes) = crate::process_memory::resident_bytes() else {
+            return;
+        };
+        if allocated_bytes.abs_diff(self.last_memory_bytes) < MEMORY_CHANGE_BYTES {
+            return;
+        }
+        self.last_memory_bytes = allocated_bytes;
+        let source = MemorySource::Process;
+        let note = Note::Memory {
+            label: None,
+            source,
+            allocated_bytes,
+            reserved_bytes: None,
+            peak_bytes: None,
+        };
+        let Some(words) = note.encode(clock::ticks()) else {
+            return;
+        };
+        let mut encode = Encode::default();
+        encode.notes(DRAIN_LANE, u32::MAX, self.n_own_note_words, &words);
+        self.n_own_note_words += words.len() as u64;
+        self.append(recorder, &encode.bytes, false);
+    }
+
+    /// Totals of all lanes, and what was lost so far.
+    fn totals(&mut self, recorder: &Recorder) {
+        let mut encode = Encode::default();
+        encode_totals(recorder, &mut encode);
+        self.append(recorder, &encode.bytes, true);
+    }
+
+    /// The whole capture as if it ended now, without ending it.
+    pub(crate) fn capture_so_far(&mut self, recorder: &Recorder) -> Vec<u8> {
+        self.round(recorder);
+        let mut encode = Encode::default();
+        encode_totals(recorder, &mut encode);
+        encode.open(&recorder.slots.open_now());
+        encode.anchor(clock::anchor());
+        let mut bytes = self.output.as_ref().map(Output::bytes).unwrap_or_default();
+        bytes.extend_from_slice(&encode.bytes);
+        bytes
+    }
+
+    /// Path of the capture; `None` in memory.
+    pub(crate) fn capture_path(&self) -> Option<PathBuf> {
+        self.output.as_ref()?.path().map(Path::to_owned)
+    }
+
+    /// See [`Recorder::clear_totals`]. While `CLEARING` is set, a reader takes the totals from the capture.
+    pub(crate) fn clear_totals(&mut self, recorder: &Recorder) {
+        self.round(recorder);
+        self.totals(recorder);
+        let header = recorder.header();
+        header[process::CLEARING].store(1, std::sync::atomic::Ordering::SeqCst);
+        header[process::EPOCH].fetch_add(1, Relaxed);
+        recorder
+            .lanes()
+            .all
+            .iter()
+            .for_each(|lane| lane.ring.clear_totals());
+        header[process::CLEARING].store(0, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Ends the capture.
+    pub(crate) fn close(&mut self, recorder: &Recorder, status: &Status) -> Option<PathBuf> {
+        // A thread may still be between its last record and its totals: look again until they agree.
+        for _ in 0..100 {
+            self.round(recorder);
+            let is_settled = |lane: &&Lane| {
+                let get = |at| lane.ring.get(at);
+                get(lane::HEAD) + get(lane::DROPPED) == get(lane::APPLIED) && lane.is_drained()
+            };
+            if recorder.lanes().all.iter().all(|lane| is_settled(&lane)) {
+                break;
+            }
+        }
+        let mut encode = Encode::default();
+        encode_totals(recorder, &mut encode);
+        encode.open(&recorder.slots.open_now());
+        let last = clock::anchor();
+        self.note_anchor(recorder, last);
+        encode.anchor(last);
+        encode.end(status);
+        let path = self.capture_path();
+        self.append(recorder, &encode.bytes, true);
+        self.output = None;
+        recorder.folder().remove();
+        path
+    }
+
+    /// In a child after a fork: the capture, its descriptor and the thread are the parent's.
+    pub(crate) fn abandon(&mut self) {
+        std::mem::forget(self.thread.take());
+        *self = Self {
+            config: std::mem::take(&mut self.config),
+            ..Self::default()
+        };
+    }
+
+    /// How the capture was opened.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn tell_readers(&self, recorder: &Recorder) {
+        use std::os::unix::ffi::OsStrExt;
+        let path = self.capture_path().unwrap_or_default();
+        let bytes = path.as_os_str().as_bytes();
+        let words = &recorder.header()[process::CAPTURE_PATH..];
+        let n = bytes.len().min((words.len() - 1) * 8);
+        for (word, some) in words[1..].iter().zip(bytes[..n].chunks(8)) {
+            let mut padded = [0; 8];
+            padded[..some.len()].copy_from_slice(some);
+            word.store(u64::from_le_bytes(padded), Relaxed);
+        }
+        words[0].store(n as u64, std::sync::atomic::Ordering::Release);
+    }
+}
+
+fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
+    let header = recorder.header();
+    let get = |at: usize| header[at].load(Relaxed);
+    let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();
+    for lane in &lanes {
+        let totals = snapshot(&lane.ring, recorder.histograms);
+        encode.totals(lane.id(), get(process::EPOCH), &totals);
+    }
+    let notes_dropped = lanes.iter().map(|l| l.ring.get(lane::NOTES_DROPPED)).sum();
+    encode.losses(
+        get(process::SECTIONS_UNRECORDED),
+        get(process::LANES_PRIVATE),
+        get(process::SECTIONS_NOT_WRITTEN),
+        notes_dropped,
+    );
+}
+
+fn with_job(config: &Config) -> Config {
+    Config {
+        job_id: Some(job_id(config)),
+        ..config.clone()
+    }
+}
+
+/// `rank0-<pid>`, or `rank0-<parent>-child<pid>` after a fork.
+fn capture_name(config: &Config) -> String {
+    let rank = super::facts::rank(config).unwrap_or(0);
+    let pid = Identity::of_this_process().pid;
+    match super::fork::parent() {
+        Some(parent) => format!("rank{rank}-{parent}-child{pid}"),
+        None => format!("rank{rank}-{pid}"),
+    }
+}
+
+impl Recorder {
+    /// Starts the drain thread. Without one (no more threads to be had) the capture fills at the end and when it is asked for.
+    pub(super) fn start_drain(&'static self) {
+        *self
+            .wake
+            .stop
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = false;
+        let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
+        let work = move || {
+            while !self.wake.wait(interval) {
+                self.drain().round(self);
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("marey-drain".into())
+            .stack_size(256 << 10)
+            .spawn(work);
+        self.drain().thread = thread.ok();
+    }
+
+    /// Ends the drain thread and waits for it.
+    pub(super) fn stop_drain(&self) {
+        *self
+            .wake
+            .stop
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = true;
+        self.wake.signal.notify_all();
+        let thread = self.drain().thread.take();
+        if let Some(thread) = thread {
+            thread.join().ok();
+        }
+    }
+
+    /// A ring is half full.
+    pub(super) fn wake_drain(&self) {
+        self.wake.signal.notify_one();
+    }
+}
+
+impl Wake {
+    /// Sleeps for an interval or until woken; true when the thread is to end.
+    fn wait(&self, interval: Duration) -> bool {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        if *stop {
+            return true;
+        }
+        let (stop, _) = self
+            .signal
+            .wait_timeout(stop, interval)
+            .unwrap_or_else(PoisonError::into_inner);
+        *stop
+    }
+
+    /// Held across a fork, so that the child finds it whole.
+    pub(super) fn hold(&self) -> std::sync::MutexGuard<'_, bool> {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

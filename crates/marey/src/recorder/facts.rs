@@ -1,0 +1,138 @@
+//! What the info block says about the process.
+
+use std::path::Path;
+
+use super::config::Config;
+use super::identity::Identity;
+use super::output::job_id;
+use crate::clock;
+
+/// Shown instead of a prompt.
+const REDACTED: &str = "[prompt not recorded]";
+
+/// Key and value of everything worth knowing at the start.
+pub(crate) fn of_this_process(
+    config: &Config,
+    ring_folder: Option<&Path>,
+) -> Vec<(String, String)> {
+    let me = Identity::of_this_process();
+    let mut facts: Vec<(String, String)> = Vec::new();
+    let mut add = |key: &str, value: String| facts.push((key.into(), value));
+    add("marey", env!("CARGO_PKG_VERSION").into());
+    add("pid", me.pid.to_string());
+    add("start_time", me.start_time.to_string());
+    add("boot_id", me.boot_id.to_string());
+    add("pid_namespace", me.pid_namespace.to_string());
+    add("clock", clock::kind().name().into());
+    add(
+        "ring_folder",
+        ring_folder
+            .map(|p| p.display().to_string())
+            .unwrap_or_default(),
+    );
+    add("host", read_line("/proc/sys/kernel/hostname"));
+    add("kernel", read_line("/proc/sys/kernel/osrelease"));
+    add("processor", processor());
+    add(
+        "processors",
+        std::thread::available_parallelism()
+            .map_or(0, usize::from)
+            .to_string(),
+    );
+    add("job_id", job_id(config));
+    if let Some(rank) = rank(config) {
+        add("rank", rank.to_string());
+    }
+    if let Some(world) = env_number("WORLD_SIZE") {
+        add("world_size", world.to_string());
+    }
+    if let Some(parent) = super::fork::parent() {
+        add("forked_from", parent.to_string());
+    }
+    for argument in redacted(std::env::args_os().map(|a| a.to_string_lossy().into_owned())) {
+        add("argument", argument);
+    }
+    facts.extend(config.facts.iter().cloned());
+    facts
+}
+
+/// The configured rank, or torchrun's.
+pub(crate) fn rank(config: &Config) -> Option<u32> {
+    config.rank.or_else(|| env_number("RANK"))
+}
+
+fn env_number(name: &str) -> Option<u32> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn read_line(path: &str) -> String {
+    std::fs::read(path)
+        .map(|bytes| crate::capture::readable(bytes.trim_ascii()))
+        .unwrap_or_default()
+}
+
+fn processor() -> String {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = cpuinfo.lines().find(|line| line.starts_with("model name"));
+    line.and_then(|line| line.split_once(':'))
+        .map(|(_, name)| name.trim().to_owned())
+        .unwrap_or_default()
+}
+
+/// Arguments, with what follows a flag that names a prompt left out (`--prompt x`, `--negative-prompt=x`).
+fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let is_prompt_flag =
+        |flag: &str| flag.starts_with('-') && flag.to_ascii_lowercase().contains("prompt");
+    let mut is_prompt = false;
+    let mut shown = Vec::new();
+    for argument in arguments {
+        if argument.starts_with('-') {
+            match argument
+                .split_once('=')
+                .filter(|(flag, _)| is_prompt_flag(flag))
+            {
+                Some((flag, _)) => shown.push(format!("{flag}={REDACTED}")),
+                None => shown.push(argument.clone()),
+            }
+            is_prompt = is_prompt_flag(&argument) && !argument.contains('=');
+        } else if is_prompt {
+            shown.push(REDACTED.into());
+        } else {
+            shown.push(argument);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_on_the_command_line_are_not_recorded() {
+        let given = [
+            "gen.py",
+            "--prompt",
+            "a",
+            "secret",
+            "cat",
+            "--steps",
+            "4",
+            "--negative_prompt=no dogs",
+            "out",
+        ];
+        let shown = redacted(given.iter().map(ToString::to_string));
+        let expected = [
+            "gen.py",
+            "--prompt",
+            REDACTED,
+            REDACTED,
+            REDACTED,
+            "--steps",
+            "4",
+            "--negative_prompt=[prompt not recorded]",
+            "out",
+        ];
+        assert_eq!(shown, expected);
+    }
+}

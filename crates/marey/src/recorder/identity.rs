@@ -1,0 +1,139 @@
+//! Which process wrote this, so that a reader knows whether it still lives.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::layout::process;
+
+/// What tells a process apart from all others of this machine, also from later ones with the same pid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Process id.
+    pub pid: u32,
+    /// Clock ticks between boot and the start of the process (`/proc/<pid>/stat`, field 22).
+    pub start_time: u64,
+    /// `/proc/sys/kernel/random/boot_id`.
+    pub boot_id: u128,
+    /// Inode of the pid namespace.
+    pub pid_namespace: u64,
+}
+
+impl Identity {
+    /// The calling process.
+    pub fn of_this_process() -> Self {
+        let pid = std::process::id();
+        Self {
+            pid,
+            start_time: start_time(pid).unwrap_or(0),
+            boot_id: boot_id().unwrap_or(0),
+            pid_namespace: pid_namespace().unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn write_to(self, header: &[AtomicU64]) {
+        header[process::PID].store(self.pid.into(), Relaxed);
+        header[process::START_TIME].store(self.start_time, Relaxed);
+        header[process::CLOCK].store(crate::clock::kind().code(), Relaxed);
+        header[process::BOOT_ID].store((self.boot_id >> 64) as u64, Relaxed);
+        header[process::BOOT_ID + 1].store(self.boot_id as u64, Relaxed);
+        header[process::PID_NAMESPACE].store(self.pid_namespace, Relaxed);
+    }
+
+    pub(crate) fn read_from(header: &[AtomicU64]) -> Self {
+        let get = |at: usize| header[at].load(Relaxed);
+        Self {
+            pid: u32::try_from(get(process::PID)).unwrap_or(0),
+            start_time: get(process::START_TIME),
+            boot_id: u128::from(get(process::BOOT_ID)) << 64
+                | u128::from(get(process::BOOT_ID + 1)),
+            pid_namespace: get(process::PID_NAMESPACE),
+        }
+    }
+}
+
+/// Whether that process still runs. `None` when this machine cannot tell: it wrote in another pid namespace.
+pub fn is_alive(identity: &Identity) -> Option<bool> {
+    if Some(identity.boot_id) != boot_id() {
+        return Some(false);
+    }
+    if Some(identity.pid_namespace) != pid_namespace() {
+        return None;
+    }
+    // A zombie has ended, too: it will not write any more.
+    let alive = stat_fields(identity.pid)
+        .is_some_and(|(state, start)| start == identity.start_time && !matches!(state, 'Z' | 'X'));
+    Some(alive)
+}
+
+fn start_time(pid: u32) -> Option<u64> {
+    stat_fields(pid).map(|(_, start)| start)
+}
+
+/// State and start time of a process. The name in field 2 may hold spaces and parentheses, so fields are counted from the last `)`.
+fn stat_fields(pid: u32) -> Option<(char, u64)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    Some((state, fields.nth(18)?.parse().ok()?))
+}
+
+fn boot_id() -> Option<u128> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    u128::from_str_radix(&text.trim().replace('-', ""), 16).ok()
+}
+
+fn pid_namespace() -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self/ns/pid").ok().map(|m| m.ino())
+}
+
+/// The kernel's number and name of the calling thread.
+pub(crate) fn this_thread() -> (u32, String) {
+    let link = std::fs::read_link("/proc/thread-self").ok();
+    let os_id = link
+        .and_then(|path| path.file_name()?.to_str()?.parse().ok())
+        .unwrap_or(0);
+    let name = std::fs::read("/proc/thread-self/comm").unwrap_or_default();
+    (os_id, crate::capture::readable(name.trim_ascii_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_lives_and_an_earlier_one_with_its_pid_does_not() {
+        let me = Identity::of_this_process();
+        assert_eq!(is_alive(&me), Some(true));
+        assert_eq!(
+            is_alive(&Identity {
+                start_time: me.start_time - 1,
+                ..me
+            }),
+            Some(false)
+        );
+        assert_eq!(is_alive(&Identity { boot_id: 1, ..me }), Some(false));
+        assert_eq!(
+            is_alive(&Identity {
+                pid_namespace: 1,
+                ..me
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn an_ended_child_that_nobody_waited_for_is_not_alive() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let start_time = start_time(child.id()).unwrap();
+        let identity = Identity {
+            pid: child.id(),
+            start_time,
+            ..Identity::of_this_process()
+        };
+        while is_alive(&identity) == Some(true) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert_eq!(is_alive(&identity), Some(false));
+    }
+}

@@ -1,0 +1,289 @@
+//! The producer's half of a lane: what one thread does to record. Nothing here locks, allocates or calls the kernel, except
+//! where marked cold.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::Recorder;
+use super::call_paths::NameId;
+use super::layout::{FLAG_FAILED, lane};
+use super::mapping::Mapping;
+use super::ring::{Change, Ring};
+use super::slots::{Current, Slots};
+use crate::clock;
+use crate::run::NodeKind;
+
+/// Slots that a lane's Rust guards use, taken from the table when the first guard is opened.
+const GUARD_SLOTS: u32 = 64;
+const NO_SLOTS: u64 = u64::MAX;
+/// Entries of the cache from (parent, name) to node.
+const PATH_CACHE: usize = 256;
+
+/// One thread's way to record. Lives as long as the process; belongs to one thread at a time.
+#[derive(Debug)]
+pub struct Lane {
+    id: u32,
+    pub(crate) ring: Ring<'static>,
+    pub(crate) mapping: Mapping,
+    recorder: &'static Recorder,
+    slots: Slots,
+    histograms: &'static [AtomicU32],
+    head: Own,
+    limit: Own,
+    applied: Own,
+    notes_head: Own,
+    current_link: Own,
+    current_node: Own,
+    guard_slots: Own,
+    guard_slots_free: Own,
+    paths: [(Own, Own); PATH_CACHE],
+}
+
+/// A number that only the owning thread touches. Atomic, because lanes are handed from thread to thread; a relaxed access is a plain one.
+#[derive(Debug)]
+struct Own(AtomicU64);
+
+impl Own {
+    const fn new(value: u64) -> Self {
+        Self(AtomicU64::new(value))
+    }
+
+    #[inline]
+    fn get(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    #[inline]
+    fn set(&self, value: u64) {
+        self.0.store(value, Relaxed);
+    }
+}
+
+impl Lane {
+    pub(crate) fn new(
+        id: u32,
+        ring: Ring<'static>,
+        mapping: Mapping,
+        recorder: &'static Recorder,
+    ) -> Self {
+        Self {
+            id,
+            ring,
+            mapping,
+            recorder,
+            slots: recorder.slots,
+            histograms: recorder.histograms,
+            head: Own::new(0),
+            limit: Own::new(0),
+            applied: Own::new(0),
+            notes_head: Own::new(0),
+            current_link: Own::new(Current::NONE.link),
+            current_node: Own::new(Current::NONE.node.into()),
+            guard_slots: Own::new(NO_SLOTS),
+            guard_slots_free: Own::new(u64::MAX),
+            paths: [const { (Own::new(u64::MAX), Own::new(0)) }; PATH_CACHE],
+        }
+    }
+
+    /// The recorder that this lane belongs to.
+    pub fn recorder(&self) -> &'static Recorder {
+        self.recorder
+    }
+
+    /// The open section that a new one goes under.
+    #[inline]
+    pub fn current(&self) -> Current {
+        Current {
+            link: self.current_link.get(),
+            node: self.current_node.get() as u32,
+        }
+    }
+
+    /// Makes another open section, of another task say, the parent of what comes next.
+    #[inline]
+    pub fn set_current(&self, current: Current) {
+        self.current_link.set(current.link);
+        self.current_node.set(current.node.into());
+    }
+
+    /// Whether the section that `current` stands for is still open.
+    pub fn is_open(&self, current: Current) -> bool {
+        self.slots.is_open(current)
+    }
+
+    /// The node of a name under the current section.
+    #[inline]
+    pub fn node(&self, name: NameId, kind: NodeKind, is_detached: bool) -> u32 {
+        let parent = self.current().node;
+        let key = u64::from(parent) << 32
+            | u64::from(name.0) << 2
+            | (kind as u64) << 1
+            | u64::from(is_detached);
+        let at = (key ^ key >> 30).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+        let entry = &self.paths[at as usize % PATH_CACHE];
+        if entry.0.get() == key {
+            return entry.1.get() as u32;
+        }
+        let node = self.recorder.paths.node(parent, name, kind, is_detached);
+        entry.0.set(key);
+        entry.1.set(node.into());
+        node
+    }
+
+    /// Opens a slot for a section of `node` under the current one, now.
+    #[inline]
+    pub fn enter(&self, slot: u32, node: u32, flow: u16) {
+        self.enter_at(slot, node, flow, clock::ticks());
+    }
+
+    /// As [`Self::enter`], at a time in ticks.
+    #[inline]
+    pub(crate) fn enter_at(&self, slot: u32, node: u32, flow: u16, start: u64) {
+        let lane_flow = u64::from(self.id) | u64::from(flow) << 32;
+        self.set_current(
+            self.slots
+                .open(slot, node, self.current(), lane_flow, start),
+        );
+    }
+
+    /// Closes a slot and records its section. Does nothing when the slot is not open.
+    #[inline]
+    pub fn exit(&self, slot: u32, flow: u16, is_failed: bool) {
+        let end = clock::ticks();
+        let Some((start, node)) = self.slots.close(slot) else {
+            return;
+        };
+        self.set_current(self.slots.after_close(slot, self.current()));
+        self.complete(node, start, end, flow, is_failed);
+    }
+
+    /// Records a completed section. Times are ticks.
+    #[inline]
+    pub fn complete(&self, node: u32, start: u64, end: u64, flow: u16, is_failed: bool) {
+        // Threads on processors whose counters differ by a few ticks must not produce a negative length.
+        let end = end.max(start);
+        let Some(totals) = self.ring.totals(node as usize) else {
+            return;
+        };
+        if totals[0].load(Relaxed) == 0 && totals[7].load(Relaxed) == 0 {
+            totals[7].store(u64::from(self.recorder.new_histogram()), Relaxed);
+        }
+        let applied = self.applied.get() + 1;
+        let change = Change::new(totals, self.histograms, node, (start, end), is_failed);
+        change.journal(&self.ring, applied);
+        let head = self.head.get();
+        if head < self.limit.get() || self.make_room(head) {
+            let flags = if is_failed { FLAG_FAILED } else { 0 };
+            self.ring.commit(
+                head,
+                start,
+                end,
+                u64::from(node) | u64::from(flow) << 32 | flags << 48,
+            );
+            self.head.set(head + 1);
+        } else {
+            self.ring
+                .set(lane::DROPPED, self.ring.get(lane::DROPPED) + 1);
+        }
+        change.apply(
+            totals,
+            self.ring.first_start(node as usize),
+            self.histograms,
+        );
+        self.ring.set(lane::APPLIED, applied);
+        self.applied.set(applied);
+    }
+
+    /// Reads how far the drain has come. The limit stops at every half of the ring, so that the drain is woken before the ring is full.
+    #[cold]
+    fn make_room(&self, head: u64) -> bool {
+        let capacity = self.ring.capacity();
+        let used = head - self.ring.get(lane::TAIL);
+        if used >= capacity / 2 {
+            self.recorder.wake_drain();
+        }
+        let room = if used < capacity / 2 {
+            capacity / 2 - used
+        } else {
+            capacity.saturating_sub(used)
+        };
+        self.limit.set(head + room);
+        room > 0
+    }
+
+    /// A slot for a Rust guard; `None` beyond 64 at a time.
+    #[inline]
+    pub(crate) fn take_guard_slot(&self) -> Option<u32> {
+        if self.guard_slots.get() == NO_SLOTS {
+            self.guard_slots.set(self.slots.take(GUARD_SLOTS)?.into());
+        }
+        let free = self.guard_slots_free.get();
+        let at = free.trailing_zeros();
+        (at < GUARD_SLOTS).then(|| {
+            self.guard_slots_free.set(free & (free - 1));
+            self.guard_slots.get() as u32 + at
+        })
+    }
+
+    /// Gives a guard's slot back.
+    #[inline]
+    pub(crate) fn give_guard_slot(&self, slot: u32) {
+        let at = slot.wrapping_sub(self.guard_slots.get() as u32);
+        self.guard_slots_free
+            .set(self.guard_slots_free.get() | 1 << (at & 63));
+    }
+
+    /// Appends a note: `words[0]` is its head word, see [`crate::note`]. Dropped and counted when there is no room.
+    pub(crate) fn note(&self, words: &[u64]) {
+        let (capacity, head) = (self.ring.note_capacity(), self.notes_head.get());
+        let used = head - self.ring.get(lane::NOTES_TAIL);
+        if used + words.len() as u64 > capacity / 2 {
+            self.recorder.wake_drain();
+        }
+        if used + words.len() as u64 > capacity {
+            self.drop_note();
+            return;
+        }
+        for (position, word) in (head..).zip(words) {
+            self.ring.note(position).store(*word, Relaxed);
+        }
+        self.notes_head.set(head + words.len() as u64);
+        self.ring.set(lane::NOTES_HEAD, head + words.len() as u64);
+    }
+
+    /// All that was recorded is in the capture.
+    pub(crate) fn is_drained(&self) -> bool {
+        let ring = &self.ring;
+        ring.get(lane::HEAD) == ring.get(lane::TAIL)
+            && ring.get(lane::NOTES_HEAD) == ring.get(lane::NOTES_TAIL)
+    }
+
+    /// Counts a note that could not be made.
+    pub(crate) fn drop_note(&self) {
+        self.ring
+            .set(lane::NOTES_DROPPED, self.ring.get(lane::NOTES_DROPPED) + 1);
+    }
+
+    /// Number of the lane in its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Begins at zero for a new recording. Positions go on, so that they stay unique.
+    pub(crate) fn forget(&self) {
+        let ring = &self.ring;
+        ring.clear_totals();
+        (lane::JOURNAL..lane::JOURNAL + 8).for_each(|at| ring.set(at, 0));
+        ring.set(lane::TAIL, ring.get(lane::HEAD));
+        ring.set(lane::NOTES_TAIL, ring.get(lane::NOTES_HEAD));
+        ring.set(lane::DROPPED, 0);
+        ring.set(lane::NOTES_DROPPED, 0);
+        ring.set(lane::APPLIED, ring.get(lane::HEAD));
+        self.applied.set(ring.get(lane::HEAD));
+    }
+
+    /// Prepares the lane for the thread that now owns it.
+    pub(crate) fn hand_over(&self, thread: u32) {
+        self.ring.set(lane::THREAD, u64::from(thread));
+        self.set_current(Current::NONE);
+    }
+}

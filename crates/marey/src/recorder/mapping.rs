@@ -1,0 +1,168 @@
+//! Memory that other processes can see: the only file that maps any.
+//!
+//! A mapping is an array of 64-bit words that lives as long as the process. All access goes through atomics, so everything
+//! built on top is safe code, and a reader in another process sees whole words.
+
+#![allow(unsafe_code, reason = "mmap and the view of its bytes as atomics")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Words that are never unmapped; zero at first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapping {
+    words: &'static [AtomicU64],
+}
+
+impl Mapping {
+    /// A new file of `n_words`, mapped and present in memory. All space is reserved first: a full disk is an error here and
+    /// never a SIGBUS later. The file is left in place for other processes; an existing one is an error.
+    pub(crate) fn in_file(path: &Path, n_words: usize) -> io::Result<Self> {
+        let file = reserve(path, n_words)?;
+        let flags = libc::MAP_SHARED;
+        map(std::ptr::null_mut(), n_words, flags, file.as_raw_fd()).inspect_err(|_| {
+            std::fs::remove_file(path).ok();
+        })
+    }
+
+    /// Memory of this process alone: gone when it dies.
+    pub(crate) fn private(n_words: usize) -> io::Result<Self> {
+        map(
+            std::ptr::null_mut(),
+            n_words,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+        )
+    }
+
+    /// The words.
+    pub(crate) fn words(self) -> &'static [AtomicU64] {
+        self.words
+    }
+
+    /// `n` 32-bit words from 64-bit word `first` on.
+    ///
+    /// # Panics
+    /// When they lie outside the mapping: a mistake in the layout.
+    pub(crate) fn halves(self, first: usize, n: usize) -> &'static [AtomicU32] {
+        let words = &self.words[first..first + n.div_ceil(2)];
+        // SAFETY: the words are valid for 'static and only ever accessed as atomics of one size (the layout gives
+        // each region one); 8-byte alignment is enough for 4-byte words, and two of those fit into each.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), n) }
+    }
+
+    /// Cuts this process off the file, at the same address: what was written before is gone, later writes stay private.
+    /// For the child after a fork.
+    pub(crate) fn make_private(self) {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // Cannot fail for lack of address space: the range is ours. Were it to fail, the parent's file would stay
+        // mapped, so the child records nothing (see `fork`).
+        map(self.address(), self.words.len(), flags, -1).ok();
+    }
+
+    /// Moves the content into a new file, mapped at the same address. Nothing changes when that fails.
+    pub(crate) fn move_to_file(self, path: &Path) -> io::Result<()> {
+        let file = reserve(path, self.words.len())?;
+        let content: Vec<u64> = self.words.iter().map(|w| w.load(Relaxed)).collect();
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        map(self.address(), self.words.len(), flags, file.as_raw_fd()).inspect_err(|_| {
+            std::fs::remove_file(path).ok();
+        })?;
+        for (word, value) in self.words.iter().zip(content) {
+            word.store(value, Relaxed);
+        }
+        Ok(())
+    }
+
+    fn address(self) -> *mut libc::c_void {
+        self.words.as_ptr().cast_mut().cast()
+    }
+}
+
+/// A new file, readable by its owner alone, with all its space allocated.
+fn reserve(path: &Path, n_words: usize) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    let length =
+        i64::try_from(n_words * 8).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    // SAFETY: a valid descriptor and plain numbers.
+    let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) };
+    if code != 0 {
+        std::fs::remove_file(path).ok();
+        return Err(io::Error::from_raw_os_error(code));
+    }
+    Ok(file)
+}
+
+fn map(
+    address: *mut libc::c_void,
+    n_words: usize,
+    flags: libc::c_int,
+    fd: libc::c_int,
+) -> io::Result<Mapping> {
+    let length = n_words * 8;
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: with a null address the kernel chooses a free range; with MAP_FIXED the callers pass the exact range of
+    // one of our own mappings, which is page-aligned and only accessed through atomics.
+    let base = unsafe { libc::mmap(address, length, protection, flags, fd, 0) };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    if flags & libc::MAP_SHARED != 0 {
+        // First writes to a shared file fault even when its pages exist; take those faults now. Kernels before 5.14 say no, which is fine.
+        // SAFETY: the range was mapped just above.
+        unsafe { libc::madvise(base, length, libc::MADV_POPULATE_WRITE) };
+    }
+    // SAFETY: the mapping is `length` bytes, page-aligned, readable and writable, initialised by the kernel, and never unmapped.
+    let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), n_words) };
+    Ok(Mapping { words })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_seen_through_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ring");
+        let mapping = Mapping::in_file(&path, 1024).unwrap();
+        mapping.words()[7].store(0x0102_0304, Relaxed);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), 8192);
+        assert_eq!(bytes[56..60], [4, 3, 2, 1]);
+    }
+
+    #[test]
+    fn a_private_copy_no_longer_writes_to_the_file_and_a_moved_one_keeps_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ring");
+        let mapping = Mapping::in_file(&path, 512).unwrap();
+        mapping.words()[0].store(1, Relaxed);
+        mapping.make_private();
+        assert_eq!(mapping.words()[0].load(Relaxed), 0);
+        mapping.words()[0].store(2, Relaxed);
+        assert_eq!(std::fs::read(&path).unwrap()[0], 1);
+        mapping.move_to_file(&folder.path().join("second")).unwrap();
+        mapping.words()[1].store(3, Relaxed);
+        let bytes = std::fs::read(folder.path().join("second")).unwrap();
+        assert_eq!((bytes[0], bytes[8]), (2, 3));
+    }
+
+    #[test]
+    fn an_existing_file_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ring");
+        std::fs::write(&path, b"mine").unwrap();
+        assert!(Mapping::in_file(&path, 512).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    }
+}

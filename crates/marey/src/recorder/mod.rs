@@ -1,0 +1,519 @@
+//! The recorder: what runs inside the profiled process.
+//!
+//! A thread writes into its own *lane* (a ring of records, a ring of notes, totals), without locks. The *drain* thread moves
+//! what is in the rings to the capture every few milliseconds. Lanes, the tables of call paths and the table of open sections lie
+//! in files that other processes can see, so that a kill loses nothing.
+//!
+//! ```text
+//! thread ─► lane ──┐   shared files      drain thread        capture
+//! thread ─► lane ──┼──────────────────────► round() ────────► file (or memory)
+//! ```
+//!
+//! After the start nothing here fails: what could not be recorded is counted.
+
+mod call_paths;
+mod config;
+mod drain;
+mod facts;
+mod fork;
+mod guard;
+mod identity;
+mod lane;
+mod layout;
+mod mapping;
+mod output;
+mod ring;
+mod ring_folder;
+mod slots;
+mod totals;
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::sync::atomic::{
+    AtomicU8, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+pub use call_paths::NameId;
+pub(crate) use call_paths::{CallPaths, read_name};
+pub use config::Config;
+pub use guard::{SectionGuard, SessionGuard, Site, section_named};
+pub use identity::{Identity, is_alive};
+pub use lane::Lane;
+pub(crate) use layout::{
+    HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, lane as lane_words,
+    process as process_words,
+};
+pub use output::default_output_dir;
+pub(crate) use ring::{Record, Ring};
+pub(crate) use ring_folder::remove as remove_ring_folder;
+pub use ring_folder::ring_root;
+pub use slots::Current;
+pub(crate) use slots::{OpenSlot, Slots, open_slots};
+pub use totals::{NodeSnapshot, TotalsSnapshot};
+pub(crate) use totals::{complete_journal, snapshot};
+
+use crate::clock;
+use crate::error::Error;
+use crate::note::Note;
+use crate::run::Status;
+use drain::Drain;
+use mapping::Mapping;
+use ring_folder::RingFolder;
+
+/// Most lanes that a process gets; threads beyond record nothing, and that is counted.
+const MAX_LANES: usize = 4096;
+
+const OFF: u8 = 0;
+const ON: u8 = 1;
+/// Recording was on in the parent; this process starts its own capture with its first record.
+const FORKED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(OFF);
+static RECORDER: OnceLock<Recorder> = OnceLock::new();
+static STARTING: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    static LANE: Cell<Option<&'static Lane>> = const { Cell::new(None) };
+    static LANE_RETURN: LaneReturn = const { LaneReturn };
+}
+
+/// The process's recorder; there is one, and it is never dropped.
+#[derive(Debug)]
+pub struct Recorder {
+    config: Config,
+    process: Mapping,
+    layout: ProcessLayout,
+    pub(crate) paths: CallPaths,
+    pub(crate) slots: Slots,
+    pub(crate) histograms: &'static [AtomicU32],
+    // Locked in this order, when several are: drain, lanes, folder, then the tables of `paths`.
+    drain: Mutex<Drain>,
+    lanes: Mutex<Lanes>,
+    folder: Mutex<RingFolder>,
+    wake: drain::Wake,
+    n_sessions: AtomicU64,
+}
+
+/// All lanes, and those whose thread has ended.
+#[derive(Debug, Default)]
+struct Lanes {
+    all: Vec<&'static Lane>,
+    free: Vec<&'static Lane>,
+    n_threads: u32,
+    shared_bytes: usize,
+}
+
+/// A recording that was started. Dropping it closes the capture.
+#[derive(Debug)]
+#[must_use = "dropping it ends the recording"]
+pub struct Recording {
+    recorder: &'static Recorder,
+    is_finished: bool,
+}
+
+impl Recording {
+    /// Closes the capture and returns its path; `None` when it was held in memory.
+    pub fn finish(mut self) -> Option<PathBuf> {
+        self.is_finished = true;
+        self.recorder.stop(&Status::Finished)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let status = if std::thread::panicking() {
+                Status::Failed("panic".into())
+            } else {
+                Status::Finished
+            };
+            self.recorder.stop(&status);
+        }
+    }
+}
+
+/// Starts recording. Starting twice joins the recording that is on.
+///
+/// # Errors
+/// When the output folder cannot be used; nothing is recorded then.
+pub fn start(config: Config) -> Result<Recording, Error> {
+    let recorder = Recorder::start(config)?;
+    Ok(Recording {
+        recorder,
+        is_finished: false,
+    })
+}
+
+/// Starts recording if the environment asks for it (`MAREY_ENABLED=1`, as `marey run` sets it). Never fails: what is wrong
+/// becomes one warning on stderr, and recording stays off, or goes on in memory if only the output folder cannot be used.
+pub fn start_from_env() -> Option<Recording> {
+    if !is_asked_for_by_env() {
+        return None;
+    }
+    let (config, warnings) = Config::from_env();
+    warnings.iter().for_each(|warning| warn(warning));
+    let in_memory = Config {
+        output_dir: None,
+        ..config.clone()
+    };
+    match start(config) {
+        Ok(recording) => Some(recording),
+        Err(error) => {
+            warn(&format!("{error}; recording in memory only"));
+            start(in_memory).ok()
+        }
+    }
+}
+
+/// Whether `MAREY_ENABLED` is set to something other than `0`, `false`, `off` or nothing.
+pub fn is_asked_for_by_env() -> bool {
+    std::env::var("MAREY_ENABLED").is_ok_and(|v| !matches!(v.as_str(), "" | "0" | "false" | "off"))
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the one way to say that a recording asked for by the environment is off"
+)]
+fn warn(text: &str) {
+    eprintln!("marey: {text}");
+}
+
+/// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
+#[inline]
+pub fn lane() -> Option<&'static Lane> {
+    if STATE.load(Relaxed) == ON {
+        if let Some(lane) = LANE.get() {
+            return Some(lane);
+        }
+    }
+    first_record()
+}
+
+/// Recording is on (or will be, with the first record after a fork).
+#[inline]
+pub fn is_on() -> bool {
+    STATE.load(Relaxed) != OFF
+}
+
+/// The recorder, if one was ever started in this process.
+pub fn recorder() -> Option<&'static Recorder> {
+    RECORDER.get()
+}
+
+#[cold]
+fn first_record() -> Option<&'static Lane> {
+    match STATE.load(Acquire) {
+        OFF => None,
+        FORKED => {
+            let recorder = RECORDER.get()?;
+            recorder.restart_in_child();
+            recorder.claim_lane()
+        }
+        _ => RECORDER.get()?.claim_lane(),
+    }
+}
+
+/// Gives the lane back when its thread ends.
+struct LaneReturn;
+
+impl Drop for LaneReturn {
+    fn drop(&mut self) {
+        if let Some(lane) = LANE.take() {
+            lane.recorder().lanes().free.push(lane);
+        }
+    }
+}
+
+impl Recorder {
+    fn start(config: Config) -> Result<&'static Self, Error> {
+        let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        clock::kind();
+        let is_new = RECORDER.get().is_none();
+        let recorder = match RECORDER.get() {
+            Some(recorder) => recorder,
+            None => {
+                let made = Self::new(&config)?;
+                RECORDER.get_or_init(|| made)
+            }
+        };
+        if STATE.load(Acquire) == ON {
+            if let Some(folder) = &config.output_dir {
+                recorder.drain().move_to_file(recorder, folder, &config)?;
+            }
+            return Ok(recorder);
+        }
+        if !is_new {
+            recorder.forget_last_run();
+            recorder.share_again(&config);
+        }
+        recorder.drain().open(recorder, &config)?;
+        recorder.start_drain();
+        fork::install();
+        STATE.store(ON, Release);
+        Ok(recorder)
+    }
+
+    fn new(config: &Config) -> Result<Self, Error> {
+        let n_nodes = config.max_nodes.clamp(16, 65_000);
+        let name_words = n_nodes * 16;
+        let n_histograms = config.histogram_bytes / (crate::histogram::N_BUCKETS * 4);
+        let layout =
+            ProcessLayout::new(n_nodes, name_words, n_nodes, config.max_open, n_histograms);
+        let mut folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
+        let process = folder.process(layout.end).map_err(Error::Memory)?;
+        let header = process.words();
+        let capacities = [n_nodes, name_words, n_nodes, config.max_open, n_histograms];
+        for (at, value) in (process_words::CAP_NAMES..).zip(capacities) {
+            header[at].store(value as u64, Relaxed);
+        }
+        Identity::of_this_process().write_to(header);
+        header[process_words::VERSION].store(LAYOUT_VERSION, Relaxed);
+        header[process_words::MAGIC].store(PROCESS_MAGIC, Release);
+        Ok(Self {
+            config: config.clone(),
+            process,
+            layout,
+            paths: CallPaths::new(process, &layout),
+            slots: Slots::new(process, &layout),
+            histograms: process.halves(
+                layout.histograms,
+                n_histograms * crate::histogram::N_BUCKETS,
+            ),
+            drain: Mutex::default(),
+            lanes: Mutex::default(),
+            folder: Mutex::new(folder),
+            wake: drain::Wake::default(),
+            n_sessions: AtomicU64::new(0),
+        })
+    }
+
+    /// The number of a name, for [`Lane::node`].
+    pub fn name(&self, name: &[u8]) -> NameId {
+        self.paths.name(name)
+    }
+
+    /// `n` slots for sections that their owner opens and closes itself; the number of the first. `None` when no more are to be had.
+    pub fn take_slots(&self, n: u32) -> Option<u32> {
+        self.slots.take(n)
+    }
+
+    /// Counts a section that could not be recorded at all.
+    pub fn count_unrecorded(&self) {
+        self.header()[process_words::SECTIONS_UNRECORDED].fetch_add(1, Relaxed);
+    }
+
+    /// Appends a note from the calling thread, now.
+    pub fn note(&self, note: &Note) {
+        self.note_at(note, clock::ticks());
+    }
+
+    /// Appends a note from the calling thread.
+    pub(crate) fn note_at(&self, note: &Note, ticks: u64) {
+        let Some(lane) = lane() else { return };
+        match note.encode(ticks) {
+            Some(words) => lane.note(&words),
+            None => lane.drop_note(),
+        }
+    }
+
+    /// Opens a session: a number for [`Self::end_session`].
+    pub fn start_session(&self, name: &str, tags: crate::value::Attributes) -> u64 {
+        let session = self.n_sessions.fetch_add(1, Relaxed);
+        self.note(&Note::SessionStart {
+            session,
+            name: name.into(),
+            tags,
+        });
+        session
+    }
+
+    /// Ends a session.
+    pub fn end_session(&self, session: u64) {
+        self.note(&Note::SessionEnd { session });
+    }
+
+    /// Length of a time in ticks, by the mean speed of the clock so far.
+    pub fn duration_ns(&self, ticks: u64) -> u64 {
+        self.drain().clock_map().duration_ns(ticks)
+    }
+
+    /// Ticks that a duration takes, by the mean speed of the clock so far.
+    pub fn ticks_of(&self, duration_ns: u64) -> u64 {
+        let per_2_32 = self.duration_ns(1 << 32).max(1);
+        u64::try_from(u128::from(duration_ns) * (1 << 32) / u128::from(per_2_32))
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Makes the capture hold all that was recorded until now, and returns its bytes so far, totals included.
+    pub fn capture_so_far(&self) -> Vec<u8> {
+        self.drain().capture_so_far(self)
+    }
+
+    /// The path of the capture; `None` while it is in memory.
+    pub fn capture_path(&self) -> Option<PathBuf> {
+        self.drain().capture_path()
+    }
+
+    /// Live totals since the last [`Self::clear_totals`], for each lane. Exact under the rule of [`snapshot`].
+    pub fn totals(&self) -> Vec<TotalsSnapshot> {
+        self.lanes()
+            .all
+            .iter()
+            .map(|lane| snapshot(&lane.ring, self.histograms))
+            .collect()
+    }
+
+    /// The name of a node, its own and those of its ancestors from the outside in.
+    pub fn path_of(&self, node: u32) -> Vec<(String, crate::run::NodeKind)> {
+        let mut path = Vec::new();
+        let mut at = node;
+        while at != layout::ROOT {
+            let word = self.paths.node_word(at);
+            let kind = if word >> 32 & layout::NODE_ITERATION != 0 {
+                crate::run::NodeKind::Iteration
+            } else {
+                crate::run::NodeKind::Section
+            };
+            path.push((
+                crate::capture::readable(&self.paths.text((word >> 16) as u32 & 0xffff)),
+                kind,
+            ));
+            at = word as u32 & 0xffff;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Starts the live totals again at zero; the capture keeps the old ones. Call it while no other thread records (in Python: under the GIL).
+    pub fn clear_totals(&self) {
+        self.drain().clear_totals(self);
+    }
+
+    /// Ends the recording: drains what there is, writes totals and how it ended, removes the shared files. Returns the path of the capture.
+    pub fn stop(&self, status: &Status) -> Option<PathBuf> {
+        let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        if STATE.load(Acquire) != ON {
+            STATE.store(OFF, Release);
+            return None;
+        }
+        STATE.store(OFF, Release);
+        self.stop_drain();
+        self.drain().close(self, status)
+    }
+
+    pub(crate) fn header(&self) -> &'static [AtomicU64] {
+        &self.process.words()[..layout::HEADER_WORDS]
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn folder(&self) -> MutexGuard<'_, RingFolder> {
+        self.folder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drain(&self) -> MutexGuard<'_, Drain> {
+        self.drain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A histogram from the arena, counted from 1; 0 when it is used up.
+    pub(crate) fn new_histogram(&self) -> u32 {
+        let room = (self.histograms.len() / crate::histogram::N_BUCKETS) as u64;
+        let taken =
+            self.header()[process_words::N_HISTOGRAMS]
+                .fetch_update(Relaxed, Relaxed, |n| (n < room).then_some(n + 1));
+        taken.map_or(0, |n| u32::try_from(n + 1).unwrap_or(0))
+    }
+
+    /// A lane for the calling thread: one whose thread has ended and that is drained, or a new one.
+    fn claim_lane(&'static self) -> Option<&'static Lane> {
+        if LANE_RETURN.try_with(|_| ()).is_err() {
+            // The thread is being torn down.
+            self.count_unrecorded();
+            return None;
+        }
+        let (lane, thread) = {
+            let mut lanes = self.lanes();
+            let thread = lanes.n_threads;
+            let drained = lanes.free.iter().position(|lane| lane.is_drained());
+            let lane = match drained {
+                Some(at) => lanes.free.swap_remove(at),
+                None => self.new_lane(&mut lanes)?,
+            };
+            lanes.n_threads += 1;
+            (lane, thread)
+        };
+        lane.hand_over(thread);
+        LANE.set(Some(lane));
+        let (os_id, name) = identity::this_thread();
+        self.note(&Note::Thread {
+            thread,
+            os_id,
+            name,
+        });
+        Some(lane)
+    }
+
+    fn new_lane(&'static self, lanes: &mut Lanes) -> Option<&'static Lane> {
+        if lanes.all.len() >= MAX_LANES {
+            self.count_unrecorded();
+            return None;
+        }
+        let id = u32::try_from(lanes.all.len()).ok()?;
+        let records = self.config.ring_records.next_power_of_two();
+        let note_words = (self.config.note_bytes / 8).next_power_of_two();
+        let n_nodes = self.config.max_nodes.clamp(16, 65_000);
+        let size = layout::LaneLayout::new(records, note_words, n_nodes).end;
+        let is_within_cap = lanes.shared_bytes + size * 8 <= self.config.shared_bytes;
+        let shared = if is_within_cap {
+            self.folder().lane(id, size)
+        } else {
+            None
+        };
+        let mapping = match shared {
+            Some(mapping) => {
+                lanes.shared_bytes += size * 8;
+                mapping
+            }
+            None => {
+                self.header()[process_words::LANES_PRIVATE].fetch_add(1, Relaxed);
+                Mapping::private(size).ok()?
+            }
+        };
+        let ring = Ring::new(mapping.words(), id, records, note_words, n_nodes);
+        let lane: &'static Lane = Box::leak(Box::new(Lane::new(id, ring, mapping, self)));
+        lanes.all.push(lane);
+        Some(lane)
+    }
+
+    /// A recording has ended and a new one begins: totals and losses start at zero, names and call paths stay.
+    fn forget_last_run(&self) {
+        for at in [
+            process_words::SECTIONS_UNRECORDED,
+            process_words::SECTIONS_NOT_WRITTEN,
+            process_words::EPOCH,
+            process_words::N_ANCHORS,
+        ] {
+            self.header()[at].store(0, Relaxed);
+        }
+        self.lanes().all.iter().for_each(|lane| lane.forget());
+    }
+
+    /// Puts what this process holds into new shared files: the old ones are gone, or belong to the parent.
+    fn share_again(&self, config: &Config) {
+        let mut folder = self.folder();
+        *folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
+        Identity::of_this_process().write_to(self.header());
+        folder.move_process(self.process);
+        let private = self
+            .lanes()
+            .all
+            .iter()
+            .filter(|lane| !folder.move_lane(lane.id(), lane.mapping))
+            .count();
+        self.header()[process_words::LANES_PRIVATE].store(private as u64, Relaxed);
+    }
+}

@@ -1,0 +1,229 @@
+//! Where the capture goes: into a file of the job folder, or into memory with a cap.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::config::Config;
+use super::identity::Identity;
+use crate::capture::FILE_HEADER;
+use crate::clock;
+use crate::error::Error;
+
+/// `profiling_results` in the working directory.
+pub fn default_output_dir() -> PathBuf {
+    PathBuf::from("profiling_results")
+}
+
+/// The growing capture.
+#[derive(Debug)]
+pub(crate) struct Output {
+    sink: Sink,
+    /// Bytes that are whole blocks.
+    whole_bytes: u64,
+    max_bytes: u64,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Memory(Vec<u8>),
+    File(File, PathBuf),
+}
+
+impl Output {
+    /// A capture in memory.
+    pub(crate) fn in_memory(config: &Config) -> Self {
+        let header = FILE_HEADER.to_vec();
+        Self {
+            whole_bytes: header.len() as u64,
+            sink: Sink::Memory(header),
+            max_bytes: config.memory_capture_bytes,
+        }
+    }
+
+    /// A capture in `<output_dir>/<job id>/<name>`, both made if need be; `<output_dir>/latest` then points there.
+    pub(crate) fn in_file(config: &Config, output_dir: &Path, name: &str) -> Result<Self, Error> {
+        let job = job_id(config);
+        let folder = output_dir.join(&job);
+        let unusable = |source: io::Error| Error::OutputFolder {
+            path: folder.clone(),
+            source,
+        };
+        DirBuilder::new()
+            .recursive(true)
+            .create(&folder)
+            .map_err(unusable)?;
+        let (mut file, path) = new_file(&folder, name).map_err(unusable)?;
+        file.write_all(&FILE_HEADER).map_err(unusable)?;
+        point_latest_to(output_dir, &job);
+        let path = std::path::absolute(&path).unwrap_or(path);
+        Ok(Self {
+            sink: Sink::File(file, path),
+            whole_bytes: FILE_HEADER.len() as u64,
+            max_bytes: config.capture_bytes,
+        })
+    }
+
+    /// Appends whole blocks; false when that is not possible: no space, an error, or over the cap. Nothing half-written stays.
+    /// `is_summary` blocks, which end a capture, may pass the cap.
+    pub(crate) fn append(&mut self, blocks: &[u8], is_summary: bool) -> bool {
+        if !is_summary && self.whole_bytes + blocks.len() as u64 > self.max_bytes {
+            return false;
+        }
+        let is_written = match &mut self.sink {
+            Sink::Memory(bytes) => {
+                bytes.extend_from_slice(blocks);
+                true
+            }
+            Sink::File(file, _) => {
+                let is_written = file.write_all(blocks).is_ok();
+                if !is_written {
+                    // Readers pass over what is half-written, were this to fail too.
+                    file.set_len(self.whole_bytes).ok();
+                }
+                is_written
+            }
+        };
+        if is_written {
+            self.whole_bytes += blocks.len() as u64;
+        }
+        is_written
+    }
+
+    /// Bytes that are whole blocks.
+    pub(crate) fn whole_bytes(&self) -> u64 {
+        self.whole_bytes
+    }
+
+    /// The path; `None` in memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.sink {
+            Sink::Memory(_) => None,
+            Sink::File(_, path) => Some(path),
+        }
+    }
+
+    /// All bytes so far; empty when the file can no longer be read.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        match &self.sink {
+            Sink::Memory(bytes) => bytes.clone(),
+            Sink::File(_, path) => std::fs::read(path).unwrap_or_default(),
+        }
+    }
+}
+
+/// `MAREY_JOB_ID` or the configuration, else torchrun's run and restart, else start time, host and pid. Made safe as a folder name.
+pub(crate) fn job_id(config: &Config) -> String {
+    if let Some(id) = &config.job_id {
+        return safe_name(id);
+    }
+    let env = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    if let Some(id) = env("TORCHELASTIC_RUN_ID").filter(|id| id != "none") {
+        return safe_name(&format!(
+            "{id}-{}",
+            env("TORCHELASTIC_RESTART_COUNT").unwrap_or_else(|| "0".into())
+        ));
+    }
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let (date, time) = date_and_time(clock::unix_ns() / 1_000_000_000);
+    safe_name(&format!(
+        "{date}-{time}-{}-{}",
+        host.trim(),
+        Identity::of_this_process().pid
+    ))
+}
+
+/// Letters, digits, `.`, `_`, `-`; anything else becomes `_`. Never empty, never hidden, never longer than 100 bytes.
+pub(crate) fn safe_name(name: &str) -> String {
+    let mut safe: String = name
+        .chars()
+        .take(100)
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if safe.is_empty() || safe.starts_with('.') {
+        safe.insert(0, '_');
+    }
+    safe
+}
+
+/// `20261120` and `120312` of a time in UTC. Days to dates after Howard Hinnant's "chrono-compatible low-level date algorithms".
+fn date_and_time(unix_s: u64) -> (String, String) {
+    let (days, seconds) = (unix_s / 86_400 + 719_468, unix_s % 86_400);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    (
+        format!("{year:04}{month:02}{day:02}"),
+        format!("{hour:02}{minute:02}{second:02}"),
+    )
+}
+
+/// A file that did not exist; a taken name (by this process before an exec, say) gets a running number.
+fn new_file(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
+    for n in 1..1000 {
+        let suffix = if n == 1 {
+            String::new()
+        } else {
+            format!("-{n}")
+        };
+        let path = folder.join(format!("{name}{suffix}.marey"));
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => return other.map(|file| (file, path)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// A convenience: nothing depends on it, so failing is fine. Renamed into place, so that it always points somewhere.
+fn point_latest_to(output_dir: &Path, job: &str) {
+    let new = output_dir.join(format!(".latest-{}", std::process::id()));
+    std::fs::remove_file(&new).ok();
+    if std::os::unix::fs::symlink(job, &new).is_ok()
+        && std::fs::rename(&new, output_dir.join("latest")).is_err()
+    {
+        std::fs::remove_file(&new).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date_and_time(0), ("19700101".into(), "000000".into()));
+        assert_eq!(
+            date_and_time(951_827_696),
+            ("20000229".into(), "123456".into())
+        );
+        assert_eq!(
+            date_and_time(1_795_176_000),
+            ("20261120".into(), "120000".into())
+        );
+    }
+
+    #[test]
+    fn job_ids_never_leave_their_folder() {
+        assert_eq!(safe_name("../../etc/passwd"), "_.._.._etc_passwd");
+        assert_eq!(safe_name("a b\u{1b}[31m"), "a_b__31m");
+        assert_eq!(safe_name(""), "_");
+        assert_eq!(safe_name(&"x".repeat(500)).len(), 100);
+    }
+}

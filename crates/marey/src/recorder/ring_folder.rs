@@ -1,0 +1,139 @@
+//! The folder with a process's shared files: where other processes find its rings.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use super::identity::Identity;
+use super::mapping::Mapping;
+
+/// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
+pub fn ring_root() -> Option<PathBuf> {
+    let uid = std::fs::metadata("/proc/self").ok()?.uid();
+    let shm = Path::new("/dev/shm");
+    shm.is_dir().then(|| shm.join(format!("marey-{uid}")))
+}
+
+/// A folder of this process's own, in the first place that takes one: as configured, `/dev/shm`, the output folder. Without any, rings lie
+/// in private memory.
+#[derive(Debug, Default)]
+pub(crate) struct RingFolder {
+    path: Option<PathBuf>,
+    /// Tried in this order when a file finds no room.
+    candidates: Vec<PathBuf>,
+}
+
+impl RingFolder {
+    /// Chooses the places; the folder itself is made with its first file.
+    pub(crate) fn make(configured: Option<&Path>, output_dir: Option<&Path>) -> Self {
+        let root = match configured {
+            Some(dir) => Some(dir.to_owned()),
+            None => ring_root(),
+        };
+        let fallback = output_dir.map(|dir| dir.join(".marey-rings"));
+        Self {
+            path: None,
+            candidates: root.into_iter().chain(fallback).collect(),
+        }
+    }
+
+    /// Where the files are; `None` when they are in private memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Makes the `process` file, in the first place with room; private memory otherwise.
+    pub(crate) fn process(&mut self, n_words: usize) -> io::Result<Mapping> {
+        for root in std::mem::take(&mut self.candidates) {
+            let Ok(folder) = new_folder(&root) else {
+                continue;
+            };
+            if let Ok(mapping) = Mapping::in_file(&folder.join("process"), n_words) {
+                self.path = Some(folder);
+                return Ok(mapping);
+            }
+            std::fs::remove_dir(&folder).ok();
+        }
+        Mapping::private(n_words)
+    }
+
+    /// As [`Self::process`], for a mapping that exists.
+    pub(crate) fn move_process(&mut self, mapping: Mapping) {
+        for root in std::mem::take(&mut self.candidates) {
+            let Ok(folder) = new_folder(&root) else {
+                continue;
+            };
+            if mapping.move_to_file(&folder.join("process")).is_ok() {
+                self.path = Some(folder);
+                return;
+            }
+            std::fs::remove_dir(&folder).ok();
+        }
+    }
+
+    /// A lane's file; `None` when there is no folder or no room.
+    pub(crate) fn lane(&self, id: u32, n_words: usize) -> Option<Mapping> {
+        Mapping::in_file(&self.lane_path(id)?, n_words).ok()
+    }
+
+    /// Moves a lane that exists into a file; false when it stays private.
+    pub(crate) fn move_lane(&self, id: u32, mapping: Mapping) -> bool {
+        self.lane_path(id)
+            .is_some_and(|path| mapping.move_to_file(&path).is_ok())
+    }
+
+    fn lane_path(&self, id: u32) -> Option<PathBuf> {
+        self.path
+            .as_ref()
+            .map(|folder| folder.join(format!("lane-{id}")))
+    }
+
+    /// Removes the files. What is mapped stays readable for this process.
+    pub(crate) fn remove(&mut self) {
+        if let Some(path) = self.path.take() {
+            remove(&path);
+        }
+    }
+
+    /// Leaves the files to another process.
+    pub(crate) fn forget(&mut self) {
+        self.path = None;
+    }
+}
+
+/// Removes a process's shared files, and the folder around them when it was the last.
+pub(crate) fn remove(folder: &Path) {
+    std::fs::remove_dir_all(folder).ok();
+    if let Some(root) = folder.parent() {
+        std::fs::remove_dir(root).ok();
+    }
+}
+
+/// `<root>/<pid>-<start time>[-<n>]`, readable by its owner alone. A root that belongs to somebody else is refused, because
+/// `/dev/shm` is open to all.
+fn new_folder(root: &Path) -> io::Result<PathBuf> {
+    DirBuilder::new().recursive(true).mode(0o700).create(root)?;
+    let (theirs, mine) = (
+        std::fs::symlink_metadata(root)?,
+        std::fs::metadata("/proc/self")?,
+    );
+    if !theirs.is_dir() || theirs.uid() != mine.uid() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let me = Identity::of_this_process();
+    // The same process can get here again: after an exec, or when it records a second time.
+    for n in 1..1000 {
+        let suffix = if n == 1 {
+            String::new()
+        } else {
+            format!("-{n}")
+        };
+        let folder = root.join(format!("{}-{}{suffix}", me.pid, me.start_time));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => return other.map(|()| folder),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
