@@ -80,7 +80,7 @@ impl KvCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use candle_core::Device;
+    use candle_core::{Device, IndexOp};
 
     fn block(value: f32, n_tokens: usize) -> KeysValues {
         let keys = Tensor::full(value, (1, 2, n_tokens, 4), &Device::Cpu).unwrap();
@@ -110,18 +110,8 @@ mod tests {
         let mut cache = KvCache::new(1);
         cache.commit(&[block(1.0, 1)]).unwrap();
         let seen = cache.followed_by(0, &block(2.0, 1)).unwrap();
-        let first_numbers = |tensor: &Tensor| -> Vec<f32> {
-            tensor
-                .get(0)
-                .unwrap()
-                .get(0)
-                .unwrap()
-                .to_vec2()
-                .unwrap()
-                .iter()
-                .map(|token: &Vec<f32>| token[0])
-                .collect()
-        };
+        let first_numbers =
+            |tensor: &Tensor| -> Vec<f32> { tensor.i((0, 0, .., 0)).unwrap().to_vec1().unwrap() };
         assert_eq!(first_numbers(&seen.keys), [1.0, 2.0]);
         assert_eq!(first_numbers(&seen.values), [10.0, 20.0]);
     }
