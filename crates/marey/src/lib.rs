@@ -50,9 +50,9 @@ pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
 pub use note::Note;
 pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use recorder::{
-    Config, Current, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording, SectionGuard,
-    SessionGuard, Site, TotalsSnapshot, default_output_dir, is_alive, is_asked_for_by_env, is_on,
-    lane, recorder, ring_root, section_named, start, start_from_env,
+    Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording,
+    SectionGuard, SessionGuard, Site, TotalsSnapshot, default_output_dir, is_alive,
+    is_asked_for_by_env, is_on, lane, recorder, ring_root, section_named, start, start_from_env,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,

@@ -131,6 +131,8 @@ pub struct Section {
     pub flow: u16,
     /// It was left by an error.
     pub is_failed: bool,
+    /// It was suspended in between (a generator): `end_ns` is `start_ns` and the time that it ran.
+    pub has_pauses: bool,
 }
 
 impl Section {

@@ -287,6 +287,7 @@ impl Within<'_> {
             end_ns,
             flow: 0,
             is_failed: false,
+            has_pauses: false,
         });
         self
     }

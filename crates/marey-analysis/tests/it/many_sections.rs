@@ -29,6 +29,7 @@ fn a_million_calls_under_many_names_are_answered() {
                 end_ns: call * 10 + 7,
                 flow: 0,
                 is_failed: false,
+                has_pauses: false,
             })
             .collect(),
         totals: (0..=NAMES)

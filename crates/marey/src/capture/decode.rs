@@ -25,6 +25,7 @@ struct RawSection {
     thread: u32,
     flow: u16,
     is_failed: bool,
+    has_pauses: bool,
 }
 
 /// What was read so far.
@@ -169,6 +170,7 @@ impl Decode {
                 thread,
                 flow: (word >> 32) as u16,
                 is_failed,
+                has_pauses: word >> 48 & 2 != 0,
             });
         }
         self.last_ticks = last;
@@ -301,6 +303,7 @@ impl Decode {
                 end_ns: clock.ns(raw.end),
                 flow: raw.flow,
                 is_failed: raw.is_failed,
+                has_pauses: raw.has_pauses,
             })
             .collect();
         if !run.sections.is_sorted_by_key(|s| s.thread) {

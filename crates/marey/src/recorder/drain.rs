@@ -291,6 +291,34 @@ impl Drain {
         bytes
     }
 
+    /// See [`Recorder::totals_so_far`].
+    pub(crate) fn totals_so_far(&self, recorder: &Recorder) -> Vec<u8> {
+        let paths = &recorder.paths;
+        let (n_nodes, n_names) = (paths.n_nodes(), paths.n_names());
+        let mut encode = Encode {
+            bytes: crate::capture::FILE_HEADER.to_vec(),
+        };
+        encode.info(&[("clock".into(), clock::kind().name().into())]);
+        encode.names(
+            0,
+            &(0..n_names)
+                .map(|name| paths.text(name))
+                .collect::<Vec<_>>(),
+        );
+        encode.nodes(
+            0,
+            &(0..n_nodes)
+                .map(|node| paths.node_word(node))
+                .collect::<Vec<_>>(),
+        );
+        encode_totals(recorder, &mut encode);
+        self.anchors
+            .into_iter()
+            .for_each(|(first, _)| encode.anchor(first));
+        encode.anchor(clock::anchor());
+        encode.bytes
+    }
+
     /// Path of the capture; `None` in memory.
     pub(crate) fn capture_path(&self) -> Option<PathBuf> {
         self.output.as_ref()?.path().map(Path::to_owned)

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::call_paths::NameId;
-use super::lane::Lane;
+use super::lane::{Ending, Lane};
 use super::slots::Current;
 use super::{Recorder, lane, recorder};
 use crate::clock;
@@ -139,13 +139,17 @@ impl SectionGuard {
     #[inline]
     fn close(&self, is_failed: bool) {
         let Some(lane) = self.lane else { return };
+        let ending = Ending {
+            is_failed,
+            ..Ending::default()
+        };
         match self.slot {
             Some(slot) => {
-                lane.exit(slot, 0, is_failed);
+                lane.exit(slot, ending);
                 lane.give_guard_slot(slot);
             }
             None => {
-                lane.complete(self.node, self.start, clock::ticks(), 0, is_failed);
+                lane.complete(self.node, self.start, clock::ticks(), ending);
                 lane.set_current(self.parent);
             }
         }

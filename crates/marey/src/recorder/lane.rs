@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::Recorder;
 use super::call_paths::NameId;
-use super::layout::{FLAG_FAILED, lane};
+use super::layout::{FLAG_FAILED, FLAG_PAUSED, lane};
 use super::mapping::Mapping;
 use super::ring::{Change, Ring};
 use super::slots::{Current, Slots};
@@ -55,6 +55,27 @@ impl Own {
     #[inline]
     fn set(&self, value: u64) {
         self.0.store(value, Relaxed);
+    }
+}
+
+/// How a section ended, and in which flow of execution it ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// 0 for the thread's own stack, otherwise a number for the asyncio task.
+    pub flow: u16,
+    /// It was left by an error.
+    pub is_failed: bool,
+    /// It was suspended in between: its end is its start and the time it ran.
+    pub has_pauses: bool,
+}
+
+impl Ending {
+    /// As the upper half of a record's third word.
+    #[inline]
+    fn word(self) -> u64 {
+        let failed = if self.is_failed { FLAG_FAILED } else { 0 };
+        let paused = if self.has_pauses { FLAG_PAUSED } else { 0 };
+        u64::from(self.flow) << 32 | (failed | paused) << 48
     }
 }
 
@@ -129,10 +150,12 @@ impl Lane {
         node
     }
 
-    /// Opens a slot for a section of `node` under the current one, now.
+    /// Opens a slot for a section of `node` under the current one, now. Returns the time in ticks.
     #[inline]
-    pub fn enter(&self, slot: u32, node: u32, flow: u16) {
-        self.enter_at(slot, node, flow, clock::ticks());
+    pub fn enter(&self, slot: u32, node: u32, flow: u16) -> u64 {
+        let start = clock::ticks();
+        self.enter_at(slot, node, flow, start);
+        start
     }
 
     /// As [`Self::enter`], at a time in ticks.
@@ -147,18 +170,24 @@ impl Lane {
 
     /// Closes a slot and records its section. Does nothing when the slot is not open.
     #[inline]
-    pub fn exit(&self, slot: u32, flow: u16, is_failed: bool) {
+    pub fn exit(&self, slot: u32, ending: Ending) {
         let end = clock::ticks();
-        let Some((start, node)) = self.slots.close(slot) else {
-            return;
-        };
+        if let Some((start, node)) = self.leave(slot) {
+            self.complete(node, start, end, ending);
+        }
+    }
+
+    /// Closes a slot without recording: its start in ticks and its node. `None` when it is not open.
+    #[inline]
+    pub fn leave(&self, slot: u32) -> Option<(u64, u32)> {
+        let (start, node) = self.slots.close(slot)?;
         self.set_current(self.slots.after_close(slot, self.current()));
-        self.complete(node, start, end, flow, is_failed);
+        Some((start, node))
     }
 
     /// Records a completed section. Times are ticks.
     #[inline]
-    pub fn complete(&self, node: u32, start: u64, end: u64, flow: u16, is_failed: bool) {
+    pub fn complete(&self, node: u32, start: u64, end: u64, ending: Ending) {
         // Threads on processors whose counters differ by a few ticks must not produce a negative length.
         let end = end.max(start);
         let Some(totals) = self.ring.totals(node as usize) else {
@@ -168,17 +197,18 @@ impl Lane {
             totals[7].store(u64::from(self.recorder.new_histogram()), Relaxed);
         }
         let applied = self.applied.get() + 1;
-        let change = Change::new(totals, self.histograms, node, (start, end), is_failed);
+        let change = Change::new(
+            totals,
+            self.histograms,
+            node,
+            (start, end),
+            ending.is_failed,
+        );
         change.journal(&self.ring, applied);
         let head = self.head.get();
         if head < self.limit.get() || self.make_room(head) {
-            let flags = if is_failed { FLAG_FAILED } else { 0 };
-            self.ring.commit(
-                head,
-                start,
-                end,
-                u64::from(node) | u64::from(flow) << 32 | flags << 48,
-            );
+            self.ring
+                .commit(head, start, end, u64::from(node) | ending.word());
             self.head.set(head + 1);
         } else {
             self.ring

@@ -99,6 +99,8 @@ pub(crate) const TOTALS_WORDS: usize = 8;
 
 /// A record was left by an error.
 pub(crate) const FLAG_FAILED: u64 = 1;
+/// A record's section was suspended in between: its end is its start and the time it ran.
+pub(crate) const FLAG_PAUSED: u64 = 2;
 /// Node flags.
 pub(crate) const NODE_ITERATION: u64 = 1;
 pub(crate) const NODE_DETACHED: u64 = 2;

@@ -40,7 +40,7 @@ pub(crate) use call_paths::{CallPaths, read_name};
 pub use config::Config;
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
-pub use lane::Lane;
+pub use lane::{Ending, Lane};
 pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, lane as lane_words,
     process as process_words,
@@ -152,7 +152,8 @@ pub fn start_from_env() -> Option<Recording> {
     if !is_asked_for_by_env() {
         return None;
     }
-    let (config, warnings) = Config::from_env();
+    let (mut config, warnings) = Config::from_env();
+    config.output_dir.get_or_insert_with(default_output_dir);
     warnings.iter().for_each(|warning| warn(warning));
     let in_memory = Config {
         output_dir: None,
@@ -349,6 +350,12 @@ impl Recorder {
     /// Makes the capture hold all that was recorded until now, and returns its bytes so far, totals included.
     pub fn capture_so_far(&self) -> Vec<u8> {
         self.drain().capture_so_far(self)
+    }
+
+    /// A capture of the live totals alone, without single records: cheap however long the run is. Totals are those since the last
+    /// [`Self::clear_totals`].
+    pub fn totals_so_far(&self) -> Vec<u8> {
+        self.drain().totals_so_far(self)
     }
 
     /// The path of the capture; `None` while it is in memory.
