@@ -33,7 +33,7 @@ fn flood(counter: &AtomicU64) {
     loop {
         {
             let _step = marey::section!("step");
-            if n % 3 == 0 {
+            if n.is_multiple_of(3) {
                 let _inner = marey::section!("inner");
             }
         }

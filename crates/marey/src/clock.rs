@@ -26,14 +26,6 @@ impl ClockKind {
         }
     }
 
-    pub(crate) fn from_code(code: u64) -> Self {
-        if code == u64::from(TSC) {
-            Self::Tsc
-        } else {
-            Self::Monotonic
-        }
-    }
-
     pub(crate) fn code(self) -> u64 {
         match self {
             Self::Tsc => u64::from(TSC),
@@ -44,7 +36,7 @@ impl ClockKind {
 
 /// The same moment on three clocks. `ticks` is exact to the time that reading them takes, some 50 ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Anchor {
+pub(crate) struct Anchor {
     /// Raw ticks.
     pub ticks: u64,
     /// `CLOCK_MONOTONIC`, nanoseconds.
@@ -95,7 +87,7 @@ pub fn ticks() -> u64 {
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
-pub fn monotonic_ns() -> u64 {
+pub(crate) fn monotonic_ns() -> u64 {
     system_clock_ns(libc::CLOCK_MONOTONIC)
 }
 
@@ -105,7 +97,7 @@ pub fn unix_ns() -> u64 {
 }
 
 /// All three clocks, read as close together as possible: the tightest of five attempts.
-pub fn anchor() -> Anchor {
+pub(crate) fn anchor() -> Anchor {
     kind();
     let attempt = || {
         let before = ticks();
@@ -140,7 +132,7 @@ fn system_clock_ns(clock: libc::clockid_t) -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Invariant by CPUID leaf 8000_0007h, EDX bit 8 (AMD64 manual volume 3; Intel SDM volume 3, 19.17.1), and in use by the kernel,
+/// Invariant by CPUID leaf `8000_0007h`, EDX bit 8 (AMD64 manual volume 3; Intel SDM volume 3, 19.17.1), and in use by the kernel,
 /// which withdraws it when it saw it misbehave.
 #[cfg(target_arch = "x86_64")]
 fn tsc_is_trusted() -> bool {

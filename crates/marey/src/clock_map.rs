@@ -12,18 +12,18 @@ use crate::clock::{Anchor, ClockKind};
 use crate::warning::Warning;
 
 /// A jump of the wall clock against the monotonic clock that is worth a warning, ns.
-const JUMP_NS: i64 = 500_000_000;
+const JUMP_NS: u64 = 500_000_000;
 
 /// Ticks to nanoseconds since the first anchor, which is the start of the run.
 #[derive(Clone, Debug)]
-pub struct ClockMap {
+pub(crate) struct ClockMap {
     kind: ClockKind,
     anchors: Vec<Anchor>,
 }
 
 impl ClockMap {
     /// Anchors in any order; those that contradict an earlier one are left out.
-    pub fn new(kind: ClockKind, mut anchors: Vec<Anchor>) -> Self {
+    pub(crate) fn new(kind: ClockKind, mut anchors: Vec<Anchor>) -> Self {
         anchors.sort_by_key(|a| a.ticks);
         anchors.dedup_by(|later, earlier| {
             later.ticks == earlier.ticks || later.monotonic_ns <= earlier.monotonic_ns
@@ -32,12 +32,12 @@ impl ClockMap {
     }
 
     /// Wall clock at the start of the run; 0 without any anchor.
-    pub fn start_unix_ns(&self) -> u64 {
+    pub(crate) fn start_unix_ns(&self) -> u64 {
         self.anchors.first().map_or(0, |a| a.unix_ns)
     }
 
     /// Nanoseconds since the start of the run; 0 for what lies before it.
-    pub fn ns(&self, ticks: u64) -> u64 {
+    pub(crate) fn ns(&self, ticks: u64) -> u64 {
         let Some(origin) = self.anchors.first() else {
             return 0;
         };
@@ -52,11 +52,11 @@ impl ClockMap {
             .partition_point(|a| a.ticks < ticks)
             .clamp(1, self.anchors.len() - 1);
         let (a, b) = (self.anchors[right - 1], self.anchors[right]);
-        a.monotonic_ns - origin.monotonic_ns + scale(ticks - a.ticks, a, b)
+        (a.monotonic_ns - origin.monotonic_ns).saturating_add(scale(ticks - a.ticks, a, b))
     }
 
     /// Length of a time that was summed up in ticks, by the mean slope over the whole run.
-    pub fn duration_ns(&self, ticks: u64) -> u64 {
+    pub(crate) fn duration_ns(&self, ticks: u64) -> u64 {
         if self.kind == ClockKind::Monotonic {
             return ticks;
         }
@@ -67,15 +67,16 @@ impl ClockMap {
     }
 
     /// Moments at which the wall clock jumped against the monotonic clock.
-    pub fn jumps(&self) -> Vec<Warning> {
+    pub(crate) fn jumps(&self) -> Vec<Warning> {
         self.anchors
             .windows(2)
             .filter_map(|pair| {
-                let unix = pair[1].unix_ns.cast_signed() - pair[0].unix_ns.cast_signed();
-                let monotonic =
-                    pair[1].monotonic_ns.cast_signed() - pair[0].monotonic_ns.cast_signed();
-                let by_ns = unix - monotonic;
-                (by_ns.abs() > JUMP_NS).then(|| Warning::ClockJump {
+                let step = |clock: fn(&Anchor) -> u64| {
+                    i128::from(clock(&pair[1])) - i128::from(clock(&pair[0]))
+                };
+                let by = step(|a| a.unix_ns) - step(|a| a.monotonic_ns);
+                let by_ns = i64::try_from(by).unwrap_or(if by < 0 { i64::MIN } else { i64::MAX });
+                (by_ns.unsigned_abs() > JUMP_NS).then(|| Warning::ClockJump {
                     at_ns: self.ns(pair[1].ticks),
                     by_ns,
                 })

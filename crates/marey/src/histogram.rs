@@ -13,11 +13,15 @@ pub const N_BUCKETS: usize = (64 - 5) * 16 + 32;
 
 /// Bucket of a value. Source: position of the top bit, then the next four bits.
 #[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "five bits of the value are left"
+)]
 pub fn bucket_of(value: u64) -> usize {
     if value < 32 {
         return value as usize;
     }
-    let exponent = 63 - value.leading_zeros();
+    let exponent = value.ilog2();
     ((exponent - 4) << 4) as usize + (value >> (exponent - 4)) as usize
 }
 
@@ -26,7 +30,7 @@ pub fn bucket_range(bucket: usize) -> (u64, u64) {
     if bucket < 32 {
         return (bucket as u64, bucket as u64);
     }
-    let shift = (bucket as u32 >> 4) - 1;
+    let shift = (bucket >> 4) - 1;
     let low = (16 + (bucket as u64 & 15)) << shift;
     (low, low + ((1 << shift) - 1))
 }
@@ -50,6 +54,15 @@ impl Histogram {
     pub fn with_unit(unit_ns: f64) -> Self {
         Self {
             counts: vec![0; N_BUCKETS],
+            unit_ns,
+        }
+    }
+
+    /// The same counts, of values in another unit.
+    #[must_use]
+    pub fn in_unit(&self, unit_ns: f64) -> Self {
+        Self {
+            counts: self.counts.clone(),
             unit_ns,
         }
     }
@@ -167,6 +180,7 @@ mod tests {
             (0.99, 990_000.0),
             (1.0, 1_000_000.0),
         ] {
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
             let found = histogram.quantile(quantile).unwrap() as f64;
             assert!(
                 (found - exact).abs() / exact <= 0.032,

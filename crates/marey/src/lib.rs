@@ -45,6 +45,8 @@ mod value;
 mod warning;
 
 pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load};
+pub use clock::{ClockKind, kind as clock_kind};
+pub use clock::{ticks, unix_ns};
 pub use error::Error;
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
 pub use note::Note;
@@ -52,7 +54,8 @@ pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording,
     SectionGuard, SessionGuard, Site, TotalsSnapshot, default_output_dir, is_alive,
-    is_asked_for_by_env, is_on, lane, recorder, ring_root, section_named, start, start_from_env,
+    is_asked_for_by_env, is_on, job_id, lane, recorder, ring_root, section_named, start,
+    start_from_env, start_from_env_with,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,

@@ -161,7 +161,7 @@ pub struct NodeTotals {
     pub errors: u64,
     /// Distribution of durations within ±3.1 %; `None` when the histogram arena was exhausted for one of the threads.
     pub histogram: Option<Histogram>,
-    /// Number of threads that completed calls of this node.
+    /// Number of threads that completed calls of this node; at least so many, when records were dropped and threads came and went.
     pub n_threads: u32,
 }
 
@@ -302,7 +302,8 @@ pub struct Losses {
 impl Losses {
     /// Sections that are in the totals but not in `Run::sections`.
     pub fn sections_missing(&self) -> u64 {
-        self.sections_ring_full + self.sections_not_written
+        self.sections_ring_full
+            .saturating_add(self.sections_not_written)
     }
 
     /// Nothing was lost.

@@ -58,6 +58,9 @@ impl RunBuilder {
     }
 
     /// Draws what follows in another thread.
+    ///
+    /// # Panics
+    /// Beyond 2³² threads.
     #[must_use]
     pub fn thread(mut self, name: &str) -> Self {
         self.thread = u32::try_from(self.run.threads.len()).expect("few threads in a drawing");
@@ -176,6 +179,9 @@ impl RunBuilder {
     }
 
     /// The run, which lasted `wall_ns`.
+    ///
+    /// # Panics
+    /// Beyond 2³² threads.
     pub fn finish(mut self, wall_ns: u64) -> Run {
         self.run.wall_ns = wall_ns;
         let order = |s: &Section| {
@@ -320,7 +326,9 @@ fn totals(run: &Run) -> Vec<NodeTotals> {
                 .filter(|s| s.node as usize == node)
                 .collect();
             let mut histogram = Histogram::default();
-            calls.iter().for_each(|s| histogram.add(s.duration_ns()));
+            for call in &calls {
+                histogram.add(call.duration_ns());
+            }
             let mut threads: Vec<u32> = calls.iter().map(|s| s.thread).collect();
             threads.sort_unstable();
             threads.dedup();

@@ -31,7 +31,10 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TracingLayer 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         if let Some(span) = context.span(id).filter(|_| crate::is_on()) {
             let guard = section_named(span.name());
-            ENTERED.with_borrow_mut(|entered| entered.push((id.into_u64(), guard)));
+            // Without a place to keep it, in a thread that is torn down, the section ends at once.
+            ENTERED
+                .try_with(|entered| entered.borrow_mut().push((id.into_u64(), guard)))
+                .ok();
         }
     }
 

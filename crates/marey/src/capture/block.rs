@@ -12,6 +12,9 @@ const HEADER_BYTES: usize = 16;
 pub(crate) const MAX_PAYLOAD_BYTES: usize = 16 << 20;
 /// Bytes read at once.
 const READ_BYTES: usize = 1 << 20;
+/// Bytes checked in vain, in all, after which the rest of a stream is given up: made-up headers could otherwise have every byte
+/// checked for each of them.
+const MAX_WASTED_BYTES: u64 = 2 << 30;
 
 /// What a block holds; the table is in [`super`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +89,7 @@ pub(crate) struct Blocks<R> {
     is_at_end: bool,
     /// Begin of the damaged stretch that is being skipped.
     damaged_from: Option<u64>,
+    wasted_bytes: u64,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -99,6 +103,7 @@ impl<R: Read> Blocks<R> {
             base: offset,
             is_at_end: false,
             damaged_from: None,
+            wasted_bytes: 0,
             warnings: Vec::new(),
         }
     }
@@ -106,7 +111,7 @@ impl<R: Read> Blocks<R> {
     /// The next whole block; `None` at the end. An error of the source ends the stream.
     pub(crate) fn next(&mut self) -> io::Result<Option<Block>> {
         loop {
-            if !self.fill(HEADER_BYTES)? {
+            if self.wasted_bytes > MAX_WASTED_BYTES || !self.fill(HEADER_BYTES)? {
                 self.end_of_stream();
                 return Ok(None);
             }
@@ -133,6 +138,7 @@ impl<R: Read> Blocks<R> {
         }
         let payload = &self.buffer[self.at + HEADER_BYTES..self.at + HEADER_BYTES + length];
         if checksum(&head[4..12], payload) != number(12) {
+            self.wasted_bytes += length as u64;
             return Ok(None);
         }
         let block = Block {

@@ -2,7 +2,7 @@
 
 use super::block::{Kind, frame};
 use crate::clock::Anchor;
-use crate::recorder::{OpenSlot, Record, Ring, TotalsSnapshot};
+use crate::recorder::{OpenSlot, Record, Ring, TotalsSnapshot, low};
 use crate::run::Status;
 
 /// Records of one block.
@@ -37,7 +37,9 @@ impl Encode {
             let mut payload = Vec::new();
             put_u32(&mut payload, first as usize + i * 4096);
             put_u32(&mut payload, some.len());
-            some.iter().for_each(|name| put_text(&mut payload, name));
+            for name in some {
+                put_text(&mut payload, name);
+            }
             self.block(Kind::Names, &payload);
         }
     }
@@ -46,19 +48,21 @@ impl Encode {
         let mut payload = Vec::new();
         put_u32(&mut payload, first as usize);
         put_u32(&mut payload, words.len());
-        words.iter().for_each(|word| put_u64(&mut payload, *word));
+        for word in words {
+            put_u64(&mut payload, *word);
+        }
         self.block(Kind::Nodes, &payload);
     }
 
     pub(crate) fn records(&mut self, lane: u32, thread: u32, records: &[Record]) {
         for some in records.chunks(RECORDS_PER_BLOCK) {
             let mut payload = Vec::with_capacity(16 + some.len() * 32);
-            [lane as usize, thread as usize, some.len(), 0]
-                .iter()
-                .for_each(|v| put_u32(&mut payload, *v));
-            some.iter()
-                .flatten()
-                .for_each(|word| put_u64(&mut payload, *word));
+            for number in [lane as usize, thread as usize, some.len(), 0] {
+                put_u32(&mut payload, number);
+            }
+            for word in some.iter().flatten() {
+                put_u64(&mut payload, *word);
+            }
             self.block(Kind::Records, &payload);
         }
     }
@@ -69,14 +73,16 @@ impl Encode {
         while at < words.len() {
             let mut end = at;
             while end < words.len() && end - at < NOTE_WORDS_PER_BLOCK {
-                end += ((words[end] & 0xffff_ffff) as usize).max(1);
+                end += (low(words[end]) as usize).max(1);
             }
             let some = &words[at..end.min(words.len())];
             let mut payload = Vec::with_capacity(16 + some.len() * 8);
             put_u32(&mut payload, lane as usize);
             put_u32(&mut payload, thread as usize);
             put_u64(&mut payload, position + at as u64);
-            some.iter().for_each(|word| put_u64(&mut payload, *word));
+            for word in some {
+                put_u64(&mut payload, *word);
+            }
             self.block(Kind::Notes, &payload);
             at = end;
         }
@@ -85,7 +91,7 @@ impl Encode {
     pub(crate) fn totals(&mut self, lane: u32, epoch: u64, snapshot: &TotalsSnapshot) {
         let mut payload = Vec::new();
         put_u32(&mut payload, lane as usize);
-        put_u32(&mut payload, epoch as usize);
+        put_u32(&mut payload, usize::try_from(epoch).unwrap_or(usize::MAX));
         put_u64(&mut payload, snapshot.head);
         put_u64(&mut payload, snapshot.dropped);
         put_u32(&mut payload, snapshot.nodes.len());
@@ -99,10 +105,9 @@ impl Encode {
                 totals.first,
                 totals.first_start,
             ];
-            first
-                .iter()
-                .chain(&rest)
-                .for_each(|v| put_u64(&mut payload, *v));
+            for number in first.into_iter().chain(rest) {
+                put_u64(&mut payload, number);
+            }
             match &totals.buckets {
                 None => put_u32(&mut payload, u32::MAX as usize),
                 Some(buckets) => {
@@ -119,9 +124,9 @@ impl Encode {
 
     pub(crate) fn anchor(&mut self, anchor: Anchor) {
         let mut payload = Vec::new();
-        [anchor.ticks, anchor.monotonic_ns, anchor.unix_ns]
-            .iter()
-            .for_each(|v| put_u64(&mut payload, *v));
+        for number in [anchor.ticks, anchor.monotonic_ns, anchor.unix_ns] {
+            put_u64(&mut payload, number);
+        }
         self.block(Kind::Anchor, &payload);
     }
 
@@ -133,9 +138,9 @@ impl Encode {
         notes_dropped: u64,
     ) {
         let mut payload = Vec::new();
-        [unrecorded, private, not_written, notes_dropped]
-            .iter()
-            .for_each(|v| put_u64(&mut payload, *v));
+        for number in [unrecorded, private, not_written, notes_dropped] {
+            put_u64(&mut payload, number);
+        }
         self.block(Kind::Losses, &payload);
     }
 

@@ -33,12 +33,16 @@
 //! Records and notes of a lane are numbered; a number seen before is a repetition (the writer died between writing and noting that
 //! it had written) and is dropped. Of several totals of a lane and epoch the last one counts; epochs add up.
 
+mod assemble;
 mod block;
 mod decode;
 mod encode;
+mod merge;
+mod payload;
 mod reader;
 mod rings;
 mod salvage;
+mod tables;
 
 pub(crate) use block::FILE_HEADER;
 pub(crate) use encode::Encode;
@@ -47,11 +51,12 @@ pub use salvage::{Leftover, close_leftovers, leftovers};
 
 /// Text of any bytes: what is not UTF-8 is shown as `\xNN`.
 pub(crate) fn readable(bytes: &[u8]) -> String {
+    use std::fmt::Write;
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
+            write!(text, "\\x{byte:02x}").expect("a String takes all");
         }
     }
     text

@@ -56,11 +56,18 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
         let belongs = rings.capture_path().and_then(|p| p.canonicalize().ok());
         belongs.is_some() && belongs == path.canonicalize().ok()
     });
+    // Before the file, whose later additions are left out: the run is then that of one moment.
+    let held = rings.as_ref().map(Rings::held);
     let mut decode = Decode::default();
+    if let Some(held) = &held {
+        decode.leave_out_after(&held.heads);
+    }
     decode_stream(&mut file, path, &mut decode)?;
     let mut status = Status::EndedWithoutClosing;
-    if let Some(rings) = rings.filter(|_| decode.status.is_none()) {
-        decode_blocks(rings.blocks().as_slice(), 0, &mut decode).map_err(unreadable)?;
+    if let (Some(rings), Some(held)) = (rings, held)
+        && decode.status.is_none()
+    {
+        decode_blocks(held.blocks.as_slice(), 0, &mut decode).map_err(unreadable)?;
         if is_alive(&rings.identity()) != Some(false) {
             status = Status::Running;
         }

@@ -1,41 +1,54 @@
 //! Reads a process's shared files from outside: what it has not yet (or will never) put into its capture.
+//!
+//! The process may be at work meanwhile. What is read of a lane is what it held at one moment, its *head*; what the capture holds
+//! beyond that came later and is left to the next reader.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Acquire;
 
 use super::encode::Encode;
 use crate::clock::Anchor;
-use crate::histogram::N_BUCKETS;
 use crate::recorder::{
-    HEADER_WORDS, Identity, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, Ring, complete_journal,
+    HEADER_WORDS, Identity, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, Ring, View, halves,
     lane_words, open_slots, process_words as at, read_name, snapshot,
 };
 
-/// A copy of a process's shared files, taken at one moment.
+/// A process's shared files.
 #[derive(Debug)]
 pub(crate) struct Rings {
-    process: Vec<AtomicU64>,
-    lanes: Vec<Vec<AtomicU64>>,
+    process: View,
+    lanes: Vec<View>,
     layout: ProcessLayout,
 }
 
+/// What the rings held at one moment.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// Blocks that complete the capture.
+    pub(crate) blocks: Vec<u8>,
+    /// Records that each lane had committed.
+    pub(crate) heads: HashMap<u32, u64>,
+}
+
 impl Rings {
-    /// Copies the files of a ring folder; `None` when they are not there, or not of this version.
+    /// Maps the files of a ring folder; `None` when they are not there, or not of this version.
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         // Lanes first: what they name is in the tables when those are read afterwards.
         let mut lanes = Vec::new();
-        while let Some(lane) = read_words(&folder.join(format!("lane-{}", lanes.len()))) {
+        while let Ok(lane) = View::of_file(&folder.join(format!("lane-{}", lanes.len()))) {
             lanes.push(lane);
         }
-        let process = read_words(&folder.join("process"))?;
-        let get = |word: usize| process.get(word).map(|w| w.load(Relaxed));
+        let process = View::of_file(&folder.join("process")).ok()?;
+        let words = process.words();
+        let get = |word: usize| words.get(word).map(|w| w.load(Acquire));
         if get(at::MAGIC)? != PROCESS_MAGIC || get(at::VERSION)? != LAYOUT_VERSION {
             return None;
         }
         let capacity = |word| {
             get(word)
                 .and_then(|n| usize::try_from(n).ok())
-                .filter(|n| *n <= process.len())
+                .filter(|n| *n <= words.len())
         };
         let layout = ProcessLayout::new(
             capacity(at::CAP_NAMES)?,
@@ -44,7 +57,8 @@ impl Rings {
             capacity(at::CAP_SLOTS)?,
             capacity(at::CAP_HISTOGRAMS)?,
         );
-        (layout.end <= process.len() && process.len() >= HEADER_WORDS).then_some(Self {
+        let is_whole = layout.end <= words.len() && words.len() >= HEADER_WORDS;
+        is_whole.then_some(Self {
             process,
             lanes,
             layout,
@@ -52,22 +66,25 @@ impl Rings {
     }
 
     fn get(&self, word: usize) -> u64 {
-        self.process[word].load(Relaxed)
+        self.process.words()[word].load(Acquire)
     }
 
     /// Whose rings these are.
     pub(crate) fn identity(&self) -> Identity {
-        Identity::read_from(&self.process)
+        Identity::read_from(self.process.words())
     }
 
     /// The capture that they belong to; `None` when it is in memory.
     pub(crate) fn capture_path(&self) -> Option<PathBuf> {
         use std::os::unix::ffi::OsStringExt;
         let length = usize::try_from(self.get(at::CAPTURE_PATH)).ok()?;
-        let words = self.process.get(at::CAPTURE_PATH + 1..HEADER_WORDS)?;
+        let words = self
+            .process
+            .words()
+            .get(at::CAPTURE_PATH + 1..HEADER_WORDS)?;
         let mut bytes: Vec<u8> = words
             .iter()
-            .flat_map(|w| w.load(Relaxed).to_le_bytes())
+            .flat_map(|w| w.load(Acquire).to_le_bytes())
             .collect();
         bytes.truncate(length);
         (length > 0).then(|| std::ffi::OsString::from_vec(bytes).into())
@@ -78,78 +95,72 @@ impl Rings {
         self.get(at::CAPTURE_BYTES)
     }
 
-    /// What the rings hold, as blocks that complete the capture.
-    pub(crate) fn blocks(&self) -> Vec<u8> {
+    /// What the rings hold now.
+    pub(crate) fn held(&self) -> Held {
+        let mut lanes = Encode::default();
+        let mut heads = HashMap::new();
+        let mut notes_dropped = self.get(at::NOTES_NOT_WRITTEN);
+        for ring in self.lanes.iter().filter_map(|lane| Ring::of(lane.words())) {
+            let id = u32::try_from(ring.get(lane_words::LANE)).unwrap_or(u32::MAX);
+            heads.insert(id, self.lane(id, &ring, &mut lanes));
+            notes_dropped = notes_dropped.saturating_add(ring.get(lane_words::NOTES_DROPPED));
+        }
+        // After the lanes, so that all that they name is there; in front of them, as a capture has it.
         let mut encode = Encode::default();
         self.tables(&mut encode);
-        let histograms = self.histograms();
-        for lane in &self.lanes {
-            let Some(ring) = Ring::of(lane) else { continue };
-            complete_journal(&ring, &histograms);
-            let id = u32::try_from(ring.get(lane_words::LANE)).unwrap_or(u32::MAX);
-            let (head, tail) = (ring.get(lane_words::HEAD), ring.get(lane_words::TAIL));
-            let (notes_head, notes_tail) = (
-                ring.get(lane_words::NOTES_HEAD),
-                ring.get(lane_words::NOTES_TAIL),
-            );
-            let first = tail.max(head.saturating_sub(ring.capacity()));
-            let first_note = if notes_head - notes_tail.min(notes_head) > ring.note_capacity() {
-                notes_head
-            } else {
-                notes_tail
-            };
-            encode.ring(id, &ring, (first, head), (first_note, notes_head));
-            if self.get(at::CLEARING) == 0 {
-                encode.totals(id, self.get(at::EPOCH), &snapshot(&ring, &histograms));
-            }
-        }
-        let notes_dropped = self
-            .lanes
-            .iter()
-            .filter_map(|lane| Ring::of(lane))
-            .map(|r| r.get(lane_words::NOTES_DROPPED));
+        encode.bytes.append(&mut lanes.bytes);
         encode.losses(
             self.get(at::SECTIONS_UNRECORDED),
             self.get(at::LANES_PRIVATE),
             self.get(at::SECTIONS_NOT_WRITTEN),
-            notes_dropped.sum(),
+            notes_dropped,
         );
-        encode.open(&open_slots(
-            &self.process[self.layout.slots..self.layout.histograms],
-        ));
-        self.anchors()
-            .into_iter()
-            .for_each(|anchor| encode.anchor(anchor));
-        encode.bytes
+        let slots = self.layout.slots..self.layout.histograms;
+        encode.open(&open_slots(&self.process.words()[slots]));
+        for anchor in self.anchors() {
+            encode.anchor(anchor);
+        }
+        Held {
+            blocks: encode.bytes,
+            heads,
+        }
+    }
+
+    /// Records, notes and totals of a lane; returns its head.
+    fn lane(&self, id: u32, ring: &Ring<'_>, encode: &mut Encode) -> u64 {
+        // Tails before heads: what the drain takes meanwhile is in the capture, which is read afterwards.
+        let (tail, notes_tail) = (ring.get(lane_words::TAIL), ring.get(lane_words::NOTES_TAIL));
+        let words = self.process.words();
+        let histograms = halves(&words[self.layout.histograms..]);
+        let (totals, is_exact) = snapshot(ring, histograms, &words[at::N_NODES]);
+        let notes_head = ring.get(lane_words::NOTES_HEAD);
+        let first = tail.max(totals.head.saturating_sub(ring.capacity()));
+        let is_sound = notes_head.saturating_sub(notes_tail) <= ring.note_capacity();
+        let first_note = if is_sound { notes_tail } else { notes_head };
+        encode.ring(id, ring, (first, totals.head), (first_note, notes_head));
+        if is_exact && self.get(at::CLEARING) == 0 {
+            encode.totals(id, self.get(at::EPOCH), &totals);
+        }
+        totals.head
     }
 
     fn tables(&self, encode: &mut Encode) {
         let count =
             |word: usize, cap: usize| (usize::try_from(self.get(word)).unwrap_or(cap)).min(cap);
-        let names = &self.process[self.layout.name_words..self.layout.nodes];
-        let index = &self.process[self.layout.name_index..self.layout.name_words];
-        let nodes = &self.process[self.layout.nodes..self.layout.slots];
+        let all = self.process.words();
+        let names = &all[self.layout.name_words..self.layout.nodes];
+        let index = &all[self.layout.name_index..self.layout.name_words];
+        let nodes = &all[self.layout.nodes..self.layout.slots];
+        // Nodes first: a node that is counted has its name published.
+        let n_nodes = count(at::N_NODES, nodes.len());
         let n_names = count(at::N_NAMES, index.len());
         let texts: Vec<Vec<u8>> = index[..n_names]
             .iter()
-            .map(|w| read_name(names, w.load(Relaxed)))
+            .map(|w| read_name(names, w.load(Acquire)))
             .collect();
         encode.names(0, &texts);
-        let n_nodes = count(at::N_NODES, nodes.len());
-        let words: Vec<u64> = nodes[..n_nodes].iter().map(|w| w.load(Relaxed)).collect();
+        let words: Vec<u64> = nodes[..n_nodes].iter().map(|w| w.load(Acquire)).collect();
         encode.nodes(0, &words);
-    }
-
-    /// The arena as 32-bit counts; the process wrote it as such.
-    fn histograms(&self) -> Vec<AtomicU32> {
-        let words = &self.process[self.layout.histograms..];
-        let halves = words.iter().flat_map(|w| {
-            let word = w.load(Relaxed);
-            [word as u32, (word >> 32) as u32].map(AtomicU32::new)
-        });
-        halves
-            .take((words.len() * 2 / N_BUCKETS) * N_BUCKETS)
-            .collect()
     }
 
     fn anchors(&self) -> Vec<Anchor> {
@@ -158,19 +169,14 @@ impl Rings {
             monotonic_ns: self.get(word + 1),
             unix_ns: self.get(word + 2),
         };
-        let n = self.get(at::N_ANCHORS).min(2) as usize;
-        // The one that was being written when the process died may be torn: the map leaves out what contradicts the others.
+        // The older of the last two may be half overwritten by the one that comes next; the capture has it.
+        let n = self.get(at::N_ANCHORS);
+        let latest = n
+            .checked_sub(1)
+            .map(|k| anchor(at::ANCHORS + 3 * usize::from(k % 2 == 1)));
         std::iter::once(anchor(at::FIRST_ANCHOR))
-            .chain((0..n).map(|k| anchor(at::ANCHORS + 3 * k)))
+            .chain(latest)
             .filter(|a| a.ticks != 0)
             .collect()
     }
-}
-
-fn read_words(path: &Path) -> Option<Vec<AtomicU64>> {
-    let bytes = std::fs::read(path).ok()?;
-    let words = bytes
-        .chunks_exact(8)
-        .map(|b| AtomicU64::new(u64::from_le_bytes(b.try_into().expect("eight bytes"))));
-    Some(words.collect())
 }

@@ -1,9 +1,10 @@
 //! Completes the captures of processes that died: what is left in their rings goes to the capture, then the rings are removed.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::block::{Blocks, FILE_HEADER, Kind};
 use super::encode::Encode;
 use super::rings::Rings;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
@@ -64,6 +65,9 @@ impl Leftover {
     /// # Errors
     /// When the capture cannot be written; the rings stay then, and [`crate::load`] reads both. Also when somebody else is at it.
     pub fn close(&self, status: &Status) -> io::Result<Option<PathBuf>> {
+        if is_alive(&self.identity) == Some(true) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
         // The lock goes with the file, so of two that come here one finds nothing left.
         let lock = File::open(self.folder.join("process"))?;
         lock.try_lock().map_err(io::Error::from)?;
@@ -85,13 +89,32 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
-    let whole = rings.capture_bytes().min(capture.metadata()?.len());
+    // It died while it removed its rings, or somebody was faster.
+    if is_closed(path)? {
+        return Ok(());
+    }
+    let length = capture.metadata()?.len();
+    let whole = Some(rings.capture_bytes()).filter(|n| (1..length).contains(n));
+    let whole = whole.unwrap_or(length);
     capture.set_len(whole)?;
     let mut encode = Encode {
-        bytes: rings.blocks(),
+        bytes: rings.held().blocks,
     };
     encode.end(status);
     capture.write_all(&encode.bytes).inspect_err(|_| {
         capture.set_len(whole).ok();
     })
+}
+
+/// Whether a capture says how its process ended.
+fn is_closed(path: &Path) -> io::Result<bool> {
+    let mut file = BufReader::new(File::open(path)?);
+    file.read_exact(&mut [0; FILE_HEADER.len()])?;
+    let mut blocks = Blocks::new(file, FILE_HEADER.len() as u64);
+    while let Some(block) = blocks.next()? {
+        if Kind::from_code(block.code) == Some(Kind::End) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

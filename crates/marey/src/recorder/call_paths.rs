@@ -12,7 +12,8 @@ use std::sync::atomic::{
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::layout::{
-    NODE_DETACHED, NODE_ITERATION, NODE_PUBLISHED, OTHER, OTHER_NAME, ProcessLayout, ROOT, process,
+    NODE_DETACHED, NODE_ITERATION, NODE_PUBLISHED, OTHER, OTHER_NAME, ProcessLayout, ROOT, high,
+    low, process,
 };
 use super::mapping::Mapping;
 use crate::run::NodeKind;
@@ -122,6 +123,15 @@ impl CallPaths {
         self.nodes[node as usize].load(Acquire)
     }
 
+    /// Whether a node is another one or lies under it.
+    pub(crate) fn is_within(&self, mut node: u32, ancestor: u32) -> bool {
+        // A parent has a smaller number.
+        while node > ancestor {
+            node = low(self.node_word(node)) & 0xffff;
+        }
+        node == ancestor
+    }
+
     /// Nodes published so far.
     pub(crate) fn n_nodes(&self) -> u32 {
         u32::try_from(self.header[process::N_NODES].load(Acquire)).unwrap_or(u32::MAX)
@@ -158,7 +168,7 @@ impl CallPaths {
 
 /// The bytes that an entry of the name index points to; empty when it points outside.
 pub(crate) fn read_name(words: &[AtomicU64], entry: u64) -> Vec<u8> {
-    let (first, length) = ((entry >> 32) as usize, (entry & 0xffff_ffff) as usize);
+    let (first, length) = (high(entry) as usize, low(entry) as usize);
     let Some(words) = words.get(first..first.saturating_add(length.div_ceil(8))) else {
         return Vec::new();
     };
@@ -175,10 +185,12 @@ fn cut_name(name: &[u8]) -> Vec<u8> {
     let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
         (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3)
     });
-    let mut end = MAX_NAME_BYTES - HASH_BYTES;
-    while end > 0 && name[end] & 0xc0 == 0x80 {
-        end -= 1;
-    }
+    let limit = MAX_NAME_BYTES - HASH_BYTES;
+    // A character has at most four bytes; what has more continuations is not text.
+    let end = (limit - 3..=limit)
+        .rev()
+        .find(|end| name[*end] & 0xc0 != 0x80)
+        .unwrap_or(limit);
     let mut cut = name[..end].to_vec();
     cut.extend_from_slice(format!("#{hash:016x}").as_bytes());
     cut

@@ -4,7 +4,10 @@
 //! ring's tail. What was written twice is told apart by its position.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{
+    Ordering::{Relaxed, Release, SeqCst},
+    fence,
+};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -80,7 +83,12 @@ impl Drain {
         let first = clock::anchor();
         self.note_anchor(recorder, first);
         encode.anchor(first);
-        self.append(recorder, &encode.bytes, true);
+        if !self.append(recorder, &encode.bytes, true) {
+            let path = self.capture_path().unwrap_or_default();
+            std::fs::remove_file(&path).ok();
+            self.output = None;
+            return Err(no_space(path));
+        }
         self.tell_readers(recorder);
         Ok(())
     }
@@ -111,11 +119,9 @@ impl Drain {
         if !is_moved || !file.append(&encode.bytes, true) {
             let path = file.path().unwrap_or(dir).to_owned();
             std::fs::remove_file(&path).ok();
-            return Err(Error::OutputFolder {
-                path,
-                source: std::io::ErrorKind::StorageFull.into(),
-            });
+            return Err(no_space(path));
         }
+        recorder.header()[process::CAPTURE_BYTES].store(file.whole_bytes(), Relaxed);
         self.output = Some(file);
         self.config = config.clone();
         self.tell_readers(recorder);
@@ -145,7 +151,9 @@ impl Drain {
             self.last_memory_ns = now;
             self.read_memory(recorder);
         }
-        if now - self.last_totals_ns >= TOTALS_INTERVAL_NS {
+        // Ever rarer, so that a run of a week writes hundreds of them and not a hundred thousand.
+        let interval = TOTALS_INTERVAL_NS.max((latest - first) / 100);
+        if now - self.last_totals_ns >= interval {
             self.last_totals_ns = now;
             self.totals(recorder);
         }
@@ -189,9 +197,8 @@ impl Drain {
         encode.ring(id, ring, (tail, head), (notes_tail, notes_head));
         if !self.append(recorder, &encode.bytes, false) {
             recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(head - tail, Relaxed);
-            if notes_head > notes_tail {
-                lane.drop_note();
-            }
+            let n_notes = ring.n_notes(notes_tail, notes_head);
+            recorder.header()[process::NOTES_NOT_WRITTEN].fetch_add(n_notes, Relaxed);
         }
         ring.set(lane::NOTES_TAIL, notes_head);
         ring.set(lane::TAIL, head);
@@ -232,7 +239,7 @@ impl Drain {
             word.store(value, Relaxed);
         }
         if self.anchors.is_some() {
-            header[process::N_ANCHORS].store(n + 1, std::sync::atomic::Ordering::Release);
+            header[process::N_ANCHORS].store(n + 1, Release);
         }
         self.anchors = Some((self.anchors.map_or(anchor, |(first, _)| first), anchor));
     }
@@ -329,14 +336,15 @@ impl Drain {
         self.round(recorder);
         self.totals(recorder);
         let header = recorder.header();
-        header[process::CLEARING].store(1, std::sync::atomic::Ordering::SeqCst);
+        header[process::CLEARING].store(1, SeqCst);
+        fence(SeqCst);
         header[process::EPOCH].fetch_add(1, Relaxed);
         recorder
             .lanes()
             .all
             .iter()
-            .for_each(|lane| lane.ring.clear_totals());
-        header[process::CLEARING].store(0, std::sync::atomic::Ordering::SeqCst);
+            .for_each(|lane| lane.ring.clear_totals(recorder.histograms));
+        header[process::CLEARING].store(0, SeqCst);
     }
 
     /// Ends the capture.
@@ -348,7 +356,7 @@ impl Drain {
                 let get = |at| lane.ring.get(at);
                 get(lane::HEAD) + get(lane::DROPPED) == get(lane::APPLIED) && lane.is_drained()
             };
-            if recorder.lanes().all.iter().all(|lane| is_settled(&lane)) {
+            if recorder.lanes().all.iter().all(is_settled) {
                 break;
             }
         }
@@ -360,9 +368,12 @@ impl Drain {
         encode.anchor(last);
         encode.end(status);
         let path = self.capture_path();
-        self.append(recorder, &encode.bytes, true);
+        let is_whole = self.append(recorder, &encode.bytes, true);
         self.output = None;
-        recorder.folder().remove();
+        // Without room for its end (a full disk), the capture is completed from the rings, by whoever reads it.
+        if is_whole || path.is_none() {
+            recorder.folder().remove();
+        }
         path
     }
 
@@ -391,7 +402,7 @@ impl Drain {
             padded[..some.len()].copy_from_slice(some);
             word.store(u64::from_le_bytes(padded), Relaxed);
         }
-        words[0].store(n as u64, std::sync::atomic::Ordering::Release);
+        words[0].store(n as u64, Release);
     }
 }
 
@@ -400,16 +411,23 @@ fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
     let get = |at: usize| header[at].load(Relaxed);
     let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();
     for lane in &lanes {
-        let totals = snapshot(&lane.ring, recorder.histograms);
+        let (totals, _) = snapshot(&lane.ring, recorder.histograms, &header[process::N_NODES]);
         encode.totals(lane.id(), get(process::EPOCH), &totals);
     }
-    let notes_dropped = lanes.iter().map(|l| l.ring.get(lane::NOTES_DROPPED)).sum();
+    let notes_dropped: u64 = lanes.iter().map(|l| l.ring.get(lane::NOTES_DROPPED)).sum();
     encode.losses(
         get(process::SECTIONS_UNRECORDED),
         get(process::LANES_PRIVATE),
         get(process::SECTIONS_NOT_WRITTEN),
-        notes_dropped,
+        notes_dropped + get(process::NOTES_NOT_WRITTEN),
     );
+}
+
+fn no_space(path: PathBuf) -> Error {
+    Error::OutputFolder {
+        path,
+        source: std::io::ErrorKind::StorageFull.into(),
+    }
 }
 
 fn with_job(config: &Config) -> Config {

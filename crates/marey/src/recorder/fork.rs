@@ -11,7 +11,8 @@
 
 #![allow(unsafe_code, reason = "pthread_atfork")]
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
@@ -21,7 +22,7 @@ use std::sync::{MutexGuard, Once, PoisonError};
 use super::call_paths::Known;
 use super::drain::Drain;
 use super::ring_folder::RingFolder;
-use super::{FORKED, LANE, Lanes, ON, RECORDER, Recorder, STARTING, STATE};
+use super::{FORKED, LANE, Lanes, ON, RECORDER, Recorder, STARTING, STATE, process_words};
 
 /// Pid of the process that this one was forked from while that was recording; 0 for none.
 static PARENT: AtomicU32 = AtomicU32::new(0);
@@ -29,12 +30,18 @@ static PARENT: AtomicU32 = AtomicU32::new(0);
 static PID: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    // Without a destructor, so that it is there also for a thread that forks while it is torn down.
+    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
 /// All locks of the recorder, in their order.
 struct Held {
     _starting: MutexGuard<'static, ()>,
+    recording: Option<HeldRecorder>,
+}
+
+struct HeldRecorder {
+    recorder: &'static Recorder,
     _wake: MutexGuard<'static, bool>,
     drain: MutexGuard<'static, Drain>,
     lanes: MutexGuard<'static, Lanes>,
@@ -58,43 +65,51 @@ pub(crate) fn install() {
 }
 
 extern "C" fn before() {
-    let Some(recorder) = RECORDER.get().filter(|_| STATE.load(Acquire) == ON) else {
-        return;
-    };
-    let held = Held {
-        _starting: STARTING.lock().unwrap_or_else(PoisonError::into_inner),
+    // Also with recording off: who holds a lock in the parent does not exist in the child, which may start to record.
+    let starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    let recording = RECORDER.get().map(|recorder| HeldRecorder {
+        recorder,
         _wake: recorder.wake.hold(),
         drain: recorder.drain(),
         lanes: recorder.lanes(),
         folder: recorder.folder(),
         _paths: recorder.paths.lock(),
-    };
-    HELD.with(|slot| slot.replace(Some(held)));
+    });
+    HELD.set(Some(ManuallyDrop::new(Held {
+        _starting: starting,
+        recording,
+    })));
 }
 
 extern "C" fn in_parent() {
-    HELD.with(RefCell::take);
+    drop(HELD.take().map(ManuallyDrop::into_inner));
 }
 
 extern "C" fn in_child() {
-    let Some(mut held) = HELD.with(RefCell::take) else {
-        return;
-    };
-    let Some(recorder) = RECORDER.get() else {
-        return;
-    };
-    PARENT.store(PID.swap(std::process::id(), Relaxed), Relaxed);
-    STATE.store(FORKED, Release);
-    held.drain.abandon();
-    held.folder.forget();
-    // Sections that are open in the parent do not exist here, and neither do its threads.
-    LANE.set(None);
-    for lane in held.lanes.all.drain(..) {
-        lane.mapping.make_private();
+    let held = HELD.take().map(ManuallyDrop::into_inner);
+    let parent = PID.swap(std::process::id(), Relaxed);
+    if STATE.load(Acquire) == ON
+        && let Some(mut recording) = held.and_then(|held| held.recording)
+    {
+        PARENT.store(parent, Relaxed);
+        STATE.store(FORKED, Release);
+        recording.leave_to_parent();
     }
-    held.lanes.free.clear();
-    held.lanes.shared_bytes = 0;
-    recorder.keep_tables_in_private();
+}
+
+impl HeldRecorder {
+    fn leave_to_parent(&mut self) {
+        self.drain.abandon();
+        self.folder.forget();
+        // Sections that are open in the parent do not exist here, and neither do its threads.
+        LANE.set(None);
+        for lane in self.lanes.all.drain(..) {
+            lane.mapping.make_private();
+        }
+        self.lanes.free.clear();
+        self.lanes.shared_bytes = 0;
+        self.recorder.keep_tables_in_private();
+    }
 }
 
 impl Recorder {
@@ -102,13 +117,27 @@ impl Recorder {
     /// sections and histograms go.
     fn keep_tables_in_private(&self) {
         let words = self.process.words();
-        let n_kept = self.layout.slots;
-        let kept: Vec<u64> = words[..n_kept].iter().map(|w| w.load(Relaxed)).collect();
+        let in_use = |word: usize, first: usize| {
+            let n = usize::try_from(self.header()[word].load(Relaxed)).unwrap_or(usize::MAX);
+            first..first.saturating_add(n).min(words.len())
+        };
+        let ranges = [
+            0..super::HEADER_WORDS,
+            in_use(process_words::N_NAMES, self.layout.name_index),
+            in_use(process_words::N_NAME_WORDS, self.layout.name_words),
+            in_use(process_words::N_NODES, self.layout.nodes),
+        ];
+        let kept: Vec<u64> = ranges
+            .iter()
+            .flat_map(|range| words[range.clone()].iter().map(|w| w.load(Relaxed)))
+            .collect();
         self.process.make_private();
-        for (word, value) in words.iter().zip(kept) {
-            word.store(value, Relaxed);
+        for (word, value) in ranges.into_iter().flatten().zip(kept) {
+            words[word].store(value, Relaxed);
         }
-        self.header()[super::process_words::N_HISTOGRAMS].store(0, Relaxed);
+        self.header()[process_words::N_HISTOGRAMS].store(0, Relaxed);
+        // The parent's capture is not this process's to complete.
+        self.header()[process_words::CAPTURE_PATH].store(0, Relaxed);
     }
 
     /// The child's first record: its own shared files, capture and drain.
@@ -118,8 +147,8 @@ impl Recorder {
             return;
         }
         let config = self.drain().config().clone();
-        self.forget_last_run();
         self.share_again(&config);
+        self.forget_last_run();
         if self.drain().open(self, &config).is_err() {
             let in_memory = super::Config {
                 output_dir: None,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::call_paths::NameId;
 use super::lane::{Ending, Lane};
+use super::layout::{high, low};
 use super::slots::Current;
 use super::{Recorder, lane, recorder};
 use crate::clock;
@@ -42,8 +43,8 @@ impl Site {
         };
         let parent = lane.current().node;
         let last = self.last.load(Relaxed);
-        let node = if (last >> 32) as u32 == parent {
-            last as u32
+        let node = if high(last) == parent {
+            low(last)
         } else {
             self.find(lane, parent)
         };
@@ -143,13 +144,17 @@ impl SectionGuard {
             is_failed,
             ..Ending::default()
         };
-        match self.slot {
-            Some(slot) => {
-                lane.exit(slot, ending);
-                lane.give_guard_slot(slot);
-            }
-            None => {
-                lane.complete(self.node, self.start, clock::ticks(), ending);
+        if let Some(slot) = self.slot {
+            lane.exit(slot, ending);
+            lane.give_guard_slot(slot);
+        } else {
+            lane.complete(self.node, self.start, clock::ticks(), ending);
+            let (current, mine) = (lane.current(), self.parent.with_node(self.node));
+            // Left out of order, it closes what was opened within it, but not what has become current since.
+            let is_current = current == mine
+                || current.link == mine.link
+                    && lane.recorder().paths.is_within(current.node, mine.node);
+            if is_current {
                 lane.set_current(self.parent);
             }
         }

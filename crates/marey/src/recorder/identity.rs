@@ -33,8 +33,11 @@ impl Identity {
         header[process::PID].store(self.pid.into(), Relaxed);
         header[process::START_TIME].store(self.start_time, Relaxed);
         header[process::CLOCK].store(crate::clock::kind().code(), Relaxed);
-        header[process::BOOT_ID].store((self.boot_id >> 64) as u64, Relaxed);
-        header[process::BOOT_ID + 1].store(self.boot_id as u64, Relaxed);
+        let half = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("eight bytes"));
+        let boot_id = self.boot_id.to_be_bytes();
+        let (high, low) = (half(&boot_id[..8]), half(&boot_id[8..]));
+        header[process::BOOT_ID].store(high, Relaxed);
+        header[process::BOOT_ID + 1].store(low, Relaxed);
         header[process::PID_NAMESPACE].store(self.pid_namespace, Relaxed);
     }
 
@@ -58,10 +61,16 @@ pub fn is_alive(identity: &Identity) -> Option<bool> {
     if Some(identity.pid_namespace) != pid_namespace() {
         return None;
     }
-    // A zombie has ended, too: it will not write any more.
-    let alive = stat_fields(identity.pid)
-        .is_some_and(|(state, start)| start == identity.start_time && !matches!(state, 'Z' | 'X'));
+    let alive = stat_fields(identity.pid).is_some_and(|(state, start)| {
+        let has_ended = matches!(state, 'Z' | 'X') && !has_other_threads(identity.pid);
+        start == identity.start_time && !has_ended
+    });
     Some(alive)
+}
+
+/// The first thread of a process can end before the others. When all have ended, only it is left, as a zombie.
+fn has_other_threads(pid: u32) -> bool {
+    std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|tasks| tasks.count() > 1)
 }
 
 fn start_time(pid: u32) -> Option<u64> {

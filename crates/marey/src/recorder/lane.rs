@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::Recorder;
 use super::call_paths::NameId;
-use super::layout::{FLAG_FAILED, FLAG_PAUSED, lane};
+use super::identity;
+use super::layout::{FLAG_FAILED, FLAG_PAUSED, lane, low};
 use super::mapping::Mapping;
 use super::ring::{Change, Ring};
 use super::slots::{Current, Slots};
 use crate::clock;
+use crate::note::Note;
 use crate::run::NodeKind;
 
 /// Slots that a lane's Rust guards use, taken from the table when the first guard is opened.
@@ -35,6 +37,7 @@ pub struct Lane {
     current_node: Own,
     guard_slots: Own,
     guard_slots_free: Own,
+    is_introduced: Own,
     paths: [(Own, Own); PATH_CACHE],
 }
 
@@ -101,6 +104,7 @@ impl Lane {
             current_node: Own::new(Current::NONE.node.into()),
             guard_slots: Own::new(NO_SLOTS),
             guard_slots_free: Own::new(u64::MAX),
+            is_introduced: Own::new(0),
             paths: [const { (Own::new(u64::MAX), Own::new(0)) }; PATH_CACHE],
         }
     }
@@ -115,7 +119,7 @@ impl Lane {
     pub fn current(&self) -> Current {
         Current {
             link: self.current_link.get(),
-            node: self.current_node.get() as u32,
+            node: low(self.current_node.get()),
         }
     }
 
@@ -142,7 +146,7 @@ impl Lane {
         let at = (key ^ key >> 30).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
         let entry = &self.paths[at as usize % PATH_CACHE];
         if entry.0.get() == key {
-            return entry.1.get() as u32;
+            return low(entry.1.get());
         }
         let node = self.recorder.paths.node(parent, name, kind, is_detached);
         entry.0.set(key);
@@ -211,8 +215,7 @@ impl Lane {
                 .commit(head, start, end, u64::from(node) | ending.word());
             self.head.set(head + 1);
         } else {
-            self.ring
-                .set(lane::DROPPED, self.ring.get(lane::DROPPED) + 1);
+            self.ring.drop_record();
         }
         change.apply(
             totals,
@@ -226,6 +229,7 @@ impl Lane {
     /// Reads how far the drain has come. The limit stops at every half of the ring, so that the drain is woken before the ring is full.
     #[cold]
     fn make_room(&self, head: u64) -> bool {
+        self.introduce();
         let capacity = self.ring.capacity();
         let used = head - self.ring.get(lane::TAIL);
         if used >= capacity / 2 {
@@ -250,20 +254,21 @@ impl Lane {
         let at = free.trailing_zeros();
         (at < GUARD_SLOTS).then(|| {
             self.guard_slots_free.set(free & (free - 1));
-            self.guard_slots.get() as u32 + at
+            low(self.guard_slots.get()) + at
         })
     }
 
     /// Gives a guard's slot back.
     #[inline]
     pub(crate) fn give_guard_slot(&self, slot: u32) {
-        let at = slot.wrapping_sub(self.guard_slots.get() as u32);
+        let at = slot.wrapping_sub(low(self.guard_slots.get()));
         self.guard_slots_free
             .set(self.guard_slots_free.get() | 1 << (at & 63));
     }
 
     /// Appends a note: `words[0]` is its head word, see [`crate::note`]. Dropped and counted when there is no room.
     pub(crate) fn note(&self, words: &[u64]) {
+        self.introduce();
         let (capacity, head) = (self.ring.note_capacity(), self.notes_head.get());
         let used = head - self.ring.get(lane::NOTES_TAIL);
         if used + words.len() as u64 > capacity / 2 {
@@ -298,10 +303,28 @@ impl Lane {
         self.id
     }
 
+    /// Notes whose lane this is, with the first thing that a thread records in a recording.
+    fn introduce(&self) {
+        if self.is_introduced.get() != 0 {
+            return;
+        }
+        self.is_introduced.set(1);
+        let (os_id, name) = identity::this_thread();
+        let thread = low(self.ring.get(lane::THREAD));
+        let note = Note::Thread {
+            thread,
+            os_id,
+            name,
+        };
+        if let Some(words) = note.encode(clock::ticks()) {
+            self.note(&words);
+        }
+    }
+
     /// Begins at zero for a new recording. Positions go on, so that they stay unique.
     pub(crate) fn forget(&self) {
         let ring = &self.ring;
-        ring.clear_totals();
+        ring.clear_totals(self.histograms);
         (lane::JOURNAL..lane::JOURNAL + 8).for_each(|at| ring.set(at, 0));
         ring.set(lane::TAIL, ring.get(lane::HEAD));
         ring.set(lane::NOTES_TAIL, ring.get(lane::NOTES_HEAD));
@@ -309,11 +332,16 @@ impl Lane {
         ring.set(lane::NOTES_DROPPED, 0);
         ring.set(lane::APPLIED, ring.get(lane::HEAD));
         self.applied.set(ring.get(lane::HEAD));
+        self.is_introduced.set(0);
+        // The next record takes the slow way, which introduces the thread.
+        self.limit.set(0);
     }
 
-    /// Prepares the lane for the thread that now owns it.
+    /// Prepares the lane for the calling thread, which owns it from here on.
     pub(crate) fn hand_over(&self, thread: u32) {
         self.ring.set(lane::THREAD, u64::from(thread));
         self.set_current(Current::NONE);
+        self.is_introduced.set(0);
+        self.introduce();
     }
 }

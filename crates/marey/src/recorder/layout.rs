@@ -11,7 +11,7 @@
 //! | 8..12 | capacities: names · name words · nodes · slots |
 //! | 12 | capacity of the histogram arena, in histograms |
 //! | 16..21 | in use: names · name words · nodes · slots · histograms |
-//! | 24..30 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole |
+//! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
 //! | 64, 65.. | length in bytes, and bytes, of the absolute path of the capture; 0 when there is none |
@@ -67,6 +67,7 @@ pub(crate) mod process {
     pub(crate) const EPOCH: usize = 27;
     pub(crate) const CLEARING: usize = 28;
     pub(crate) const CAPTURE_BYTES: usize = 29;
+    pub(crate) const NOTES_NOT_WRITTEN: usize = 30;
     pub(crate) const FIRST_ANCHOR: usize = 32;
     pub(crate) const N_ANCHORS: usize = 35;
     pub(crate) const ANCHORS: usize = 36;
@@ -110,6 +111,22 @@ pub(crate) const NODE_PUBLISHED: u64 = 1 << 63;
 pub(crate) const ROOT: u32 = 0;
 pub(crate) const OTHER: u32 = 1;
 pub(crate) const OTHER_NAME: &str = "(other)";
+
+/// The low half of a packed word.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "half of the word is wanted"
+)]
+pub(crate) const fn low(word: u64) -> u32 {
+    word as u32
+}
+
+/// The high half of a packed word.
+#[inline]
+pub(crate) const fn high(word: u64) -> u32 {
+    low(word >> 32)
+}
 
 /// First words of the regions of `process`.
 #[derive(Clone, Copy, Debug)]

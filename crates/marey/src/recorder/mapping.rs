@@ -8,9 +8,11 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::file_size_limit::file_size_limit;
 
 /// Words that are never unmapped; zero at first.
 #[derive(Clone, Copy, Debug)]
@@ -44,17 +46,6 @@ impl Mapping {
         self.words
     }
 
-    /// `n` 32-bit words from 64-bit word `first` on.
-    ///
-    /// # Panics
-    /// When they lie outside the mapping: a mistake in the layout.
-    pub(crate) fn halves(self, first: usize, n: usize) -> &'static [AtomicU32] {
-        let words = &self.words[first..first + n.div_ceil(2)];
-        // SAFETY: the words are valid for 'static and only ever accessed as atomics of one size (the layout gives
-        // each region one); 8-byte alignment is enough for 4-byte words, and two of those fit into each.
-        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), n) }
-    }
-
     /// Cuts this process off the file, at the same address: what was written before is gone, later writes stay private.
     /// For the child after a fork.
     pub(crate) fn make_private(self) {
@@ -67,14 +58,18 @@ impl Mapping {
     /// Moves the content into a new file, mapped at the same address. Nothing changes when that fails.
     pub(crate) fn move_to_file(self, path: &Path) -> io::Result<()> {
         let file = reserve(path, self.words.len())?;
-        let content: Vec<u64> = self.words.iter().map(|w| w.load(Relaxed)).collect();
+        let bytes: Vec<u8> = self
+            .words
+            .iter()
+            .flat_map(|w| w.load(Relaxed).to_ne_bytes())
+            .collect();
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-        map(self.address(), self.words.len(), flags, file.as_raw_fd()).inspect_err(|_| {
-            std::fs::remove_file(path).ok();
-        })?;
-        for (word, value) in self.words.iter().zip(content) {
-            word.store(value, Relaxed);
-        }
+        // Filled before it is mapped: nobody in this process sees other content in between.
+        file.write_all_at(&bytes, 0)
+            .and_then(|()| map(self.address(), self.words.len(), flags, file.as_raw_fd()))
+            .inspect_err(|_| {
+                std::fs::remove_file(path).ok();
+            })?;
         Ok(())
     }
 
@@ -83,8 +78,61 @@ impl Mapping {
     }
 }
 
+/// The 32-bit words that lie in 64-bit words.
+pub(crate) fn halves(words: &[AtomicU64]) -> &[AtomicU32] {
+    // SAFETY: the words are valid as long as the slice, and only ever accessed as atomics of one size (the layout gives each region
+    // one); 8-byte alignment is enough for 4-byte words, and two of those fit into each.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 2) }
+}
+
+/// A file of another process, mapped to be read while that process writes. Unmapped when dropped.
+#[derive(Debug)]
+pub(crate) struct View {
+    words: &'static [AtomicU64],
+}
+
+impl View {
+    /// Maps a whole file of at most 1 GiB. Only plain files: opening anything else could block.
+    pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
+        let metadata = std::fs::symlink_metadata(path)?;
+        let n_words = usize::try_from(metadata.len() / 8).unwrap_or(0);
+        if !metadata.is_file() || !(1..=1 << 27).contains(&n_words) {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let file = File::open(path)?;
+        let null = std::ptr::null_mut();
+        let protection = libc::PROT_READ;
+        let fd = file.as_raw_fd();
+        // SAFETY: the kernel chooses a free range for the file, which is never truncated: its process only ever removes it.
+        let base = unsafe { libc::mmap(null, n_words * 8, protection, libc::MAP_SHARED, fd, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the mapping is that long, page-aligned, initialised by the kernel, only read, and `Self` keeps it until it is dropped.
+        let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), n_words) };
+        Ok(Self { words })
+    }
+
+    /// The words.
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        self.words
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let base = self.words.as_ptr().cast_mut().cast();
+        // SAFETY: the range is the one mapped above, and nobody has a reference to it any more.
+        unsafe { libc::munmap(base, self.words.len() * 8) };
+    }
+}
+
 /// A new file, readable by its owner alone, with all its space allocated.
 fn reserve(path: &Path, n_words: usize) -> io::Result<File> {
+    // Past the limit the kernel would not only refuse but send SIGXFSZ, which ends most programs.
+    if file_size_limit().is_some_and(|limit| n_words as u64 * 8 > limit) {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
     let file = OpenOptions::new()
         .read(true)
         .write(true)

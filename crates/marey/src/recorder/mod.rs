@@ -15,6 +15,7 @@ mod call_paths;
 mod config;
 mod drain;
 mod facts;
+mod file_size_limit;
 mod fork;
 mod guard;
 mod identity;
@@ -42,17 +43,18 @@ pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
 pub use lane::{Ending, Lane};
 pub(crate) use layout::{
-    HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, lane as lane_words,
+    HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, high, lane as lane_words, low,
     process as process_words,
 };
-pub use output::default_output_dir;
+pub(crate) use mapping::{View, halves};
+pub use output::{default_output_dir, job_id};
 pub(crate) use ring::{Record, Ring};
 pub(crate) use ring_folder::remove as remove_ring_folder;
 pub use ring_folder::ring_root;
 pub use slots::Current;
 pub(crate) use slots::{OpenSlot, Slots, open_slots};
+pub(crate) use totals::snapshot;
 pub use totals::{NodeSnapshot, TotalsSnapshot};
-pub(crate) use totals::{complete_journal, snapshot};
 
 use crate::clock;
 use crate::error::Error;
@@ -138,8 +140,12 @@ impl Drop for Recording {
 ///
 /// # Errors
 /// When the output folder cannot be used; nothing is recorded then.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write it down in the call"
+)]
 pub fn start(config: Config) -> Result<Recording, Error> {
-    let recorder = Recorder::start(config)?;
+    let recorder = Recorder::start(&config)?;
     Ok(Recording {
         recorder,
         is_finished: false,
@@ -149,12 +155,20 @@ pub fn start(config: Config) -> Result<Recording, Error> {
 /// Starts recording if the environment asks for it (`MAREY_ENABLED=1`, as `marey run` sets it). Never fails: what is wrong
 /// becomes one warning on stderr, and recording stays off, or goes on in memory if only the output folder cannot be used.
 pub fn start_from_env() -> Option<Recording> {
+    start_from_env_with(Vec::new())
+}
+
+/// As [`start_from_env`], with things worth knowing about the run.
+pub fn start_from_env_with(facts: Vec<(String, String)>) -> Option<Recording> {
     if !is_asked_for_by_env() {
         return None;
     }
     let (mut config, warnings) = Config::from_env();
+    config.facts = facts;
     config.output_dir.get_or_insert_with(default_output_dir);
-    warnings.iter().for_each(|warning| warn(warning));
+    for warning in &warnings {
+        warn(warning);
+    }
     let in_memory = Config {
         output_dir: None,
         ..config.clone()
@@ -184,10 +198,10 @@ fn warn(text: &str) {
 /// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
 #[inline]
 pub fn lane() -> Option<&'static Lane> {
-    if STATE.load(Relaxed) == ON {
-        if let Some(lane) = LANE.get() {
-            return Some(lane);
-        }
+    if STATE.load(Relaxed) == ON
+        && let Some(lane) = LANE.get()
+    {
+        return Some(lane);
     }
     first_record()
 }
@@ -222,34 +236,37 @@ struct LaneReturn;
 impl Drop for LaneReturn {
     fn drop(&mut self) {
         if let Some(lane) = LANE.take() {
-            lane.recorder().lanes().free.push(lane);
+            let recorder = lane.recorder();
+            recorder.lanes().free.push(lane);
+            // Once it is drained another thread can have it.
+            recorder.wake_drain();
         }
     }
 }
 
 impl Recorder {
-    fn start(config: Config) -> Result<&'static Self, Error> {
+    fn start(config: &Config) -> Result<&'static Self, Error> {
         let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         clock::kind();
         let is_new = RECORDER.get().is_none();
-        let recorder = match RECORDER.get() {
-            Some(recorder) => recorder,
-            None => {
-                let made = Self::new(&config)?;
-                RECORDER.get_or_init(|| made)
-            }
+        let recorder = if let Some(recorder) = RECORDER.get() {
+            recorder
+        } else {
+            let made = Self::new(config)?;
+            RECORDER.get_or_init(|| made)
         };
         if STATE.load(Acquire) == ON {
             if let Some(folder) = &config.output_dir {
-                recorder.drain().move_to_file(recorder, folder, &config)?;
+                recorder.drain().move_to_file(recorder, folder, config)?;
             }
             return Ok(recorder);
         }
         if !is_new {
+            recorder.share_again(config);
             recorder.forget_last_run();
-            recorder.share_again(&config);
         }
-        recorder.drain().open(recorder, &config)?;
+        let opened = recorder.drain().open(recorder, config);
+        opened.inspect_err(|_| recorder.folder().remove())?;
         recorder.start_drain();
         fork::install();
         STATE.store(ON, Release);
@@ -278,10 +295,7 @@ impl Recorder {
             layout,
             paths: CallPaths::new(process, &layout),
             slots: Slots::new(process, &layout),
-            histograms: process.halves(
-                layout.histograms,
-                n_histograms * crate::histogram::N_BUCKETS,
-            ),
+            histograms: mapping::halves(&process.words()[layout.histograms..]),
             drain: Mutex::default(),
             lanes: Mutex::default(),
             folder: Mutex::new(folder),
@@ -307,13 +321,10 @@ impl Recorder {
 
     /// Appends a note from the calling thread, now.
     pub fn note(&self, note: &Note) {
-        self.note_at(note, clock::ticks());
-    }
-
-    /// Appends a note from the calling thread.
-    pub(crate) fn note_at(&self, note: &Note, ticks: u64) {
-        let Some(lane) = lane() else { return };
-        match note.encode(ticks) {
+        let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
+            return;
+        };
+        match note.encode(clock::ticks()) {
             Some(words) => lane.note(&words),
             None => lane.drop_note(),
         }
@@ -338,6 +349,12 @@ impl Recorder {
     /// Length of a time in ticks, by the mean speed of the clock so far.
     pub fn duration_ns(&self, ticks: u64) -> u64 {
         self.drain().clock_map().duration_ns(ticks)
+    }
+
+    /// Length of a tick in nanoseconds, by the mean speed of the clock so far.
+    #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+    pub fn tick_ns(&self) -> f64 {
+        self.duration_ns(1 << 40) as f64 / (1u64 << 40) as f64
     }
 
     /// Ticks that a duration takes, by the mean speed of the clock so far.
@@ -365,10 +382,11 @@ impl Recorder {
 
     /// Live totals since the last [`Self::clear_totals`], for each lane. Exact under the rule of [`snapshot`].
     pub fn totals(&self) -> Vec<TotalsSnapshot> {
+        let n_nodes = &self.header()[process_words::N_NODES];
         self.lanes()
             .all
             .iter()
-            .map(|lane| snapshot(&lane.ring, self.histograms))
+            .map(|lane| snapshot(&lane.ring, self.histograms, n_nodes).0)
             .collect()
     }
 
@@ -384,10 +402,10 @@ impl Recorder {
                 crate::run::NodeKind::Section
             };
             path.push((
-                crate::capture::readable(&self.paths.text((word >> 16) as u32 & 0xffff)),
+                crate::capture::readable(&self.paths.text(layout::low(word) >> 16)),
                 kind,
             ));
-            at = word as u32 & 0xffff;
+            at = layout::low(word) & 0xffff;
         }
         path.reverse();
         path
@@ -448,25 +466,21 @@ impl Recorder {
             let drained = lanes.free.iter().position(|lane| lane.is_drained());
             let lane = match drained {
                 Some(at) => lanes.free.swap_remove(at),
-                None => self.new_lane(&mut lanes)?,
+                None => self.new_lane(&mut lanes).or_else(|| {
+                    self.count_unrecorded();
+                    None
+                })?,
             };
             lanes.n_threads += 1;
             (lane, thread)
         };
         lane.hand_over(thread);
         LANE.set(Some(lane));
-        let (os_id, name) = identity::this_thread();
-        self.note(&Note::Thread {
-            thread,
-            os_id,
-            name,
-        });
         Some(lane)
     }
 
     fn new_lane(&'static self, lanes: &mut Lanes) -> Option<&'static Lane> {
         if lanes.all.len() >= MAX_LANES {
-            self.count_unrecorded();
             return None;
         }
         let id = u32::try_from(lanes.all.len()).ok()?;
@@ -480,15 +494,12 @@ impl Recorder {
         } else {
             None
         };
-        let mapping = match shared {
-            Some(mapping) => {
-                lanes.shared_bytes += size * 8;
-                mapping
-            }
-            None => {
-                self.header()[process_words::LANES_PRIVATE].fetch_add(1, Relaxed);
-                Mapping::private(size).ok()?
-            }
+        let mapping = if let Some(mapping) = shared {
+            lanes.shared_bytes += size * 8;
+            mapping
+        } else {
+            self.header()[process_words::LANES_PRIVATE].fetch_add(1, Relaxed);
+            Mapping::private(size).ok()?
         };
         let ring = Ring::new(mapping.words(), id, records, note_words, n_nodes);
         let lane: &'static Lane = Box::leak(Box::new(Lane::new(id, ring, mapping, self)));
@@ -501,8 +512,12 @@ impl Recorder {
         for at in [
             process_words::SECTIONS_UNRECORDED,
             process_words::SECTIONS_NOT_WRITTEN,
+            process_words::NOTES_NOT_WRITTEN,
             process_words::EPOCH,
             process_words::N_ANCHORS,
+            // Until the next capture is open: whoever finds these rings must not take the last one, or a parent's, for theirs.
+            process_words::CAPTURE_PATH,
+            process_words::CAPTURE_BYTES,
         ] {
             self.header()[at].store(0, Relaxed);
         }
@@ -511,12 +526,12 @@ impl Recorder {
 
     /// Puts what this process holds into new shared files: the old ones are gone, or belong to the parent.
     fn share_again(&self, config: &Config) {
+        let lanes = self.lanes();
         let mut folder = self.folder();
         *folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
         Identity::of_this_process().write_to(self.header());
         folder.move_process(self.process);
-        let private = self
-            .lanes()
+        let private = lanes
             .all
             .iter()
             .filter(|lane| !folder.move_lane(lane.id(), lane.mapping))

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
+use super::file_size_limit::file_size_limit;
 use super::identity::Identity;
 use crate::capture::FILE_HEADER;
 use crate::clock;
@@ -22,6 +23,8 @@ pub(crate) struct Output {
     /// Bytes that are whole blocks.
     whole_bytes: u64,
     max_bytes: u64,
+    /// Never passed, not even by what ends a capture.
+    file_size_limit: u64,
 }
 
 #[derive(Debug)]
@@ -38,6 +41,7 @@ impl Output {
             whole_bytes: header.len() as u64,
             sink: Sink::Memory(header),
             max_bytes: config.memory_capture_bytes,
+            file_size_limit: u64::MAX,
         }
     }
 
@@ -54,20 +58,25 @@ impl Output {
             .create(&folder)
             .map_err(unusable)?;
         let (mut file, path) = new_file(&folder, name).map_err(unusable)?;
-        file.write_all(&FILE_HEADER).map_err(unusable)?;
+        file.write_all(&FILE_HEADER).map_err(|source| {
+            std::fs::remove_file(&path).ok();
+            unusable(source)
+        })?;
         point_latest_to(output_dir, &job);
         let path = std::path::absolute(&path).unwrap_or(path);
         Ok(Self {
             sink: Sink::File(file, path),
             whole_bytes: FILE_HEADER.len() as u64,
             max_bytes: config.capture_bytes,
+            file_size_limit: file_size_limit().unwrap_or(u64::MAX),
         })
     }
 
     /// Appends whole blocks; false when that is not possible: no space, an error, or over the cap. Nothing half-written stays.
     /// `is_summary` blocks, which end a capture, may pass the cap.
     pub(crate) fn append(&mut self, blocks: &[u8], is_summary: bool) -> bool {
-        if !is_summary && self.whole_bytes + blocks.len() as u64 > self.max_bytes {
+        let after = self.whole_bytes + blocks.len() as u64;
+        if after > self.file_size_limit || !is_summary && after > self.max_bytes {
             return false;
         }
         let is_written = match &mut self.sink {
@@ -77,15 +86,15 @@ impl Output {
             }
             Sink::File(file, _) => {
                 let is_written = file.write_all(blocks).is_ok();
-                if !is_written {
-                    // Readers pass over what is half-written, were this to fail too.
-                    file.set_len(self.whole_bytes).ok();
+                if !is_written && file.set_len(self.whole_bytes).is_err() {
+                    // Something half-written stays, so the file's end is not known any more: nothing is added to it.
+                    self.file_size_limit = 0;
                 }
                 is_written
             }
         };
         if is_written {
-            self.whole_bytes += blocks.len() as u64;
+            self.whole_bytes = after;
         }
         is_written
     }
@@ -113,7 +122,7 @@ impl Output {
 }
 
 /// `MAREY_JOB_ID` or the configuration, else torchrun's run and restart, else start time, host and pid. Made safe as a folder name.
-pub(crate) fn job_id(config: &Config) -> String {
+pub fn job_id(config: &Config) -> String {
     if let Some(id) = &config.job_id {
         return safe_name(id);
     }

@@ -8,16 +8,18 @@
 //!              ^ killed here: nothing happened     ^ killed here: the journal completes the totals
 //! ```
 //!
-//! Either way `head + dropped` equals the calls in the totals. Stores become visible in program order (Release on the ones that
-//! publish), which a process that dies by a signal keeps.
+//! Either way `head + dropped` equals the calls in the totals. The two fences keep the steps apart, for the compiler and for a
+//! reader on another processor; on x86-64 they cost no instruction. A process that dies by a signal has done a prefix of them.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
+    fence,
 };
 
 use super::layout::{
-    HEADER_WORDS, LANE_MAGIC, LAYOUT_VERSION, LaneLayout, RECORD_WORDS, TOTALS_WORDS, lane,
+    HEADER_WORDS, LANE_MAGIC, LAYOUT_VERSION, LaneLayout, RECORD_WORDS, TOTALS_WORDS, high, lane,
+    low,
 };
 use crate::histogram::{N_BUCKETS, bucket_of};
 
@@ -110,7 +112,7 @@ impl<'a> Ring<'a> {
     /// The words of the record at a position.
     #[inline]
     fn record_words(&self, position: u64) -> &[AtomicU64] {
-        let at = (position as usize & (self.records.len() / RECORD_WORDS - 1)) * RECORD_WORDS;
+        let at = place(position, self.records.len() / RECORD_WORDS) * RECORD_WORDS;
         &self.records[at..at + RECORD_WORDS]
     }
 
@@ -123,6 +125,8 @@ impl<'a> Ring<'a> {
         words[2].store(node_flow_flags, Relaxed);
         words[3].store(position + 1, Release);
         self.set(lane::HEAD, position + 1);
+        // Before the totals, which follow.
+        fence(Release);
     }
 
     /// The committed record at a position; `None` when another one, or a torn one, is in its place.
@@ -135,7 +139,7 @@ impl<'a> Ring<'a> {
             words[2].load(Relaxed),
             commit,
         ];
-        (commit == position + 1).then_some(record)
+        (commit == position.wrapping_add(1)).then_some(record)
     }
 
     /// The eight words of a node's totals.
@@ -155,18 +159,61 @@ impl<'a> Ring<'a> {
         (from..to).map(|at| self.note(at).load(Relaxed)).collect()
     }
 
-    /// One note word.
-    pub(crate) fn note(&self, position: u64) -> &AtomicU64 {
-        &self.notes[position as usize & (self.notes.len() - 1)]
+    /// Whole notes between two positions.
+    pub(crate) fn n_notes(&self, from: u64, to: u64) -> u64 {
+        let (mut at, mut n) = (from, 0);
+        while at < to {
+            at += u64::from(low(self.note(at).load(Relaxed))).max(1);
+            n += 1;
+        }
+        n
     }
 
-    /// Zeroes all totals. Only while the producer stands still.
-    pub(crate) fn clear_totals(&self) {
-        self.totals
-            .iter()
-            .chain(self.first_starts)
-            .for_each(|w| w.store(0, Relaxed));
+    /// One note word.
+    pub(crate) fn note(&self, position: u64) -> &AtomicU64 {
+        &self.notes[place(position, self.notes.len())]
     }
+
+    /// Counts a call that found no room for its record.
+    #[inline]
+    pub(crate) fn drop_record(&self) {
+        self.set(lane::DROPPED, self.get(lane::DROPPED) + 1);
+        fence(Release);
+    }
+
+    /// Zeroes all totals; a node keeps its histogram, emptied. Only while the producer stands still.
+    pub(crate) fn clear_totals(&self, histograms: &[AtomicU32]) {
+        for words in self.totals.chunks_exact(TOTALS_WORDS) {
+            let histogram = low(words[7].load(Relaxed));
+            for bucket in buckets_of(histograms, histogram).unwrap_or_default() {
+                bucket.store(0, Relaxed);
+            }
+            for word in &words[..7] {
+                word.store(0, Relaxed);
+            }
+            words[7].store(histogram.into(), Relaxed);
+        }
+        for word in self.first_starts {
+            word.store(0, Relaxed);
+        }
+    }
+}
+
+/// The buckets of a histogram of the arena, counted from 1; `None` for 0.
+#[inline]
+pub(crate) fn buckets_of(histograms: &[AtomicU32], histogram: u32) -> Option<&[AtomicU32]> {
+    let first = histogram.checked_sub(1)? as usize * N_BUCKETS;
+    histograms.get(first..first + N_BUCKETS)
+}
+
+/// Where a position lies in a ring of a power of two of places.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "only the low bits are wanted"
+)]
+fn place(position: u64, n_places: usize) -> usize {
+    position as usize & (n_places - 1)
 }
 
 /// No histogram for this node: the arena is exhausted.
@@ -197,16 +244,14 @@ impl Change {
     ) -> Self {
         let duration = end - start;
         let histogram_errors = totals[7].load(Relaxed);
-        let (bucket, bucket_count) = match (histogram_errors as u32).checked_sub(1) {
-            None => (NO_BUCKET, 0),
-            Some(histogram) => {
-                let at = histogram as usize * N_BUCKETS + bucket_of(duration);
-                (at as u32, histograms[at].load(Relaxed).saturating_add(1))
-            }
-        };
+        let (bucket, bucket_count) = bucket_in_arena(low(histogram_errors), duration)
+            .and_then(|at| Some((at, histograms.get(at as usize)?)))
+            .map_or((NO_BUCKET, 0), |(at, count)| {
+                (at, count.load(Relaxed).saturating_add(1))
+            });
         Self {
             node,
-            errors: (histogram_errors >> 32) as u32 + u32::from(is_failed),
+            errors: high(histogram_errors).saturating_add(is_failed.into()),
             count: totals[0].load(Relaxed) + 1,
             sum: totals[1].load(Relaxed) + duration,
             bucket,
@@ -219,6 +264,8 @@ impl Change {
     /// Writes down what will be done; `applied` is the lane's count of calls afterwards.
     #[inline]
     pub(crate) fn journal(&self, ring: &Ring<'_>, applied: u64) {
+        // After the totals of the call before.
+        fence(Release);
         let words = &ring.header[lane::JOURNAL..lane::JOURNAL + 8];
         words[1].store(u64::from(self.node) | u64::from(self.errors) << 32, Relaxed);
         words[2].store(self.count, Relaxed);
@@ -235,12 +282,12 @@ impl Change {
     /// The journalled change and the count of calls after it.
     pub(crate) fn from_journal(words: &[u64]) -> (Self, u64) {
         let change = Self {
-            node: words[1] as u32,
-            errors: (words[1] >> 32) as u32,
+            node: low(words[1]),
+            errors: high(words[1]),
             count: words[2],
             sum: words[3],
-            bucket: words[4] as u32,
-            bucket_count: (words[4] >> 32) as u32,
+            bucket: low(words[4]),
+            bucket_count: high(words[4]),
             start: words[5],
             end: words[6],
         };
@@ -269,8 +316,8 @@ impl Change {
         totals[4].store(duration, Relaxed);
         totals[5].store(self.end, Relaxed);
         if self.errors != 0 {
-            let histogram = totals[7].load(Relaxed) & 0xffff_ffff;
-            totals[7].store(histogram | u64::from(self.errors) << 32, Relaxed);
+            let histogram = low(totals[7].load(Relaxed));
+            totals[7].store(u64::from(histogram) | u64::from(self.errors) << 32, Relaxed);
         }
         if let Some(bucket) = histograms.get(self.bucket as usize) {
             bucket.store(self.bucket_count, Relaxed);
@@ -280,7 +327,23 @@ impl Change {
     }
 
     /// The node it belongs to.
-    pub(crate) fn node(&self) -> u32 {
-        self.node
+    pub(crate) fn node(&self) -> usize {
+        self.node as usize
     }
+
+    /// The bucket that it counts in, within its node's histogram, and the count afterwards.
+    pub(crate) fn bucket(&self) -> Option<(usize, u32)> {
+        (self.bucket != NO_BUCKET).then_some((self.bucket as usize % N_BUCKETS, self.bucket_count))
+    }
+}
+
+/// Index into the arena of the bucket that a duration counts in.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are fewer than 1000 buckets"
+)]
+fn bucket_in_arena(histogram: u32, duration: u64) -> Option<u32> {
+    let first = histogram.checked_sub(1)?.checked_mul(N_BUCKETS as u32)?;
+    first.checked_add(bucket_of(duration) as u32)
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::layout::{ProcessLayout, SLOT_WORDS, process};
+use super::layout::{ProcessLayout, SLOT_WORDS, low, process};
 use super::mapping::Mapping;
 
 /// The open section that a new one goes under, or none. Packs slot and generation, so that a reused slot is not mistaken for its
@@ -36,7 +36,7 @@ impl Current {
     }
 
     fn slot(self) -> Option<u32> {
-        ((self.link & 0xffff_ffff) as u32).checked_sub(1)
+        low(self.link).checked_sub(1)
     }
 }
 
@@ -53,7 +53,6 @@ pub(crate) struct OpenSlot {
     pub(crate) start: u64,
     pub(crate) node: u32,
     pub(crate) lane: u32,
-    pub(crate) flow: u16,
 }
 
 impl Slots {
@@ -112,7 +111,7 @@ impl Slots {
             return None;
         }
         words[0].store(0, Relaxed);
-        Some((start, words[1].load(Relaxed) as u32))
+        Some((start, low(words[1].load(Relaxed))))
     }
 
     /// What is current once `slot` has been closed: unchanged if something else was current, otherwise its nearest ancestor
@@ -154,7 +153,7 @@ impl Slots {
             if words[0].load(Relaxed) != 0 && node >> 32 == link >> 32 {
                 return Current {
                     link,
-                    node: node as u32,
+                    node: low(node),
                 };
             }
             link = words[2].load(Relaxed);
@@ -182,12 +181,10 @@ pub(crate) fn open_slots(words: &[AtomicU64]) -> Vec<OpenSlot> {
         .chunks_exact(SLOT_WORDS)
         .filter_map(|words| {
             let start = words[0].load(Acquire);
-            let lane_flow = words[3].load(Relaxed);
             (start != 0).then(|| OpenSlot {
                 start,
-                node: words[1].load(Relaxed) as u32,
-                lane: lane_flow as u32,
-                flow: (lane_flow >> 32) as u16,
+                node: low(words[1].load(Relaxed)),
+                lane: low(words[3].load(Relaxed)),
             })
         })
         .collect();

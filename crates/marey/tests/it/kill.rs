@@ -101,7 +101,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
                 histogram.count(),
                 totals.count,
                 "trial {trial}: {}",
-                named(node as u32)
+                named(u32::try_from(node).unwrap())
             );
         }
         assert!(

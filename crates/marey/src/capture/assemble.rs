@@ -1,0 +1,377 @@
+//! What was decoded, put together: ticks to nanoseconds, lanes to threads, notes to the lists of the run.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::decode::{Decode, RawSection};
+use super::merge::Merged;
+use crate::clock::ClockKind;
+use crate::clock_map::ClockMap;
+use crate::note::Note;
+use crate::run::{
+    CacheEvent, CounterReading, Event, Losses, MemoryReading, NodeTotals, OpenSection, Run,
+    RunInfo, Section, SectionAttributes, Session, Status, Thread,
+};
+use crate::value::Attributes;
+use crate::warning::Warning;
+
+impl Decode {
+    /// The run. `status` is for a capture that does not say itself how the process ended.
+    pub(crate) fn finish(mut self, status: Status) -> Run {
+        let clock_kind = if self.fact("clock") == Some("monotonic") {
+            ClockKind::Monotonic
+        } else {
+            ClockKind::Tsc
+        };
+        let clock = ClockMap::new(clock_kind, std::mem::take(&mut self.anchors));
+        clock.jumps().into_iter().for_each(|jump| self.warn(jump));
+        let threads = self.threads();
+        let dense: HashMap<u32, u32> = threads
+            .keys()
+            .zip(0..)
+            .map(|(number, index)| (*number, index))
+            .collect();
+        let thread = |number: u32| dense.get(&number).copied().unwrap_or(0);
+        let mut run = Run {
+            info: self.run_info(&clock, clock_kind),
+            wall_ns: clock.ns(self.last_ticks),
+            totals: self.node_totals(&clock),
+            losses: self.run_losses(),
+            nodes: self.tables.run_nodes(),
+            open: self.open_sections(&clock, &dense),
+            status: self.status.take().unwrap_or(status),
+            ..Run::default()
+        };
+        let mut sections = std::mem::take(&mut self.sections);
+        for raw in &mut sections {
+            raw.thread = thread(raw.thread);
+        }
+        if !sections.is_sorted_by_key(|raw| (raw.thread, raw.end)) {
+            sections.sort_by_key(|raw| (raw.thread, raw.end));
+        }
+        run.section_attributes = place_attributes(&sections, self.attribute_keys(&thread));
+        count_threads(&sections, &mut run.totals);
+        run.sections = sections
+            .into_iter()
+            .map(|raw| Section {
+                thread: raw.thread,
+                node: raw.node,
+                start_ns: clock.ns(raw.start),
+                end_ns: clock.ns(raw.end),
+                flow: raw.flow,
+                is_failed: raw.is_failed,
+                has_pauses: raw.has_pauses,
+            })
+            .collect();
+        run.threads = threads.into_values().collect();
+        place_notes(&mut run, std::mem::take(&mut self.notes), &clock, &thread);
+        self.check_totals(&run);
+        run.warnings = self.warnings;
+        run
+    }
+
+    /// Threads by number, also those whose name was not recorded.
+    fn threads(&self) -> BTreeMap<u32, Thread> {
+        let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
+        for lane in self.lanes.values().filter(|lane| lane.next_record > 0) {
+            threads.entry(lane.thread).or_default();
+        }
+        for raw in &self.sections {
+            threads.entry(raw.thread).or_default();
+        }
+        for (_, number, note) in &self.notes {
+            match note {
+                Note::Thread {
+                    thread,
+                    os_id,
+                    name,
+                } => {
+                    let (os_id, name) = (*os_id, name.clone());
+                    threads.insert(*thread, Thread { os_id, name });
+                }
+                Note::Event { .. } => {
+                    threads.entry(*number).or_default();
+                }
+                _ => {}
+            }
+        }
+        threads
+    }
+
+    fn run_info(&self, clock: &ClockMap, kind: ClockKind) -> RunInfo {
+        let text = |key: &str| self.fact(key).unwrap_or_default().to_owned();
+        let number = |key: &str| self.fact(key).and_then(|v| v.parse().ok());
+        let all = |wanted: &str| {
+            self.facts
+                .iter()
+                .filter(|(k, _)| k == wanted)
+                .map(|(_, v)| v.clone())
+                .collect()
+        };
+        let known = [
+            "pid",
+            "host",
+            "job_id",
+            "rank",
+            "world_size",
+            "argument",
+            "clock",
+        ];
+        RunInfo {
+            start_unix_ns: clock.start_unix_ns(),
+            pid: number("pid").unwrap_or(0),
+            host: text("host"),
+            job_id: text("job_id"),
+            rank: number("rank"),
+            world_size: number("world_size"),
+            command: all("argument"),
+            clock: kind.name().to_owned(),
+            facts: self
+                .facts
+                .iter()
+                .filter(|(k, _)| !known.contains(&k.as_str()))
+                .cloned()
+                .collect(),
+        }
+    }
+
+    /// Totals of all lanes and epochs together, and the records that came after them.
+    fn node_totals(&self, clock: &ClockMap) -> Vec<NodeTotals> {
+        let unit_ns = ns_of_a_tick(clock);
+        let mut merged: Vec<Merged> = std::iter::repeat_with(Merged::default)
+            .take(self.tables.n_nodes())
+            .collect();
+        for ((lane, _), snapshot) in &self.totals {
+            snapshot
+                .nodes
+                .iter()
+                .for_each(|node| merged[node.node as usize].add(*lane, node, unit_ns));
+        }
+        for (lane, seen) in &self.lanes {
+            seen.after_totals
+                .values()
+                .for_each(|node| merged[node.node as usize].add(*lane, node, unit_ns));
+        }
+        merged.into_iter().map(|m| m.finish(clock)).collect()
+    }
+
+    fn run_losses(&self) -> Losses {
+        // Of the epochs of a lane, the latest knows all drops so far.
+        let mut ring_full: BTreeMap<u32, u64> = BTreeMap::new();
+        for ((lane, _), totals) in &self.totals {
+            let known = ring_full.entry(*lane).or_default();
+            *known = totals.dropped.max(*known);
+        }
+        let [
+            sections_unrecorded,
+            threads_in_private_memory,
+            sections_not_written,
+            notes_dropped,
+        ] = self.losses;
+        let other = self
+            .totals
+            .values()
+            .flat_map(|t| &t.nodes)
+            .filter(|n| n.node == 1)
+            .map(|n| n.count);
+        let later = self
+            .lanes
+            .values()
+            .filter_map(|l| l.after_totals.get(&1))
+            .map(|n| n.count);
+        Losses {
+            sections_ring_full: sum(ring_full.into_values()),
+            sections_not_written,
+            notes_dropped,
+            calls_without_name: sum(other.chain(later)),
+            sections_unrecorded,
+            threads_in_private_memory,
+        }
+    }
+
+    fn open_sections(&self, clock: &ClockMap, dense: &HashMap<u32, u32>) -> Vec<OpenSection> {
+        let thread_of = |lane: u32| {
+            self.lanes
+                .get(&lane)
+                .and_then(|seen| dense.get(&seen.thread))
+                .copied()
+        };
+        let open = |(start, node, lane): &(u64, u32, u32)| OpenSection {
+            thread: thread_of(*lane),
+            node: *node,
+            start_ns: clock.ns(*start),
+        };
+        self.open.iter().map(open).collect()
+    }
+
+    /// Attributes by the section they belong to: thread, node, start in ticks.
+    fn attribute_keys(&mut self, thread: &impl Fn(u32) -> u32) -> AttributeKeys {
+        let mut keys = AttributeKeys::new();
+        self.notes.retain_mut(|(_, number, note)| {
+            let Note::SectionAttributes {
+                node,
+                start_ticks,
+                attributes,
+            } = note
+            else {
+                return true;
+            };
+            let given = keys
+                .entry((thread(*number), *node, *start_ticks))
+                .or_default();
+            given.append(attributes);
+            false
+        });
+        keys
+    }
+
+    /// Says so when the totals are not the last word.
+    fn check_totals(&mut self, run: &Run) {
+        let is_closed = matches!(run.status, Status::Finished | Status::Failed(_));
+        if !is_closed
+            && self
+                .lanes
+                .values()
+                .any(|lane| !lane.after_totals.is_empty())
+            && !self.totals.is_empty()
+        {
+            self.warn(Warning::TotalsAreOld);
+        }
+    }
+}
+
+/// Attributes by the section they belong to: thread, node, start in ticks.
+type AttributeKeys = HashMap<(u32, u32, u64), Attributes>;
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "16 digits are more than the anchors give"
+)]
+fn ns_of_a_tick(clock: &ClockMap) -> f64 {
+    const TICKS: u64 = 1 << 40;
+    clock.duration_ns(TICKS) as f64 / TICKS as f64
+}
+
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
+}
+
+/// Finds the section of each set of attributes. Those of sections that were not recorded are dropped.
+fn place_attributes(sections: &[RawSection], mut keys: AttributeKeys) -> Vec<SectionAttributes> {
+    let mut placed = Vec::new();
+    for (section, raw) in sections.iter().enumerate() {
+        if keys.is_empty() {
+            break;
+        }
+        let given = keys.remove(&(raw.thread, raw.node, raw.start));
+        placed.extend(given.map(|attributes| SectionAttributes {
+            section,
+            attributes,
+        }));
+    }
+    placed
+}
+
+/// A lane is used by one thread after another, so lanes alone count too few threads. Sections are ordered by thread.
+fn count_threads(sections: &[RawSection], totals: &mut [NodeTotals]) {
+    let mut seen: Vec<(Option<u32>, u32)> = vec![(None, 0); totals.len()];
+    for raw in sections {
+        let (last, n) = &mut seen[raw.node as usize];
+        if last.replace(raw.thread) != Some(raw.thread) {
+            *n += 1;
+        }
+    }
+    for (totals, (_, n)) in totals.iter_mut().zip(seen) {
+        totals.n_threads = totals.n_threads.max(n);
+    }
+}
+
+/// Sorts notes into the lists of the run.
+fn place_notes(
+    run: &mut Run,
+    notes: Vec<(u64, u32, Note)>,
+    clock: &ClockMap,
+    thread: &impl Fn(u32) -> u32,
+) {
+    let mut sessions: BTreeMap<u64, Session> = BTreeMap::new();
+    for (ticks, number, note) in notes {
+        let at_ns = clock.ns(ticks);
+        match note {
+            Note::Event { name, attributes } => {
+                run.events.push(Event {
+                    at_ns,
+                    thread: thread(number),
+                    name,
+                    attributes,
+                });
+            }
+            Note::Memory {
+                label,
+                source,
+                allocated_bytes,
+                reserved_bytes,
+                peak_bytes,
+            } => {
+                run.memory.push(MemoryReading {
+                    at_ns,
+                    label,
+                    source,
+                    allocated_bytes,
+                    reserved_bytes,
+                    peak_bytes,
+                });
+            }
+            Note::Counter { name, value } if value.is_finite() => {
+                run.counters.push(CounterReading { at_ns, name, value });
+            }
+            Note::Counter { .. } | Note::Thread { .. } | Note::SectionAttributes { .. } => {}
+            Note::Cache {
+                cache,
+                outcome,
+                step,
+                block,
+                score,
+                threshold,
+                held_bytes,
+                attributes,
+            } => {
+                run.cache_events.push(CacheEvent {
+                    at_ns,
+                    cache,
+                    outcome,
+                    step,
+                    block,
+                    score: score.filter(|v| v.is_finite()),
+                    threshold: threshold.filter(|v| v.is_finite()),
+                    held_bytes,
+                    attributes,
+                });
+            }
+            Note::SessionStart {
+                session,
+                name,
+                tags,
+            } => {
+                sessions.insert(
+                    session,
+                    Session {
+                        name,
+                        start_ns: at_ns,
+                        end_ns: None,
+                        tags,
+                    },
+                );
+            }
+            Note::SessionEnd { session } => {
+                if let Some(session) = sessions.get_mut(&session) {
+                    session.end_ns = Some(at_ns.max(session.start_ns));
+                }
+            }
+        }
+    }
+    run.sessions = sessions.into_values().collect();
+    run.sessions.sort_by_key(|s| s.start_ns);
+    run.events.sort_by_key(|e| e.at_ns);
+    run.memory.sort_by_key(|m| m.at_ns);
+    run.counters.sort_by_key(|c| c.at_ns);
+    run.cache_events.sort_by_key(|c| c.at_ns);
+}
