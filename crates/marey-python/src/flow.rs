@@ -1,0 +1,203 @@
+//! Which flow of execution is running: the thread's own stack, or an asyncio task (any entered `contextvars.Context`).
+//!
+//! Tasks interleave on one thread, so the thread's stack does not know a section's parent; the task's context does. Looking into
+//! the context costs more than recording, so the fast path only compares the context *pointer* of the thread state with
+//! that of the thread's base context. Where that pointer lies differs between versions of CPython; it is found at import by entering two
+//! known contexts and looking where they appear.
+
+#![allow(unsafe_code, reason = "reads the context pointer of the thread state, and the contextvar C API")]
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering::Relaxed};
+
+use marey::{Current, Lane};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// Offset of the context pointer in the thread state; 0 before it was found.
+static CONTEXT_OFFSET: AtomicUsize = AtomicUsize::new(0);
+/// Beyond this nothing is looked at; in CPython 3.10 to 3.13 it lies below 300.
+const MAX_OFFSET: usize = 320;
+
+static N_FLOWS: AtomicU16 = AtomicU16::new(0);
+static CURRENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+thread_local! {
+    /// The context that this thread runs in when nobody entered one: null until something sets a context variable.
+    static BASE: Cell<usize> = const { Cell::new(0) };
+    /// An entered context that was seen last, so that it is not examined again.
+    static ENTERED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The section that is open in a flow: what the context variable holds.
+#[pyclass(frozen, module = "marey._core")]
+pub(crate) struct FlowSection {
+    current: Current,
+    flow: u16,
+    /// Address of the context for which this was made; in a copy of that context it is the parent's.
+    context: usize,
+}
+
+/// Where a section that was entered in a flow was put, to undo that at its end.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    flow: u16,
+    /// What the variable held before; `None` for nothing.
+    previous: Option<Py<PyAny>>,
+    current: Current,
+}
+
+/// Whether the calling thread runs in its base context, as all code outside asyncio does. Costs two loads.
+#[inline]
+pub(crate) fn is_base() -> bool {
+    context_address() == BASE.get() || is_new_base()
+}
+
+#[inline]
+fn context_address() -> usize {
+    // SAFETY: the caller holds the GIL, so there is a thread state.
+    let state = unsafe { ffi::PyThreadState_Get() };
+    // SAFETY: `find_context_offset` saw context pointers at this offset of a thread state.
+    unsafe { *state.byte_add(CONTEXT_OFFSET.load(Relaxed)).cast::<usize>() }
+}
+
+/// A context that this thread did not run in before: its base context, made by the first context variable that was set outside any
+/// entered context, or one that somebody entered. Only the latter cannot be entered again.
+#[cold]
+fn is_new_base() -> bool {
+    let context = context_address();
+    if context == 0 || context == ENTERED.get() {
+        return context == 0;
+    }
+    let object = context as *mut ffi::PyObject;
+    // SAFETY: the thread state's context is a live object while this thread runs in it.
+    if unsafe { ffi::PyContext_Enter(object) } == 0 {
+        // SAFETY: entered just above.
+        unsafe { ffi::PyContext_Exit(object) };
+        BASE.set(context);
+        return true;
+    }
+    // SAFETY: the GIL is held; the error is the one just raised.
+    unsafe { ffi::PyErr_Clear() };
+    ENTERED.set(context);
+    false
+}
+
+/// Runs `enter` with the flow's section as the lane's current one, and keeps the new section in the flow's context. `enter`
+/// gets whether the section runs beside its parent, and the number of the flow.
+pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) -> Entered {
+    let context = context_address();
+    let thread_current = lane.current();
+    let previous = get(py);
+    let known = previous.as_ref().and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let (parent, flow, is_detached) = match known.map(Bound::get) {
+        Some(section) if section.context == context => (section.current, section.flow, false),
+        Some(section) => (section.current, new_flow(), true),
+        // The first section of a task that was started outside any section of a task: the thread's stack is around the event loop.
+        None => (thread_current, new_flow(), true),
+    };
+    lane.set_current(parent);
+    enter(is_detached, flow);
+    let current = lane.current();
+    lane.set_current(thread_current);
+    set(py, FlowSection { current, flow, context });
+    Entered { flow, previous, current }
+}
+
+/// Runs `exit` with the section's flow as the lane's, then makes the flow's section what it was before.
+pub(crate) fn exit(py: Python<'_>, lane: &Lane, entered: Entered, exit: impl FnOnce(u16)) {
+    let thread_current = lane.current();
+    lane.set_current(entered.current);
+    exit(entered.flow);
+    lane.set_current(thread_current);
+    let now = get(py);
+    let is_innermost = now.as_ref().is_some_and(|value| {
+        let section = value.bind(py).cast::<FlowSection>();
+        section.is_ok_and(|section| section.get().current == entered.current)
+    });
+    // Closed out of order, or from another context: what is innermost there stays so.
+    if is_innermost {
+        restore(py, entered.previous);
+    }
+}
+
+/// Finds the offset of the context pointer; an error leaves the fast section objects unused.
+pub(crate) fn find_context_offset(py: Python<'_>) -> PyResult<()> {
+    if CONTEXT_OFFSET.load(Relaxed) != 0 {
+        return Ok(());
+    }
+    let found = (offset_of_new_context(py)?, offset_of_new_context(py)?);
+    match found {
+        (Some(a), Some(b)) if a == b => {
+            CONTEXT_OFFSET.store(a, Relaxed);
+            Ok(())
+        }
+        _ => Err(PyRuntimeError::new_err("the thread state of this Python has no context where it was looked for")),
+    }
+}
+
+/// Enters a fresh context and looks where its address appears in the thread state.
+fn offset_of_new_context(py: Python<'_>) -> PyResult<Option<usize>> {
+    // SAFETY: plain C API under the GIL; a null result is an error, which `from_owned_ptr_or_err` takes.
+    let context = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyContext_New())? };
+    // SAFETY: a live context of ours that nobody entered.
+    if unsafe { ffi::PyContext_Enter(context.as_ptr()) } != 0 {
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: the GIL is held.
+    let state = unsafe { ffi::PyThreadState_Get() };
+    // A thread state is several hundred bytes in every version, and the first match ends the search.
+    let found = (8..MAX_OFFSET).step_by(8).find(|offset| {
+        // SAFETY: aligned and within the thread state, as said above.
+        let word = unsafe { *state.byte_add(*offset).cast::<usize>() };
+        word == context.as_ptr() as usize
+    });
+    // SAFETY: entered above.
+    unsafe { ffi::PyContext_Exit(context.as_ptr()) };
+    Ok(found)
+}
+
+/// Numbers wrap; 0 is the thread's own stack.
+fn new_flow() -> u16 {
+    N_FLOWS.fetch_add(1, Relaxed).wrapping_add(1).max(1)
+}
+
+/// The context variable that holds the open section of a flow.
+fn variable(py: Python<'_>) -> Option<&Py<PyAny>> {
+    CURRENT
+        .get_or_try_init(py, || {
+            let module = py.import("contextvars")?;
+            module.getattr("ContextVar")?.call1(("marey_current_section",)).map(Bound::unbind)
+        })
+        .ok()
+}
+
+fn get(py: Python<'_>) -> Option<Py<PyAny>> {
+    let mut value = std::ptr::null_mut();
+    // SAFETY: a context variable of ours, and a valid place for the result, which is a new reference or null.
+    unsafe { ffi::PyContextVar_Get(variable(py)?.as_ptr(), std::ptr::null_mut(), &raw mut value) };
+    // SAFETY: see above.
+    unsafe { Bound::from_owned_ptr_or_opt(py, value) }.map(Bound::unbind)
+}
+
+fn set(py: Python<'_>, section: FlowSection) {
+    if let Ok(section) = Py::new(py, section) {
+        restore(py, Some(section.into_any()));
+    }
+}
+
+/// Sets the variable; without a value to an empty section, because a context variable cannot be unset without its token.
+fn restore(py: Python<'_>, value: Option<Py<PyAny>>) {
+    let Some(variable) = variable(py) else { return };
+    let value = value.unwrap_or_else(|| py.None());
+    // SAFETY: live objects under the GIL; the token is a new reference that is dropped.
+    let token = unsafe { ffi::PyContextVar_Set(variable.as_ptr(), value.as_ptr()) };
+    // SAFETY: as above.
+    let token = unsafe { Bound::from_owned_ptr_or_opt(py, token) };
+    if token.is_none() {
+        // SAFETY: the GIL is held; the error is the one just raised (no memory).
+        unsafe { ffi::PyErr_Clear() };
+    }
+}

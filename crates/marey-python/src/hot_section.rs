@@ -1,0 +1,393 @@
+//! The fast path of `with profile_section("name"):`, the only part of the binding that is not ordinary PyO3.
+//!
+//! Most of what an empty C context manager costs is two bound-method objects, made because `__enter__` and `__exit__` are
+//! descriptors. CPython looks both up on the *type* and calls what it finds as it is when that has no `tp_descr_get`. So every
+//! section object is the only instance of its own small type, whose two attributes are callables that know their section:
+//!
+//! ```text
+//! section object ──type──► own heap type ── __enter__ ──► hook ──┐
+//!      ▲                                 └─ __exit__  ──► hook ──┤
+//!      └─────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! Objects are made in advance and reused. The pool keeps one reference to each, for ever; an object is handed out only when that is the
+//! only one and its section is not open. Everything here runs under the GIL, which is what makes the statics sound; the module is declared
+//! as needing it. Proved by tests on CPython 3.10 to 3.13; other versions get [`crate::plain_section`].
+
+#![allow(unsafe_code, reason = "type slots and vectorcall of CPython")]
+
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::ptr;
+
+use marey::{Attributes, NameId, NodeKind};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::names::NameCache;
+use crate::open_section::{OpenSection, note_attributes};
+use crate::slots;
+
+/// Most section objects that exist at a time: that many can be open or kept.
+const MAX_SECTIONS: usize = 4096;
+
+/// A value that only code which holds the GIL touches.
+pub(crate) struct UnderGil<T>(UnsafeCell<T>);
+
+// SAFETY: `get` hands the value out only against a proof that the GIL is held, so one thread at a time has it.
+unsafe impl<T> Sync for UnderGil<T> {}
+
+impl<T> UnderGil<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(UnsafeCell::new(value))
+    }
+
+    /// The value. Callers keep no two of these at a time, and call no Python code while they have one.
+    #[expect(clippy::mut_from_ref, reason = "exclusive because of the GIL, see above")]
+    #[inline]
+    pub(crate) fn get(&self, _py: Python<'_>) -> &mut T {
+        // SAFETY: the GIL is held, and callers keep the rule above.
+        unsafe { &mut *self.0.get() }
+    }
+}
+
+/// A pooled section.
+#[repr(C)]
+struct Section {
+    ob_base: ffi::PyObject,
+    slot: u32,
+    is_open: bool,
+    /// It lies in the pool's stack of free sections.
+    is_free: bool,
+    name: NameId,
+    open: OpenSection,
+    /// What only some calls have.
+    extra: Option<Box<Extra>>,
+}
+
+#[derive(Default)]
+struct Extra {
+    attributes: Attributes,
+    is_sync: bool,
+    /// Sections of the same object that were opened while it was open, outermost first.
+    nested: Vec<(u32, OpenSection)>,
+}
+
+/// What `__enter__` or `__exit__` of one section's type is.
+#[repr(C)]
+struct Hook {
+    ob_base: ffi::PyObject,
+    vectorcall: Option<ffi::vectorcallfunc>,
+    section: *mut Section,
+}
+
+struct Pool {
+    free: Vec<*mut Section>,
+    all: Vec<*mut Section>,
+    hook_type: *mut ffi::PyTypeObject,
+    names: NameCache,
+}
+
+static POOL: UnderGil<Pool> =
+    UnderGil::new(Pool { free: Vec::new(), all: Vec::new(), hook_type: ptr::null_mut(), names: NameCache::new() });
+
+/// A section object for a name, to be entered with `with`: a new reference. `None` when there is none to be had; counted.
+#[inline]
+pub(crate) fn section<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let pool = POOL.get(py);
+    let name = match pool.names.known(name) {
+        Some(id) => id,
+        None => pool.names.find(name)?,
+    };
+    let section = take(py)?;
+    // SAFETY: sections are never freed, and this one is nobody else's.
+    unsafe { (*section).name = name };
+    // SAFETY: a live object; this makes the caller's own reference.
+    Some(unsafe { Bound::from_borrowed_ptr(py, section.cast()) })
+}
+
+/// As [`section`], with attributes and synchronisation.
+pub(crate) fn section_with<'py>(
+    py: Python<'py>,
+    name: &Bound<'py, PyAny>,
+    attributes: Attributes,
+    is_sync: bool,
+) -> Option<Bound<'py, PyAny>> {
+    let object = section(py, name)?;
+    let extra = Box::new(Extra { attributes, is_sync, nested: Vec::new() });
+    // SAFETY: made by `section`, so it is one of ours.
+    unsafe { (*object.as_ptr().cast::<Section>()).extra = Some(extra) };
+    Some(object)
+}
+
+/// A section that nobody holds and that is not open, without its old extras.
+#[inline]
+fn take(py: Python<'_>) -> Option<*mut Section> {
+    loop {
+        let section = match POOL.get(py).free.pop() {
+            Some(section) => section,
+            None => more(py)?,
+        };
+        // SAFETY: sections are never freed; the GIL makes this access exclusive.
+        let s = unsafe { &mut *section };
+        s.is_free = false;
+        // SAFETY: a live object.
+        let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
+        if n_references == 1 && !s.is_open {
+            s.extra = None;
+            return Some(section);
+        }
+        // Somebody kept it. `more` finds it again once they let go.
+    }
+}
+
+/// The stack of free sections is empty: collects those that were never entered or were kept for a while, else makes new ones.
+#[cold]
+fn more(py: Python<'_>) -> Option<*mut Section> {
+    let pool = POOL.get(py);
+    for section in &pool.all {
+        // SAFETY: sections are never freed; the GIL makes this access exclusive.
+        let s = unsafe { &mut **section };
+        // SAFETY: a live object.
+        let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
+        if n_references == 1 && !s.is_open && !s.is_free {
+            s.is_free = true;
+            pool.free.push(*section);
+        }
+    }
+    // Few were found: make as many again, so that the search stays rare.
+    let wanted = (pool.all.len() / 2).clamp(16, 512);
+    while pool.free.len() < wanted && pool.all.len() < MAX_SECTIONS {
+        let Ok(section) = new_section(py) else { break };
+        let pool = POOL.get(py);
+        pool.all.push(section);
+        pool.free.push(section);
+    }
+    let section = POOL.get(py).free.pop();
+    if section.is_none() {
+        marey::recorder()?.count_unrecorded();
+    }
+    section
+}
+
+fn new_section(py: Python<'_>) -> PyResult<*mut Section> {
+    let slot = slots::take(py).ok_or_else(|| pyo3::exceptions::PyMemoryError::new_err("no slot"))?;
+    allocate(py, slot, enter, exit)
+}
+
+/// The section that does nothing, for what is off: always the same object.
+pub(crate) fn no_section(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static NO_SECTION: pyo3::sync::PyOnceLock<Py<PyAny>> = pyo3::sync::PyOnceLock::new();
+    let made = NO_SECTION.get_or_try_init(py, || {
+        let section = allocate(py, u32::MAX, nothing, nothing)?;
+        // SAFETY: a new object; this is its one reference.
+        Ok::<_, PyErr>(unsafe { Bound::from_owned_ptr(py, section.cast()) }.unbind())
+    });
+    made.map(|section| section.bind(py).clone())
+}
+
+unsafe extern "C" fn nothing(
+    _hook: *mut ffi::PyObject,
+    _args: *const *mut ffi::PyObject,
+    _n: usize,
+    _names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    none()
+}
+
+fn allocate(
+    py: Python<'_>,
+    slot: u32,
+    enter: ffi::vectorcallfunc,
+    exit: ffi::vectorcallfunc,
+) -> PyResult<*mut Section> {
+    let mut type_slots = [ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() }];
+    let mut spec = ffi::PyType_Spec {
+        name: c"marey.section".as_ptr(),
+        basicsize: size_of::<Section>() as i32,
+        itemsize: 0,
+        flags: ffi::Py_TPFLAGS_DEFAULT as u32,
+        slots: type_slots.as_mut_ptr(),
+    };
+    // SAFETY: a valid spec that outlives the call; the result is a new reference or an error.
+    let own_type = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
+    // SAFETY: a type with the size of `Section` and no garbage collection; memory comes zeroed.
+    let section = unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) }.cast::<Section>();
+    if section.is_null() {
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: zeroed memory is a valid `Section` (no extras, not open); it is never freed.
+    let s = unsafe { &mut *section };
+    s.slot = slot;
+    s.is_free = true;
+    own_type.setattr("__enter__", new_hook(py, enter, section)?)?;
+    own_type.setattr("__exit__", new_hook(py, exit, section)?)?;
+    own_type.setattr("__module__", "marey")?;
+    Ok(section)
+}
+
+fn new_hook(py: Python<'_>, call: ffi::vectorcallfunc, section: *mut Section) -> PyResult<Bound<'_, PyAny>> {
+    let pool = POOL.get(py);
+    if pool.hook_type.is_null() {
+        pool.hook_type = hook_type(py)?;
+    }
+    // SAFETY: a type with the size of `Hook`.
+    let hook = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(pool.hook_type, 0))? };
+    let h = hook.as_ptr().cast::<Hook>();
+    // SAFETY: just allocated, and ours.
+    unsafe { (*h).vectorcall = Some(call) };
+    // SAFETY: as above.
+    unsafe { (*h).section = section };
+    Ok(hook)
+}
+
+/// The type of hooks: vectorcall, and on purpose no `tp_descr_get`.
+fn hook_type(py: Python<'_>) -> PyResult<*mut ffi::PyTypeObject> {
+    let mut members = [
+        ffi::PyMemberDef {
+            name: c"__vectorcalloffset__".as_ptr(),
+            type_code: ffi::Py_T_PYSSIZET,
+            offset: std::mem::offset_of!(Hook, vectorcall) as ffi::Py_ssize_t,
+            flags: ffi::Py_READONLY,
+            doc: ptr::null(),
+        },
+        // SAFETY: all zero is the end mark of a table of members.
+        unsafe { std::mem::zeroed() },
+    ];
+    let mut type_slots = [
+        ffi::PyType_Slot { slot: ffi::Py_tp_call, pfunc: ffi::PyVectorcall_Call as *mut c_void },
+        ffi::PyType_Slot { slot: ffi::Py_tp_members, pfunc: members.as_mut_ptr().cast() },
+        ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() },
+    ];
+    let mut spec = ffi::PyType_Spec {
+        name: c"marey.section_hook".as_ptr(),
+        basicsize: size_of::<Hook>() as i32,
+        itemsize: 0,
+        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_HAVE_VECTORCALL) as u32,
+        slots: type_slots.as_mut_ptr(),
+    };
+    // SAFETY: a valid spec; CPython copies what it needs from the tables.
+    let made = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
+    Ok(made.into_ptr().cast())
+}
+
+/// `__enter__`. Ignores its arguments: `with` gives none, `ExitStack` the section.
+unsafe extern "C" fn enter(
+    hook: *mut ffi::PyObject,
+    _args: *const *mut ffi::PyObject,
+    _n: usize,
+    _names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: only hooks have this function.
+    let section = unsafe { (*hook.cast::<Hook>()).section };
+    // SAFETY: sections are never freed; the GIL makes this access exclusive.
+    let section = unsafe { &mut *section };
+    if let Some(lane) = marey::lane() {
+        if section.is_open || section.extra.is_some() {
+            enter_with_extra(py, section, lane);
+        } else {
+            let (open, _, _) = OpenSection::begin(py, lane, section.slot, section.name, NodeKind::Section);
+            section.open = open;
+            section.is_open = true;
+        }
+    }
+    none()
+}
+
+#[cold]
+fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane) {
+    let (is_sync, attributes) = section.extra.as_ref().map(|e| (e.is_sync, e.attributes.clone())).unwrap_or_default();
+    if is_sync {
+        crate::sync::synchronize(py);
+    }
+    let is_nested = section.is_open;
+    let slot = if is_nested { slots::take(py) } else { Some(section.slot) };
+    let Some(slot) = slot else {
+        lane.recorder().count_unrecorded();
+        return;
+    };
+    let (open, node, start) = OpenSection::begin(py, lane, slot, section.name, NodeKind::Section);
+    if !attributes.is_empty() {
+        note_attributes(lane, node, start, attributes);
+    }
+    if is_nested {
+        section.extra.get_or_insert_default().nested.push((slot, open));
+    } else {
+        section.open = open;
+        section.is_open = true;
+    }
+}
+
+/// `__exit__(type, value, traceback)`, from `ExitStack` with the section in front. Never swallows an exception.
+unsafe extern "C" fn exit(
+    hook: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    n: usize,
+    _names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: only hooks have this function.
+    let section = unsafe { (*hook.cast::<Hook>()).section };
+    // SAFETY: sections are never freed; the GIL makes this access exclusive.
+    let s = unsafe { &mut *section };
+    // The exception's type is third from the end. The count's top bit is a flag of the calling convention.
+    let n = n & !(1 << (usize::BITS - 1));
+    // SAFETY: `args` holds `n` live objects.
+    let is_failed = n >= 3 && !is_none(unsafe { *args.add(n - 3) });
+    if !s.is_open {
+        return none();
+    }
+    if s.extra.is_some() {
+        exit_with_extra(py, s, is_failed);
+    } else {
+        let open = std::mem::take(&mut s.open);
+        s.is_open = false;
+        if let Some(lane) = marey::lane() {
+            open.end(py, lane, s.slot, is_failed);
+        }
+    }
+    if !s.is_open && !s.is_free {
+        s.is_free = true;
+        POOL.get(py).free.push(section);
+    }
+    none()
+}
+
+#[cold]
+fn exit_with_extra(py: Python<'_>, section: &mut Section, is_failed: bool) {
+    let (is_sync, nested) = section.extra.as_mut().map(|e| (e.is_sync, e.nested.pop())).unwrap_or_default();
+    if is_sync {
+        crate::sync::synchronize(py);
+    }
+    let (slot, open) = match nested {
+        Some((slot, open)) => (slot, open),
+        None => {
+            section.is_open = false;
+            (section.slot, std::mem::take(&mut section.open))
+        }
+    };
+    if let Some(lane) = marey::lane() {
+        open.end(py, lane, slot, is_failed);
+    }
+    if slot != section.slot {
+        slots::give(py, slot);
+    }
+}
+
+fn is_none(object: *mut ffi::PyObject) -> bool {
+    // SAFETY: `None` always exists.
+    ptr::eq(object, unsafe { ffi::Py_None() })
+}
+
+/// A new reference to `None`.
+#[inline]
+fn none() -> *mut ffi::PyObject {
+    // SAFETY: `None` always exists.
+    let none = unsafe { ffi::Py_None() };
+    // SAFETY: a live object, under the GIL.
+    unsafe { ffi::Py_INCREF(none) };
+    none
+}

@@ -1,0 +1,168 @@
+//! What an `IterationProfiler` measured: its own turns, while the recorder gets them too.
+
+use marey::{Histogram, NameId, Node, NodeKind, NodeTotals, Run, Section, Status, Thread};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::attributes::text_of;
+use crate::open_section::OpenSection;
+use crate::{names, slots};
+
+/// Turns that are kept one by one; later ones are in the totals and the histogram.
+const MAX_TURNS: usize = 1 << 16;
+
+/// The turns of one loop.
+#[pyclass(module = "marey._core")]
+pub(crate) struct IterationLog {
+    name: String,
+    id: Option<NameId>,
+    is_enabled: bool,
+    /// Turns that were begun and not ended, innermost last. `None` for one that could not be recorded.
+    open: Vec<Option<Turn>>,
+    turns: Vec<(u64, u64, bool)>,
+    totals: NodeTotals,
+    histogram: Histogram,
+}
+
+struct Turn {
+    slot: u32,
+    open: OpenSection,
+    start: u64,
+}
+
+#[pymethods]
+impl IterationLog {
+    #[new]
+    fn new(name: &Bound<'_, PyAny>, is_enabled: bool) -> Self {
+        Self {
+            name: text_of(name),
+            id: names::id_of(name),
+            is_enabled,
+            open: Vec::new(),
+            turns: Vec::new(),
+            totals: NodeTotals::default(),
+            histogram: Histogram::default(),
+        }
+    }
+
+    /// Begins a turn.
+    fn begin(&mut self, py: Python<'_>) {
+        let turn = self.is_enabled.then(|| self.open_turn(py)).flatten();
+        self.open.push(turn);
+    }
+
+    /// Ends the turn that was begun last; does nothing when none is open.
+    fn end(&mut self, py: Python<'_>, is_failed: bool) {
+        let Some(Some(turn)) = self.open.pop() else { return };
+        let end = marey::ticks();
+        if let Some(lane) = marey::lane() {
+            turn.open.end(py, lane, turn.slot, is_failed);
+            self.keep(turn.start, end.max(turn.start), is_failed);
+        }
+        slots::give(py, turn.slot);
+    }
+
+    fn __enter__(&mut self, py: Python<'_>) {
+        self.begin(py);
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&mut self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
+        let is_failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
+        self.end(py, is_failed);
+    }
+
+    /// Statistics of all turns so far, seconds; empty before the first.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = PyDict::new(py);
+        if let Some(found) = marey_analysis::iterations(&self.run()).first() {
+            let calls = &found.calls;
+            let seconds = |ns: Option<u64>| ns.map(|ns| std::time::Duration::from_nanos(ns).as_secs_f64());
+            stats.set_item("count", calls.count)?;
+            stats.set_item("total", seconds(Some(calls.total_ns)))?;
+            stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
+            stats.set_item("min", seconds(calls.min_ns))?;
+            stats.set_item("max", seconds(calls.max_ns))?;
+            stats.set_item("median", calls.median_ns.map(|ns| ns / 1e9))?;
+            stats.set_item("p95", seconds(calls.percentiles.map(|p| p.p95_ns)))?;
+            stats.set_item("p99", seconds(calls.percentiles.map(|p| p.p99_ns)))?;
+            stats.set_item("std", calls.std_dev_ns.map(|ns| ns / 1e9))?;
+            stats.set_item("iterations_per_second", found.per_second)?;
+            stats.set_item("first", seconds(calls.first_ns))?;
+            stats.set_item("mean_after_first", calls.rest_mean_ns.map(|ns| ns / 1e9))?;
+            stats.set_item("errors", calls.errors)?;
+        }
+        Ok(stats)
+    }
+
+    /// The console block of the loop, as text.
+    fn summary(&self) -> String {
+        let report = marey_report::Report::new(&self.run());
+        marey_report::iteration_summary(&report, &self.name).unwrap_or_else(|| {
+            format!("ITERATION PROFILING: {}\nno iterations were recorded\n", marey_report::escape::visible(&self.name))
+        })
+    }
+}
+
+impl IterationLog {
+    fn open_turn(&mut self, py: Python<'_>) -> Option<Turn> {
+        crate::state::recorder()?;
+        let lane = marey::lane()?;
+        let slot = slots::take(py)?;
+        let (open, _, start) = OpenSection::begin(py, lane, slot, self.id?, NodeKind::Iteration);
+        Some(Turn { slot, open, start })
+    }
+
+    fn keep(&mut self, start: u64, end: u64, is_failed: bool) {
+        if self.turns.len() < MAX_TURNS {
+            self.turns.push((start, end, is_failed));
+        }
+        let (totals, ticks) = (&mut self.totals, end - start);
+        if totals.count == 0 {
+            (totals.min_ns, totals.first_ns) = (ticks, ticks);
+        }
+        totals.count += 1;
+        totals.sum_ns += ticks;
+        totals.min_ns = totals.min_ns.min(ticks);
+        totals.max_ns = totals.max_ns.max(ticks);
+        totals.last_ns = ticks;
+        totals.errors += u64::from(is_failed);
+        self.histogram.add(ticks);
+    }
+
+    /// The loop as a run of its own.
+    pub(crate) fn run(&self) -> Run {
+        let Some(recorder) = marey::recorder() else { return Run::default() };
+        let ns = |ticks: u64| recorder.duration_ns(ticks);
+        let origin = self.turns.first().map_or(0, |turn| turn.0);
+        let section = |(start, end, is_failed): &(u64, u64, bool)| {
+            let start_ns = ns(start.saturating_sub(origin));
+            let end_ns = start_ns + ns(end - start);
+            Section { thread: 0, node: 1, start_ns, end_ns, flow: 0, is_failed: *is_failed, has_pauses: false }
+        };
+        let t = &self.totals;
+        let totals = NodeTotals {
+            count: t.count,
+            sum_ns: ns(t.sum_ns),
+            min_ns: ns(t.min_ns),
+            max_ns: ns(t.max_ns),
+            first_ns: ns(t.first_ns),
+            last_ns: ns(t.last_ns),
+            errors: t.errors,
+            histogram: Some(self.histogram.in_unit(recorder.tick_ns())),
+            n_threads: 1,
+        };
+        let root = Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
+        let node = Node { parent: Some(0), name: self.name.clone(), kind: NodeKind::Iteration, is_detached: false };
+        let mut sections: Vec<Section> = self.turns.iter().map(section).collect();
+        sections.sort_by_key(|s| s.end_ns);
+        Run {
+            nodes: vec![root, node],
+            threads: vec![Thread::default()],
+            totals: vec![NodeTotals::default(), totals],
+            sections,
+            status: Status::Running,
+            ..Run::default()
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The extension module `marey._core`: what Python calls. It converts and hands on; what is measured, stored and shown is in the
+//! other crates.
+
+mod attributes;
+mod cache_log;
+mod command_line;
+mod errors;
+mod flow;
+mod hot_section;
+mod iteration_log;
+mod memory_log;
+mod names;
+mod open_section;
+mod paused_section;
+mod plain_section;
+mod profile_section;
+mod profiled_function;
+mod recording;
+mod report;
+mod slots;
+mod state;
+mod sync;
+mod timing_stats;
+
+use pyo3::prelude::*;
+
+/// The Rust side of marey; use the names of the package `marey` instead.
+#[pymodule(gil_used = true)]
+#[pyo3(name = "_core")]
+mod core_module {
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, Python};
+
+    #[pymodule_export]
+    use super::cache_log::CacheLog;
+    #[pymodule_export]
+    use super::command_line::run_command_line;
+    #[pymodule_export]
+    use super::errors::{CaptureError, MareyError};
+    #[pymodule_export]
+    use super::iteration_log::IterationLog;
+    #[pymodule_export]
+    use super::memory_log::MemoryLog;
+    #[pymodule_export]
+    use super::paused_section::PausedSection;
+    #[pymodule_export]
+    use super::recording::{
+        autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session, use_fast_sections,
+        wrap_function,
+    };
+    #[pymodule_export]
+    use super::report::export_report;
+    #[pymodule_export]
+    use super::timing_stats::TimingStats;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py: Python<'_> = module.py();
+        module.add("profile_section", super::profile_section::builtin(py)?)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        super::recording::choose_section_objects(py);
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! What a `MemoryTracker` read: kept here for its own tables, while the recorder gets it too.
+
+use std::path::PathBuf;
+
+use marey::{MemoryReading, MemorySource, Note, Run, Status};
+use marey_report::Report;
+use pyo3::prelude::*;
+
+use crate::attributes::text_of;
+use crate::errors::report_error;
+use crate::state;
+
+/// Readings kept by one tracker; later ones are in the capture only.
+const MAX_READINGS: usize = 100_000;
+
+/// Readings of one tracker.
+#[pyclass(module = "marey._core")]
+#[derive(Default)]
+pub(crate) struct MemoryLog {
+    start_unix_ns: Option<u64>,
+    readings: Vec<MemoryReading>,
+    peak_bytes: Option<u64>,
+}
+
+#[pymethods]
+impl MemoryLog {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the process's memory under a label.
+    fn read_process(&mut self, label: &Bound<'_, PyAny>) {
+        if let Some(allocated_bytes) = marey::resident_bytes() {
+            self.keep(text_of(label), MemorySource::Process, allocated_bytes, None, marey::peak_resident_bytes());
+        }
+    }
+
+    /// Takes what torch's allocator said of a device under a label.
+    fn take_torch_cuda(
+        &mut self,
+        label: &Bound<'_, PyAny>,
+        device: u32,
+        allocated_bytes: u64,
+        reserved_bytes: u64,
+        peak_bytes: u64,
+    ) {
+        let source = MemorySource::TorchCuda(device);
+        self.keep(text_of(label), source, allocated_bytes, Some(reserved_bytes), Some(peak_bytes));
+    }
+
+    /// Forgets the readings; the capture keeps them.
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The console table, as text.
+    fn summary(&self) -> String {
+        marey_report::memory_summary(&self.report())
+    }
+
+    /// Writes the readings as a JSON list.
+    fn export(&self, path: PathBuf) -> PyResult<()> {
+        std::fs::write(&path, marey_report::memory_log(&self.report()))
+            .map_err(|error| report_error(format!("cannot write {}: {error}", path.display())))
+    }
+
+    /// Highest memory in use that any reading knows of, in GiB; None before the first.
+    #[getter]
+    #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
+    fn peak_gib(&self) -> Option<f64> {
+        self.peak_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30))
+    }
+
+    /// The peak and what it was read from, in words.
+    fn peak_line(&self) -> String {
+        match (self.peak_bytes, self.readings.last()) {
+            (Some(bytes), Some(reading)) => {
+                let source = marey_analysis::memory_source_name(reading.source);
+                format!("Peak memory usage: {} ({source})", marey_report::quantity::bytes(bytes))
+            }
+            _ => "Peak memory usage: not available: no reading was taken".into(),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.readings.len()
+    }
+}
+
+impl MemoryLog {
+    fn keep(
+        &mut self,
+        label: String,
+        source: MemorySource,
+        allocated_bytes: u64,
+        reserved_bytes: Option<u64>,
+        peak_bytes: Option<u64>,
+    ) {
+        if let Some(recorder) = state::recorder() {
+            let label = Some(label.clone());
+            recorder.note(&Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes });
+        }
+        let now = marey::unix_ns();
+        let start = *self.start_unix_ns.get_or_insert(now);
+        self.peak_bytes = self.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
+        if self.readings.len() < MAX_READINGS {
+            let at_ns = now.saturating_sub(start);
+            let label = Some(label);
+            let reading = MemoryReading { at_ns, label, source, allocated_bytes, reserved_bytes, peak_bytes };
+            self.readings.push(reading);
+        }
+    }
+
+    /// The readings as a run of their own.
+    pub(crate) fn report(&self) -> Report {
+        let mut run = Run { memory: self.readings.clone(), status: Status::Running, ..Run::default() };
+        run.info.start_unix_ns = self.start_unix_ns.unwrap_or_default();
+        Report::new(&run)
+    }
+
+    /// When the first reading was taken, nanoseconds since 1970.
+    pub(crate) fn start_unix_ns(&self) -> u64 {
+        self.start_unix_ns.unwrap_or_default()
+    }
+}

@@ -1,0 +1,56 @@
+//! From a Python string to the number of its name, without hashing it again.
+
+use marey::NameId;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::attributes::text_of;
+
+const N_ENTRIES: usize = 256;
+
+/// A cache in front of the recorder's table, by the address of the `str` object. Each entry owns a reference to its string: a freed
+/// string's address would match another name.
+pub(crate) struct NameCache {
+    entries: [Option<(Py<PyAny>, NameId)>; N_ENTRIES],
+}
+
+impl NameCache {
+    pub(crate) const fn new() -> Self {
+        Self { entries: [const { None }; N_ENTRIES] }
+    }
+
+    /// The number of a name that was seen as this very object.
+    #[inline]
+    pub(crate) fn known(&self, name: &Bound<'_, PyAny>) -> Option<NameId> {
+        match &self.entries[index_of(name.as_ptr())] {
+            Some((object, id)) if object.as_ptr() == name.as_ptr() => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// The number of any other name. What is not a string is known by its `repr`.
+    #[cold]
+    pub(crate) fn find(&mut self, name: &Bound<'_, PyAny>) -> Option<NameId> {
+        let id = id_of(name)?;
+        if name.is_exact_instance_of::<PyString>() {
+            self.entries[index_of(name.as_ptr())] = Some((name.clone().unbind(), id));
+        }
+        Some(id)
+    }
+}
+
+/// The number of a name, by the recorder's table. `None` when recording is off.
+pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
+    let recorder = marey::recorder().or_else(crate::state::recorder)?;
+    // A string keeps its UTF-8 form; one with lone surrogates has none.
+    let utf8 = name.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+    Some(match utf8 {
+        Some(text) => recorder.name(text.as_bytes()),
+        None => recorder.name(text_of(name).as_bytes()),
+    })
+}
+
+fn index_of(object: *mut ffi::PyObject) -> usize {
+    (object as usize >> 4) % N_ENTRIES
+}

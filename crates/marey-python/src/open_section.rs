@@ -1,0 +1,65 @@
+//! What every way of opening a section from Python shares: begin and end, on the thread's stack or in a task.
+
+use marey::{Attributes, Ending, Lane, NameId, NodeKind, Note};
+use pyo3::prelude::*;
+
+use crate::flow::{self, Entered};
+
+/// A section that is open: what its end needs to know.
+#[derive(Debug, Default)]
+pub(crate) struct OpenSection {
+    /// Only in an asyncio task.
+    entered: Option<Box<Entered>>,
+}
+
+impl OpenSection {
+    /// Opens a section in `slot`. Returns it, its node and its start in ticks.
+    #[inline]
+    pub(crate) fn begin(py: Python<'_>, lane: &Lane, slot: u32, name: NameId, kind: NodeKind) -> (Self, u32, u64) {
+        if flow::is_base() {
+            let node = lane.node(name, kind, false);
+            return (Self { entered: None }, node, lane.enter(slot, node, 0));
+        }
+        Self::begin_in_task(py, lane, slot, name, kind)
+    }
+
+    #[cold]
+    fn begin_in_task(py: Python<'_>, lane: &Lane, slot: u32, name: NameId, kind: NodeKind) -> (Self, u32, u64) {
+        let (mut node, mut start) = (0, 0);
+        let entered = flow::enter(py, lane, |is_detached, flow| {
+            node = lane.node(name, kind, is_detached);
+            start = lane.enter(slot, node, flow);
+        });
+        (Self { entered: Some(Box::new(entered)) }, node, start)
+    }
+
+    /// Ends and records it.
+    #[inline]
+    pub(crate) fn end(self, py: Python<'_>, lane: &Lane, slot: u32, is_failed: bool) {
+        match self.entered {
+            None => lane.exit(slot, Ending { is_failed, ..Ending::default() }),
+            Some(entered) => flow::exit(py, lane, *entered, |flow| {
+                lane.exit(slot, Ending { flow, is_failed, ..Ending::default() });
+            }),
+        }
+    }
+
+    /// Ends it without recording: its start in ticks, its node and its flow.
+    pub(crate) fn pause(self, py: Python<'_>, lane: &Lane, slot: u32) -> Option<(u64, u32, u16)> {
+        match self.entered {
+            None => lane.leave(slot).map(|(start, node)| (start, node, 0)),
+            Some(entered) => {
+                let mut left = None;
+                flow::exit(py, lane, *entered, |flow| {
+                    left = lane.leave(slot).map(|(start, node)| (start, node, flow));
+                });
+                left
+            }
+        }
+    }
+}
+
+/// Notes the attributes of a section that was just opened.
+pub(crate) fn note_attributes(lane: &Lane, node: u32, start_ticks: u64, attributes: Attributes) {
+    lane.recorder().note(&Note::SectionAttributes { node, start_ticks, attributes });
+}

@@ -1,0 +1,143 @@
+//! The entry `profile_section(name, enabled=True, *, sync=False, **attributes)`.
+
+#![allow(unsafe_code, reason = "a builtin without PyO3's argument parsing")]
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::attributes;
+use crate::hot_section::{no_section, section, section_with};
+use crate::names::id_of;
+use crate::plain_section::PlainSection;
+
+const DOC: &std::ffi::CStr = c"profile_section(name, enabled=True, *, sync=False, **attributes)\n--\n\n\
+Record the time that a `with` block takes, under a name.\n\n\
+Sections nest. `enabled=False` makes it do nothing. `sync=True` waits for the GPU at both ends,\n\
+which changes what is measured; reports show where it was used. Other keywords are kept as attributes.\n\
+The same object may be entered again. Costs about 30 ns without keywords, about 1 us with attributes.";
+
+/// This Python was proved to take the fast section objects.
+static IS_FAST: AtomicBool = AtomicBool::new(false);
+
+/// Chooses between the fast objects and the plain class.
+pub(crate) fn use_fast_sections(is_fast: bool) {
+    IS_FAST.store(is_fast, Relaxed);
+}
+
+/// The builtin, for the module.
+pub(crate) fn builtin(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let definition = Box::leak(Box::new(ffi::PyMethodDef {
+        ml_name: c"profile_section".as_ptr(),
+        ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: profile_section },
+        ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
+        ml_doc: DOC.as_ptr(),
+    }));
+    let module = pyo3::types::PyString::new(py, "marey");
+    // SAFETY: a definition that lives for ever.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCFunction_NewEx(definition, ptr::null_mut(), module.as_ptr())) }
+}
+
+unsafe extern "C" fn profile_section(
+    _module: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    n: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    if n == 1 && names.is_null() && marey::is_on() && IS_FAST.load(Relaxed) {
+        // SAFETY: one argument, a live object.
+        let name = unsafe { Bound::from_borrowed_ptr(py, *args) };
+        if let Some(section) = section(py, &name) {
+            return section.into_ptr();
+        }
+    }
+    // SAFETY: the arguments as the interpreter gave them.
+    let given = unsafe { Arguments::new(py, args, n, names) };
+    match given.and_then(|given| given.open(py)) {
+        Ok(section) => section.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            ptr::null_mut()
+        }
+    }
+}
+
+struct Arguments<'py> {
+    name: Bound<'py, PyAny>,
+    is_enabled: bool,
+    is_sync: bool,
+    attributes: Bound<'py, PyDict>,
+}
+
+impl<'py> Arguments<'py> {
+    /// Sorts positional arguments and keywords.
+    #[cold]
+    unsafe fn new(
+        py: Python<'py>,
+        args: *const *mut ffi::PyObject,
+        n: ffi::Py_ssize_t,
+        names: *mut ffi::PyObject,
+    ) -> PyResult<Self> {
+        let n = usize::try_from(n).unwrap_or(0);
+        // SAFETY: `args` holds the positional arguments and, behind them, one value for each name.
+        let argument = |i: usize| unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
+        let keywords = PyDict::new(py);
+        // SAFETY: null or a live tuple.
+        if let Some(names) = unsafe { Bound::from_borrowed_ptr_or_opt(py, names) } {
+            for (i, name) in names.cast_into::<PyTuple>()?.iter().enumerate() {
+                keywords.set_item(name, argument(n + i))?;
+            }
+        }
+        let take = |key: &str, position: usize| -> PyResult<Option<Bound<'py, PyAny>>> {
+            let by_name = keywords.get_item(key)?;
+            if by_name.is_some() {
+                keywords.del_item(key)?;
+            }
+            if by_name.is_some() && n > position {
+                let text = format!("profile_section() got multiple values for argument '{key}'");
+                return Err(PyTypeError::new_err(text));
+            }
+            Ok(by_name.or_else(|| (n > position).then(|| argument(position))))
+        };
+        if n > 2 {
+            let text = format!("profile_section() takes from 1 to 2 positional arguments but {n} were given");
+            return Err(PyTypeError::new_err(text));
+        }
+        let missing = || PyTypeError::new_err("profile_section() missing 1 required positional argument: 'name'");
+        let truth = |given: Option<Bound<'py, PyAny>>, default| given.map_or(Ok(default), |value| value.is_truthy());
+        Ok(Self {
+            name: take("name", 0)?.ok_or_else(missing)?,
+            is_enabled: truth(take("enabled", 1)?, true)?,
+            is_sync: truth(take("sync", usize::MAX)?, false)?,
+            attributes: keywords,
+        })
+    }
+
+    fn open(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if !self.is_enabled || crate::state::recorder().is_none() {
+            return no_section(py);
+        }
+        let mut attributes = attributes::from_dict(Some(&self.attributes));
+        if self.is_sync {
+            attributes.push(("sync".into(), true.into()));
+        }
+        if !IS_FAST.load(Relaxed) {
+            return match id_of(&self.name) {
+                Some(name) => Ok(Bound::new(py, PlainSection::new(name, attributes, self.is_sync))?.into_any()),
+                None => no_section(py),
+            };
+        }
+        let made = if attributes.is_empty() {
+            section(py, &self.name)
+        } else {
+            section_with(py, &self.name, attributes, self.is_sync)
+        };
+        made.map_or_else(|| no_section(py), Ok)
+    }
+}

@@ -1,0 +1,225 @@
+//! What `@profile_function` makes of a plain function: a callable that records a section around each call.
+//!
+//! It hands the arguments on as they came (vectorcall), is a method descriptor, so that `obj.method(x)` makes no bound
+//! method, and carries what `functools.update_wrapper` puts on it in its own `__dict__`.
+
+#![allow(unsafe_code, reason = "type slots and vectorcall of CPython")]
+
+use std::ffi::c_void;
+use std::mem::offset_of;
+use std::ptr;
+
+use marey::{NameId, NodeKind};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+use crate::open_section::OpenSection;
+use crate::slots;
+
+// Part of the C API of every CPython (`Include/classobject.h`), and not declared by pyo3.
+unsafe extern "C" {
+    fn PyMethod_New(function: *mut ffi::PyObject, instance: *mut ffi::PyObject) -> *mut ffi::PyObject;
+}
+
+#[repr(C)]
+struct Profiled {
+    ob_base: ffi::PyObject,
+    vectorcall: Option<ffi::vectorcallfunc>,
+    function: *mut ffi::PyObject,
+    dict: *mut ffi::PyObject,
+    weak_references: *mut ffi::PyObject,
+    name: NameId,
+}
+
+static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A callable around `function` that records sections of this name.
+pub(crate) fn wrap<'py>(function: &Bound<'py, PyAny>, name: NameId) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    let own_type = TYPE.get_or_try_init(py, || profiled_type(py))?;
+    // SAFETY: a type with the size of `Profiled`; memory comes zeroed and tracked by the garbage collector.
+    let object = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0))? };
+    // SAFETY: just allocated, and ours.
+    let profiled = unsafe { &mut *object.as_ptr().cast::<Profiled>() };
+    profiled.vectorcall = Some(call);
+    profiled.name = name;
+    profiled.function = function.clone().into_ptr();
+    Ok(object)
+}
+
+unsafe extern "C" fn call(
+    callable: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    n: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: only objects of our type have this function; the caller keeps them alive.
+    let profiled = unsafe { &*callable.cast::<Profiled>() };
+    if profiled.function.is_null() {
+        return cleared();
+    }
+    let opened = marey::lane().and_then(|lane| {
+        let slot = slots::take(py)?;
+        Some((slot, OpenSection::begin(py, lane, slot, profiled.name, NodeKind::Section).0))
+    });
+    // SAFETY: a live callable and the arguments as the interpreter gave them.
+    let result = unsafe { ffi::PyObject_Vectorcall(profiled.function, args, n, names) };
+    if let Some((slot, open)) = opened {
+        end(py, slot, open, result.is_null());
+    }
+    result
+}
+
+/// The garbage collector has taken the function away, and a finaliser calls the wrapper all the same.
+#[cold]
+fn cleared() -> *mut ffi::PyObject {
+    // SAFETY: the GIL is held; a static exception and a static text.
+    unsafe { ffi::PyErr_SetString(ffi::PyExc_ReferenceError, c"the profiled function is gone".as_ptr()) };
+    ptr::null_mut()
+}
+
+/// Ends the section; an exception that is on its way is not touched.
+#[inline]
+fn end(py: Python<'_>, slot: u32, open: OpenSection, is_failed: bool) {
+    let pending = if is_failed { PyErr::take(py) } else { None };
+    if let Some(lane) = marey::lane() {
+        open.end(py, lane, slot, is_failed);
+    }
+    slots::give(py, slot);
+    if let Some(error) = pending {
+        error.restore(py);
+    }
+}
+
+fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
+        name: name.as_ptr(),
+        type_code: ffi::Py_T_PYSSIZET,
+        offset: offset as ffi::Py_ssize_t,
+        flags: ffi::Py_READONLY,
+        doc: ptr::null(),
+    };
+    let mut members = [
+        member(c"__vectorcalloffset__", offset_of!(Profiled, vectorcall)),
+        member(c"__dictoffset__", offset_of!(Profiled, dict)),
+        member(c"__weaklistoffset__", offset_of!(Profiled, weak_references)),
+        // SAFETY: all zero is the end mark of a table of members.
+        unsafe { std::mem::zeroed() },
+    ];
+    // CPython keeps pointers into these two tables.
+    let getters = Box::leak(Box::new([
+        ffi::PyGetSetDef {
+            name: c"__dict__".as_ptr(),
+            get: Some(ffi::PyObject_GenericGetDict),
+            set: Some(ffi::PyObject_GenericSetDict),
+            doc: ptr::null(),
+            closure: ptr::null_mut(),
+        },
+        ffi::PyGetSetDef::default(),
+    ]));
+    let methods = Box::leak(Box::new([
+        ffi::PyMethodDef {
+            ml_name: c"__reduce__".as_ptr(),
+            ml_meth: ffi::PyMethodDefPointer { PyCFunction: reduce },
+            ml_flags: ffi::METH_NOARGS,
+            ml_doc: ptr::null(),
+        },
+        ffi::PyMethodDef::zeroed(),
+    ]));
+    let slot = |slot: i32, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
+    let mut type_slots = [
+        slot(ffi::Py_tp_call, ffi::PyVectorcall_Call as *mut c_void),
+        slot(ffi::Py_tp_descr_get, bind as *mut c_void),
+        slot(ffi::Py_tp_traverse, traverse as *mut c_void),
+        slot(ffi::Py_tp_clear, clear as *mut c_void),
+        slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
+        slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
+        slot(ffi::Py_tp_getset, getters.as_mut_ptr().cast()),
+        slot(ffi::Py_tp_methods, methods.as_mut_ptr().cast()),
+        slot(0, ptr::null_mut()),
+    ];
+    let flags = ffi::Py_TPFLAGS_DEFAULT
+        | ffi::Py_TPFLAGS_HAVE_GC
+        | ffi::Py_TPFLAGS_HAVE_VECTORCALL
+        | ffi::Py_TPFLAGS_METHOD_DESCRIPTOR;
+    let mut spec = ffi::PyType_Spec {
+        name: c"marey.profiled_function".as_ptr(),
+        basicsize: size_of::<Profiled>() as i32,
+        itemsize: 0,
+        flags: flags as u32,
+        slots: type_slots.as_mut_ptr(),
+    };
+    // SAFETY: a valid spec; what CPython keeps of it was leaked above.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec)).map(Bound::unbind) }
+}
+
+/// `function.__get__`: itself without an instance, a bound method with one.
+unsafe extern "C" fn bind(
+    callable: *mut ffi::PyObject,
+    instance: *mut ffi::PyObject,
+    _owner: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: `None` always exists.
+    if instance.is_null() || ptr::eq(instance, unsafe { ffi::Py_None() }) {
+        // SAFETY: a live object, under the GIL.
+        unsafe { ffi::Py_INCREF(callable) };
+        return callable;
+    }
+    // SAFETY: two live objects.
+    unsafe { PyMethod_New(callable, instance) }
+}
+
+/// Pickles by name, as functions do.
+unsafe extern "C" fn reduce(callable: *mut ffi::PyObject, _: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: a live object; the name is a static text.
+    unsafe { ffi::PyObject_GetAttrString(callable, c"__qualname__".as_ptr()) }
+}
+
+unsafe extern "C" fn traverse(callable: *mut ffi::PyObject, visit: ffi::visitproc, arg: *mut c_void) -> i32 {
+    // SAFETY: the garbage collector passes one of ours.
+    let profiled = unsafe { &*callable.cast::<Profiled>() };
+    // SAFETY: a live object; instances of heap types own a reference to their type.
+    let own_type = unsafe { ffi::Py_TYPE(callable) }.cast();
+    for object in [profiled.function, profiled.dict, own_type] {
+        if !object.is_null() {
+            // SAFETY: a live object and the collector's own function.
+            let code = unsafe { visit(object, arg) };
+            if code != 0 {
+                return code;
+            }
+        }
+    }
+    0
+}
+
+unsafe extern "C" fn clear(callable: *mut ffi::PyObject) -> i32 {
+    // SAFETY: the garbage collector passes one of ours.
+    let profiled = unsafe { &mut *callable.cast::<Profiled>() };
+    let held = [std::mem::replace(&mut profiled.function, ptr::null_mut()), std::mem::replace(&mut profiled.dict, ptr::null_mut())];
+    for object in held {
+        // SAFETY: a reference that was ours, or null.
+        unsafe { ffi::Py_XDECREF(object) };
+    }
+    0
+}
+
+unsafe extern "C" fn dealloc(callable: *mut ffi::PyObject) {
+    // SAFETY: the interpreter passes one of ours, at its end.
+    unsafe { ffi::PyObject_GC_UnTrack(callable.cast()) };
+    // SAFETY: as above; only when somebody has a weak reference.
+    if !unsafe { (*callable.cast::<Profiled>()).weak_references }.is_null() {
+        // SAFETY: as above.
+        unsafe { ffi::PyObject_ClearWeakRefs(callable) };
+    }
+    // SAFETY: as above.
+    unsafe { clear(callable) };
+    // SAFETY: as above.
+    let own_type = unsafe { ffi::Py_TYPE(callable) };
+    // SAFETY: allocated with garbage collection by `PyType_GenericAlloc`.
+    unsafe { ffi::PyObject_GC_Del(callable.cast()) };
+    // SAFETY: the instance's reference to its type.
+    unsafe { ffi::Py_DECREF(own_type.cast()) };
+}

@@ -1,0 +1,150 @@
+//! Starting, stopping, and what is recorded besides sections.
+
+use std::path::PathBuf;
+
+use marey::{Config, Note, Status};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::attributes::{from_dict, text_of};
+use crate::errors::start_error;
+use crate::names::id_of;
+use crate::{flow, profile_section, profiled_function, state};
+
+/// CPython versions on which the tests of the fast section objects passed.
+const PROVED: std::ops::RangeInclusive<u8> = 10..=13;
+
+/// Fast objects where they were proved, the plain class elsewhere.
+pub(crate) fn choose_section_objects(py: Python<'_>) {
+    let version = py.version_info();
+    let is_proved = version.major == 3 && PROVED.contains(&version.minor) && !Python::version_str().contains("PyPy");
+    profile_section::use_fast_sections(flow::find_context_offset(py).is_ok() && is_proved);
+}
+
+/// Chooses the section objects by hand; for tests.
+#[pyfunction]
+pub(crate) fn use_fast_sections(is_fast: bool) {
+    profile_section::use_fast_sections(is_fast);
+}
+
+/// Starts recording into a folder, or moves what was recorded in memory there. The job folder's path.
+#[pyfunction]
+#[pyo3(signature = (output_dir=None, job_id=None, facts=None))]
+pub(crate) fn start(
+    py: Python<'_>,
+    output_dir: Option<PathBuf>,
+    job_id: Option<String>,
+    facts: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Option<PathBuf>> {
+    let mut config = Config::from_env().0;
+    config.output_dir = output_dir.or(config.output_dir).or_else(|| Some(marey::default_output_dir()));
+    config.job_id = job_id.or(config.job_id);
+    config.facts = facts.map(python_facts).unwrap_or_default();
+    py.detach(|| state::start(config)).map_err(|error| start_error(&error))?;
+    Ok(folder())
+}
+
+/// What the environment asks for: starts recording and returns True, or does nothing. Never raises.
+#[pyfunction]
+pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
+    if !marey::is_asked_for_by_env() {
+        return false;
+    }
+    let facts = python_facts(facts);
+    py.detach(|| {
+        let recording = marey::start_from_env_with(facts);
+        let is_on = recording.is_some();
+        std::mem::forget(recording);
+        is_on
+    })
+}
+
+/// Ends the recording and returns the path of the capture, None when it was in memory or nothing was on.
+#[pyfunction]
+#[pyo3(signature = (failure=None))]
+pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<PathBuf> {
+    let status = failure.map_or(Status::Finished, Status::Failed);
+    py.detach(|| state::stop(&status))
+}
+
+/// The path of the capture; None while it is in memory.
+#[pyfunction]
+pub(crate) fn capture_path() -> Option<PathBuf> {
+    marey::recorder()?.capture_path()
+}
+
+fn folder() -> Option<PathBuf> {
+    capture_path().and_then(|path| path.parent().map(Into::into))
+}
+
+/// A callable that records a section around each call of a plain function; the function itself when recording is switched off.
+#[pyfunction]
+pub(crate) fn wrap_function<'py>(
+    function: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match id_of(name) {
+        Some(name) => profiled_function::wrap(function, name),
+        None => Ok(function.clone()),
+    }
+}
+
+/// Opens a session; its number, None when recording is off.
+#[pyfunction]
+pub(crate) fn start_session(name: &Bound<'_, PyAny>, tags: &Bound<'_, PyDict>) -> Option<u64> {
+    Some(state::recorder()?.start_session(&text_of(name), from_dict(Some(tags))))
+}
+
+/// Ends a session.
+#[pyfunction]
+pub(crate) fn stop_session(session: u64) {
+    if let Some(recorder) = marey::recorder() {
+        recorder.end_session(session);
+    }
+}
+
+/// Records a point in time with a name.
+#[pyfunction]
+#[pyo3(signature = (name, /, **attributes))]
+pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDict>>) {
+    if let Some(recorder) = state::recorder() {
+        recorder.note(&Note::Event { name: text_of(name), attributes: from_dict(attributes) });
+    }
+}
+
+/// Records a reading of a counter; NaN, infinities and what is no number are not recorded.
+#[pyfunction]
+pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
+    let value = value.extract::<f64>().ok().filter(|v| v.is_finite());
+    if let (Some(recorder), Some(value)) = (state::recorder(), value) {
+        recorder.note(&Note::Counter { name: text_of(name), value });
+    }
+}
+
+/// What was not recorded so far, by kind; all zero when nothing was lost.
+#[pyfunction]
+pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let counts = PyDict::new(py);
+    let losses = match marey::recorder() {
+        Some(recorder) => {
+            let bytes = py.detach(|| recorder.totals_so_far());
+            marey::decode(&bytes, Status::Running).map(|run| run.losses).unwrap_or_default()
+        }
+        None => marey::Losses::default(),
+    };
+    for (kind, count) in [
+        ("sections_ring_full", losses.sections_ring_full),
+        ("sections_not_written", losses.sections_not_written),
+        ("notes_dropped", losses.notes_dropped),
+        ("calls_without_name", losses.calls_without_name),
+        ("sections_unrecorded", losses.sections_unrecorded),
+        ("threads_in_private_memory", losses.threads_in_private_memory),
+    ] {
+        counts.set_item(kind, count)?;
+    }
+    Ok(counts)
+}
+
+fn python_facts(facts: &Bound<'_, PyDict>) -> Vec<(String, String)> {
+    facts.iter().map(|(key, value)| (text_of(&key), text_of(&value))).collect()
+}

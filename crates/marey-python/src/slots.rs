@@ -1,0 +1,33 @@
+//! The recorder's slots that this interpreter uses: one for each section that is open at a time.
+
+use pyo3::prelude::*;
+
+use crate::hot_section::UnderGil;
+
+/// Taken from the recorder at once.
+const CHUNK: u32 = 64;
+
+static FREE: UnderGil<Vec<u32>> = UnderGil::new(Vec::new());
+
+/// A slot; `None` when the recorder has no more or is off.
+#[inline]
+pub(crate) fn take(py: Python<'_>) -> Option<u32> {
+    match FREE.get(py).pop() {
+        Some(slot) => Some(slot),
+        None => more(py),
+    }
+}
+
+/// Gives a slot back.
+#[inline]
+pub(crate) fn give(py: Python<'_>, slot: u32) {
+    FREE.get(py).push(slot);
+}
+
+#[cold]
+fn more(py: Python<'_>) -> Option<u32> {
+    let first = crate::state::recorder()?.take_slots(CHUNK)?;
+    let free = FREE.get(py);
+    free.extend((first..first + CHUNK).rev());
+    free.pop()
+}

@@ -1,0 +1,50 @@
+//! The recorder as this interpreter sees it: started by the first use, or off.
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use marey::{Config, Recorder, Status};
+
+const NOT_STARTED: u8 = 0;
+const STARTED: u8 = 1;
+const STOPPED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(NOT_STARTED);
+
+/// Starts recording in memory if nothing was started yet and the environment does not switch it off. True when recording is on.
+#[cold]
+pub(crate) fn start_with_first_use() -> bool {
+    if STATE.load(Relaxed) != NOT_STARTED {
+        return marey::is_on();
+    }
+    STATE.store(STARTED, Relaxed);
+    if is_switched_off() {
+        return false;
+    }
+    // A recorder that cannot start leaves the program as it is: every call finds it off.
+    start(Config { output_dir: None, ..Config::from_env().0 }).is_ok()
+}
+
+/// Starts recording, or moves a recording that is in memory into the folder.
+pub(crate) fn start(config: Config) -> Result<(), marey::Error> {
+    let recording = marey::start(config)?;
+    // The interpreter ends the recording (`stop`), not a value on some stack.
+    std::mem::forget(recording);
+    STATE.store(STARTED, Relaxed);
+    Ok(())
+}
+
+/// Ends the recording; the path of its capture if it has one.
+pub(crate) fn stop(status: &Status) -> Option<std::path::PathBuf> {
+    STATE.store(STOPPED, Relaxed);
+    marey::recorder().filter(|_| marey::is_on())?.stop(status)
+}
+
+/// The recorder, started if need be; `None` when recording is off.
+pub(crate) fn recorder() -> Option<&'static Recorder> {
+    if marey::is_on() || start_with_first_use() { marey::recorder() } else { None }
+}
+
+/// `MAREY_ENABLED=0`.
+fn is_switched_off() -> bool {
+    std::env::var_os("MAREY_ENABLED").is_some() && !marey::is_asked_for_by_env()
+}

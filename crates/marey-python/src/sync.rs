@@ -1,0 +1,18 @@
+//! `sync=True`: waits for the GPU at both ends of a section. Only on request, and shown in reports by the attribute `sync`.
+
+use pyo3::prelude::*;
+
+/// `torch.cuda.synchronize()` if the program has imported torch and uses CUDA; nothing otherwise. What it raises is the program's own failed
+/// kernel, which the program will meet itself; here it is dropped.
+pub(crate) fn synchronize(py: Python<'_>) {
+    let waited = || -> PyResult<()> {
+        let modules = py.import("sys")?.getattr("modules")?;
+        let Ok(torch) = modules.get_item("torch") else { return Ok(()) };
+        let cuda = torch.getattr("cuda")?;
+        if cuda.call_method0("is_initialized")?.is_truthy()? {
+            cuda.call_method0("synchronize")?;
+        }
+        Ok(())
+    };
+    waited().ok();
+}

@@ -1,0 +1,166 @@
+//! `TimingStats`: statistics by name, of the process's recorder or of durations that the user gives.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use marey::{Ending, Histogram, Node, NodeKind, NodeTotals, Run, Status};
+use marey_report::Report;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::attributes::text_of;
+use crate::{names, state};
+
+/// Statistics by name. Times are seconds.
+///
+/// `TimingStats()` holds what was given to `record`; `get_global_stats()` what the process recorded since the start, or the last `clear()`.
+#[pyclass(frozen, module = "marey")]
+pub(crate) struct TimingStats {
+    /// `None` for the process's own.
+    own: Option<Mutex<BTreeMap<String, NodeTotals>>>,
+}
+
+#[pymethods]
+impl TimingStats {
+    #[new]
+    fn new() -> Self {
+        Self { own: Some(Mutex::default()) }
+    }
+
+    /// The statistics of the process's recorder.
+    #[staticmethod]
+    fn of_process() -> Self {
+        Self { own: None }
+    }
+
+    /// Adds a call of a name that took `duration` seconds. Raises ValueError for a duration that is negative or not finite.
+    fn record(&self, name: &Bound<'_, PyAny>, duration: f64) -> PyResult<()> {
+        let duration = std::time::Duration::try_from_secs_f64(duration)
+            .map_err(|_| PyValueError::new_err("duration must be a finite number of seconds, not below 0"))?;
+        let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        match &self.own {
+            Some(own) => add(own.lock().unwrap_or_else(PoisonError::into_inner).entry(text_of(name)).or_default(), ns),
+            None => record_in_process(name, ns),
+        }
+        Ok(())
+    }
+
+    /// Forgets everything. The capture keeps what was recorded.
+    fn clear(&self) {
+        match &self.own {
+            Some(own) => own.lock().unwrap_or_else(PoisonError::into_inner).clear(),
+            None => {
+                if let Some(recorder) = marey::recorder() {
+                    recorder.clear_totals();
+                }
+            }
+        }
+    }
+
+    /// Statistics of one name: count, total, mean, min, max, last, p50, p95, p99, self; empty when it was never recorded.
+    fn get_stats<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let all = self.get_all_stats(py)?;
+        match all.get_item(text_of(name))? {
+            Some(stats) => Ok(stats.cast_into::<PyDict>()?),
+            None => Ok(PyDict::new(py)),
+        }
+    }
+
+    /// Statistics of all names, the largest total first.
+    fn get_all_stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for row in marey_analysis::sections(&self.run(py)).by_name {
+            all.set_item(&row.name, stats_dict(py, &row)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The table of the `top_n` names with the largest total, as text.
+    #[pyo3(signature = (top_n=20))]
+    fn summary(&self, py: Python<'_>, top_n: usize) -> String {
+        marey_report::timing_summary(&self.report(py), top_n)
+    }
+
+    /// Prints that table.
+    #[pyo3(signature = (top_n=20))]
+    fn print_summary(&self, py: Python<'_>, top_n: usize) -> PyResult<()> {
+        // Python's own print, which tests and notebooks redirect.
+        py.import("builtins")?.getattr("print")?.call1((self.summary(py, top_n),)).map(drop)
+    }
+}
+
+impl TimingStats {
+    /// Whether these are statistics of their own, not the process's.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    pub(crate) fn report(&self, py: Python<'_>) -> Report {
+        Report::new(&self.run(py))
+    }
+
+    fn run(&self, py: Python<'_>) -> Run {
+        match &self.own {
+            Some(own) => run_of(&own.lock().unwrap_or_else(PoisonError::into_inner)),
+            // Copied under the GIL, so that no Python thread is in the middle of a record.
+            None => totals_of_process(py),
+        }
+    }
+}
+
+fn totals_of_process(_py: Python<'_>) -> Run {
+    let bytes = marey::recorder().map(marey::Recorder::totals_so_far).unwrap_or_default();
+    marey::decode(&bytes, Status::Running).unwrap_or_default()
+}
+
+fn record_in_process(name: &Bound<'_, PyAny>, ns: u64) {
+    let (Some(recorder), Some(id)) = (state::recorder(), names::id_of(name)) else { return };
+    let Some(lane) = marey::lane() else { return };
+    let end = marey::ticks();
+    let start = end.saturating_sub(recorder.ticks_of(ns));
+    lane.complete(lane.node(id, NodeKind::Section, false), start, end, Ending::default());
+}
+
+fn add(totals: &mut NodeTotals, ns: u64) {
+    if totals.count == 0 {
+        (totals.min_ns, totals.first_ns, totals.n_threads) = (ns, ns, 1);
+    }
+    totals.count += 1;
+    totals.sum_ns = totals.sum_ns.saturating_add(ns);
+    totals.min_ns = totals.min_ns.min(ns);
+    totals.max_ns = totals.max_ns.max(ns);
+    totals.last_ns = ns;
+    totals.histogram.get_or_insert_with(Histogram::default).add(ns);
+}
+
+/// A run in which each name is a section at the top.
+fn run_of(own: &BTreeMap<String, NodeTotals>) -> Run {
+    let root = Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
+    let node = |name: &String| Node { parent: Some(0), name: name.clone(), ..root.clone() };
+    Run {
+        nodes: std::iter::once(root.clone()).chain(own.keys().map(node)).collect(),
+        totals: std::iter::once(NodeTotals::default()).chain(own.values().cloned()).collect(),
+        status: Status::Running,
+        ..Run::default()
+    }
+}
+
+fn stats_dict<'py>(py: Python<'py>, row: &marey_analysis::NameRow) -> PyResult<Bound<'py, PyDict>> {
+    let stats = PyDict::new(py);
+    let seconds = |ns: Option<u64>| ns.map(|ns| std::time::Duration::from_nanos(ns).as_secs_f64());
+    let calls = &row.calls;
+    stats.set_item("count", calls.count)?;
+    stats.set_item("total", seconds(Some(calls.total_ns)))?;
+    stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
+    for (key, ns) in [("min", calls.min_ns), ("max", calls.max_ns), ("last", calls.last_ns)] {
+        stats.set_item(key, seconds(ns))?;
+    }
+    let percentiles = calls.percentiles.as_ref();
+    stats.set_item("p50", seconds(percentiles.map(|p| p.p50_ns)))?;
+    stats.set_item("p95", seconds(percentiles.map(|p| p.p95_ns)))?;
+    stats.set_item("p99", seconds(percentiles.map(|p| p.p99_ns)))?;
+    stats.set_item("self", seconds(Some(row.self_ns)))?;
+    stats.set_item("errors", calls.errors)?;
+    Ok(stats)
+}

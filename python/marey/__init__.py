@@ -1,0 +1,47 @@
+"""Flight recorder and analyst for diffusion image and video generation.
+
+>>> import marey
+>>> with marey.profile_section("vae_decode"):
+...     frames = list(range(3))
+>>> marey.get_global_stats().get_stats("vae_decode")["count"]
+1
+
+The first use starts recording in memory. ``marey.start()``, ``marey run -- python …`` or ``MAREY_ENABLED=1`` record into a folder that
+``marey report`` reads; ``MAREY_ENABLED=0`` switches everything off.
+"""
+
+from marey._core import (
+    CaptureError,
+    TimingStats,
+    __version__,
+    counter,
+    event,
+    profile_section,
+)
+from marey._core import MareyError as Error
+from marey.cache_events import CacheEventRecorder
+from marey.functions import profile_function
+from marey.iterations import IterationProfiler
+from marey.memory import MemoryTracker
+from marey.recording import autostart as _autostart
+from marey.recording import export_profiling_report, get_global_stats, session, start, stop
+
+__all__ = [
+    "CacheEventRecorder",
+    "CaptureError",
+    "Error",
+    "IterationProfiler",
+    "MemoryTracker",
+    "TimingStats",
+    "__version__",
+    "_autostart",
+    "counter",
+    "event",
+    "export_profiling_report",
+    "get_global_stats",
+    "profile_function",
+    "profile_section",
+    "session",
+    "start",
+    "stop",
+]
