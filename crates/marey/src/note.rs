@@ -394,3 +394,6 @@ impl Decoder<'_> {
         Some(attributes)
     }
 }
+
+#[cfg(test)]
+mod tests;

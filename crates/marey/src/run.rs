@@ -287,7 +287,7 @@ pub struct CacheEvent {
 pub struct Losses {
     /// Sections that are in the totals but not recorded one by one, because a ring was full.
     pub sections_ring_full: u64,
-    /// Sections that are in the totals but not in the capture: disk full, write error or capture size cap.
+    /// Sections that are in the totals but not in the capture: disk full, write error, capture size cap, or damaged since.
     pub sections_not_written: u64,
     /// Events, readings, attributes and the like that were dropped.
     pub notes_dropped: u64,

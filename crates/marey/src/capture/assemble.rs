@@ -178,6 +178,22 @@ impl Decode {
             .values()
             .filter_map(|l| l.after_totals.get(&1))
             .map(|n| n.count);
+        // Every committed record has a position; those that were not found are missing, whatever the reason.
+        let heads: BTreeMap<u32, u64> = self
+            .totals
+            .iter()
+            .map(|((lane, _), totals)| (*lane, totals.head))
+            .collect();
+        let missing = |(lane, head): (&u32, &u64)| {
+            let seen = self.lanes.get(lane)?;
+            let later = sum(seen.after_totals.values().map(|node| node.count));
+            Some(head.saturating_sub(seen.n_records.saturating_sub(later)))
+        };
+        let sections_not_written = if heads.is_empty() {
+            sections_not_written
+        } else {
+            sum(heads.iter().filter_map(missing))
+        };
         Losses {
             sections_ring_full: sum(ring_full.into_values()),
             sections_not_written,

@@ -51,6 +51,7 @@ pub(crate) struct Decode {
 pub(super) struct LaneSeen {
     pub(super) next_record: u64,
     pub(super) next_note: u64,
+    pub(super) n_records: u64,
     pub(super) thread: u32,
     /// Records that came after the latest totals of the lane, by node.
     pub(super) after_totals: BTreeMap<u32, NodeSnapshot>,
@@ -154,6 +155,7 @@ impl Decode {
                 continue;
             }
             seen.next_record = commit;
+            seen.n_records += 1;
             self.last_ticks = self.last_ticks.max(end);
             let [flow, flags] = [high(word) & 0xffff, high(word) >> 16];
             let is_failed = flags & 1 != 0;

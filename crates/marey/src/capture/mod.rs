@@ -61,3 +61,6 @@ pub(crate) fn readable(bytes: &[u8]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

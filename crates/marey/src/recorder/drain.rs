@@ -349,14 +349,10 @@ impl Drain {
 
     /// Ends the capture.
     pub(crate) fn close(&mut self, recorder: &Recorder, status: &Status) -> Option<PathBuf> {
-        // A thread may still be between its last record and its totals: look again until they agree.
+        // A thread may still be recording its last section: look again until all is drained.
         for _ in 0..100 {
             self.round(recorder);
-            let is_settled = |lane: &&Lane| {
-                let get = |at| lane.ring.get(at);
-                get(lane::HEAD) + get(lane::DROPPED) == get(lane::APPLIED) && lane.is_drained()
-            };
-            if recorder.lanes().all.iter().all(is_settled) {
+            if recorder.lanes().all.iter().all(|lane| lane.is_drained()) {
                 break;
             }
         }

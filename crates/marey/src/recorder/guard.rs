@@ -75,12 +75,18 @@ impl Site {
 #[must_use = "the section ends when the guard is dropped"]
 pub struct SectionGuard {
     lane: Option<&'static Lane>,
+    slot: u32,
+    /// Instead of a slot, when more than 64 guards are open in the thread: recorded, but not named if the process is killed meanwhile.
+    deep: Option<Box<Deep>>,
+    thread_bound: PhantomData<*const ()>,
+}
+
+/// What a slot would hold.
+#[derive(Debug)]
+struct Deep {
     node: u32,
     start: u64,
-    /// `None` when more than 64 guards are open in the thread: recorded, but not named if the process is killed meanwhile.
-    slot: Option<u32>,
     parent: Current,
-    thread_bound: PhantomData<*const ()>,
 }
 
 impl SectionGuard {
@@ -88,84 +94,102 @@ impl SectionGuard {
     fn off() -> Self {
         Self {
             lane: None,
-            node: 0,
-            start: 0,
-            slot: None,
-            parent: Current::NONE,
+            slot: 0,
+            deep: None,
             thread_bound: PhantomData,
         }
     }
 
     #[inline]
     fn open(lane: &'static Lane, node: u32) -> Self {
-        let parent = lane.current();
-        let slot = lane.take_guard_slot();
-        let start = clock::ticks();
-        match slot {
-            Some(slot) => lane.enter_at(slot, node, 0, start),
-            None => lane.set_current(parent.with_node(node)),
-        }
+        let Some(slot) = lane.take_guard_slot() else {
+            return Self::open_deep(lane, node);
+        };
+        lane.enter(slot, node, 0);
         Self {
             lane: Some(lane),
-            node,
-            start,
             slot,
-            parent,
+            deep: None,
+            thread_bound: PhantomData,
+        }
+    }
+
+    #[cold]
+    fn open_deep(lane: &'static Lane, node: u32) -> Self {
+        let parent = lane.current();
+        lane.set_current(parent.with_node(node));
+        let start = clock::ticks();
+        Self {
+            lane: Some(lane),
+            slot: 0,
+            deep: Some(Box::new(Deep {
+                node,
+                start,
+                parent,
+            })),
             thread_bound: PhantomData,
         }
     }
 
     fn note(&self, attributes: Attributes) {
-        if let Some(lane) = self.lane {
-            let note = Note::SectionAttributes {
-                node: self.node,
-                start_ticks: self.start,
+        let Some(lane) = self.lane else { return };
+        let opened = match &self.deep {
+            Some(deep) => Some((deep.start, deep.node)),
+            None => lane.opened(self.slot),
+        };
+        if let Some((start_ticks, node)) = opened {
+            lane.recorder().note(&Note::SectionAttributes {
+                node,
+                start_ticks,
                 attributes,
-            };
-            lane.recorder().note(&note);
+            });
         }
     }
 
     /// Marks the section as left by an error when it ends.
-    pub fn fail(self) {
-        self.end(true);
+    pub fn fail(mut self) {
+        if let Some(lane) = self.lane.take() {
+            self.close(lane, true);
+        }
     }
 
-    #[inline]
-    fn end(mut self, is_failed: bool) {
-        self.close(is_failed);
-        self.lane = None;
-    }
-
-    #[inline]
-    fn close(&self, is_failed: bool) {
-        let Some(lane) = self.lane else { return };
+    // Out of line, the guard would have to go through memory.
+    #[inline(always)]
+    fn close(&mut self, lane: &'static Lane, is_failed: bool) {
         let ending = Ending {
             is_failed,
             ..Ending::default()
         };
-        if let Some(slot) = self.slot {
-            lane.exit(slot, ending);
-            lane.give_guard_slot(slot);
-        } else {
-            lane.complete(self.node, self.start, clock::ticks(), ending);
-            let (current, mine) = (lane.current(), self.parent.with_node(self.node));
-            // Left out of order, it closes what was opened within it, but not what has become current since.
-            let is_current = current == mine
-                || current.link == mine.link
-                    && lane.recorder().paths.is_within(current.node, mine.node);
-            if is_current {
-                lane.set_current(self.parent);
+        match self.deep.take() {
+            None => {
+                lane.exit(self.slot, ending);
+                lane.give_guard_slot(self.slot);
             }
+            Some(deep) => deep.close(lane, ending),
+        }
+    }
+}
+
+impl Deep {
+    #[cold]
+    fn close(&self, lane: &'static Lane, ending: Ending) {
+        lane.complete(self.node, self.start, clock::ticks(), ending);
+        let (current, mine) = (lane.current(), self.parent.with_node(self.node));
+        // Left out of order, it closes what was opened within it, but not what has become current since.
+        let is_current = current == mine
+            || current.link == mine.link
+                && lane.recorder().paths.is_within(current.node, mine.node);
+        if is_current {
+            lane.set_current(self.parent);
         }
     }
 }
 
 impl Drop for SectionGuard {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.lane.is_some() {
-            self.close(std::thread::panicking());
+        if let Some(lane) = self.lane {
+            self.close(lane, std::thread::panicking());
         }
     }
 }

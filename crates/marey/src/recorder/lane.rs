@@ -8,8 +8,9 @@ use super::call_paths::NameId;
 use super::identity;
 use super::layout::{FLAG_FAILED, FLAG_PAUSED, lane, low};
 use super::mapping::Mapping;
-use super::ring::{Change, Ring};
+use super::ring::Ring;
 use super::slots::{Current, Slots};
+use super::totals::NodeWords;
 use crate::clock;
 use crate::note::Note;
 use crate::run::NodeKind;
@@ -29,9 +30,7 @@ pub struct Lane {
     recorder: &'static Recorder,
     slots: Slots,
     histograms: &'static [AtomicU32],
-    head: Own,
     limit: Own,
-    applied: Own,
     notes_head: Own,
     current_link: Own,
     current_node: Own,
@@ -96,9 +95,7 @@ impl Lane {
             recorder,
             slots: recorder.slots,
             histograms: recorder.histograms,
-            head: Own::new(0),
             limit: Own::new(0),
-            applied: Own::new(0),
             notes_head: Own::new(0),
             current_link: Own::new(Current::NONE.link),
             current_node: Own::new(Current::NONE.node.into()),
@@ -181,6 +178,11 @@ impl Lane {
         }
     }
 
+    /// Start in ticks and node of what is open in a slot.
+    pub(crate) fn opened(&self, slot: u32) -> Option<(u64, u32)> {
+        self.slots.opened(slot)
+    }
+
     /// Closes a slot without recording: its start in ticks and its node. `None` when it is not open.
     #[inline]
     pub fn leave(&self, slot: u32) -> Option<(u64, u32)> {
@@ -194,36 +196,23 @@ impl Lane {
     pub fn complete(&self, node: u32, start: u64, end: u64, ending: Ending) {
         // Threads on processors whose counters differ by a few ticks must not produce a negative length.
         let end = end.max(start);
-        let Some(totals) = self.ring.totals(node as usize) else {
+        let Some(words) = NodeWords::of(&self.ring, node as usize) else {
             return;
         };
-        if totals[0].load(Relaxed) == 0 && totals[7].load(Relaxed) == 0 {
-            totals[7].store(u64::from(self.recorder.new_histogram()), Relaxed);
-        }
-        let applied = self.applied.get() + 1;
-        let change = Change::new(
-            totals,
-            self.histograms,
-            node,
-            (start, end),
-            ending.is_failed,
-        );
-        change.journal(&self.ring, applied);
-        let head = self.head.get();
-        if head < self.limit.get() || self.make_room(head) {
+        let head = self.ring.get(lane::HEAD);
+        let has_room = head < self.limit.get() || self.make_room(head);
+        if has_room {
             self.ring
                 .commit(head, start, end, u64::from(node) | ending.word());
-            self.head.set(head + 1);
         } else {
-            self.ring.drop_record();
+            self.ring.begin_drop();
         }
-        change.apply(
-            totals,
-            self.ring.first_start(node as usize),
-            self.histograms,
-        );
-        self.ring.set(lane::APPLIED, applied);
-        self.applied.set(applied);
+        words.add(self.histograms, (start, end), ending.is_failed, || {
+            self.recorder.new_histogram()
+        });
+        if !has_room {
+            self.ring.end_drop();
+        }
     }
 
     /// Reads how far the drain has come. The limit stops at every half of the ring, so that the drain is woken before the ring is full.
@@ -321,20 +310,25 @@ impl Lane {
         }
     }
 
-    /// Begins at zero for a new recording. Positions go on, so that they stay unique.
+    /// Begins at zero for a new recording. The lane's thread must not be recording.
     pub(crate) fn forget(&self) {
         let ring = &self.ring;
+        for at in [
+            lane::HEAD,
+            lane::TAIL,
+            lane::NOTES_HEAD,
+            lane::NOTES_TAIL,
+            lane::DROPPED,
+            lane::IS_DROPPING,
+            lane::NOTES_DROPPED,
+        ] {
+            ring.set(at, 0);
+        }
         ring.clear_totals(self.histograms);
-        (lane::JOURNAL..lane::JOURNAL + 8).for_each(|at| ring.set(at, 0));
-        ring.set(lane::TAIL, ring.get(lane::HEAD));
-        ring.set(lane::NOTES_TAIL, ring.get(lane::NOTES_HEAD));
-        ring.set(lane::DROPPED, 0);
-        ring.set(lane::NOTES_DROPPED, 0);
-        ring.set(lane::APPLIED, ring.get(lane::HEAD));
-        self.applied.set(ring.get(lane::HEAD));
-        self.is_introduced.set(0);
-        // The next record takes the slow way, which introduces the thread.
-        self.limit.set(0);
+        // Without room, the next record takes the slow way, which introduces the thread.
+        for own in [&self.limit, &self.notes_head, &self.is_introduced] {
+            own.set(0);
+        }
     }
 
     /// Prepares the lane for the calling thread, which owns it from here on.

@@ -28,14 +28,13 @@
 //! | 0..6 | magic · layout version · lane · capacity: records · note words · nodes |
 //! | 8 | head: records committed (the producer's) |
 //! | 16 | tail: records that are in the capture (the drain's) |
-//! | 24..27 | dropped: completed but not recorded · applied: completed and in the totals · thread that owns the lane |
-//! | 32..39 | journal: `applied` after the change · node, errors « 32 · count · sum · bucket (index into the arena), its count « 32 · start · end |
+//! | 24..28 | dropped: completed but not recorded · base: head and dropped when the totals were last cleared · thread that owns the lane · a drop is being counted |
 //! | 40..42 | notes: head · dropped |
 //! | 48 | notes: tail |
 //! | 512.. | records, 4 words: start · end · node, flow « 32, flags « 48 · commit = position + 1 |
 //! | … | notes, a ring of words |
-//! | … | totals of a node, 8 words: count · sum · min · max · last · end of last · first · histogram + 1, errors « 32 |
-//! | … | start of the first call, one word a node |
+//! | … | totals of a node, 8 words: count · sum if count is even · sum if it is odd · min · max · end of last · first · histogram + 1 |
+//! | … | rare, 2 words a node: start of the first call · errors « 32, low half of count with the last of them |
 
 pub(crate) const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"MareyPRC");
 pub(crate) const LANE_MAGIC: u64 = u64::from_le_bytes(*b"MareyLAN");
@@ -85,9 +84,9 @@ pub(crate) mod lane {
     pub(crate) const HEAD: usize = 8;
     pub(crate) const TAIL: usize = 16;
     pub(crate) const DROPPED: usize = 24;
-    pub(crate) const APPLIED: usize = 25;
+    pub(crate) const BASE: usize = 25;
     pub(crate) const THREAD: usize = 26;
-    pub(crate) const JOURNAL: usize = 32;
+    pub(crate) const IS_DROPPING: usize = 27;
     pub(crate) const NOTES_HEAD: usize = 40;
     pub(crate) const NOTES_DROPPED: usize = 41;
     pub(crate) const NOTES_TAIL: usize = 48;
@@ -97,6 +96,7 @@ pub(crate) mod lane {
 pub(crate) const RECORD_WORDS: usize = 4;
 pub(crate) const SLOT_WORDS: usize = 4;
 pub(crate) const TOTALS_WORDS: usize = 8;
+pub(crate) const RARE_WORDS: usize = 2;
 
 /// A record was left by an error.
 pub(crate) const FLAG_FAILED: u64 = 1;
@@ -171,7 +171,7 @@ pub(crate) struct LaneLayout {
     pub(crate) records: usize,
     pub(crate) notes: usize,
     pub(crate) totals: usize,
-    pub(crate) first_starts: usize,
+    pub(crate) rare: usize,
     pub(crate) end: usize,
 }
 
@@ -180,13 +180,13 @@ impl LaneLayout {
     pub(crate) fn new(records: usize, note_words: usize, nodes: usize) -> Self {
         let notes = HEADER_WORDS + records * RECORD_WORDS;
         let totals = notes + note_words;
-        let first_starts = totals + nodes * TOTALS_WORDS;
+        let rare = totals + nodes * TOTALS_WORDS;
         Self {
             records: HEADER_WORDS,
             notes,
             totals,
-            first_starts,
-            end: first_starts + nodes,
+            rare,
+            end: rare + nodes * RARE_WORDS,
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Output {
     /// Bytes that are whole blocks.
     whole_bytes: u64,
     max_bytes: u64,
-    /// Never passed, not even by what ends a capture.
+    /// Never passed, not even by what ends a capture. 0 when the file cannot be written any more.
     file_size_limit: u64,
 }
 
@@ -76,7 +76,14 @@ impl Output {
     /// `is_summary` blocks, which end a capture, may pass the cap.
     pub(crate) fn append(&mut self, blocks: &[u8], is_summary: bool) -> bool {
         let after = self.whole_bytes + blocks.len() as u64;
-        if after > self.file_size_limit || !is_summary && after > self.max_bytes {
+        // Near the limit, the last bytes are kept for what ends the capture.
+        let for_records = self.file_size_limit - self.file_size_limit / 8;
+        let max_bytes = if is_summary {
+            self.file_size_limit
+        } else {
+            self.max_bytes.min(for_records)
+        };
+        if after > max_bytes {
             return false;
         }
         let is_written = match &mut self.sink {

@@ -1,27 +1,25 @@
 //! The shared half of a lane: what its producer writes and what the drain, or a reader after a kill, may see.
 //!
-//! A record is committed by its last word, then by `head`; the totals of its node follow. A kill can fall between any two
-//! stores, so the producer first writes a *journal*: what the totals will be afterwards.
+//! A record is committed by its last word, then by `head`; the totals of its node follow ([`super::totals`]). A producer that
+//! is killed in between leaves one record that is not in the totals, which every reader can tell and mend:
 //!
 //! ```text
-//! journal(n+1) → record → head (or dropped) → totals → applied = n+1
-//!              ^ killed here: nothing happened     ^ killed here: the journal completes the totals
+//! record → commit → head → totals     drop: mark → dropped → totals → unmark
+//!                       ^ killed here: totals lack the last record, or one drop did not happen
 //! ```
 //!
-//! Either way `head + dropped` equals the calls in the totals. The two fences keep the steps apart, for the compiler and for a
-//! reader on another processor; on x86-64 they cost no instruction. A process that dies by a signal has done a prefix of them.
+//! Stores become visible in program order (Release on the ones that publish), which a process that dies by a signal keeps.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
-    fence,
 };
 
 use super::layout::{
-    HEADER_WORDS, LANE_MAGIC, LAYOUT_VERSION, LaneLayout, RECORD_WORDS, TOTALS_WORDS, high, lane,
-    low,
+    HEADER_WORDS, LANE_MAGIC, LAYOUT_VERSION, LaneLayout, RARE_WORDS, RECORD_WORDS, TOTALS_WORDS,
+    lane, low,
 };
-use crate::histogram::{N_BUCKETS, bucket_of};
+use crate::histogram::N_BUCKETS;
 
 /// A record as four words: start, end, node with flow and flags, commit.
 pub(crate) type Record = [u64; RECORD_WORDS];
@@ -33,7 +31,7 @@ pub(crate) struct Ring<'a> {
     records: &'a [AtomicU64],
     notes: &'a [AtomicU64],
     totals: &'a [AtomicU64],
-    first_starts: &'a [AtomicU64],
+    rare: &'a [AtomicU64],
 }
 
 impl<'a> Ring<'a> {
@@ -78,8 +76,8 @@ impl<'a> Ring<'a> {
             header,
             records: words.get(layout.records..layout.notes)?,
             notes: words.get(layout.notes..layout.totals)?,
-            totals: words.get(layout.totals..layout.first_starts)?,
-            first_starts: words.get(layout.first_starts..layout.end)?,
+            totals: words.get(layout.totals..layout.rare)?,
+            rare: words.get(layout.rare..layout.end)?,
         })
     }
 
@@ -95,7 +93,7 @@ impl<'a> Ring<'a> {
 
     /// Nodes that have totals.
     pub(crate) fn n_nodes(&self) -> usize {
-        self.first_starts.len()
+        self.rare.len() / RARE_WORDS
     }
 
     /// A header word.
@@ -125,8 +123,6 @@ impl<'a> Ring<'a> {
         words[2].store(node_flow_flags, Relaxed);
         words[3].store(position + 1, Release);
         self.set(lane::HEAD, position + 1);
-        // Before the totals, which follow.
-        fence(Release);
     }
 
     /// The committed record at a position; `None` when another one, or a torn one, is in its place.
@@ -148,10 +144,10 @@ impl<'a> Ring<'a> {
         self.totals.get(node * TOTALS_WORDS..)?.first_chunk()
     }
 
-    /// When the first call of a node began, in ticks; 0 before it ended.
+    /// What only some calls of a node change: start of the first, errors.
     #[inline]
-    pub(crate) fn first_start(&self, node: usize) -> &'a AtomicU64 {
-        &self.first_starts[node]
+    pub(crate) fn rare(&self, node: usize) -> Option<&'a [AtomicU64; RARE_WORDS]> {
+        self.rare.get(node * RARE_WORDS..)?.first_chunk()
     }
 
     /// Copies the note words from `from` to `to` (positions) in ring order.
@@ -174,11 +170,17 @@ impl<'a> Ring<'a> {
         &self.notes[place(position, self.notes.len())]
     }
 
-    /// Counts a call that found no room for its record.
-    #[inline]
-    pub(crate) fn drop_record(&self) {
+    /// Begins to count a call that found no room for its record; [`Self::end_drop`] follows when it is in the totals.
+    #[cold]
+    pub(crate) fn begin_drop(&self) {
+        self.set(lane::IS_DROPPING, 1);
         self.set(lane::DROPPED, self.get(lane::DROPPED) + 1);
-        fence(Release);
+    }
+
+    /// See [`Self::begin_drop`].
+    #[cold]
+    pub(crate) fn end_drop(&self) {
+        self.set(lane::IS_DROPPING, 0);
     }
 
     /// Zeroes all totals; a node keeps its histogram, emptied. Only while the producer stands still.
@@ -193,9 +195,10 @@ impl<'a> Ring<'a> {
             }
             words[7].store(histogram.into(), Relaxed);
         }
-        for word in self.first_starts {
+        for word in self.rare {
             word.store(0, Relaxed);
         }
+        self.set(lane::BASE, self.get(lane::HEAD) + self.get(lane::DROPPED));
     }
 }
 
@@ -214,136 +217,4 @@ pub(crate) fn buckets_of(histograms: &[AtomicU32], histogram: u32) -> Option<&[A
 )]
 fn place(position: u64, n_places: usize) -> usize {
     position as usize & (n_places - 1)
-}
-
-/// No histogram for this node: the arena is exhausted.
-const NO_BUCKET: u32 = u32::MAX;
-
-/// What one call makes of its node's totals: computed first, journalled, then applied. Applying it twice is harmless.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Change {
-    node: u32,
-    errors: u32,
-    count: u64,
-    sum: u64,
-    bucket: u32,
-    bucket_count: u32,
-    start: u64,
-    end: u64,
-}
-
-impl Change {
-    /// The change by a call of `node` from `start` to `end` (ticks).
-    #[inline]
-    pub(crate) fn new(
-        totals: &[AtomicU64; TOTALS_WORDS],
-        histograms: &[AtomicU32],
-        node: u32,
-        (start, end): (u64, u64),
-        is_failed: bool,
-    ) -> Self {
-        let duration = end - start;
-        let histogram_errors = totals[7].load(Relaxed);
-        let (bucket, bucket_count) = bucket_in_arena(low(histogram_errors), duration)
-            .and_then(|at| Some((at, histograms.get(at as usize)?)))
-            .map_or((NO_BUCKET, 0), |(at, count)| {
-                (at, count.load(Relaxed).saturating_add(1))
-            });
-        Self {
-            node,
-            errors: high(histogram_errors).saturating_add(is_failed.into()),
-            count: totals[0].load(Relaxed) + 1,
-            sum: totals[1].load(Relaxed) + duration,
-            bucket,
-            bucket_count,
-            start,
-            end,
-        }
-    }
-
-    /// Writes down what will be done; `applied` is the lane's count of calls afterwards.
-    #[inline]
-    pub(crate) fn journal(&self, ring: &Ring<'_>, applied: u64) {
-        // After the totals of the call before.
-        fence(Release);
-        let words = &ring.header[lane::JOURNAL..lane::JOURNAL + 8];
-        words[1].store(u64::from(self.node) | u64::from(self.errors) << 32, Relaxed);
-        words[2].store(self.count, Relaxed);
-        words[3].store(self.sum, Relaxed);
-        words[4].store(
-            u64::from(self.bucket) | u64::from(self.bucket_count) << 32,
-            Relaxed,
-        );
-        words[5].store(self.start, Relaxed);
-        words[6].store(self.end, Relaxed);
-        words[0].store(applied, Release);
-    }
-
-    /// The journalled change and the count of calls after it.
-    pub(crate) fn from_journal(words: &[u64]) -> (Self, u64) {
-        let change = Self {
-            node: low(words[1]),
-            errors: high(words[1]),
-            count: words[2],
-            sum: words[3],
-            bucket: low(words[4]),
-            bucket_count: high(words[4]),
-            start: words[5],
-            end: words[6],
-        };
-        (change, words[0])
-    }
-
-    /// Does it.
-    #[inline]
-    pub(crate) fn apply(
-        &self,
-        totals: &[AtomicU64; TOTALS_WORDS],
-        first_start: &AtomicU64,
-        histograms: &[AtomicU32],
-    ) {
-        let duration = self.end.saturating_sub(self.start);
-        if self.count == 1 {
-            totals[2].store(duration, Relaxed);
-            totals[6].store(duration, Relaxed);
-            first_start.store(self.start, Relaxed);
-        } else if duration < totals[2].load(Relaxed) {
-            totals[2].store(duration, Relaxed);
-        }
-        if duration > totals[3].load(Relaxed) {
-            totals[3].store(duration, Relaxed);
-        }
-        totals[4].store(duration, Relaxed);
-        totals[5].store(self.end, Relaxed);
-        if self.errors != 0 {
-            let histogram = low(totals[7].load(Relaxed));
-            totals[7].store(u64::from(histogram) | u64::from(self.errors) << 32, Relaxed);
-        }
-        if let Some(bucket) = histograms.get(self.bucket as usize) {
-            bucket.store(self.bucket_count, Relaxed);
-        }
-        totals[0].store(self.count, Relaxed);
-        totals[1].store(self.sum, Relaxed);
-    }
-
-    /// The node it belongs to.
-    pub(crate) fn node(&self) -> usize {
-        self.node as usize
-    }
-
-    /// The bucket that it counts in, within its node's histogram, and the count afterwards.
-    pub(crate) fn bucket(&self) -> Option<(usize, u32)> {
-        (self.bucket != NO_BUCKET).then_some((self.bucket as usize % N_BUCKETS, self.bucket_count))
-    }
-}
-
-/// Index into the arena of the bucket that a duration counts in.
-#[inline]
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "there are fewer than 1000 buckets"
-)]
-fn bucket_in_arena(histogram: u32, duration: u64) -> Option<u32> {
-    let first = histogram.checked_sub(1)?.checked_mul(N_BUCKETS as u32)?;
-    first.checked_add(bucket_of(duration) as u32)
 }

@@ -102,6 +102,13 @@ impl Slots {
         }
     }
 
+    /// Start and node of an open slot.
+    pub(crate) fn opened(&self, slot: u32) -> Option<(u64, u32)> {
+        let words = self.slot(slot);
+        let start = words[0].load(Relaxed);
+        (start != 0).then(|| (start, low(words[1].load(Relaxed))))
+    }
+
     /// Closes a slot: its start and node; `None` when it was not open (never entered, or opened before a fork).
     #[inline]
     pub(crate) fn close(&self, slot: u32) -> Option<(u64, u32)> {

@@ -1,30 +1,117 @@
-//! Copies of a lane's totals: what the capture and live statistics are made of.
+//! A lane's totals: what a call adds to them, and copies of them.
 //!
-//! A copy is taken while the producer may be at work, in this process or in another:
+//! Of the words of a node only `count` publishes: the sum has two places, of which `count` tells the valid one, so a producer that
+//! is killed leaves either the state before a call or the one after it. What follows the count (shortest, longest, histogram) can
+//! be made good from the sums, because their difference is the last call's duration:
 //!
 //! ```text
-//! reader    marks ── copy of the totals ── marks again: the same? ─yes─► what the journal says, if it is not applied
-//!             ▲                                   │
-//!             └──────────────── no ───────────────┘
+//! sum[odd] = sum[even] + d ─► count ─► min, max, bucket
+//!                          ^ killed here: nothing happened
+//!                                    ^ killed here: d = sum[odd] - sum[even] completes them
 //! ```
 //!
-//! Marks only grow, so when they are the same nothing was committed meanwhile; a change that was half applied is applied to the
-//! copy, which is harmless when it was there already. That holds for a producer that died, too.
+//! A copy is taken while the producer may be at work, in this process or in another: when as much was committed after it as
+//! before, at most one call is missing in it, the last one that was committed. That holds for a producer that died, too.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed},
+    Ordering::{Acquire, Relaxed, Release},
     fence,
 };
 
-use super::layout::{TOTALS_WORDS, high, lane, low};
-use super::ring::{Change, Ring, buckets_of};
-use crate::histogram::N_BUCKETS;
+use super::layout::{FLAG_FAILED, RARE_WORDS, TOTALS_WORDS, high, lane, low};
+use super::ring::{Record, Ring, buckets_of};
+use crate::histogram::{N_BUCKETS, bucket_of};
+
+const COUNT: usize = 0;
+const SUM: usize = 1;
+const MIN: usize = 3;
+const MAX: usize = 4;
+const LAST_END: usize = 5;
+const FIRST: usize = 6;
+const HISTOGRAM: usize = 7;
+const FIRST_START: usize = 0;
+const ERRORS: usize = 1;
 
 /// Attempts at a copy of everything. Histograms are large, so a thread that does nothing but record defeats these.
 const ATTEMPTS_WITH_HISTOGRAMS: u32 = 100;
 /// Attempts in all; the others copy histograms afterwards, which may then be some calls ahead.
 const ATTEMPTS: u32 = 20_000;
+
+/// The words that a call of a node changes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeWords<'a> {
+    totals: &'a [AtomicU64; TOTALS_WORDS],
+    rare: &'a [AtomicU64; RARE_WORDS],
+}
+
+impl<'a> NodeWords<'a> {
+    /// Those of a node; `None` for one that has none.
+    #[inline]
+    pub(crate) fn of(ring: &Ring<'a>, node: usize) -> Option<Self> {
+        Some(Self {
+            totals: ring.totals(node)?,
+            rare: ring.rare(node)?,
+        })
+    }
+
+    /// Adds a call from `start` to `end`. `new_histogram` is asked once, with the first call.
+    #[inline]
+    pub(crate) fn add(
+        &self,
+        histograms: &[AtomicU32],
+        (start, end): (u64, u64),
+        is_failed: bool,
+        new_histogram: impl FnOnce() -> u32,
+    ) {
+        let t = self.totals;
+        let duration = end - start;
+        let count = t[COUNT].load(Relaxed) + 1;
+        if count == 1 {
+            self.begin(start, duration, new_histogram);
+        }
+        if is_failed {
+            self.add_error(count);
+        }
+        let [even, odd] = [SUM, SUM + 1];
+        let (from, to) = if count % 2 == 0 {
+            (odd, even)
+        } else {
+            (even, odd)
+        };
+        let sum = t[from].load(Relaxed).wrapping_add(duration);
+        t[to].store(sum, Relaxed);
+        t[LAST_END].store(end, Relaxed);
+        t[COUNT].store(count, Release);
+        if duration < t[MIN].load(Relaxed) {
+            t[MIN].store(duration, Relaxed);
+        }
+        if duration > t[MAX].load(Relaxed) {
+            t[MAX].store(duration, Relaxed);
+        }
+        if let Some(buckets) = buckets_of(histograms, low(t[HISTOGRAM].load(Relaxed))) {
+            let bucket = &buckets[bucket_of(duration)];
+            bucket.store(bucket.load(Relaxed).saturating_add(1), Relaxed);
+        }
+    }
+
+    #[cold]
+    fn begin(&self, start: u64, duration: u64, new_histogram: impl FnOnce() -> u32) {
+        if self.totals[HISTOGRAM].load(Relaxed) == 0 {
+            self.totals[HISTOGRAM].store(new_histogram().into(), Relaxed);
+        }
+        self.totals[MIN].store(duration, Relaxed);
+        self.totals[FIRST].store(duration, Relaxed);
+        self.rare[FIRST_START].store(start, Relaxed);
+    }
+
+    /// The count beside the errors tells a reader whether the call that failed is in the totals.
+    #[cold]
+    fn add_error(&self, count: u64) {
+        let errors = u64::from(high(self.rare[ERRORS].load(Relaxed)).saturating_add(1));
+        self.rare[ERRORS].store(errors << 32 | u64::from(low(count)), Relaxed);
+    }
+}
 
 /// Totals of one node in one lane, in ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,12 +167,11 @@ pub(crate) fn snapshot(
             copy.take_buckets(histograms);
         }
         fence(Acquire);
-        if before == Marks::of(ring) {
+        if before.is_still(ring) {
             if !with_histograms {
                 copy.take_buckets(histograms);
             }
-            copy.complete(&before);
-            return (copy.finish(&before), true);
+            return (copy.finish(before), true);
         }
         if attempt % 64 == 63 {
             std::thread::yield_now();
@@ -94,7 +180,7 @@ pub(crate) fn snapshot(
     let marks = Marks::of(ring);
     copy.take(ring, n_nodes);
     copy.take_buckets(histograms);
-    (copy.finish(&marks), false)
+    (copy.finish(marks), false)
 }
 
 /// How far a producer has come.
@@ -102,32 +188,44 @@ pub(crate) fn snapshot(
 struct Marks {
     head: u64,
     dropped: u64,
-    applied: u64,
-    journal: [u64; 8],
+    base: u64,
+    is_dropping: bool,
+    /// The last record, which may be missing in the totals.
+    last: Option<Record>,
 }
 
 impl Marks {
     fn of(ring: &Ring<'_>) -> Self {
+        let head = ring.get(lane::HEAD);
         Self {
-            applied: ring.get(lane::APPLIED),
-            journal: std::array::from_fn(|i| ring.get(lane::JOURNAL + i)),
+            head,
             dropped: ring.get(lane::DROPPED),
-            head: ring.get(lane::HEAD),
+            base: ring.get(lane::BASE),
+            is_dropping: ring.get(lane::IS_DROPPING) != 0,
+            last: head
+                .checked_sub(1)
+                .and_then(|position| ring.record(position)),
         }
     }
 
-    /// The change of a call that is committed and of which it is not known whether it is in the totals.
-    fn pending(&self) -> Option<Change> {
-        let (change, applied) = Change::from_journal(&self.journal);
-        let is_committed = self.head.wrapping_add(self.dropped) == applied;
-        (self.applied != applied && is_committed).then_some(change)
+    /// Nothing was committed or dropped since.
+    fn is_still(&self, ring: &Ring<'_>) -> bool {
+        (self.head, self.dropped) == (ring.get(lane::HEAD), ring.get(lane::DROPPED))
     }
+}
+
+/// Words of one node.
+#[derive(Debug)]
+struct NodeCopy {
+    node: usize,
+    totals: [u64; TOTALS_WORDS],
+    rare: [u64; RARE_WORDS],
 }
 
 /// Words of nodes with at least one call, and their histograms one after the other.
 #[derive(Debug, Default)]
 struct Copy {
-    nodes: Vec<(usize, [u64; TOTALS_WORDS], u64)>,
+    nodes: Vec<NodeCopy>,
     buckets: Vec<u32>,
 }
 
@@ -136,22 +234,24 @@ impl Copy {
         self.nodes.clear();
         let n_nodes = usize::try_from(n_nodes.load(Acquire)).unwrap_or(usize::MAX);
         for node in 0..n_nodes.min(ring.n_nodes()) {
-            let Some(totals) = ring.totals(node) else {
+            let Some(words) = NodeWords::of(ring, node) else {
                 break;
             };
-            // A node whose first call is just being applied has its histogram already.
-            if totals[0].load(Relaxed) != 0 || totals[7].load(Relaxed) != 0 {
-                let words = totals.each_ref().map(|w| w.load(Relaxed));
-                self.nodes
-                    .push((node, words, ring.first_start(node).load(Relaxed)));
+            // The count first: it tells which of the sums, read afterwards, is valid.
+            if words.totals[COUNT].load(Acquire) != 0 {
+                self.nodes.push(NodeCopy {
+                    node,
+                    totals: words.totals.each_ref().map(|w| w.load(Relaxed)),
+                    rare: words.rare.each_ref().map(|w| w.load(Relaxed)),
+                });
             }
         }
     }
 
     fn take_buckets(&mut self, histograms: &[AtomicU32]) {
         self.buckets.clear();
-        for (_, words, _) in &self.nodes {
-            match buckets_of(histograms, low(words[7])) {
+        for copy in &self.nodes {
+            match buckets_of(histograms, low(copy.totals[HISTOGRAM])) {
                 Some(buckets) => {
                     let counts = buckets.iter().map(|count| count.load(Relaxed));
                     self.buckets.extend(counts);
@@ -161,69 +261,100 @@ impl Copy {
         }
     }
 
-    fn complete(&mut self, marks: &Marks) {
-        let Some(change) = marks.pending() else {
-            return;
-        };
-        let at = self
+    fn finish(mut self, marks: Marks) -> TotalsSnapshot {
+        let counted: u64 = self.nodes.iter().map(|copy| copy.totals[COUNT]).sum();
+        let committed = marks
+            .head
+            .wrapping_add(marks.dropped)
+            .wrapping_sub(marks.base);
+        let is_one_missing = committed == counted.wrapping_add(1);
+        let mut dropped = marks.dropped;
+        let mut nodes: Vec<NodeSnapshot> = self
             .nodes
             .iter()
-            .position(|(node, ..)| *node == change.node());
-        // Without a histogram, the first call of a node leaves no trace before it is applied.
-        let at = at.unwrap_or_else(|| {
-            self.nodes.push((change.node(), [0; TOTALS_WORDS], 0));
-            self.buckets.extend([0; N_BUCKETS]);
-            self.nodes.len() - 1
-        });
-        let (_, words, first_start) = &mut self.nodes[at];
-        let (totals, first) = (words.map(AtomicU64::new), AtomicU64::new(*first_start));
-        change.apply(&totals, &first, &[]);
-        *words = totals.map(AtomicU64::into_inner);
-        *first_start = first.into_inner();
-        if let Some((bucket, count)) = change.bucket() {
-            self.buckets[at * N_BUCKETS + bucket] = count;
+            .zip(self.buckets.chunks_mut(N_BUCKETS))
+            .filter_map(|(copy, buckets)| copy.finish(buckets))
+            .collect();
+        match marks.last {
+            _ if !is_one_missing => {}
+            Some(record) if !marks.is_dropping => add_record(&mut nodes, record),
+            _ => dropped -= 1,
         }
-    }
-
-    fn finish(self, marks: &Marks) -> TotalsSnapshot {
-        let nodes = self.nodes.into_iter().zip(self.buckets.chunks(N_BUCKETS));
         TotalsSnapshot {
             head: marks.head,
-            dropped: marks.dropped,
-            nodes: nodes
-                .filter_map(|((node, words, first_start), buckets)| {
-                    node_snapshot(node, &words, first_start, buckets)
-                })
-                .collect(),
+            dropped,
+            nodes,
         }
     }
 }
 
-fn node_snapshot(
-    node: usize,
-    words: &[u64; TOTALS_WORDS],
-    first_start: u64,
-    buckets: &[u32],
-) -> Option<NodeSnapshot> {
-    if words[0] == 0 {
-        return None;
+impl NodeCopy {
+    /// Completes what follows the count, and unpacks.
+    fn finish(&self, buckets: &mut [u32]) -> Option<NodeSnapshot> {
+        let t = &self.totals;
+        let count = t[COUNT];
+        let (even, odd) = (t[SUM], t[SUM + 1]);
+        let (sum, sum_before) = if count % 2 == 0 {
+            (even, odd)
+        } else {
+            (odd, even)
+        };
+        let last = sum.wrapping_sub(sum_before);
+        let in_buckets: u64 = buckets.iter().map(|n| u64::from(*n)).sum();
+        if in_buckets + 1 == count {
+            buckets[bucket_of(last)] += 1;
+        }
+        let (errors, with_count) = (high(self.rare[ERRORS]), low(self.rare[ERRORS]));
+        let is_error_ahead = errors > 0 && with_count == low(count.wrapping_add(1));
+        let occupied = || (0..).zip(buckets.iter().copied()).filter(|(_, n)| *n > 0);
+        Some(NodeSnapshot {
+            node: u32::try_from(self.node).ok()?,
+            errors: errors - u32::from(is_error_ahead),
+            count,
+            sum,
+            min: t[MIN].min(last),
+            max: t[MAX].max(last),
+            last,
+            last_end: t[LAST_END],
+            first: t[FIRST],
+            first_start: self.rare[FIRST_START],
+            buckets: (low(t[HISTOGRAM]) != 0).then(|| occupied().collect()),
+        })
     }
-    let occupied = || {
-        (0..)
-            .zip(buckets.iter().copied())
-            .filter(|(_, count)| *count > 0)
-    };
-    Some(NodeSnapshot {
-        node: u32::try_from(node).ok()?,
-        errors: high(words[7]),
-        count: words[0],
-        sum: words[1],
-        min: words[2],
-        max: words[3],
-        last: words[4],
-        last_end: words[5],
-        first: words[6],
-        first_start,
-        buckets: (low(words[7]) != 0).then(|| occupied().collect()),
-    })
+}
+
+/// Adds the last committed record, whose producer had not come to the totals.
+fn add_record(nodes: &mut Vec<NodeSnapshot>, [start, end, node_flow_flags, _]: Record) {
+    let node = low(node_flow_flags);
+    let duration = end.saturating_sub(start);
+    let at = nodes
+        .iter()
+        .position(|known| known.node == node)
+        .unwrap_or_else(|| {
+            nodes.push(NodeSnapshot {
+                node,
+                min: duration,
+                first: duration,
+                first_start: start,
+                // A first call whose histogram nobody saw yet: it would have got one.
+                buckets: Some(Vec::new()),
+                ..NodeSnapshot::default()
+            });
+            nodes.len() - 1
+        });
+    let totals = &mut nodes[at];
+    totals.count += 1;
+    totals.sum = totals.sum.wrapping_add(duration);
+    totals.min = totals.min.min(duration);
+    totals.max = totals.max.max(duration);
+    (totals.last, totals.last_end) = (duration, end);
+    totals.errors += u32::from(node_flow_flags >> 48 & FLAG_FAILED != 0);
+    if let Some(buckets) = &mut totals.buckets {
+        let bucket = u32::try_from(bucket_of(duration)).unwrap_or(u32::MAX);
+        match buckets.binary_search_by_key(&bucket, |(b, _)| *b) {
+            Ok(place) => buckets[place].1 = buckets[place].1.saturating_add(1),
+            Err(place) => buckets.insert(place, (bucket, 1)),
+        }
+    }
+    nodes.sort_by_key(|n| n.node);
 }

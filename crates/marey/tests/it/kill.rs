@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
-use marey::{Run, Status};
+use marey::Status;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::program::{captures, recorded, rings};
+use crate::program::{captures, completed, recorded, rings};
 
 /// The counters of the flood after it died.
 fn counters(path: &Path, n: usize) -> Vec<u64> {
@@ -33,10 +33,6 @@ fn kill_after(child: &mut Child, counter: &Path, sections: u64, more: Duration) 
     std::thread::sleep(more);
     child.kill().unwrap();
     child.wait().unwrap();
-}
-
-fn completed(run: &Run) -> u64 {
-    run.totals.iter().map(|t| t.count).sum()
 }
 
 #[test]

@@ -3,5 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod damage;
+mod disk;
+mod endings;
+mod forks;
+mod golden;
 mod kill;
+mod limits;
+mod live;
+mod places;
 mod program;
+mod threads;

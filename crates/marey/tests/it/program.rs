@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use marey::Run;
+
 /// The built example, recording into `folder` with rings below `folder/rings`.
 pub(crate) fn recorded(example: &str, folder: &Path) -> Command {
     let mut command = Command::new(example_path(example));
@@ -40,4 +42,54 @@ fn example_path(name: &str) -> PathBuf {
         .nth(2)
         .expect("target/<profile>/deps/<test>");
     profile.join("examples").join(name)
+}
+
+/// Runs a program to its end, which must be a success, and returns what it printed.
+pub(crate) fn printed(command: &mut Command) -> String {
+    let output = command.output().expect("examples are built");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {complaint}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The number after a word that a program printed.
+pub(crate) fn number(printed: &str, word: &str) -> u64 {
+    let line = printed.lines().find_map(|line| line.strip_prefix(word));
+    line.expect(word).trim().parse().unwrap()
+}
+
+/// The only capture in `folder`.
+pub(crate) fn only_run(folder: &Path) -> Run {
+    let captures = captures(folder);
+    assert_eq!(captures.len(), 1, "{captures:?}");
+    marey::load(&captures[0]).unwrap()
+}
+
+/// Completed calls of all nodes with a name.
+pub(crate) fn calls(run: &Run, name: &str) -> u64 {
+    let nodes = run.nodes.iter().zip(&run.totals);
+    nodes
+        .filter(|(node, _)| node.name == name)
+        .map(|(_, totals)| totals.count)
+        .sum()
+}
+
+/// Completed calls.
+pub(crate) fn completed(run: &Run) -> u64 {
+    run.totals.iter().map(|totals| totals.count).sum()
+}
+
+/// Every completed call is recorded or counted as missing, and in a histogram.
+pub(crate) fn assert_adds_up(run: &Run) {
+    let recorded = run.sections.len() as u64;
+    assert_eq!(
+        recorded + run.losses.sections_missing(),
+        completed(run),
+        "{:?}",
+        run.losses
+    );
+    for totals in &run.totals {
+        let counted = totals.histogram.as_ref().map(marey::Histogram::count);
+        assert_eq!(counted.unwrap_or(0), totals.count);
+    }
 }

@@ -1,0 +1,102 @@
+//! Forks while it records: the other side of the tests of forks.
+//!
+//! `forks CASE` records 10 times `before` under an open `outer`, forks as CASE says, then records 5 times `after`.
+
+#![allow(unsafe_code, reason = "fork")]
+#![allow(clippy::unwrap_used, reason = "a test program")]
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+fn main() {
+    let case = std::env::args().nth(1).expect("a case");
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let outer = marey::section!("outer");
+    record("before", 10);
+    match case.as_str() {
+        "child" => wait_for(in_child(|| record("child", 7))),
+        "deep" => deep(),
+        "silent" => wait_for(in_child(|| {})),
+        "grandchild" => wait_for(in_child(|| {
+            record("child", 3);
+            wait_for(in_child(|| record("grandchild", 4)));
+            record("child", 2);
+        })),
+        "grandchild of a silent child" => wait_for(in_child(|| {
+            wait_for(in_child(|| record("grandchild", 4)));
+        })),
+        "while off" => {
+            recording.finish();
+            wait_for(in_child(|| record("child", 7)));
+            return;
+        }
+        "storm" => storm(),
+        _ => unreachable!("no such case"),
+    }
+    record("after", 5);
+    drop(outer);
+    recording.finish();
+}
+
+fn record(name: &str, n: usize) {
+    for _ in 0..n {
+        drop(marey::section_named(name));
+    }
+}
+
+/// More sections open at the fork than there are slots for guards; the child drops them all.
+fn deep() {
+    let open: Vec<_> = (0..100).map(|_| marey::section!("deep")).collect();
+    let mut open = Some(open);
+    // SAFETY: the child goes on with what fork leaves to it, like any other program.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        record("child", 1);
+        drop(open.take());
+        record("child", 6);
+        exit();
+    }
+    wait_for(pid);
+    drop(open);
+}
+
+/// Forks 200 times while three threads record as fast as they can.
+fn storm() {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    record("flood", 1);
+                    marey::event("flood", &[]);
+                }
+            });
+        }
+        for _ in 0..200 {
+            wait_for(in_child(|| record("child", 1)));
+        }
+        is_over.store(true, Relaxed);
+    });
+}
+
+fn in_child(work: impl FnOnce()) -> libc::pid_t {
+    // SAFETY: the child goes on with what fork leaves to it, like any other program.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0);
+    if pid == 0 {
+        work();
+        exit();
+    }
+    pid
+}
+
+fn exit() -> ! {
+    // SAFETY: ends the process at once, as `os._exit` in a worker does.
+    unsafe { libc::_exit(0) }
+}
+
+fn wait_for(pid: libc::pid_t) {
+    let mut status = 0;
+    // SAFETY: waits for a child of this process, into a valid place.
+    let waited = unsafe { libc::waitpid(pid, &raw mut status, 0) };
+    assert_eq!((waited, status), (pid, 0));
+}

@@ -1,0 +1,106 @@
+//! Where rings and captures go when they cannot go where they should.
+
+use std::fs;
+
+use marey::Status;
+
+use crate::program::{assert_adds_up, calls, captures, only_run, printed, recorded};
+
+#[test]
+fn rings_go_to_the_output_folder_when_their_place_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "mine").unwrap();
+    for place in [file.clone(), file.join("below"), "/proc/nowhere".into()] {
+        fs::remove_dir_all(folder.path().join("out")).ok();
+        printed(
+            recorded("endings", folder.path())
+                .env("MAREY_RING_DIR", place)
+                .arg("return"),
+        );
+        let run = only_run(folder.path());
+        assert_adds_up(&run);
+        assert_eq!(calls(&run, "step"), 100);
+        let rings = run.info.facts.iter().find(|(key, _)| key == "ring_folder");
+        assert!(rings.unwrap().1.contains("out/.marey-rings/"), "{rings:?}");
+        assert_eq!(run.losses.threads_in_private_memory, 0);
+        assert!(!folder.path().join("out/.marey-rings").exists());
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn a_kill_with_rings_in_the_output_folder_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = recorded("endings", folder.path());
+    let status = command
+        .env("MAREY_RING_DIR", "/proc/nowhere")
+        .arg("abort")
+        .output()
+        .unwrap()
+        .status;
+    assert!(!status.success());
+    let run = only_run(folder.path());
+    assert_adds_up(&run);
+    assert_eq!((calls(&run, "step"), run.open.len()), (100, 1));
+    let rings = folder.path().join("out/.marey-rings");
+    assert_eq!(
+        marey::close_leftovers(&rings, |_| Status::Killed(6)).len(),
+        1
+    );
+    assert_eq!(only_run(folder.path()).status, Status::Killed(6));
+}
+
+#[test]
+fn without_shared_memory_threads_record_in_private_memory_and_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = recorded("loads", folder.path());
+    printed(
+        command
+            .env("MAREY_SHARED_BYTES", "0")
+            .args(["threads", "8"]),
+    );
+    let run = only_run(folder.path());
+    assert_adds_up(&run);
+    assert_eq!(calls(&run, "step"), 8 * 20_000);
+    assert!(
+        run.losses.threads_in_private_memory >= 1,
+        "{:?}",
+        run.losses
+    );
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_made_is_one_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "mine").unwrap();
+    let mut command = recorded("loads", folder.path());
+    let output = command
+        .env("MAREY_OUTPUT_DIR", &file)
+        .args(["steps", "1000"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    assert_eq!(output.stdout, b"done\n");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.starts_with("marey: ") && said.contains("in memory"),
+        "{said}"
+    );
+    assert!(captures(folder.path()).is_empty());
+}
+
+#[test]
+fn an_output_folder_that_does_not_exist_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("a/b/c");
+    printed(
+        recorded("endings", folder.path())
+            .env("MAREY_OUTPUT_DIR", &deep)
+            .arg("return"),
+    );
+    let latest = fs::read_dir(deep.join("latest")).unwrap().count();
+    assert_eq!(latest, 1);
+}
