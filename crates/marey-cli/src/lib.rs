@@ -1,1 +1,70 @@
-//! Placeholder.
+//! The `marey` command, as a library: [`run`] is the whole of it, and `src/main.rs` only calls it.
+//!
+//! One file per command in `commands/`. Errors are printed in one place, here; standard output is for what was asked for,
+//! standard error for everything else.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod console;
+mod exit;
+pub mod run_folder;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::Parser;
+
+use arguments::Arguments;
+use console::Console;
+
+pub use exit::Exit;
+
+/// Runs the command line `args`, the program's own name first. Programs that it starts get the process's own standard streams;
+/// what Marey itself says goes to `out` and `err`.
+///
+/// For `marey run` it also takes over the signals that it forwards (`SIGINT` and the like), for the rest of the process's life.
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Exit {
+    let mut console = Console::new(out, err);
+    let arguments = match Arguments::try_parse_from(args) {
+        Ok(arguments) => arguments,
+        Err(refusal) => return show_refusal(&refusal, &mut console),
+    };
+    let ended = commands::run(&arguments.command, &mut console)
+        .and_then(|exit| console.flush().map(|()| exit).map_err(Into::into));
+    match ended {
+        Ok(exit) => exit,
+        Err(error) if is_broken_pipe(&error) => Exit::SUCCESS,
+        Err(error) => {
+            console.say(&format!("{error:#}"));
+            Exit::USAGE
+        }
+    }
+}
+
+/// Help and version go to standard output, what is wrong with the arguments to standard error.
+fn show_refusal(refusal: &clap::Error, console: &mut Console<'_>) -> Exit {
+    let text = refusal.render().to_string();
+    if refusal.use_stderr() {
+        console.say_as_it_is(&text);
+        return Exit::USAGE;
+    }
+    match console.show(&text).and_then(|()| console.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Exit::USAGE,
+        _ => Exit::SUCCESS,
+    }
+}
+
+/// Whoever read our output has seen enough.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

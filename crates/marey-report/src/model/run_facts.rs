@@ -84,7 +84,8 @@ impl RunFacts {
 }
 
 impl RunStatus {
-    pub(super) fn new(status: &Status) -> Self {
+    /// Of a status.
+    pub fn new(status: &Status) -> Self {
         let of_kind = |kind| Self {
             kind,
             signal: None,

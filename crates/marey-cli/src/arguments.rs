@@ -1,0 +1,42 @@
+//! What can be said on the command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{demo, doctor, report, run};
+
+/// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
+#[derive(Debug, Parser)]
+#[command(
+    name = "marey",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
+#[command(after_help = "\
+Start with:
+  marey run -- python pipeline.py      record a pipeline and see a summary when it ends
+  marey report profiling_results       see the newest recording again
+  marey doctor                         see what can be measured on this machine")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Run(run::Arguments),
+    Report(report::Arguments),
+    Doctor(doctor::Arguments),
+    Demo(demo::Arguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
+}

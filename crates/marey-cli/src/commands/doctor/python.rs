@@ -1,0 +1,117 @@
+//! The Python on PATH: whether Marey can be imported there, and whether torch is there.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::check::Check;
+
+/// Imports marey, because that is the question; only looks for torch, because importing it takes seconds.
+const PROBE: &str = r#"
+import importlib.util, json, sys
+found = {"version": "%d.%d.%d" % sys.version_info[:3], "executable": sys.executable}
+try:
+    import marey
+    found["marey"] = str(getattr(marey, "__version__", "of unknown version"))
+except BaseException as error:
+    found["marey_problem"] = "%s: %s" % (type(error).__name__, error)
+if importlib.util.find_spec("torch"):
+    try:
+        from importlib.metadata import version
+        found["torch"] = version("torch")
+    except Exception:
+        found["torch"] = "of unknown version"
+print(json.dumps(found))
+"#;
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the probe found.
+#[derive(Debug, Deserialize)]
+struct Found {
+    version: String,
+    executable: String,
+    marey: Option<String>,
+    marey_problem: Option<String>,
+    torch: Option<String>,
+}
+
+/// Python, marey and torch.
+pub(super) fn checks() -> Vec<Check> {
+    let Some(program) = on_path("python").or_else(|| on_path("python3")) else {
+        return vec![Check::not_available(
+            "python",
+            "neither python nor python3 is on PATH",
+        )];
+    };
+    match probe(&program) {
+        Err(problem) => vec![Check::not_available(
+            "python",
+            format!("{} {problem}", program.display()),
+        )],
+        Ok(found) => vec![python(&found), torch(&found)],
+    }
+}
+
+fn python(found: &Found) -> Check {
+    let this = format!("{} ({})", found.executable, found.version);
+    match (&found.marey, &found.marey_problem) {
+        (Some(version), _) => Check::available("python", format!("{this} with marey {version}")),
+        (None, problem) => Check::limited(
+            "python",
+            format!(
+                "{this} cannot import marey ({}); install marey there to record it",
+                problem.as_deref().unwrap_or("no reason given")
+            ),
+        ),
+    }
+}
+
+fn torch(found: &Found) -> Check {
+    match &found.torch {
+        Some(version) => Check::available("torch", version.clone()),
+        None => Check::not_available("torch", format!("not installed for {}", found.executable)),
+    }
+}
+
+/// Runs the probe, recording off, for a limited time.
+fn probe(program: &PathBuf) -> Result<Found, String> {
+    let mut child = Command::new(program)
+        .args(["-c", PROBE])
+        .env_remove("MAREY_ENABLED")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("cannot be run: {error}"))?;
+    let mut output = child.stdout.take().ok_or("gave no answer")?;
+    let (sender, receiver) = mpsc::channel();
+    let read = move || {
+        let mut text = String::new();
+        output.read_to_string(&mut text).ok();
+        sender.send(text).ok();
+    };
+    let reader = std::thread::Builder::new()
+        .name("marey-probe".into())
+        .spawn(read);
+    let answer = reader
+        .ok()
+        .and_then(|_| receiver.recv_timeout(PATIENCE).ok());
+    child.kill().ok();
+    child.wait().ok();
+    let answer = answer.ok_or_else(|| format!("did not answer within {} s", PATIENCE.as_secs()))?;
+    let line = answer.lines().next_back().unwrap_or_default();
+    serde_json::from_str(line).map_err(|_| "ended without an answer".into())
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| {
+            file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+        })
+}

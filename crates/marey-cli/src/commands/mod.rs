@@ -1,0 +1,43 @@
+//! One file per command.
+
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod report;
+pub(crate) mod run;
+
+use std::path::Path;
+
+use crate::arguments::Command;
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::run_folder::{JobFolder, Process};
+
+/// Runs a command.
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    match command {
+        Command::Run(arguments) => Ok(run::run(arguments, console)),
+        Command::Report(arguments) => report::run(arguments, console),
+        Command::Doctor(arguments) => doctor::run(arguments, console),
+        Command::Demo(arguments) => demo::run(arguments, console),
+    }
+}
+
+/// The processes that the summary is not about, a line each; empty when there are none.
+fn other_processes(job: &JobFolder) -> String {
+    let lines: Vec<String> = job.others().map(Process::line).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("\nOther processes of this job:\n{}\n", lines.join("\n"))
+}
+
+/// A path as it is shown: relative where that is shorter to read.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
+    below
+        .filter(|below| !below.as_os_str().is_empty())
+        .unwrap_or_else(|| path.to_owned())
+        .display()
+        .to_string()
+}

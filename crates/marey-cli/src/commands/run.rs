@@ -1,0 +1,111 @@
+//! `marey run`: records a program without changing it.
+//!
+//! ```text
+//! prepare the job's folder ─► start the program ─► wait, pass signals on ─► complete captures ─► reports, summary ─► end as it did
+//! ```
+//!
+//! Whatever goes wrong around it, the program runs, and its exit code or signal is ours.
+
+mod child;
+mod conclusion;
+mod job;
+mod python;
+mod signals;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::console::Console;
+use crate::exit::Exit;
+use child::{Child, NoEnding};
+use conclusion::Conclusion;
+use job::Job;
+
+/// Run a program and record it
+///
+/// The program gets this terminal, its exit code is passed on, and it need not be changed: known Python pipelines are instrumented as
+/// they are imported. A Rust program is recorded if it calls marey::start_from_env().
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::doc_markdown,
+    reason = "help texts for a terminal, where backticks are noise"
+)]
+#[command(after_help = "\
+Examples:
+  marey run -- python pipeline.py --steps 30
+  marey run --output results -- torchrun --nproc-per-node 4 generate.py
+
+Reports go to <DIR>/<job id>/, and those of the newest job also to <DIR> itself. What Marey says goes to standard error.")]
+pub(crate) struct Arguments {
+    /// Folder for recordings and reports [default: $MAREY_OUTPUT_DIR, else profiling_results]
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Name of this job's folder [default: $MAREY_JOB_ID, else time, host and process]
+    #[arg(long, value_name = "ID")]
+    job_id: Option<String>,
+    /// Show no summary, only where the reports are
+    #[arg(long)]
+    no_summary: bool,
+    /// Say nothing unless something is wrong
+    #[arg(long, short)]
+    quiet: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Arguments {
+    /// The user's command, with our own settings for the environment.
+    fn command(&self, job: Option<&Job>) -> Command {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]);
+        match job {
+            Some(job) => job.set_environment(&mut command),
+            None => {
+                command.env_remove("MAREY_ENABLED");
+            }
+        }
+        command
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
+    let prepared = Job::prepare(arguments.output.clone(), arguments.job_id.clone());
+    let job = prepared
+        .inspect_err(|problem| console.say(&format!("recording is off: {problem}")))
+        .ok();
+    let entry = python::entry(&arguments.command);
+    if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
+        console.say(&format!("Python itself is not recorded: {reason}"));
+    }
+    match child::run_to_end(arguments.command(job.as_ref())) {
+        Err(NoEnding { text, code }) => {
+            console.say(&text);
+            if let Some(job) = job {
+                job.remove_if_empty();
+            }
+            Exit::Code(code)
+        }
+        Ok(child) => {
+            if let Some(job) = job {
+                Conclusion {
+                    arguments,
+                    job: &job,
+                    child: &child,
+                    entry: &entry,
+                }
+                .show(console);
+                job.tidy_up();
+            }
+            exit_of(&child)
+        }
+    }
+}
+
+fn exit_of(child: &Child) -> Exit {
+    match child.killed_by() {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Code(child.code()),
+    }
+}

@@ -1,0 +1,84 @@
+//! The program: started, waited for, ended.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use super::signals::Forwarder;
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(super) struct Child {
+    /// Its process id.
+    pub(super) pid: u32,
+    status: ExitStatus,
+}
+
+/// A program that could not be started, or was lost.
+#[derive(Debug)]
+pub(super) struct NoEnding {
+    /// What to say.
+    pub(super) text: String,
+    /// The exit code for it; of a program that could not be started the one that shells have: 127 not found, 126 not executable.
+    pub(super) code: u8,
+}
+
+impl Child {
+    /// The signal that it died of, if it did.
+    pub(super) fn killed_by(&self) -> Option<i32> {
+        self.status.signal()
+    }
+
+    /// Its exit code; 0 when a signal ended it.
+    pub(super) fn code(&self) -> u8 {
+        // The system keeps eight bits.
+        u8::try_from(self.status.code().unwrap_or(0) & 0xff).unwrap_or(1)
+    }
+}
+
+/// Starts the program with our standard streams and waits for its end. Signals that reach us meanwhile reach it.
+pub(super) fn run_to_end(mut command: Command) -> Result<Child, NoEnding> {
+    // Without one the program runs all the same.
+    let forwarder = Forwarder::start().ok();
+    let mut program = command
+        .spawn()
+        .map_err(|source| NoEnding::not_started(command.get_program(), &source))?;
+    let pid = Pid::from_child(&program);
+    if let Some(forwarder) = &forwarder {
+        forwarder.aim_at(pid);
+    }
+    // Its number stays its own until it is waited for for good: a signal can hit nobody else.
+    let until_its_end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while waitid(WaitId::Pid(pid), until_its_end).is_err_and(|error| error == Errno::INTR) {}
+    if let Some(forwarder) = &forwarder {
+        forwarder.let_go();
+    }
+    match program.wait() {
+        Ok(status) => Ok(Child {
+            pid: program.id(),
+            status,
+        }),
+        Err(source) => Err(NoEnding {
+            text: format!("cannot learn how the program ended: {source}"),
+            code: 1,
+        }),
+    }
+}
+
+impl NoEnding {
+    fn not_started(program: &OsStr, source: &io::Error) -> Self {
+        let (reason, code) = match source.kind() {
+            io::ErrorKind::NotFound => ("not found".to_owned(), 127),
+            io::ErrorKind::PermissionDenied => ("not executable (permission denied)".into(), 126),
+            _ => (source.to_string(), 126),
+        };
+        Self {
+            text: format!("cannot run {}: {reason}", program.display()),
+            code,
+        }
+    }
+}

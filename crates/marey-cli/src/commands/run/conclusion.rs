@@ -1,0 +1,98 @@
+//! What is said when the program has ended.
+
+use marey_report::summary;
+
+use super::Arguments;
+use super::child::Child;
+use super::job::Job;
+use super::python::Entry;
+use crate::commands::{other_processes, shown};
+use crate::console::Console;
+use crate::run_folder::{JobFolder, captures, complete_all};
+
+/// Everything that is known when the program has ended.
+pub(super) struct Conclusion<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) job: &'a Job,
+    pub(super) child: &'a Child,
+    pub(super) entry: &'a Entry,
+}
+
+impl Conclusion<'_> {
+    /// Completes the captures, writes the reports, shows the summary.
+    pub(super) fn show(&self, console: &mut Console<'_>) {
+        let folder = &self.job.folder;
+        let killed = self
+            .child
+            .killed_by()
+            .map(|signal| (self.child.pid, signal));
+        for problem in complete_all(folder, killed) {
+            console.say(&problem.to_string());
+        }
+        let is_recorded = captures(folder)
+            .is_ok_and(|found| found.iter().any(|path| !self.job.earlier.contains(path)));
+        if !is_recorded {
+            self.say_ending(console);
+            console.say(&format!("nothing was recorded: {}", self.why_nothing()));
+            return;
+        }
+        match JobFolder::read(folder, &self.job.earlier) {
+            Err(problem) => console.say(&problem.to_string()),
+            Ok(job) => self.show_job(&job, console),
+        }
+    }
+
+    fn show_job(&self, job: &JobFolder, console: &mut Console<'_>) {
+        for unreadable in &job.unreadable {
+            console.say(&unreadable.to_string());
+        }
+        let written = job.write();
+        if !self.arguments.quiet && !self.arguments.no_summary {
+            let text = job.report.as_ref().map(summary).unwrap_or_default();
+            console.say_as_it_is(&format!("\n{text}{}\n", other_processes(job)));
+        }
+        self.say_ending(console);
+        match written {
+            Ok(_) if self.arguments.quiet => {}
+            Ok(_) => console.say(&format!("reports are in {}", shown(&job.path))),
+            Err(problem) => console.say(&format!(
+                "{problem}; make room and run: marey report {}",
+                shown(&job.path)
+            )),
+        }
+    }
+
+    /// How the program ended, when that was not well.
+    fn say_ending(&self, console: &mut Console<'_>) {
+        if self.arguments.quiet {
+            return;
+        }
+        match (self.child.killed_by(), self.child.code()) {
+            (Some(signal), _) => {
+                let status = marey_report::RunStatus::new(&marey::Status::Killed(signal));
+                console.say(&format!("the program was {}", status.text()));
+            }
+            (None, 0) => {}
+            (None, code) => console.say(&format!("the program ended with exit code {code}")),
+        }
+    }
+
+    /// The likeliest reason, and what to do.
+    fn why_nothing(&self) -> String {
+        let closed = self.entry.closed_by.clone();
+        if let Some(reason) = closed
+            .or_else(|| self.job.refusal())
+            .or_else(|| self.job.python_path_problem())
+        {
+            return reason;
+        }
+        if self.entry.is_python {
+            return "the program opened no section, and no pipeline that Marey knows; add sections of your own: \
+                    with marey.profile_section(\"name\"): …"
+                .into();
+        }
+        "the program is neither a Python that Marey can enter nor one that calls marey::start_from_env(); \
+         a launcher must pass on MAREY_ENABLED and PYTHONPATH"
+            .into()
+    }
+}

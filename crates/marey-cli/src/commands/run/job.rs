@@ -1,0 +1,147 @@
+//! The folder of a job that is about to run, and the environment that leads a program there.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fmt, fs, io};
+
+use marey::Config;
+
+use crate::run_folder::captures;
+
+/// What Python imports when it starts.
+const SITECUSTOMIZE: &str = include_str!("../../startup/sitecustomize.py");
+
+/// A job that is about to run.
+#[derive(Debug)]
+pub(super) struct Job {
+    out: PathBuf,
+    id: String,
+    /// `<out>/<id>`.
+    pub(super) folder: PathBuf,
+    /// Captures of an earlier job of the same name.
+    pub(super) earlier: BTreeSet<PathBuf>,
+    /// Made by us, so removed by us when nothing came into it.
+    is_out_ours: bool,
+}
+
+/// Why nothing can be recorded.
+#[derive(Debug)]
+pub(super) struct Unusable {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "cannot write to {}: {}; choose another folder with --output",
+            self.path.display(),
+            self.source
+        )
+    }
+}
+
+impl Job {
+    /// Makes the folder with what the program needs to find it. As asked for, else as the environment says, else the default.
+    pub(super) fn prepare(
+        output: Option<PathBuf>,
+        job_id: Option<String>,
+    ) -> Result<Self, Unusable> {
+        let (from_env, _) = Config::from_env();
+        let out = output
+            .or(from_env.output_dir)
+            .unwrap_or_else(marey::default_output_dir);
+        let unusable = |path: &Path| {
+            let path = path.to_owned();
+            |source| Unusable { path, source }
+        };
+        let out = std::path::absolute(&out).map_err(unusable(&out))?;
+        let id = marey::job_id(&Config {
+            job_id: job_id.or(from_env.job_id),
+            ..Config::default()
+        });
+        let job = Self {
+            folder: out.join(&id),
+            is_out_ours: !out.exists(),
+            earlier: captures(&out.join(&id))
+                .unwrap_or_default()
+                .into_iter()
+                .collect(),
+            out,
+            id,
+        };
+        let written = fs::create_dir_all(job.startup())
+            .and_then(|()| fs::write(job.startup().join("sitecustomize.py"), SITECUSTOMIZE));
+        match written {
+            Ok(()) => Ok(job),
+            Err(source) => {
+                job.remove_if_empty();
+                Err(unusable(&job.folder)(source))
+            }
+        }
+    }
+
+    /// Switches recording on in the program and its descendants.
+    pub(super) fn set_environment(&self, command: &mut Command) {
+        command
+            .env("MAREY_ENABLED", "1")
+            .env("MAREY_OUTPUT_DIR", &self.out)
+            .env("MAREY_JOB_ID", &self.id);
+        let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        // The program may change its folder.
+        if let Some(rings) = given("MAREY_RING_DIR") {
+            command.env(
+                "MAREY_RING_DIR",
+                std::path::absolute(&rings).unwrap_or(rings.into()),
+            );
+        }
+        if self.python_path_problem().is_none() {
+            let mut path = OsString::from(self.startup());
+            if let Some(theirs) = given("PYTHONPATH") {
+                path.push(":");
+                path.push(theirs);
+            }
+            command.env("PYTHONPATH", path);
+        }
+    }
+
+    /// Why Python cannot be told where to start; `None` when it can.
+    pub(super) fn python_path_problem(&self) -> Option<String> {
+        let has_colon = self.out.as_os_str().as_bytes().contains(&b':');
+        has_colon.then(|| {
+            "the path of the output folder has a colon, which PYTHONPATH cannot hold; choose another folder with --output"
+                .into()
+        })
+    }
+
+    /// What a Python said that could not be recorded.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let text = fs::read(self.startup().join("refused")).ok()?;
+        Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Removes what only starting programs need.
+    pub(super) fn tidy_up(&self) {
+        fs::remove_dir_all(self.startup()).ok();
+        self.remove_if_empty();
+    }
+
+    /// Removes the folder when nothing was recorded into it.
+    pub(super) fn remove_if_empty(&self) {
+        if captures(&self.folder).is_ok_and(|captures| captures.is_empty()) {
+            fs::remove_dir_all(self.startup()).ok();
+        }
+        fs::remove_dir(&self.folder).ok();
+        if self.is_out_ours {
+            fs::remove_dir(&self.out).ok();
+        }
+    }
+
+    fn startup(&self) -> PathBuf {
+        self.folder.join(".startup")
+    }
+}

@@ -1,0 +1,38 @@
+//! Where a command writes.
+
+use std::io::{self, Write};
+
+use marey_report::escape;
+
+/// The two streams of a command.
+pub(crate) struct Console<'a> {
+    out: &'a mut dyn Write,
+    err: &'a mut dyn Write,
+}
+
+impl<'a> Console<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
+        Self { out, err }
+    }
+
+    /// Writes what was asked for to standard output. It is escaped already.
+    pub(crate) fn show(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// Says something on standard error, in one line. A standard error that cannot be written changes nothing.
+    pub(crate) fn say(&mut self, text: &str) {
+        writeln!(self.err, "marey: {}", escape::visible(text)).ok();
+    }
+
+    /// Writes text that is escaped already to standard error, as it is.
+    pub(crate) fn say_as_it_is(&mut self, text: &str) {
+        self.err.write_all(text.as_bytes()).ok();
+    }
+
+    /// Everything has arrived.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.err.flush().ok();
+        self.out.flush()
+    }
+}

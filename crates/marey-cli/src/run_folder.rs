@@ -1,0 +1,199 @@
+//! A job's folder: its captures, and the documents that readers make from them.
+//!
+//! ```text
+//! <out>/<job-id>/rank0-<pid>.marey …          written by the processes themselves
+//!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json
+//! <out>/timing_summary.txt …                  the same again, of the newest job
+//! ```
+//!
+//! Everything here can be made again from the captures, any time.
+
+mod documents;
+mod process;
+mod salvage;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use marey::{ReadError, Run};
+use marey_report::{Report, RunStatus, StatusKind};
+
+pub use documents::{write_capture_documents, write_documents};
+pub use process::Process;
+pub use salvage::{complete, complete_all};
+
+/// What can go wrong with a job's folder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder cannot be listed.
+    #[error("cannot read the folder {path}: {source}")]
+    Unreadable {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no capture in it.
+    #[error("{path} holds no captures (*.marey)")]
+    NoCaptures {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A document cannot be written.
+    #[error("cannot write {path}: {source}")]
+    NotWritten {
+        /// The document.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What a dead process left in shared memory cannot be added to its capture. Reports show it all the same.
+    #[error("cannot complete {path}: {source}")]
+    NotCompleted {
+        /// The capture.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What a job's folder holds, as read at one moment.
+#[derive(Debug)]
+pub struct JobFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Its processes, in order of their start.
+    pub processes: Vec<Process>,
+    /// Captures of which nothing can be read.
+    pub unreadable: Vec<ReadError>,
+    /// Index into `processes` of the one that the documents describe; `None` when no capture can be read.
+    pub main: Option<usize>,
+    /// What is shown about it.
+    pub report: Option<Report>,
+}
+
+/// Reads a job's folder and writes its documents there, and into the folder above if this is the newest job.
+///
+/// # Errors
+/// When there are no captures, or a document cannot be written.
+pub fn write_reports(job_folder: &Path) -> Result<JobFolder, Error> {
+    let job = JobFolder::read(job_folder, &BTreeSet::new())?;
+    job.write()?;
+    Ok(job)
+}
+
+/// The captures in a folder, sorted by name.
+pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Unreadable {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut captures = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|e| e == "marey") && path.is_file() {
+            captures.push(path);
+        }
+    }
+    captures.sort();
+    Ok(captures)
+}
+
+impl JobFolder {
+    /// Reads all captures of a folder, one after the other; two at most are in memory at the same time. `earlier` ones, of a
+    /// job with the same name that ran before, are described only if there are no others.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn read(path: &Path, earlier: &BTreeSet<PathBuf>) -> Result<Self, Error> {
+        let captures = captures(path)?;
+        if captures.is_empty() {
+            return Err(Error::NoCaptures {
+                path: path.to_owned(),
+            });
+        }
+        let (mut processes, mut unreadable) = (Vec::new(), Vec::new());
+        let mut best: Option<(Precedence, Run)> = None;
+        for capture in captures {
+            match marey::load(&capture) {
+                Err(error) => unreadable.push(error),
+                Ok(run) => {
+                    let process = Process::new(&capture, &run);
+                    let precedence = Precedence::new(&process, earlier.contains(&capture));
+                    processes.push(process);
+                    if best.as_ref().is_none_or(|(other, _)| precedence < *other) {
+                        best = Some((precedence, run));
+                    }
+                }
+            }
+        }
+        processes.sort_by(|a, b| (a.start_unix_ns, &a.file).cmp(&(b.start_unix_ns, &b.file)));
+        let is_main = |process: &Process| {
+            best.as_ref()
+                .is_some_and(|(precedence, _)| precedence.file == process.file)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            main: processes.iter().position(is_main),
+            report: best.as_ref().map(|(_, run)| Report::new(run)),
+            processes,
+            unreadable,
+        })
+    }
+
+    /// The processes that the documents do not describe.
+    pub fn others(&self) -> impl Iterator<Item = &Process> {
+        let others = self.processes.iter().enumerate();
+        others
+            .filter(|(index, _)| Some(*index) != self.main)
+            .map(|(_, process)| process)
+    }
+
+    /// How the job ended: running while any process runs, else the worst that happened to a process that was not forked from
+    /// another. `None` when no capture can be read.
+    pub fn status(&self) -> Option<&RunStatus> {
+        let severity = |status: &RunStatus| match status.kind {
+            StatusKind::Finished => 0,
+            StatusKind::EndedWithoutClosing => 1,
+            StatusKind::Failed => 2,
+            StatusKind::Killed => 3,
+            StatusKind::Running => 4,
+        };
+        // Workers that are forked usually end without a word.
+        let counts = |process: &&Process| {
+            process.forked_from.is_none() || process.status.kind == StatusKind::Running
+        };
+        let counted = self.processes.iter().filter(counts);
+        counted
+            .chain(self.main.map(|main| &self.processes[main]))
+            .map(|process| &process.status)
+            .max_by_key(|status| severity(status))
+    }
+}
+
+/// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
+/// that recorded something is the one that the user means.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Precedence {
+    is_earlier: bool,
+    is_empty: bool,
+    is_forked: bool,
+    rank: u32,
+    start_unix_ns: u64,
+    file: String,
+}
+
+impl Precedence {
+    fn new(process: &Process, is_earlier: bool) -> Self {
+        Self {
+            is_earlier,
+            is_empty: process.is_empty,
+            is_forked: process.forked_from.is_some(),
+            rank: process.rank.unwrap_or(0),
+            start_unix_ns: process.start_unix_ns,
+            file: process.file.clone(),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The derived files of a job: made anew from its captures, each replaced in one step.
+
+use std::ffi::OsString;
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use marey_report::{Report, RunStatus, StatusKind, escape, memory_log, profiling_report, summary};
+use serde::Serialize;
+
+use super::{Error, JobFolder, Process};
+
+/// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
+const SCHEMA_VERSION: &str = "1.0";
+
+/// `run.json`.
+#[derive(Serialize)]
+struct JobObject<'a> {
+    schema_version: &'static str,
+    job_id: String,
+    status: Option<StatusObject<'a>>,
+    main: Option<&'a str>,
+    processes: Vec<ProcessObject<'a>>,
+    unreadable: Vec<String>,
+}
+
+/// One process in `run.json`; times in seconds.
+#[derive(Serialize)]
+struct ProcessObject<'a> {
+    file: &'a str,
+    pid: u32,
+    rank: Option<u32>,
+    host: Option<&'a str>,
+    forked_from: Option<u32>,
+    command: &'a [String],
+    status: StatusObject<'a>,
+    start: f64,
+    wall: f64,
+    recorded_something: bool,
+}
+
+#[derive(Serialize)]
+struct StatusObject<'a> {
+    kind: StatusKind,
+    signal: Option<i32>,
+    reason: Option<&'a str>,
+    text: String,
+}
+
+impl JobFolder {
+    /// Writes the documents; returns their paths. Where `latest` in the folder above points here, the documented names stand
+    /// there, too.
+    ///
+    /// # Errors
+    /// At the first document that cannot be written; those before it stay.
+    pub fn write(&self) -> Result<Vec<PathBuf>, Error> {
+        let mut written = vec![replace(self.path.join("run.json"), &self.run_json())?];
+        let Some(report) = &self.report else {
+            return Ok(written);
+        };
+        let documents = documents(report);
+        for (name, bytes) in &documents {
+            written.push(replace(self.path.join(name), bytes)?);
+        }
+        if let Some(out) = self.path.parent().filter(|out| self.is_newest(out)) {
+            for (name, bytes) in &documents {
+                written.push(replace(out.join(name), bytes)?);
+            }
+        }
+        Ok(written)
+    }
+
+    fn is_newest(&self, out: &Path) -> bool {
+        let latest = out.join("latest").canonicalize();
+        latest.is_ok_and(|latest| self.path.canonicalize().is_ok_and(|path| path == latest))
+    }
+
+    /// The job as UTF-8 JSON, safe to print.
+    pub fn run_json(&self) -> Vec<u8> {
+        let name = self.path.file_name().unwrap_or_default();
+        let job = JobObject {
+            schema_version: SCHEMA_VERSION,
+            job_id: name.to_string_lossy().into_owned(),
+            status: self.status().map(StatusObject::new),
+            main: self.main.map(|main| self.processes[main].file.as_str()),
+            processes: self.processes.iter().map(ProcessObject::new).collect(),
+            unreadable: self.unreadable.iter().map(ToString::to_string).collect(),
+        };
+        // String keys and plain values always serialize.
+        let text = serde_json::to_string_pretty(&job).unwrap_or_default();
+        (escape::json(&text) + "\n").into_bytes()
+    }
+}
+
+/// Writes the documents of one capture beside it, their names after the capture's; returns their paths.
+///
+/// # Errors
+/// At the first one that cannot be written.
+pub fn write_capture_documents(capture: &Path, report: &Report) -> Result<Vec<PathBuf>, Error> {
+    let beside = |name: &str| {
+        let mut file = OsString::from(capture.file_stem().unwrap_or_default());
+        file.push("-");
+        file.push(name);
+        capture.with_file_name(file)
+    };
+    documents(report)
+        .iter()
+        .map(|(name, bytes)| replace(beside(name), bytes))
+        .collect()
+}
+
+/// Writes the documents of a report into a folder, under the names that users know; makes the folder. Returns their paths.
+///
+/// # Errors
+/// At the first one that cannot be written.
+pub fn write_documents(folder: &Path, report: &Report) -> Result<Vec<PathBuf>, Error> {
+    std::fs::create_dir_all(folder).map_err(|source| Error::NotWritten {
+        path: folder.into(),
+        source,
+    })?;
+    documents(report)
+        .iter()
+        .map(|(name, bytes)| replace(folder.join(name), bytes))
+        .collect()
+}
+
+fn documents(report: &Report) -> [(&'static str, Vec<u8>); 3] {
+    [
+        ("timing_summary.txt", summary(report).into_bytes()),
+        ("profiling_report.json", profiling_report(report)),
+        ("memory_log.json", memory_log(report)),
+    ]
+}
+
+/// Readers see the old file or the new one, never half of one.
+fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
+    let attempt = || -> io::Result<()> {
+        let mut file = tempfile::Builder::new()
+            .prefix(".marey-")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
+        file.write_all(bytes)?;
+        file.persist(&path)?;
+        Ok(())
+    };
+    match attempt() {
+        Ok(()) => Ok(path),
+        Err(source) => Err(Error::NotWritten { path, source }),
+    }
+}
+
+impl<'a> ProcessObject<'a> {
+    fn new(process: &'a Process) -> Self {
+        Self {
+            file: &process.file,
+            pid: process.pid,
+            rank: process.rank,
+            host: process.host.as_deref(),
+            forked_from: process.forked_from,
+            command: &process.command,
+            status: StatusObject::new(&process.status),
+            start: seconds(process.start_unix_ns),
+            wall: seconds(process.wall_ns),
+            recorded_something: !process.is_empty,
+        }
+    }
+}
+
+impl<'a> StatusObject<'a> {
+    fn new(status: &'a RunStatus) -> Self {
+        Self {
+            kind: status.kind,
+            signal: status.signal,
+            reason: status.reason.as_deref(),
+            text: status.text(),
+        }
+    }
+}
+
+/// Exact to a microsecond also for times since 1970.
+fn seconds(ns: u64) -> f64 {
+    std::time::Duration::from_nanos(ns).as_secs_f64()
+}

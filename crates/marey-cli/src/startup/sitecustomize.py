@@ -1,0 +1,49 @@
+"""The way of `marey run` into a Python program, before the program's first line.
+
+Python imports `sitecustomize` when it starts. `marey run` puts the folder of this file in front of PYTHONPATH, so this is
+the one that is found. It takes its folder off the path again, runs the `sitecustomize` that would have been found without
+it, and starts Marey. Whatever goes wrong with that is said once and leaves the program alone.
+
+Any Python below `marey run` may read this, also an old one: no syntax beyond Python 2.7.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(__file__)
+
+
+def start_marey():
+    try:
+        import marey
+
+        marey._autostart()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of the extension module is no Exception
+        say_once(error)
+
+
+def say_once(error):
+    """One interpreter of the job says it; what it said stays in the folder for `marey run`."""
+    reason = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, ImportError):
+        reason += "; install marey for this interpreter"
+    line = "%s is not recorded: %s" % (sys.executable or "this Python", reason)
+    try:
+        mark = os.open(os.path.join(HERE, "refused"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        os.write(mark, line.encode("utf-8", "replace"))
+        os.close(mark)
+        sys.stderr.write("marey: " + line + "\n")
+    except Exception:
+        pass
+
+
+sys.path[:] = [entry for entry in sys.path if entry != HERE]
+sys.path_importer_cache.pop(HERE, None)
+# Python looks for the name again, and this time past this file. When there is none, the ImportError is what Python expects.
+del sys.modules["sitecustomize"]
+try:
+    import sitecustomize  # noqa: F401
+finally:
+    start_marey()

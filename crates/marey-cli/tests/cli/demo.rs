@@ -1,0 +1,36 @@
+//! `marey demo`: a real recording of a script that says what it is. The only test that records in this process.
+
+use crate::program::{Place, marey};
+
+#[test]
+fn the_demo_records_itself_and_says_what_it_is() {
+    let place = Place::new();
+    let said = marey(&["demo", "--output", place.out().to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(
+        said.out
+            .starts_with("This is a scripted demo, no model runs.\n\n=====")
+    );
+    for name in [
+        "text_encoder",
+        "denoising_step",
+        "vae_decode",
+        "step_cache",
+        "after_denoising",
+    ] {
+        assert!(said.out.contains(name), "{name}");
+    }
+    assert!(said.out.contains("Data: complete, nothing was lost"));
+    assert!(
+        place
+            .plain(&said.err)
+            .starts_with("marey: reports are in [place]/out/demo-"),
+        "{}",
+        said.err
+    );
+    assert!(
+        place
+            .read("out/latest/run.json")
+            .contains("\"kind\": \"finished\"")
+    );
+}

@@ -1,0 +1,11 @@
+//! The command from outside: in process where possible, as a process where it starts programs.
+
+#![allow(clippy::unwrap_used, reason = "a failing test panics")]
+
+mod demo;
+mod doctor;
+mod program;
+mod python;
+mod report;
+mod run;
+mod signals;

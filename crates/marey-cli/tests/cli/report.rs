@@ -1,0 +1,208 @@
+//! `marey report`: finished, running, damaged and missing recordings.
+
+use std::process::Stdio;
+
+use marey::Status;
+
+use crate::program::{Place, marey, wait_for};
+
+#[test]
+fn a_job_its_parent_and_its_capture_give_the_same_summary() {
+    let place = Place::new();
+    place.recorded(&["section=text_encoder"]).output().unwrap();
+    let written = place.read("out/job/timing_summary.txt");
+    for path in [place.job(), place.out(), place.captures()[0].clone()] {
+        let said = marey(&["report", path.to_str().unwrap()]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        assert_eq!(said.out, written);
+    }
+}
+
+#[test]
+fn json_is_the_profiling_report() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let said = marey(&["report", "--format", "json", place.out().to_str().unwrap()]);
+    assert_eq!(said.out, place.read("out/profiling_report.json"));
+}
+
+#[test]
+fn all_formats_are_files_whose_paths_are_shown() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    for name in [
+        "run.json",
+        "timing_summary.txt",
+        "profiling_report.json",
+        "memory_log.json",
+    ] {
+        std::fs::remove_file(place.job().join(name)).unwrap();
+    }
+    let said = marey(&["report", "--format", "all", place.job().to_str().unwrap()]);
+    insta::assert_snapshot!(place.plain(&said.out), @"
+    [place]/out/job/run.json
+    [place]/out/job/timing_summary.txt
+    [place]/out/job/profiling_report.json
+    [place]/out/job/memory_log.json
+    [place]/out/timing_summary.txt
+    [place]/out/profiling_report.json
+    [place]/out/memory_log.json
+    ");
+    for line in said.out.lines() {
+        assert!(std::fs::metadata(line).unwrap().len() > 0);
+    }
+}
+
+#[test]
+fn an_old_job_does_not_replace_what_stands_for_the_newest() {
+    let place = Place::new();
+    place
+        .recorded(&["section=old"])
+        .env("MAREY_JOB_ID", "old")
+        .output()
+        .unwrap();
+    place.recorded(&["section=new"]).output().unwrap();
+    let said = marey(&["report", place.path("out/old").to_str().unwrap()]);
+    assert!(said.out.contains("old"));
+    assert!(place.read("out/timing_summary.txt").contains("new"));
+}
+
+#[test]
+fn a_running_program_is_shown_as_running_and_a_dead_one_is_completed() {
+    let place = Place::new();
+    let ready = place.path("ready");
+    let mut command = std::process::Command::new(crate::program::example());
+    for (name, value) in place.command(&[]).get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    command.args([
+        "section=a",
+        "open=under_way",
+        &format!("ready={}", ready.display()),
+        "wait",
+    ]);
+    let mut program = command
+        .env("MAREY_ENABLED", "1")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(&ready, &mut program);
+    let running = marey(&["report", place.job().to_str().unwrap()]);
+    assert!(
+        running.out.contains("Status: running when it was read"),
+        "{}",
+        running.out
+    );
+    assert!(running.out.contains("Open: under_way"), "{}", running.out);
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let dead = marey(&["report", place.job().to_str().unwrap()]);
+    assert!(
+        dead.out
+            .contains("Status: ended without closing its capture"),
+        "{}",
+        dead.out
+    );
+    assert!(dead.out.contains("Open: under_way"), "{}", dead.out);
+    assert!(!place.path("rings").exists());
+    assert!(
+        place
+            .read("out/job/run.json")
+            .contains("ended_without_closing")
+    );
+    assert_eq!(
+        marey::load(&place.captures()[0]).unwrap().status,
+        Status::EndedWithoutClosing
+    );
+}
+
+#[test]
+fn a_capture_cut_anywhere_is_read_with_a_warning_or_refused_in_one_line() {
+    let place = Place::new();
+    place
+        .recorded(&["section=a", "section=b"])
+        .output()
+        .unwrap();
+    let whole = std::fs::read(&place.captures()[0]).unwrap();
+    let cut = place.path("cut.marey");
+    for length in (0..whole.len()).step_by(37) {
+        std::fs::write(&cut, &whole[..length]).unwrap();
+        let said = marey(&["report", cut.to_str().unwrap()]);
+        if length < 16 {
+            assert_eq!((said.code, said.out.as_str()), (2, ""));
+            assert_eq!(
+                place.plain(&said.err),
+                "marey: [place]/cut.marey is not a Marey capture\n"
+            );
+        } else {
+            assert_eq!((said.code, said.err.as_str()), (0, ""), "cut at {length}");
+            assert!(
+                said.out.contains("Status: ended without closing"),
+                "cut at {length}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_damaged_capture_of_a_job_does_not_hide_the_others() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    std::fs::write(place.job().join("rank1-1.marey"), "no capture").unwrap();
+    let said = marey(&["report", place.job().to_str().unwrap()]);
+    assert_eq!(said.code, 0);
+    insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/out/job/rank1-1.marey is not a Marey capture");
+    assert!(said.out.contains("PROFILING SUMMARY"));
+    assert!(
+        place
+            .read("out/job/run.json")
+            .contains("rank1-1.marey is not a Marey capture")
+    );
+}
+
+#[test]
+fn what_is_not_there_is_said_in_one_line() {
+    let place = Place::new();
+    let said = marey(&["report", place.path("nowhere").to_str().unwrap()]);
+    assert_eq!(said.code, 2);
+    insta::assert_snapshot!(place.plain(&said.err), @"marey: cannot read [place]/nowhere: No such file or directory (os error 2)");
+    let said = marey(&["report", place.path("").to_str().unwrap()]);
+    assert_eq!(said.code, 2);
+    insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/ holds no captures (*.marey), and no job that `latest` points to; name a job's folder or a capture");
+}
+
+#[test]
+fn documents_that_cannot_be_written_do_not_hide_the_summary() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    std::fs::remove_file(place.job().join("run.json")).unwrap();
+    std::fs::create_dir_all(place.job().join("run.json/in_the_way")).unwrap();
+    let said = marey(&["report", place.job().to_str().unwrap()]);
+    assert_eq!(said.code, 0);
+    assert!(said.out.contains("PROFILING SUMMARY"));
+    insta::assert_snapshot!(place.plain(&said.err), @"marey: cannot write [place]/out/job/run.json: Is a directory (os error 21)");
+    assert!(
+        !place.files().iter().any(|file| file.contains(".marey-")),
+        "no half-made file stays"
+    );
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    struct Closed;
+    impl std::io::Write for Closed {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let arguments =
+        ["marey", "report", place.out().to_str().unwrap()].map(std::ffi::OsString::from);
+    let mut err = Vec::new();
+    let exit = marey_cli::run(arguments, &mut Closed, &mut err);
+    assert_eq!((exit.code(), err), (0, Vec::new()));
+}

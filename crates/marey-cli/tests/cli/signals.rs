@@ -1,0 +1,123 @@
+//! Signals under `marey run`: those that kill the program kill Marey, those that reach Marey reach the program.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+
+use marey::Status;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{Place, err, wait_for};
+
+#[test]
+fn who_started_marey_sees_the_signal_that_the_program_died_of() {
+    for (signal, name) in [
+        (9, "SIGKILL (9)"),
+        (11, "SIGSEGV (11)"),
+        (6, "SIGABRT (6)"),
+        (15, "SIGTERM (15)"),
+        (2, "SIGINT (2)"),
+    ] {
+        let place = Place::new();
+        let output = place
+            .recorded(&[
+                "section=done",
+                "open=under_way",
+                &format!("signal={signal}"),
+            ])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.signal(), Some(signal));
+        assert!(!output.status.core_dumped());
+        let said = err(&output);
+        assert!(
+            said.contains(&format!("Status: killed by {name}")),
+            "{said}"
+        );
+        assert!(said.contains("Open: under_way"), "{said}");
+        let run = marey::load(&place.captures()[0]).unwrap();
+        assert_eq!(run.status, Status::Killed(signal));
+        assert_eq!(run.sections.len(), 1);
+        assert!(
+            !place.path("rings").exists(),
+            "what it left was put into its capture"
+        );
+    }
+}
+
+#[test]
+fn signals_that_reach_marey_are_passed_on() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
+        let place = Place::new();
+        let ready = place.path("ready");
+        let mut command =
+            place.recorded(&["section=a", &format!("ready={}", ready.display()), "wait"]);
+        let mut marey = command.stderr(Stdio::piped()).spawn().unwrap();
+        wait_for(&ready, &mut marey);
+        kill_process(Pid::from_child(&marey), signal).unwrap();
+        let output = marey.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(signal.as_raw()));
+        assert!(
+            err(&output).contains("marey: reports are in out/job"),
+            "{}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn a_program_that_handles_a_signal_goes_on() {
+    for signal in [Signal::TERM, Signal::USR1, Signal::USR2] {
+        let place = Place::new();
+        let ready = place.path("ready");
+        let mut command = place.recorded(&[
+            "section=a",
+            &format!("await={}", signal.as_raw()),
+            "section=b",
+            "exit=7",
+        ]);
+        let mut marey = command
+            .env("READY", &ready)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(&ready, &mut marey);
+        kill_process(Pid::from_child(&marey), signal).unwrap();
+        assert_eq!(marey.wait().unwrap().code(), Some(7));
+        assert_eq!(marey::load(&place.captures()[0]).unwrap().sections.len(), 2);
+    }
+}
+
+#[test]
+fn what_nohup_ignores_stays_ignored() {
+    let place = Place::new();
+    let ready = place.path("ready");
+    let marey_run = place.recorded(&["section=a", &format!("ready={}", ready.display()), "wait"]);
+    let mut command = place.command(&[]);
+    let program = command.get_program().to_owned();
+    let mut nohup = std::process::Command::new("nohup");
+    nohup.arg(program).args(marey_run.get_args()).envs(
+        command
+            .env_clear()
+            .get_envs()
+            .filter_map(|(k, v)| Some((k, v?))),
+    );
+    for (name, value) in marey_run.get_envs() {
+        nohup.env(name, value.unwrap_or_default());
+    }
+    let mut marey = nohup
+        .current_dir(place.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(&ready, &mut marey);
+    let pid = Pid::from_child(&marey);
+    kill_process(pid, Signal::HUP).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(
+        marey.wait().unwrap().signal(),
+        Some(15),
+        "HUP changed nothing"
+    );
+}
