@@ -136,12 +136,15 @@ fn documents(report: &Report) -> [(&'static str, Vec<u8>); 3] {
 /// Readers see the old file or the new one, never half of one.
 fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
     let attempt = || -> io::Result<()> {
+        // Without the name of the half-made file, which helps nobody.
+        let plain = |error: io::Error| io::Error::from(error.kind());
         let mut file = tempfile::Builder::new()
             .prefix(".marey-")
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(path.parent().unwrap_or(Path::new(".")))?;
-        file.write_all(bytes)?;
-        file.persist(&path)?;
+            .tempfile_in(path.parent().unwrap_or(Path::new(".")))
+            .map_err(plain)?;
+        file.as_file_mut().write_all(bytes)?;
+        file.persist(&path).map_err(|refused| refused.error)?;
         Ok(())
     };
     match attempt() {

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
+use rustix::process::{Pid, Signal};
+
 use crate::program::{Place, err, example};
 
 #[test]
@@ -175,6 +177,65 @@ fn a_job_id_that_ran_before_is_described_by_its_newest_run() {
     assert!(
         summary.contains("second") && !summary.contains("first"),
         "{summary}"
+    );
+}
+
+#[test]
+fn of_several_ranks_the_first_is_shown_and_the_others_are_listed() {
+    let place = Place::new();
+    let script = r#"RANK=1 WORLD_SIZE=2 "$0" section=one; RANK=0 WORLD_SIZE=2 "$0" section=zero"#;
+    let mut command = place.command(&["run", "--", "/bin/sh", "-c", script]);
+    let output = command.arg(example()).output().unwrap();
+    let said = err(&output);
+    assert!(
+        place.read("out/timing_summary.txt").contains("zero"),
+        "{said}"
+    );
+    let others = said.split_once("Other processes of this job:\n").unwrap().1;
+    assert!(
+        others.starts_with("rank1-") && others.contains(", rank 1, finished, wall time "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_process_that_goes_on_after_the_program_stays_running_in_the_list() {
+    let place = Place::new();
+    let script = r#""$0" section=a ready=ready wait >/dev/null 2>&1 & echo $!; until [ -e ready ]; do :; done"#;
+    let mut command = place.command(&["run", "--", "/bin/sh", "-c", script]);
+    let output = command.arg(example()).output().unwrap();
+    let pid: i32 = String::from_utf8(output.stdout.clone())
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    let list = place.read("out/job/run.json");
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    assert!(list.contains("\"kind\": \"running\""), "{list}");
+    assert!(
+        err(&output).contains("Status: running when it was read"),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn marey_run_below_marey_run_records_into_the_same_job_once() {
+    let place = Place::new();
+    let outer = [env!("CARGO_BIN_EXE_marey"), "run", "--quiet", "--"];
+    let mut command = place.command(&["run", "--"]);
+    let output = command
+        .args(outer)
+        .arg(example())
+        .args(["section=a", "exit=6"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(6));
+    assert_eq!(place.captures().len(), 1);
+    assert!(
+        !place.files().iter().any(|file| file.contains(".startup")),
+        "{:?}",
+        place.files()
     );
 }
 

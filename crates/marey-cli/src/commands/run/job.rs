@@ -142,6 +142,7 @@ impl Job {
     }
 
     fn startup(&self) -> PathBuf {
-        self.folder.join(".startup")
+        // Of this `marey run` alone: one may run below another, in the same job.
+        self.folder.join(format!(".startup-{}", std::process::id()))
     }
 }
