@@ -5,7 +5,7 @@ use std::process::Command;
 
 use marey::Run;
 
-use crate::program::{assert_adds_up, calls, captures, only_run, printed, recorded};
+use crate::program::{assert_adds_up, calls, captures, only_run, printed, recorded, rings};
 
 /// A file system of a few bytes; unmounted when dropped.
 struct Tiny(PathBuf);
@@ -66,7 +66,7 @@ fn a_disk_that_is_full_from_the_start_is_one_warning() {
     let Some(tiny) = Tiny::mount(folder.path().join("out"), "64k") else {
         return;
     };
-    std::fs::write(tiny.0.join("filling"), vec![0; 64 << 10]).unwrap_err();
+    std::fs::write(tiny.0.join("filling"), vec![0; 128 << 10]).unwrap_err();
     let mut command = recorded("loads", folder.path());
     let output = command.args(["steps", "1000"]).output().unwrap();
     assert!(output.status.success());
@@ -123,9 +123,14 @@ fn a_limit_below_the_rings_leaves_them_in_private_memory() {
 #[test]
 fn rings_that_find_no_room_go_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
+    printed(recorded("endings", folder.path()).arg("exec"));
+    let leftover = &marey::leftovers(&rings(folder.path()))[0];
+    let tables = std::fs::metadata(leftover.folder.join("process"))
+        .unwrap()
+        .len();
     // Too small for any of them; then large enough for the tables of the process, but not for a thread.
-    for (size, n_private) in [("64k", 0), ("5400k", 1)] {
-        let Some(tiny) = Tiny::mount(folder.path().join("tiny"), size) else {
+    for (size, n_private) in [(64 << 10, 0), (tables + (64 << 10), 1)] {
+        let Some(tiny) = Tiny::mount(folder.path().join("tiny"), &size.to_string()) else {
             return;
         };
         std::fs::remove_dir_all(folder.path().join("out")).ok();

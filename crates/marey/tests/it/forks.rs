@@ -27,7 +27,7 @@ fn after(case: &str, folder: &Path) -> (Run, Vec<(PathBuf, Run)>) {
     let (_, parent) = runs.remove(at);
     assert!(!runs.iter().any(|(_, run)| is_parent(run)));
     assert_eq!(parent.status, Status::Finished);
-    assert_eq!((calls(&parent, "before"), calls(&parent, "outer")), (10, 1));
+    assert_eq!(calls(&parent, "before"), 10);
     (parent, runs)
 }
 
@@ -41,6 +41,7 @@ fn a_child_that_records_has_a_capture_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let (parent, children) = after("child", folder.path());
     assert_eq!((calls(&parent, "child"), calls(&parent, "after")), (0, 5));
+    assert_eq!(calls(&parent, "outer"), 1);
     let [(path, child)] = &children[..] else {
         panic!("one child");
     };
