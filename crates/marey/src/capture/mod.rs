@@ -23,7 +23,7 @@
 //! | 2 names | u32 number of the first, u32 how many, then texts (any bytes) |
 //! | 3 nodes | u32 number of the first, u32 how many, then u64 each: parent · name « 16 · flags « 32 (bit 0 iteration, bit 1 detached) |
 //! | 4 records | u32 lane, u32 thread, u32 how many, u32 0, then 4 × u64 each: start · end · node, flow « 32, flags « 48 (bit 0 failed, bit 1 suspended in between) · position + 1 |
-//! | 5 notes | u32 lane, u32 thread, u64 position of the first word, then note words ([`crate::note`]) |
+//! | 5 notes | u32 lane, u32 thread, u64 position of the first word, then note words ([`mod@crate::note`]) |
 //! | 6 totals | u32 lane, u32 epoch, u64 head of the lane, u64 dropped, u32 how many, then of each node: u32 node, u32 errors, u64 count · sum · min · max · last · end of last · first · start of first, u32 buckets (all ones: no histogram), then u32 bucket, u32 count each |
 //! | 7 anchor | u64 ticks · u64 monotonic ns · u64 unix ns |
 //! | 8 losses | u64 sections not recorded · u64 lanes in private memory · u64 sections not written · u64 notes dropped |

@@ -153,8 +153,11 @@ impl SectionGuard {
         }
     }
 
-    // Out of line, the guard would have to go through memory.
     #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "out of line, the guard would have to go through memory"
+    )]
     fn close(&mut self, lane: &'static Lane, is_failed: bool) {
         let ending = Ending {
             is_failed,
@@ -187,6 +190,7 @@ impl Deep {
 
 impl Drop for SectionGuard {
     #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as for `close`")]
     fn drop(&mut self) {
         if let Some(lane) = self.lane {
             self.close(lane, std::thread::panicking());

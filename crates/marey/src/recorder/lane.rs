@@ -255,7 +255,7 @@ impl Lane {
             .set(self.guard_slots_free.get() | 1 << (at & 63));
     }
 
-    /// Appends a note: `words[0]` is its head word, see [`crate::note`]. Dropped and counted when there is no room.
+    /// Appends a note: `words[0]` is its head word, see [`mod@crate::note`]. Dropped and counted when there is no room.
     pub(crate) fn note(&self, words: &[u64]) {
         self.introduce();
         let (capacity, head) = (self.ring.note_capacity(), self.notes_head.get());

@@ -13,6 +13,7 @@
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
+    fence,
 };
 
 use super::layout::{
@@ -123,6 +124,8 @@ impl<'a> Ring<'a> {
         words[2].store(node_flow_flags, Relaxed);
         words[3].store(position + 1, Release);
         self.set(lane::HEAD, position + 1);
+        // The totals, which follow, must not come before: see `totals`.
+        fence(Release);
     }
 
     /// The committed record at a position; `None` when another one, or a torn one, is in its place.
@@ -175,6 +178,7 @@ impl<'a> Ring<'a> {
     pub(crate) fn begin_drop(&self) {
         self.set(lane::IS_DROPPING, 1);
         self.set(lane::DROPPED, self.get(lane::DROPPED) + 1);
+        fence(Release);
     }
 
     /// See [`Self::begin_drop`].

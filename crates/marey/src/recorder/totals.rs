@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! sum[odd] = sum[even] + d ─► count ─► min, max, bucket
-//!                          ^ killed here: nothing happened
+//!                          ^ killed here: the other sum is larger than the valid one, so the count is made good
 //!                                    ^ killed here: d = sum[odd] - sum[even] completes them
 //! ```
 //!
@@ -74,7 +74,7 @@ impl<'a> NodeWords<'a> {
             self.add_error(count);
         }
         let [even, odd] = [SUM, SUM + 1];
-        let (from, to) = if count % 2 == 0 {
+        let (from, to) = if count.is_multiple_of(2) {
             (odd, even)
         } else {
             (even, odd)
@@ -83,6 +83,8 @@ impl<'a> NodeWords<'a> {
         t[to].store(sum, Relaxed);
         t[LAST_END].store(end, Relaxed);
         t[COUNT].store(count, Release);
+        // What follows must not come before, for the compiler and for other processors; on x86-64 this is no instruction.
+        fence(Release);
         if duration < t[MIN].load(Relaxed) {
             t[MIN].store(duration, Relaxed);
         }
@@ -262,7 +264,12 @@ impl Copy {
     }
 
     fn finish(mut self, marks: Marks) -> TotalsSnapshot {
-        let counted: u64 = self.nodes.iter().map(|copy| copy.totals[COUNT]).sum();
+        let last_record = marks.last.filter(|_| !marks.is_dropping);
+        for copy in &mut self.nodes {
+            copy.publish_sum(last_record);
+        }
+        let counts = self.nodes.iter().map(|copy| copy.totals[COUNT]);
+        let counted = counts.fold(0, u64::wrapping_add);
         let committed = marks
             .head
             .wrapping_add(marks.dropped)
@@ -275,10 +282,10 @@ impl Copy {
             .zip(self.buckets.chunks_mut(N_BUCKETS))
             .filter_map(|(copy, buckets)| copy.finish(buckets))
             .collect();
-        match marks.last {
+        match last_record {
             _ if !is_one_missing => {}
-            Some(record) if !marks.is_dropping => add_record(&mut nodes, record),
-            _ => dropped -= 1,
+            Some(record) => add_record(&mut nodes, record),
+            None => dropped = dropped.saturating_sub(1),
         }
         TotalsSnapshot {
             head: marks.head,
@@ -289,20 +296,40 @@ impl Copy {
 }
 
 impl NodeCopy {
+    /// The valid sum, and the other one.
+    fn sums(&self) -> (u64, u64) {
+        let (even, odd) = (self.totals[SUM], self.totals[SUM + 1]);
+        if self.totals[COUNT].is_multiple_of(2) {
+            (even, odd)
+        } else {
+            (odd, even)
+        }
+    }
+
+    /// Counts a call of which the producer had written the sum and not yet the count.
+    fn publish_sum(&mut self, last_record: Option<Record>) {
+        let (sum, other) = self.sums();
+        if other <= sum {
+            return;
+        }
+        self.totals[COUNT] = self.totals[COUNT].wrapping_add(1);
+        if let Some([_, end, node_flow_flags, _]) = last_record
+            && low(node_flow_flags) as usize == self.node
+        {
+            self.totals[LAST_END] = end;
+        }
+    }
+
     /// Completes what follows the count, and unpacks.
     fn finish(&self, buckets: &mut [u32]) -> Option<NodeSnapshot> {
         let t = &self.totals;
         let count = t[COUNT];
-        let (even, odd) = (t[SUM], t[SUM + 1]);
-        let (sum, sum_before) = if count % 2 == 0 {
-            (even, odd)
-        } else {
-            (odd, even)
-        };
+        let (sum, sum_before) = self.sums();
         let last = sum.wrapping_sub(sum_before);
         let in_buckets: u64 = buckets.iter().map(|n| u64::from(*n)).sum();
         if in_buckets + 1 == count {
-            buckets[bucket_of(last)] += 1;
+            let bucket = &mut buckets[bucket_of(last)];
+            *bucket = bucket.saturating_add(1);
         }
         let (errors, with_count) = (high(self.rare[ERRORS]), low(self.rare[ERRORS]));
         let is_error_ahead = errors > 0 && with_count == low(count.wrapping_add(1));
@@ -343,12 +370,13 @@ fn add_record(nodes: &mut Vec<NodeSnapshot>, [start, end, node_flow_flags, _]: R
             nodes.len() - 1
         });
     let totals = &mut nodes[at];
-    totals.count += 1;
+    totals.count = totals.count.wrapping_add(1);
     totals.sum = totals.sum.wrapping_add(duration);
     totals.min = totals.min.min(duration);
     totals.max = totals.max.max(duration);
     (totals.last, totals.last_end) = (duration, end);
-    totals.errors += u32::from(node_flow_flags >> 48 & FLAG_FAILED != 0);
+    let is_failed = node_flow_flags >> 48 & FLAG_FAILED != 0;
+    totals.errors = totals.errors.saturating_add(is_failed.into());
     if let Some(buckets) = &mut totals.buckets {
         let bucket = u32::try_from(bucket_of(duration)).unwrap_or(u32::MAX);
         match buckets.binary_search_by_key(&bucket, |(b, _)| *b) {

@@ -8,6 +8,7 @@ mod disk;
 mod endings;
 mod forks;
 mod golden;
+mod instructions;
 mod kill;
 mod limits;
 mod live;

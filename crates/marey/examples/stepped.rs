@@ -1,0 +1,32 @@
+//! Stops, records two sections inside a third, one of them failed, and stops again: to be run instruction by instruction in
+//! between.
+
+#![allow(unsafe_code, reason = "ptrace")]
+
+fn main() {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    for _ in 0..3 {
+        record();
+    }
+    // SAFETY: lets the parent trace this thread.
+    unsafe { libc::ptrace(libc::PTRACE_TRACEME) };
+    stop();
+    record();
+    record();
+    stop();
+    recording.finish();
+}
+
+fn stop() {
+    // SAFETY: stops this thread until the parent lets it go on.
+    unsafe { libc::raise(libc::SIGSTOP) };
+}
+
+#[inline(never)]
+fn record() {
+    let _outer = marey::section!("outer");
+    {
+        let _inner = marey::section!("inner");
+    }
+    marey::section!("failed").fail();
+}
