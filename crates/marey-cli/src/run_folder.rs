@@ -21,7 +21,7 @@ use marey_report::{Report, RunStatus, StatusKind};
 
 pub use documents::{write_capture_documents, write_documents};
 pub use process::Process;
-pub use salvage::{complete, complete_all};
+pub use salvage::load_completed;
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +72,19 @@ pub struct JobFolder {
     pub main: Option<usize>,
     /// What is shown about it.
     pub report: Option<Report>,
+    /// What could not be completed.
+    pub problems: Vec<Error>,
+}
+
+/// How a job's folder is read.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Captures of an earlier job of the same name; described only if there are no others.
+    pub earlier: BTreeSet<PathBuf>,
+    /// Put what dead processes left in shared memory into their captures. Otherwise it is read where it lies.
+    pub completes: bool,
+    /// A process that was seen to die of a signal, and the signal.
+    pub killed: Option<(u32, i32)>,
 }
 
 /// Reads a job's folder and writes its documents there, and into the folder above if this is the newest job.
@@ -79,7 +92,7 @@ pub struct JobFolder {
 /// # Errors
 /// When there are no captures, or a document cannot be written.
 pub fn write_reports(job_folder: &Path) -> Result<JobFolder, Error> {
-    let job = JobFolder::read(job_folder, &BTreeSet::new())?;
+    let job = JobFolder::read(job_folder, &Reading::default())?;
     job.write()?;
     Ok(job)
 }
@@ -102,26 +115,26 @@ pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 impl JobFolder {
-    /// Reads all captures of a folder, one after the other; two at most are in memory at the same time. `earlier` ones, of a
-    /// job with the same name that ran before, are described only if there are no others.
+    /// Reads all captures of a folder, one after the other; two at most are in memory at the same time.
     ///
     /// # Errors
     /// When there are none.
-    pub fn read(path: &Path, earlier: &BTreeSet<PathBuf>) -> Result<Self, Error> {
+    pub fn read(path: &Path, how: &Reading) -> Result<Self, Error> {
         let captures = captures(path)?;
         if captures.is_empty() {
             return Err(Error::NoCaptures {
                 path: path.to_owned(),
             });
         }
-        let (mut processes, mut unreadable) = (Vec::new(), Vec::new());
+        let (mut processes, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         let mut best: Option<(Precedence, Run)> = None;
         for capture in captures {
-            match marey::load(&capture) {
+            match how.load(&capture) {
                 Err(error) => unreadable.push(error),
-                Ok(run) => {
+                Ok((run, problem)) => {
+                    problems.extend(problem);
                     let process = Process::new(&capture, &run);
-                    let precedence = Precedence::new(&process, earlier.contains(&capture));
+                    let precedence = Precedence::new(&process, how.earlier.contains(&capture));
                     processes.push(process);
                     if best.as_ref().is_none_or(|(other, _)| precedence < *other) {
                         best = Some((precedence, run));
@@ -140,6 +153,7 @@ impl JobFolder {
             report: best.as_ref().map(|(_, run)| Report::new(run)),
             processes,
             unreadable,
+            problems,
         })
     }
 
@@ -170,6 +184,15 @@ impl JobFolder {
             .chain(self.main.map(|main| &self.processes[main]))
             .map(|process| &process.status)
             .max_by_key(|status| severity(status))
+    }
+}
+
+impl Reading {
+    fn load(&self, capture: &Path) -> Result<(Run, Option<Error>), ReadError> {
+        if self.completes {
+            return load_completed(capture, self.killed);
+        }
+        marey::load(capture).map(|run| (run, None))
     }
 }
 

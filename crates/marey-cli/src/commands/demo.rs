@@ -1,6 +1,5 @@
 //! `marey demo`: records a script that stands for a pipeline, to show what a report looks like.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use marey_report::summary;
 use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::JobFolder;
+use crate::run_folder::write_reports;
 
 const LABEL: &str = "scripted demo, no model runs";
 const N_BLOCKS: u64 = 3;
@@ -41,8 +40,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         .finish()
         .context("the demo was not recorded into a file")?;
     let folder = capture.parent().context("a capture lies in a folder")?;
-    let job = JobFolder::read(folder, &BTreeSet::new())?;
-    job.write()?;
+    let job = write_reports(folder)?;
     let text = job.report.as_ref().map(summary).unwrap_or_default();
     console.show(&format!("This is a {LABEL}.\n\n{text}"))?;
     console.say(&format!("reports are in {}", shown(folder)));

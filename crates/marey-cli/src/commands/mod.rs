@@ -31,6 +31,16 @@ fn other_processes(job: &JobFolder) -> String {
     format!("\nOther processes of this job:\n{}\n", lines.join("\n"))
 }
 
+/// What could not be read or completed, a line each.
+fn say_problems(job: &JobFolder, console: &mut Console<'_>) {
+    for unreadable in &job.unreadable {
+        console.say(&unreadable.to_string());
+    }
+    for problem in &job.problems {
+        console.say(&problem.to_string());
+    }
+}
+
 /// A path as it is shown: relative where that is shorter to read.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().ok();

@@ -1,16 +1,15 @@
 //! `marey report`: the reports of a recording again, from its captures.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use marey_report::{Report, profiling_report, summary};
 
-use super::{other_processes, shown};
+use super::{other_processes, say_problems, shown};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{JobFolder, captures, complete, complete_all, write_capture_documents};
+use crate::run_folder::{JobFolder, Reading, captures, load_completed, write_capture_documents};
 
 /// Show the reports of a recording again
 ///
@@ -71,10 +70,11 @@ impl Target {
 }
 
 fn capture(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    if let Err(error) = complete(path, None) {
-        console.say(&error.to_string());
+    let (run, problem) = load_completed(path, None)?;
+    if let Some(problem) = problem {
+        console.say(&problem.to_string());
     }
-    let report = Report::new(&marey::load(path)?);
+    let report = Report::new(&run);
     match format {
         Format::Text => console.show(&summary(&report))?,
         Format::Json => console.show(&String::from_utf8_lossy(&profiling_report(&report)))?,
@@ -84,13 +84,12 @@ fn capture(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Re
 }
 
 fn job(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    for problem in complete_all(path, None) {
-        console.say(&problem.to_string());
-    }
-    let job = JobFolder::read(path, &BTreeSet::new())?;
-    for unreadable in &job.unreadable {
-        console.say(&unreadable.to_string());
-    }
+    let how = Reading {
+        completes: true,
+        ..Reading::default()
+    };
+    let job = JobFolder::read(path, &how)?;
+    say_problems(&job, console);
     let written = job.write();
     if format == Format::All {
         show_paths(&written?, console)?;

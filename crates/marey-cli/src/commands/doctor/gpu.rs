@@ -54,14 +54,29 @@ fn library() -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// `NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  …`
 fn driver_version() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
+    version_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
+}
+
+/// The first word of the first line that is a number with dots.
+fn version_in(text: &str) -> Option<String> {
     let is_version =
         |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
-    text.lines()
-        .next()?
-        .split_whitespace()
-        .find(is_version)
-        .map(Into::into)
+    let line = text.lines().next()?;
+    line.split_whitespace().find(is_version).map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kernel_modules_name_their_version() {
+        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23 2025\nGCC version: 12.2.0";
+        let open =
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  575.51.03  Release Build\n";
+        assert_eq!(version_in(closed).as_deref(), Some("570.86.15"));
+        assert_eq!(version_in(open).as_deref(), Some("575.51.03"));
+        assert_eq!(version_in(""), None);
+    }
 }

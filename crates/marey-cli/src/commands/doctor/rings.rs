@@ -29,13 +29,12 @@ struct Left {
 }
 
 impl Rings {
-    /// Looks into the usual place and `MAREY_RING_DIR`; frees what dead processes left if asked to.
+    /// Looks where recorders put them: into `MAREY_RING_DIR`, or the usual place. Frees what dead processes left if asked to.
     pub(super) fn look(clean: bool) -> Self {
         let configured = std::env::var_os("MAREY_RING_DIR").filter(|dir| !dir.is_empty());
-        let mut roots: Vec<PathBuf> = configured.map(PathBuf::from).into_iter().collect();
-        roots.extend(marey::ring_root().filter(|root| !roots.contains(root)));
+        let root = configured.map(PathBuf::from).or_else(marey::ring_root);
         let mut found = Self::default();
-        for ring in roots.iter().flat_map(|root| leftovers(root)) {
+        for ring in root.iter().flat_map(|root| leftovers(root)) {
             if ring.is_alive == Some(false) {
                 found.left_over.push(Left::new(ring, clean));
             } else {

@@ -6,9 +6,9 @@ use super::Arguments;
 use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
-use crate::commands::{other_processes, shown};
+use crate::commands::{other_processes, say_problems, shown};
 use crate::console::Console;
-use crate::run_folder::{JobFolder, captures, complete_all};
+use crate::run_folder::{JobFolder, Reading, captures};
 
 /// Everything that is known when the program has ended.
 pub(super) struct Conclusion<'a> {
@@ -22,13 +22,6 @@ impl Conclusion<'_> {
     /// Completes the captures, writes the reports, shows the summary.
     pub(super) fn show(&self, console: &mut Console<'_>) {
         let folder = &self.job.folder;
-        let killed = self
-            .child
-            .killed_by()
-            .map(|signal| (self.child.pid, signal));
-        for problem in complete_all(folder, killed) {
-            console.say(&problem.to_string());
-        }
         let is_recorded = captures(folder)
             .is_ok_and(|found| found.iter().any(|path| !self.job.earlier.contains(path)));
         if !is_recorded {
@@ -36,16 +29,22 @@ impl Conclusion<'_> {
             console.say(&format!("nothing was recorded: {}", self.why_nothing()));
             return;
         }
-        match JobFolder::read(folder, &self.job.earlier) {
+        let how = Reading {
+            earlier: self.job.earlier.clone(),
+            completes: true,
+            killed: self
+                .child
+                .killed_by()
+                .map(|signal| (self.child.pid, signal)),
+        };
+        match JobFolder::read(folder, &how) {
             Err(problem) => console.say(&problem.to_string()),
             Ok(job) => self.show_job(&job, console),
         }
     }
 
     fn show_job(&self, job: &JobFolder, console: &mut Console<'_>) {
-        for unreadable in &job.unreadable {
-            console.say(&unreadable.to_string());
-        }
+        say_problems(job, console);
         let written = job.write();
         if !self.arguments.quiet && !self.arguments.no_summary {
             let text = job.report.as_ref().map(summary).unwrap_or_default();
