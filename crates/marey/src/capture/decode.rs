@@ -117,18 +117,18 @@ impl Decode {
 
     fn names(&mut self, from: &mut Payload<'_>) -> Option<()> {
         let (first, n) = (from.u32()?, from.u32()?);
-        for name in (first..).take(n as usize) {
+        for offset in 0..n {
             let text = from.text()?;
-            self.tables.name(name, text)?;
+            self.tables.name(first.checked_add(offset)?, text)?;
         }
         Some(())
     }
 
     fn nodes(&mut self, from: &mut Payload<'_>) -> Option<()> {
         let (first, n) = (from.u32()?, from.u32()?);
-        for node in (first..).take(n as usize) {
+        for offset in 0..n {
             let word = from.u64()?;
-            self.tables.node(node, word)?;
+            self.tables.node(first.checked_add(offset)?, word)?;
         }
         Some(())
     }

@@ -87,6 +87,15 @@ fn call_paths_that_run_in_a_circle_are_refused() {
 }
 
 #[test]
+fn tables_that_begin_at_the_last_number_are_refused() {
+    let mut blocks = ordinary();
+    blocks.names(u32::MAX, &[vec![], vec![]]);
+    blocks.nodes(u32::MAX, &[0, 0]);
+    let run = read(&blocks);
+    assert_eq!((run.nodes.len(), run.warnings.len()), (3, 2));
+}
+
+#[test]
 fn sums_beyond_all_numbers_stay_at_the_largest() {
     let mut blocks = ordinary();
     let node = NodeSnapshot {

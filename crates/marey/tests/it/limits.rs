@@ -213,7 +213,6 @@ fn three_million_sections_take_no_memory() {
 }
 
 #[test]
-#[ignore = "takes long without --release"]
 fn a_hundred_million_sections_take_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let cap = [("MAREY_CAPTURE_BYTES", "1000000")];
