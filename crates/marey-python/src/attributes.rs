@@ -10,7 +10,12 @@ const MAX_REPR: usize = 200;
 /// The items of a dict. Other than bool, int, float, str and None a value is recorded as its `repr`, cut at 200 characters; what has
 /// no `repr` as its type. None becomes the text `None`.
 pub(crate) fn from_dict(dict: Option<&Bound<'_, PyDict>>) -> Attributes {
-    dict.map(|dict| dict.iter().map(|(name, value)| (text_of(&name), value_of(&value))).collect()).unwrap_or_default()
+    dict.map(|dict| {
+        dict.iter()
+            .map(|(name, value)| (text_of(&name), value_of(&value)))
+            .collect()
+    })
+    .unwrap_or_default()
 }
 
 /// One value.
@@ -20,7 +25,10 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
     }
     if value.cast::<PyInt>().is_ok() {
         // Numbers beyond 64 bits go on as floats.
-        return value.extract::<i64>().map(Value::Int).unwrap_or_else(|_| as_float(value));
+        return value
+            .extract::<i64>()
+            .map(Value::Int)
+            .unwrap_or_else(|_| as_float(value));
     }
     if value.cast::<PyFloat>().is_ok() {
         return as_float(value);
@@ -28,7 +36,9 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
     if value.cast::<PyString>().is_ok() {
         return Value::Text(text_of(value));
     }
-    let shown = value.repr().map(|repr| repr.to_string_lossy().chars().take(MAX_REPR).collect());
+    let shown = value
+        .repr()
+        .map(|repr| repr.to_string_lossy().chars().take(MAX_REPR).collect());
     Value::Text(shown.unwrap_or_else(|_| type_name(value)))
 }
 
@@ -36,14 +46,22 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
 pub(crate) fn text_of(value: &Bound<'_, PyAny>) -> String {
     match value.cast::<PyString>() {
         Ok(text) => text.to_string_lossy().into_owned(),
-        Err(_) => value.repr().map_or_else(|_| type_name(value), |repr| repr.to_string_lossy().into_owned()),
+        Err(_) => value.repr().map_or_else(
+            |_| type_name(value),
+            |repr| repr.to_string_lossy().into_owned(),
+        ),
     }
 }
 
 fn as_float(value: &Bound<'_, PyAny>) -> Value {
-    value.extract::<f64>().map_or_else(|_| Value::Text(text_of(value)), Value::Float)
+    value
+        .extract::<f64>()
+        .map_or_else(|_| Value::Text(text_of(value)), Value::Float)
 }
 
 fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned())
+    value
+        .get_type()
+        .name()
+        .map_or_else(|_| "?".into(), |name| name.to_string_lossy().into_owned())
 }

@@ -29,7 +29,10 @@ impl CacheLog {
 
     /// Records one decision. `outcome` is `hit`, `miss` or `eviction`; numbers that are not finite or negative are absent.
     #[pyo3(signature = (cache, outcome, *, step=None, block=None, score=None, threshold=None, held_bytes=None, meta=None))]
-    #[expect(clippy::too_many_arguments, reason = "the keywords of one Python method")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the keywords of one Python method"
+    )]
     fn add(
         &mut self,
         cache: &Bound<'_, PyAny>,
@@ -108,7 +111,11 @@ impl CacheLog {
     }
 
     fn report(&self) -> Report {
-        let mut run = Run { cache_events: self.events.clone(), status: Status::Running, ..Run::default() };
+        let mut run = Run {
+            cache_events: self.events.clone(),
+            status: Status::Running,
+            ..Run::default()
+        };
         run.info.start_unix_ns = self.start_unix_ns.unwrap_or_default();
         Report::new(&run)
     }

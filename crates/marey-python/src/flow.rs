@@ -5,7 +5,10 @@
 //! that of the thread's base context. Where that pointer lies differs between versions of CPython; it is found at import by entering two
 //! known contexts and looking where they appear.
 
-#![allow(unsafe_code, reason = "reads the context pointer of the thread state, and the contextvar C API")]
+#![allow(
+    unsafe_code,
+    reason = "reads the context pointer of the thread state, and the contextvar C API"
+)]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering::Relaxed};
@@ -16,6 +19,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::thread;
+
 /// Offset of the context pointer in the thread state; 0 before it was found.
 static CONTEXT_OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// Beyond this nothing is looked at; in CPython 3.10 to 3.13 it lies below 300.
@@ -25,8 +30,6 @@ static N_FLOWS: AtomicU16 = AtomicU16::new(0);
 static CURRENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 thread_local! {
-    /// The context that this thread runs in when nobody entered one: null until something sets a context variable.
-    static BASE: Cell<usize> = const { Cell::new(0) };
     /// An entered context that was seen last, so that it is not examined again.
     static ENTERED: Cell<usize> = const { Cell::new(0) };
 }
@@ -49,14 +52,15 @@ pub(crate) struct Entered {
     current: Current,
 }
 
-/// Whether the calling thread runs in its base context, as all code outside asyncio does. Costs two loads.
+/// Whether the calling thread runs in its base context, as all code outside asyncio does. After [`thread::lane`].
 #[inline]
-pub(crate) fn is_base() -> bool {
-    context_address() == BASE.get() || is_new_base()
+pub(crate) fn is_base(py: Python<'_>) -> bool {
+    let context = context_address();
+    thread::is_base(py, context) || is_new_base(py, context)
 }
 
-#[inline]
-fn context_address() -> usize {
+#[inline(always)]
+pub(crate) fn context_address() -> usize {
     // SAFETY: the caller holds the GIL, so there is a thread state.
     let state = unsafe { ffi::PyThreadState_Get() };
     // SAFETY: `find_context_offset` saw context pointers at this offset of a thread state.
@@ -66,8 +70,7 @@ fn context_address() -> usize {
 /// A context that this thread did not run in before: its base context, made by the first context variable that was set outside any
 /// entered context, or one that somebody entered. Only the latter cannot be entered again.
 #[cold]
-fn is_new_base() -> bool {
-    let context = context_address();
+fn is_new_base(py: Python<'_>, context: usize) -> bool {
     if context == 0 || context == ENTERED.get() {
         return context == 0;
     }
@@ -76,7 +79,7 @@ fn is_new_base() -> bool {
     if unsafe { ffi::PyContext_Enter(object) } == 0 {
         // SAFETY: entered just above.
         unsafe { ffi::PyContext_Exit(object) };
-        BASE.set(context);
+        thread::set_base(py, context);
         return true;
     }
     // SAFETY: the GIL is held; the error is the one just raised.
@@ -91,7 +94,9 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
     let context = context_address();
     let thread_current = lane.current();
     let previous = get(py);
-    let known = previous.as_ref().and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let known = previous
+        .as_ref()
+        .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
     let (parent, flow, is_detached) = match known.map(Bound::get) {
         Some(section) if section.context == context => (section.current, section.flow, false),
         Some(section) => (section.current, new_flow(), true),
@@ -102,8 +107,19 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
     enter(is_detached, flow);
     let current = lane.current();
     lane.set_current(thread_current);
-    set(py, FlowSection { current, flow, context });
-    Entered { flow, previous, current }
+    set(
+        py,
+        FlowSection {
+            current,
+            flow,
+            context,
+        },
+    );
+    Entered {
+        flow,
+        previous,
+        current,
+    }
 }
 
 /// Runs `exit` with the section's flow as the lane's, then makes the flow's section what it was before.
@@ -134,7 +150,9 @@ pub(crate) fn find_context_offset(py: Python<'_>) -> PyResult<()> {
             CONTEXT_OFFSET.store(a, Relaxed);
             Ok(())
         }
-        _ => Err(PyRuntimeError::new_err("the thread state of this Python has no context where it was looked for")),
+        _ => Err(PyRuntimeError::new_err(
+            "the thread state of this Python has no context where it was looked for",
+        )),
     }
 }
 
@@ -169,7 +187,10 @@ fn variable(py: Python<'_>) -> Option<&Py<PyAny>> {
     CURRENT
         .get_or_try_init(py, || {
             let module = py.import("contextvars")?;
-            module.getattr("ContextVar")?.call1(("marey_current_section",)).map(Bound::unbind)
+            module
+                .getattr("ContextVar")?
+                .call1(("marey_current_section",))
+                .map(Bound::unbind)
         })
         .ok()
 }

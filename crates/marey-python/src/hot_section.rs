@@ -20,13 +20,13 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr;
 
-use marey::{Attributes, NameId, NodeKind};
+use marey::{Attributes, Ending, NameId, NodeKind, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::names::NameCache;
 use crate::open_section::{OpenSection, note_attributes};
-use crate::slots;
+use crate::{slots, thread};
 
 /// Most section objects that exist at a time: that many can be open or kept.
 const MAX_SECTIONS: usize = 4096;
@@ -43,7 +43,10 @@ impl<T> UnderGil<T> {
     }
 
     /// The value. Callers keep no two of these at a time, and call no Python code while they have one.
-    #[expect(clippy::mut_from_ref, reason = "exclusive because of the GIL, see above")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "exclusive because of the GIL, see above"
+    )]
     #[inline]
     pub(crate) fn get(&self, _py: Python<'_>) -> &mut T {
         // SAFETY: the GIL is held, and callers keep the rule above.
@@ -55,14 +58,32 @@ impl<T> UnderGil<T> {
 #[repr(C)]
 struct Section {
     ob_base: ffi::PyObject,
-    slot: u32,
-    is_open: bool,
+    /// `None` for the section that does nothing.
+    slot: Option<Slot>,
+    /// [`OPEN`], and what makes a section leave the fast path.
+    state: u8,
     /// It lies in the pool's stack of free sections.
     is_free: bool,
     name: NameId,
+    /// Parent and name of the last call, and the node that they led to.
+    path: (u64, u32),
     open: OpenSection,
     /// What only some calls have.
     extra: Option<Box<Extra>>,
+}
+
+/// The section is open.
+const OPEN: u8 = 1;
+/// It was opened in an asyncio task.
+const IN_TASK: u8 = 2;
+/// It has extras.
+const EXTRA: u8 = 4;
+
+impl Section {
+    /// Open on the thread's own stack, nothing else: the state in which the fast path leaves a section.
+    fn is_open(&self) -> bool {
+        self.state & OPEN != 0
+    }
 }
 
 #[derive(Default)]
@@ -70,7 +91,7 @@ struct Extra {
     attributes: Attributes,
     is_sync: bool,
     /// Sections of the same object that were opened while it was open, outermost first.
-    nested: Vec<(u32, OpenSection)>,
+    nested: Vec<(Slot, OpenSection)>,
 }
 
 /// What `__enter__` or `__exit__` of one section's type is.
@@ -88,8 +109,12 @@ struct Pool {
     names: NameCache,
 }
 
-static POOL: UnderGil<Pool> =
-    UnderGil::new(Pool { free: Vec::new(), all: Vec::new(), hook_type: ptr::null_mut(), names: NameCache::new() });
+static POOL: UnderGil<Pool> = UnderGil::new(Pool {
+    free: Vec::new(),
+    all: Vec::new(),
+    hook_type: ptr::null_mut(),
+    names: NameCache::new(),
+});
 
 /// A section object for a name, to be entered with `with`: a new reference. `None` when there is none to be had; counted.
 #[inline]
@@ -114,9 +139,15 @@ pub(crate) fn section_with<'py>(
     is_sync: bool,
 ) -> Option<Bound<'py, PyAny>> {
     let object = section(py, name)?;
-    let extra = Box::new(Extra { attributes, is_sync, nested: Vec::new() });
+    let extra = Box::new(Extra {
+        attributes,
+        is_sync,
+        nested: Vec::new(),
+    });
     // SAFETY: made by `section`, so it is one of ours.
-    unsafe { (*object.as_ptr().cast::<Section>()).extra = Some(extra) };
+    let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
+    section.extra = Some(extra);
+    section.state = EXTRA;
     Some(object)
 }
 
@@ -133,8 +164,11 @@ fn take(py: Python<'_>) -> Option<*mut Section> {
         s.is_free = false;
         // SAFETY: a live object.
         let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == 1 && !s.is_open {
-            s.extra = None;
+        if n_references == 1 && !s.is_open() {
+            if s.state != 0 {
+                s.extra = None;
+                s.state = 0;
+            }
             return Some(section);
         }
         // Somebody kept it. `more` finds it again once they let go.
@@ -150,7 +184,7 @@ fn more(py: Python<'_>) -> Option<*mut Section> {
         let s = unsafe { &mut **section };
         // SAFETY: a live object.
         let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == 1 && !s.is_open && !s.is_free {
+        if n_references == 1 && !s.is_open() && !s.is_free {
             s.is_free = true;
             pool.free.push(*section);
         }
@@ -171,15 +205,16 @@ fn more(py: Python<'_>) -> Option<*mut Section> {
 }
 
 fn new_section(py: Python<'_>) -> PyResult<*mut Section> {
-    let slot = slots::take(py).ok_or_else(|| pyo3::exceptions::PyMemoryError::new_err("no slot"))?;
-    allocate(py, slot, enter, exit)
+    let slot =
+        slots::take(py).ok_or_else(|| pyo3::exceptions::PyMemoryError::new_err("no slot"))?;
+    allocate(py, Some(slot), enter, exit)
 }
 
 /// The section that does nothing, for what is off: always the same object.
 pub(crate) fn no_section(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static NO_SECTION: pyo3::sync::PyOnceLock<Py<PyAny>> = pyo3::sync::PyOnceLock::new();
     let made = NO_SECTION.get_or_try_init(py, || {
-        let section = allocate(py, u32::MAX, nothing, nothing)?;
+        let section = allocate(py, None, nothing, nothing)?;
         // SAFETY: a new object; this is its one reference.
         Ok::<_, PyErr>(unsafe { Bound::from_owned_ptr(py, section.cast()) }.unbind())
     });
@@ -197,11 +232,14 @@ unsafe extern "C" fn nothing(
 
 fn allocate(
     py: Python<'_>,
-    slot: u32,
+    slot: Option<Slot>,
     enter: ffi::vectorcallfunc,
     exit: ffi::vectorcallfunc,
 ) -> PyResult<*mut Section> {
-    let mut type_slots = [ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() }];
+    let mut type_slots = [ffi::PyType_Slot {
+        slot: 0,
+        pfunc: ptr::null_mut(),
+    }];
     let mut spec = ffi::PyType_Spec {
         name: c"marey.section".as_ptr(),
         basicsize: size_of::<Section>() as i32,
@@ -210,15 +248,18 @@ fn allocate(
         slots: type_slots.as_mut_ptr(),
     };
     // SAFETY: a valid spec that outlives the call; the result is a new reference or an error.
-    let own_type = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
+    let own_type =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
     // SAFETY: a type with the size of `Section` and no garbage collection; memory comes zeroed.
-    let section = unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) }.cast::<Section>();
+    let section =
+        unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) }.cast::<Section>();
     if section.is_null() {
         return Err(PyErr::fetch(py));
     }
     // SAFETY: zeroed memory is a valid `Section` (no extras, not open); it is never freed.
     let s = unsafe { &mut *section };
     s.slot = slot;
+    s.path = (u64::MAX, 0);
     s.is_free = true;
     own_type.setattr("__enter__", new_hook(py, enter, section)?)?;
     own_type.setattr("__exit__", new_hook(py, exit, section)?)?;
@@ -226,13 +267,18 @@ fn allocate(
     Ok(section)
 }
 
-fn new_hook(py: Python<'_>, call: ffi::vectorcallfunc, section: *mut Section) -> PyResult<Bound<'_, PyAny>> {
+fn new_hook(
+    py: Python<'_>,
+    call: ffi::vectorcallfunc,
+    section: *mut Section,
+) -> PyResult<Bound<'_, PyAny>> {
     let pool = POOL.get(py);
     if pool.hook_type.is_null() {
         pool.hook_type = hook_type(py)?;
     }
     // SAFETY: a type with the size of `Hook`.
-    let hook = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(pool.hook_type, 0))? };
+    let hook =
+        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(pool.hook_type, 0))? };
     let h = hook.as_ptr().cast::<Hook>();
     // SAFETY: just allocated, and ours.
     unsafe { (*h).vectorcall = Some(call) };
@@ -255,9 +301,18 @@ fn hook_type(py: Python<'_>) -> PyResult<*mut ffi::PyTypeObject> {
         unsafe { std::mem::zeroed() },
     ];
     let mut type_slots = [
-        ffi::PyType_Slot { slot: ffi::Py_tp_call, pfunc: ffi::PyVectorcall_Call as *mut c_void },
-        ffi::PyType_Slot { slot: ffi::Py_tp_members, pfunc: members.as_mut_ptr().cast() },
-        ffi::PyType_Slot { slot: 0, pfunc: ptr::null_mut() },
+        ffi::PyType_Slot {
+            slot: ffi::Py_tp_call,
+            pfunc: ffi::PyVectorcall_Call as *mut c_void,
+        },
+        ffi::PyType_Slot {
+            slot: ffi::Py_tp_members,
+            pfunc: members.as_mut_ptr().cast(),
+        },
+        ffi::PyType_Slot {
+            slot: 0,
+            pfunc: ptr::null_mut(),
+        },
     ];
     let mut spec = ffi::PyType_Spec {
         name: c"marey.section_hook".as_ptr(),
@@ -284,26 +339,54 @@ unsafe extern "C" fn enter(
     let section = unsafe { (*hook.cast::<Hook>()).section };
     // SAFETY: sections are never freed; the GIL makes this access exclusive.
     let section = unsafe { &mut *section };
-    if let Some(lane) = marey::lane() {
-        if section.is_open || section.extra.is_some() {
-            enter_with_extra(py, section, lane);
-        } else {
-            let (open, _, _) = OpenSection::begin(py, lane, section.slot, section.name, NodeKind::Section);
-            section.open = open;
-            section.is_open = true;
+    match (thread::lane_in_base(py), section.slot) {
+        (Some(lane), Some(slot)) if section.state == 0 => {
+            let key = u64::from(lane.current_node()) << 32 | u64::from(section.name.number());
+            if section.path.0 != key {
+                section.path = (key, lane.node(section.name, NodeKind::Section, false));
+            }
+            lane.enter(slot, section.path.1, 0);
+            section.state = OPEN;
         }
+        _ => enter_slowly(py, section),
     }
     none()
 }
 
+/// In a task, for the first time in a thread, with extras, or nested in itself.
 #[cold]
-fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane) {
-    let (is_sync, attributes) = section.extra.as_ref().map(|e| (e.is_sync, e.attributes.clone())).unwrap_or_default();
+fn enter_slowly(py: Python<'_>, section: &mut Section) {
+    let (Some(lane), Some(slot)) = (thread::lane(py), section.slot) else {
+        return;
+    };
+    if section.state != 0 {
+        enter_with_extra(py, section, lane, slot);
+        return;
+    }
+    let (open, _, _) = OpenSection::begin(py, lane, slot, section.name, NodeKind::Section);
+    section.state = if open.is_in_task() {
+        OPEN | IN_TASK
+    } else {
+        OPEN
+    };
+    section.open = open;
+}
+
+fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane, own_slot: Slot) {
+    let (is_sync, attributes) = section
+        .extra
+        .as_ref()
+        .map(|e| (e.is_sync, e.attributes.clone()))
+        .unwrap_or_default();
     if is_sync {
         crate::sync::synchronize(py);
     }
-    let is_nested = section.is_open;
-    let slot = if is_nested { slots::take(py) } else { Some(section.slot) };
+    let is_nested = section.is_open();
+    let slot = if is_nested {
+        slots::take(py)
+    } else {
+        Some(own_slot)
+    };
     let Some(slot) = slot else {
         lane.recorder().count_unrecorded();
         return;
@@ -313,10 +396,15 @@ fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane) {
         note_attributes(lane, node, start, attributes);
     }
     if is_nested {
-        section.extra.get_or_insert_default().nested.push((slot, open));
+        section
+            .extra
+            .get_or_insert_default()
+            .nested
+            .push((slot, open));
+        section.state |= EXTRA;
     } else {
         section.open = open;
-        section.is_open = true;
+        section.state |= OPEN;
     }
 }
 
@@ -337,42 +425,62 @@ unsafe extern "C" fn exit(
     let n = n & !(1 << (usize::BITS - 1));
     // SAFETY: `args` holds `n` live objects.
     let is_failed = n >= 3 && !is_none(unsafe { *args.add(n - 3) });
-    if !s.is_open {
-        return none();
-    }
-    if s.extra.is_some() {
+    if s.state == OPEN {
+        s.state = 0;
+        if let (Some(lane), Some(slot)) = (thread::lane_in_base(py), s.slot) {
+            lane.exit(
+                slot,
+                Ending {
+                    is_failed,
+                    ..Ending::default()
+                },
+            );
+        } else {
+            exit_slowly(py, s, is_failed);
+        }
+    } else if s.is_open() {
         exit_with_extra(py, s, is_failed);
     } else {
-        let open = std::mem::take(&mut s.open);
-        s.is_open = false;
-        if let Some(lane) = marey::lane() {
-            open.end(py, lane, s.slot, is_failed);
-        }
+        return none();
     }
-    if !s.is_open && !s.is_free {
+    if !s.is_open() && !s.is_free {
         s.is_free = true;
         POOL.get(py).free.push(section);
     }
     none()
 }
 
+/// The section was opened on the thread's own stack, but the thread is in another context now, or this is another thread.
+#[cold]
+fn exit_slowly(py: Python<'_>, section: &mut Section, is_failed: bool) {
+    if let (Some(lane), Some(slot)) = (thread::lane(py), section.slot) {
+        OpenSection::default().end(py, lane, slot, is_failed);
+    }
+}
+
+/// In a task, with extras, or nested in itself.
 #[cold]
 fn exit_with_extra(py: Python<'_>, section: &mut Section, is_failed: bool) {
-    let (is_sync, nested) = section.extra.as_mut().map(|e| (e.is_sync, e.nested.pop())).unwrap_or_default();
+    let (is_sync, nested) = section
+        .extra
+        .as_mut()
+        .map(|e| (e.is_sync, e.nested.pop()))
+        .unwrap_or_default();
     if is_sync {
         crate::sync::synchronize(py);
     }
+    let nested_slot = nested.as_ref().map(|(slot, _)| *slot);
     let (slot, open) = match nested {
-        Some((slot, open)) => (slot, open),
+        Some((slot, open)) => (Some(slot), open),
         None => {
-            section.is_open = false;
+            section.state &= EXTRA;
             (section.slot, std::mem::take(&mut section.open))
         }
     };
-    if let Some(lane) = marey::lane() {
+    if let (Some(lane), Some(slot)) = (thread::lane(py), slot) {
         open.end(py, lane, slot, is_failed);
     }
-    if slot != section.slot {
+    if let Some(slot) = nested_slot {
         slots::give(py, slot);
     }
 }

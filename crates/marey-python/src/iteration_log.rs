@@ -25,7 +25,7 @@ pub(crate) struct IterationLog {
 }
 
 struct Turn {
-    slot: u32,
+    slot: marey::Slot,
     open: OpenSection,
     start: u64,
 }
@@ -53,9 +53,11 @@ impl IterationLog {
 
     /// Ends the turn that was begun last; does nothing when none is open.
     fn end(&mut self, py: Python<'_>, is_failed: bool) {
-        let Some(Some(turn)) = self.open.pop() else { return };
+        let Some(Some(turn)) = self.open.pop() else {
+            return;
+        };
         let end = marey::ticks();
-        if let Some(lane) = marey::lane() {
+        if let Some(lane) = crate::thread::lane(py) {
             turn.open.end(py, lane, turn.slot, is_failed);
             self.keep(turn.start, end.max(turn.start), is_failed);
         }
@@ -77,7 +79,8 @@ impl IterationLog {
         let stats = PyDict::new(py);
         if let Some(found) = marey_analysis::iterations(&self.run()).first() {
             let calls = &found.calls;
-            let seconds = |ns: Option<u64>| ns.map(|ns| std::time::Duration::from_nanos(ns).as_secs_f64());
+            let seconds =
+                |ns: Option<u64>| ns.map(|ns| std::time::Duration::from_nanos(ns).as_secs_f64());
             stats.set_item("count", calls.count)?;
             stats.set_item("total", seconds(Some(calls.total_ns)))?;
             stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
@@ -99,7 +102,10 @@ impl IterationLog {
     fn summary(&self) -> String {
         let report = marey_report::Report::new(&self.run());
         marey_report::iteration_summary(&report, &self.name).unwrap_or_else(|| {
-            format!("ITERATION PROFILING: {}\nno iterations were recorded\n", marey_report::escape::visible(&self.name))
+            format!(
+                "ITERATION PROFILING: {}\nno iterations were recorded\n",
+                marey_report::escape::visible(&self.name)
+            )
         })
     }
 }
@@ -107,7 +113,7 @@ impl IterationLog {
 impl IterationLog {
     fn open_turn(&mut self, py: Python<'_>) -> Option<Turn> {
         crate::state::recorder()?;
-        let lane = marey::lane()?;
+        let lane = crate::thread::lane(py)?;
         let slot = slots::take(py)?;
         let (open, _, start) = OpenSection::begin(py, lane, slot, self.id?, NodeKind::Iteration);
         Some(Turn { slot, open, start })
@@ -132,13 +138,23 @@ impl IterationLog {
 
     /// The loop as a run of its own.
     pub(crate) fn run(&self) -> Run {
-        let Some(recorder) = marey::recorder() else { return Run::default() };
+        let Some(recorder) = marey::recorder() else {
+            return Run::default();
+        };
         let ns = |ticks: u64| recorder.duration_ns(ticks);
         let origin = self.turns.first().map_or(0, |turn| turn.0);
         let section = |(start, end, is_failed): &(u64, u64, bool)| {
             let start_ns = ns(start.saturating_sub(origin));
             let end_ns = start_ns + ns(end - start);
-            Section { thread: 0, node: 1, start_ns, end_ns, flow: 0, is_failed: *is_failed, has_pauses: false }
+            Section {
+                thread: 0,
+                node: 1,
+                start_ns,
+                end_ns,
+                flow: 0,
+                is_failed: *is_failed,
+                has_pauses: false,
+            }
         };
         let t = &self.totals;
         let totals = NodeTotals {
@@ -152,8 +168,18 @@ impl IterationLog {
             histogram: Some(self.histogram.in_unit(recorder.tick_ns())),
             n_threads: 1,
         };
-        let root = Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
-        let node = Node { parent: Some(0), name: self.name.clone(), kind: NodeKind::Iteration, is_detached: false };
+        let root = Node {
+            parent: None,
+            name: String::new(),
+            kind: NodeKind::Section,
+            is_detached: false,
+        };
+        let node = Node {
+            parent: Some(0),
+            name: self.name.clone(),
+            kind: NodeKind::Iteration,
+            is_detached: false,
+        };
         let mut sections: Vec<Section> = self.turns.iter().map(section).collect();
         sections.sort_by_key(|s| s.end_ns);
         Run {

@@ -20,6 +20,7 @@ mod report;
 mod slots;
 mod state;
 mod sync;
+mod thread;
 mod timing_stats;
 
 use pyo3::prelude::*;
@@ -44,8 +45,8 @@ mod core_module {
     use super::paused_section::PausedSection;
     #[pymodule_export]
     use super::recording::{
-        autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session, use_fast_sections,
-        wrap_function,
+        autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session,
+        use_fast_sections, wrap_function,
     };
     #[pymodule_export]
     use super::report::export_report;

@@ -32,7 +32,13 @@ impl MemoryLog {
     /// Reads the process's memory under a label.
     fn read_process(&mut self, label: &Bound<'_, PyAny>) {
         if let Some(allocated_bytes) = marey::resident_bytes() {
-            self.keep(text_of(label), MemorySource::Process, allocated_bytes, None, marey::peak_resident_bytes());
+            self.keep(
+                text_of(label),
+                MemorySource::Process,
+                allocated_bytes,
+                None,
+                marey::peak_resident_bytes(),
+            );
         }
     }
 
@@ -46,7 +52,13 @@ impl MemoryLog {
         peak_bytes: u64,
     ) {
         let source = MemorySource::TorchCuda(device);
-        self.keep(text_of(label), source, allocated_bytes, Some(reserved_bytes), Some(peak_bytes));
+        self.keep(
+            text_of(label),
+            source,
+            allocated_bytes,
+            Some(reserved_bytes),
+            Some(peak_bytes),
+        );
     }
 
     /// Forgets the readings; the capture keeps them.
@@ -69,7 +81,8 @@ impl MemoryLog {
     #[getter]
     #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
     fn peak_gib(&self) -> Option<f64> {
-        self.peak_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30))
+        self.peak_bytes
+            .map(|bytes| bytes as f64 / f64::from(1 << 30))
     }
 
     /// The peak and what it was read from, in words.
@@ -77,7 +90,10 @@ impl MemoryLog {
         match (self.peak_bytes, self.readings.last()) {
             (Some(bytes), Some(reading)) => {
                 let source = marey_analysis::memory_source_name(reading.source);
-                format!("Peak memory usage: {} ({source})", marey_report::quantity::bytes(bytes))
+                format!(
+                    "Peak memory usage: {} ({source})",
+                    marey_report::quantity::bytes(bytes)
+                )
             }
             _ => "Peak memory usage: not available: no reading was taken".into(),
         }
@@ -99,7 +115,13 @@ impl MemoryLog {
     ) {
         if let Some(recorder) = state::recorder() {
             let label = Some(label.clone());
-            recorder.note(&Note::Memory { label, source, allocated_bytes, reserved_bytes, peak_bytes });
+            recorder.note(&Note::Memory {
+                label,
+                source,
+                allocated_bytes,
+                reserved_bytes,
+                peak_bytes,
+            });
         }
         let now = marey::unix_ns();
         let start = *self.start_unix_ns.get_or_insert(now);
@@ -107,14 +129,25 @@ impl MemoryLog {
         if self.readings.len() < MAX_READINGS {
             let at_ns = now.saturating_sub(start);
             let label = Some(label);
-            let reading = MemoryReading { at_ns, label, source, allocated_bytes, reserved_bytes, peak_bytes };
+            let reading = MemoryReading {
+                at_ns,
+                label,
+                source,
+                allocated_bytes,
+                reserved_bytes,
+                peak_bytes,
+            };
             self.readings.push(reading);
         }
     }
 
     /// The readings as a run of their own.
     pub(crate) fn report(&self) -> Report {
-        let mut run = Run { memory: self.readings.clone(), status: Status::Running, ..Run::default() };
+        let mut run = Run {
+            memory: self.readings.clone(),
+            status: Status::Running,
+            ..Run::default()
+        };
         run.info.start_unix_ns = self.start_unix_ns.unwrap_or_default();
         Report::new(&run)
     }

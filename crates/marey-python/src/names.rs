@@ -17,7 +17,9 @@ pub(crate) struct NameCache {
 
 impl NameCache {
     pub(crate) const fn new() -> Self {
-        Self { entries: [const { None }; N_ENTRIES] }
+        Self {
+            entries: [const { None }; N_ENTRIES],
+        }
     }
 
     /// The number of a name that was seen as this very object.
@@ -44,7 +46,10 @@ impl NameCache {
 pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
     let recorder = marey::recorder().or_else(crate::state::recorder)?;
     // A string keeps its UTF-8 form; one with lone surrogates has none.
-    let utf8 = name.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+    let utf8 = name
+        .cast::<PyString>()
+        .ok()
+        .and_then(|text| text.to_str().ok());
     Some(match utf8 {
         Some(text) => recorder.name(text.as_bytes()),
         None => recorder.name(text_of(name).as_bytes()),

@@ -1,6 +1,6 @@
 //! What every way of opening a section from Python shares: begin and end, on the thread's stack or in a task.
 
-use marey::{Attributes, Ending, Lane, NameId, NodeKind, Note};
+use marey::{Attributes, Ending, Lane, NameId, NodeKind, Note, Slot};
 use pyo3::prelude::*;
 
 use crate::flow::{self, Entered};
@@ -15,8 +15,14 @@ pub(crate) struct OpenSection {
 impl OpenSection {
     /// Opens a section in `slot`. Returns it, its node and its start in ticks.
     #[inline]
-    pub(crate) fn begin(py: Python<'_>, lane: &Lane, slot: u32, name: NameId, kind: NodeKind) -> (Self, u32, u64) {
-        if flow::is_base() {
+    pub(crate) fn begin(
+        py: Python<'_>,
+        lane: &Lane,
+        slot: Slot,
+        name: NameId,
+        kind: NodeKind,
+    ) -> (Self, u32, u64) {
+        if flow::is_base(py) {
             let node = lane.node(name, kind, false);
             return (Self { entered: None }, node, lane.enter(slot, node, 0));
         }
@@ -24,28 +30,58 @@ impl OpenSection {
     }
 
     #[cold]
-    fn begin_in_task(py: Python<'_>, lane: &Lane, slot: u32, name: NameId, kind: NodeKind) -> (Self, u32, u64) {
+    fn begin_in_task(
+        py: Python<'_>,
+        lane: &Lane,
+        slot: Slot,
+        name: NameId,
+        kind: NodeKind,
+    ) -> (Self, u32, u64) {
         let (mut node, mut start) = (0, 0);
         let entered = flow::enter(py, lane, |is_detached, flow| {
             node = lane.node(name, kind, is_detached);
             start = lane.enter(slot, node, flow);
         });
-        (Self { entered: Some(Box::new(entered)) }, node, start)
+        (
+            Self {
+                entered: Some(Box::new(entered)),
+            },
+            node,
+            start,
+        )
+    }
+
+    /// Whether it was opened in an asyncio task.
+    pub(crate) fn is_in_task(&self) -> bool {
+        self.entered.is_some()
     }
 
     /// Ends and records it.
     #[inline]
-    pub(crate) fn end(self, py: Python<'_>, lane: &Lane, slot: u32, is_failed: bool) {
+    pub(crate) fn end(self, py: Python<'_>, lane: &Lane, slot: Slot, is_failed: bool) {
         match self.entered {
-            None => lane.exit(slot, Ending { is_failed, ..Ending::default() }),
+            None => lane.exit(
+                slot,
+                Ending {
+                    is_failed,
+                    ..Ending::default()
+                },
+            ),
             Some(entered) => flow::exit(py, lane, *entered, |flow| {
-                lane.exit(slot, Ending { flow, is_failed, ..Ending::default() });
+                lane.exit(
+                    slot,
+                    Ending {
+                        flow,
+                        is_failed,
+                        ..Ending::default()
+                    },
+                );
             }),
         }
     }
 
     /// Ends it without recording: its start in ticks, its node and its flow.
-    pub(crate) fn pause(self, py: Python<'_>, lane: &Lane, slot: u32) -> Option<(u64, u32, u16)> {
+    pub(crate) fn pause(self, py: Python<'_>, lane: &Lane, slot: Slot) -> Option<(u64, u32, u16)> {
         match self.entered {
             None => lane.leave(slot).map(|(start, node)| (start, node, 0)),
             Some(entered) => {
@@ -61,5 +97,9 @@ impl OpenSection {
 
 /// Notes the attributes of a section that was just opened.
 pub(crate) fn note_attributes(lane: &Lane, node: u32, start_ticks: u64, attributes: Attributes) {
-    lane.recorder().note(&Note::SectionAttributes { node, start_ticks, attributes });
+    lane.recorder().note(&Note::SectionAttributes {
+        node,
+        start_ticks,
+        attributes,
+    });
 }

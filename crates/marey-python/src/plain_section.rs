@@ -14,12 +14,17 @@ pub(crate) struct PlainSection {
     attributes: Attributes,
     is_sync: bool,
     /// Innermost last: the same object may be entered again while it is open.
-    open: Vec<Option<(u32, OpenSection)>>,
+    open: Vec<Option<(marey::Slot, OpenSection)>>,
 }
 
 impl PlainSection {
     pub(crate) fn new(name: NameId, attributes: Attributes, is_sync: bool) -> Self {
-        Self { name, attributes, is_sync, open: Vec::new() }
+        Self {
+            name,
+            attributes,
+            is_sync,
+            open: Vec::new(),
+        }
     }
 }
 
@@ -29,9 +34,10 @@ impl PlainSection {
         if self.is_sync {
             crate::sync::synchronize(py);
         }
-        let opened = marey::lane().and_then(|lane| {
+        let opened = crate::thread::lane(py).and_then(|lane| {
             let slot = slots::take(py)?;
-            let (open, node, start) = OpenSection::begin(py, lane, slot, self.name, NodeKind::Section);
+            let (open, node, start) =
+                OpenSection::begin(py, lane, slot, self.name, NodeKind::Section);
             if !self.attributes.is_empty() {
                 note_attributes(lane, node, start, self.attributes.clone());
             }
@@ -45,9 +51,11 @@ impl PlainSection {
         if self.is_sync {
             crate::sync::synchronize(py);
         }
-        let Some(Some((slot, open))) = self.open.pop() else { return };
+        let Some(Some((slot, open))) = self.open.pop() else {
+            return;
+        };
         let is_failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
-        if let Some(lane) = marey::lane() {
+        if let Some(lane) = crate::thread::lane(py) {
             open.end(py, lane, slot, is_failed);
         }
         slots::give(py, slot);

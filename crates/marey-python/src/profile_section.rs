@@ -33,13 +33,20 @@ pub(crate) fn use_fast_sections(is_fast: bool) {
 pub(crate) fn builtin(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let definition = Box::leak(Box::new(ffi::PyMethodDef {
         ml_name: c"profile_section".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: profile_section },
+        ml_meth: ffi::PyMethodDefPointer {
+            PyCFunctionFastWithKeywords: profile_section,
+        },
         ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
         ml_doc: DOC.as_ptr(),
     }));
     let module = pyo3::types::PyString::new(py, "marey");
     // SAFETY: a definition that lives for ever.
-    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCFunction_NewEx(definition, ptr::null_mut(), module.as_ptr())) }
+    unsafe {
+        Bound::from_owned_ptr_or_err(
+            py,
+            ffi::PyCFunction_NewEx(definition, ptr::null_mut(), module.as_ptr()),
+        )
+    }
 }
 
 unsafe extern "C" fn profile_section(
@@ -56,6 +63,13 @@ unsafe extern "C" fn profile_section(
         if let Some(section) = section(py, &name) {
             return section.into_ptr();
         }
+    } else if (n == 1 && names.is_null() && crate::state::is_off_for_good())
+        // SAFETY: two arguments, or one and a keyword's value.
+        || (n + keywords(names) == 2 && unsafe { is_disabled(*args.add(1), n, names) })
+    {
+        if let Ok(section) = no_section(py) {
+            return section.into_ptr();
+        }
     }
     // SAFETY: the arguments as the interpreter gave them.
     let given = unsafe { Arguments::new(py, args, n, names) };
@@ -66,6 +80,40 @@ unsafe extern "C" fn profile_section(
             ptr::null_mut()
         }
     }
+}
+
+/// Number of keywords.
+fn keywords(names: *mut ffi::PyObject) -> ffi::Py_ssize_t {
+    // SAFETY: null or a live tuple.
+    if names.is_null() {
+        0
+    } else {
+        unsafe { ffi::PyTuple_GET_SIZE(names) }
+    }
+}
+
+/// Whether the second argument is `False` and stands for `enabled`.
+///
+/// # Safety
+/// `second` is a live object; `names` is null or a live tuple of keywords.
+unsafe fn is_disabled(
+    second: *mut ffi::PyObject,
+    n: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> bool {
+    // SAFETY: `False` always exists.
+    if !ptr::eq(second, unsafe { ffi::Py_False() }) {
+        return false;
+    }
+    // SAFETY: with one positional argument there is one keyword.
+    n == 2
+        || n == 1
+            && unsafe {
+                ffi::PyUnicode_CompareWithASCIIString(
+                    ffi::PyTuple_GET_ITEM(names, 0),
+                    c"enabled".as_ptr(),
+                )
+            } == 0
 }
 
 struct Arguments<'py> {
@@ -106,11 +154,17 @@ impl<'py> Arguments<'py> {
             Ok(by_name.or_else(|| (n > position).then(|| argument(position))))
         };
         if n > 2 {
-            let text = format!("profile_section() takes from 1 to 2 positional arguments but {n} were given");
+            let text = format!(
+                "profile_section() takes from 1 to 2 positional arguments but {n} were given"
+            );
             return Err(PyTypeError::new_err(text));
         }
-        let missing = || PyTypeError::new_err("profile_section() missing 1 required positional argument: 'name'");
-        let truth = |given: Option<Bound<'py, PyAny>>, default| given.map_or(Ok(default), |value| value.is_truthy());
+        let missing = || {
+            PyTypeError::new_err("profile_section() missing 1 required positional argument: 'name'")
+        };
+        let truth = |given: Option<Bound<'py, PyAny>>, default| {
+            given.map_or(Ok(default), |value| value.is_truthy())
+        };
         Ok(Self {
             name: take("name", 0)?.ok_or_else(missing)?,
             is_enabled: truth(take("enabled", 1)?, true)?,
@@ -129,7 +183,11 @@ impl<'py> Arguments<'py> {
         }
         if !IS_FAST.load(Relaxed) {
             return match id_of(&self.name) {
-                Some(name) => Ok(Bound::new(py, PlainSection::new(name, attributes, self.is_sync))?.into_any()),
+                Some(name) => Ok(Bound::new(
+                    py,
+                    PlainSection::new(name, attributes, self.is_sync),
+                )?
+                .into_any()),
                 None => no_section(py),
             };
         }

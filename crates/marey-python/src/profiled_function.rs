@@ -19,7 +19,10 @@ use crate::slots;
 
 // Part of the C API of every CPython (`Include/classobject.h`), and not declared by pyo3.
 unsafe extern "C" {
-    fn PyMethod_New(function: *mut ffi::PyObject, instance: *mut ffi::PyObject) -> *mut ffi::PyObject;
+    fn PyMethod_New(
+        function: *mut ffi::PyObject,
+        instance: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
 }
 
 #[repr(C)]
@@ -39,7 +42,9 @@ pub(crate) fn wrap<'py>(function: &Bound<'py, PyAny>, name: NameId) -> PyResult<
     let py = function.py();
     let own_type = TYPE.get_or_try_init(py, || profiled_type(py))?;
     // SAFETY: a type with the size of `Profiled`; memory comes zeroed and tracked by the garbage collector.
-    let object = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0))? };
+    let object = unsafe {
+        Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0))?
+    };
     // SAFETY: just allocated, and ours.
     let profiled = unsafe { &mut *object.as_ptr().cast::<Profiled>() };
     profiled.vectorcall = Some(call);
@@ -61,9 +66,12 @@ unsafe extern "C" fn call(
     if profiled.function.is_null() {
         return cleared();
     }
-    let opened = marey::lane().and_then(|lane| {
+    let opened = crate::thread::lane(py).and_then(|lane| {
         let slot = slots::take(py)?;
-        Some((slot, OpenSection::begin(py, lane, slot, profiled.name, NodeKind::Section).0))
+        Some((
+            slot,
+            OpenSection::begin(py, lane, slot, profiled.name, NodeKind::Section).0,
+        ))
     });
     // SAFETY: a live callable and the arguments as the interpreter gave them.
     let result = unsafe { ffi::PyObject_Vectorcall(profiled.function, args, n, names) };
@@ -77,15 +85,20 @@ unsafe extern "C" fn call(
 #[cold]
 fn cleared() -> *mut ffi::PyObject {
     // SAFETY: the GIL is held; a static exception and a static text.
-    unsafe { ffi::PyErr_SetString(ffi::PyExc_ReferenceError, c"the profiled function is gone".as_ptr()) };
+    unsafe {
+        ffi::PyErr_SetString(
+            ffi::PyExc_ReferenceError,
+            c"the profiled function is gone".as_ptr(),
+        )
+    };
     ptr::null_mut()
 }
 
 /// Ends the section; an exception that is on its way is not touched.
 #[inline]
-fn end(py: Python<'_>, slot: u32, open: OpenSection, is_failed: bool) {
+fn end(py: Python<'_>, slot: marey::Slot, open: OpenSection, is_failed: bool) {
     let pending = if is_failed { PyErr::take(py) } else { None };
-    if let Some(lane) = marey::lane() {
+    if let Some(lane) = crate::thread::lane(py) {
         open.end(py, lane, slot, is_failed);
     }
     slots::give(py, slot);
@@ -123,7 +136,9 @@ fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let methods = Box::leak(Box::new([
         ffi::PyMethodDef {
             ml_name: c"__reduce__".as_ptr(),
-            ml_meth: ffi::PyMethodDefPointer { PyCFunction: reduce },
+            ml_meth: ffi::PyMethodDefPointer {
+                PyCFunction: reduce,
+            },
             ml_flags: ffi::METH_NOARGS,
             ml_doc: ptr::null(),
         },
@@ -153,7 +168,9 @@ fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
         slots: type_slots.as_mut_ptr(),
     };
     // SAFETY: a valid spec; what CPython keeps of it was leaked above.
-    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec)).map(Bound::unbind) }
+    unsafe {
+        Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec)).map(Bound::unbind)
+    }
 }
 
 /// `function.__get__`: itself without an instance, a bound method with one.
@@ -173,12 +190,19 @@ unsafe extern "C" fn bind(
 }
 
 /// Pickles by name, as functions do.
-unsafe extern "C" fn reduce(callable: *mut ffi::PyObject, _: *mut ffi::PyObject) -> *mut ffi::PyObject {
+unsafe extern "C" fn reduce(
+    callable: *mut ffi::PyObject,
+    _: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
     // SAFETY: a live object; the name is a static text.
     unsafe { ffi::PyObject_GetAttrString(callable, c"__qualname__".as_ptr()) }
 }
 
-unsafe extern "C" fn traverse(callable: *mut ffi::PyObject, visit: ffi::visitproc, arg: *mut c_void) -> i32 {
+unsafe extern "C" fn traverse(
+    callable: *mut ffi::PyObject,
+    visit: ffi::visitproc,
+    arg: *mut c_void,
+) -> i32 {
     // SAFETY: the garbage collector passes one of ours.
     let profiled = unsafe { &*callable.cast::<Profiled>() };
     // SAFETY: a live object; instances of heap types own a reference to their type.
@@ -198,7 +222,10 @@ unsafe extern "C" fn traverse(callable: *mut ffi::PyObject, visit: ffi::visitpro
 unsafe extern "C" fn clear(callable: *mut ffi::PyObject) -> i32 {
     // SAFETY: the garbage collector passes one of ours.
     let profiled = unsafe { &mut *callable.cast::<Profiled>() };
-    let held = [std::mem::replace(&mut profiled.function, ptr::null_mut()), std::mem::replace(&mut profiled.dict, ptr::null_mut())];
+    let held = [
+        std::mem::replace(&mut profiled.function, ptr::null_mut()),
+        std::mem::replace(&mut profiled.dict, ptr::null_mut()),
+    ];
     for object in held {
         // SAFETY: a reference that was ours, or null.
         unsafe { ffi::Py_XDECREF(object) };

@@ -17,7 +17,9 @@ const PROVED: std::ops::RangeInclusive<u8> = 10..=13;
 /// Fast objects where they were proved, the plain class elsewhere.
 pub(crate) fn choose_section_objects(py: Python<'_>) {
     let version = py.version_info();
-    let is_proved = version.major == 3 && PROVED.contains(&version.minor) && !Python::version_str().contains("PyPy");
+    let is_proved = version.major == 3
+        && PROVED.contains(&version.minor)
+        && !Python::version_str().contains("PyPy");
     profile_section::use_fast_sections(flow::find_context_offset(py).is_ok() && is_proved);
 }
 
@@ -37,10 +39,13 @@ pub(crate) fn start(
     facts: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<PathBuf>> {
     let mut config = Config::from_env().0;
-    config.output_dir = output_dir.or(config.output_dir).or_else(|| Some(marey::default_output_dir()));
+    config.output_dir = output_dir
+        .or(config.output_dir)
+        .or_else(|| Some(marey::default_output_dir()));
     config.job_id = job_id.or(config.job_id);
     config.facts = facts.map(python_facts).unwrap_or_default();
-    py.detach(|| state::start(config)).map_err(|error| start_error(&error))?;
+    py.detach(|| state::start(config))
+        .map_err(|error| start_error(&error))?;
     Ok(folder())
 }
 
@@ -108,7 +113,10 @@ pub(crate) fn stop_session(session: u64) {
 #[pyo3(signature = (name, /, **attributes))]
 pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDict>>) {
     if let Some(recorder) = state::recorder() {
-        recorder.note(&Note::Event { name: text_of(name), attributes: from_dict(attributes) });
+        recorder.note(&Note::Event {
+            name: text_of(name),
+            attributes: from_dict(attributes),
+        });
     }
 }
 
@@ -117,7 +125,10 @@ pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDic
 pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
     let value = value.extract::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(recorder), Some(value)) = (state::recorder(), value) {
-        recorder.note(&Note::Counter { name: text_of(name), value });
+        recorder.note(&Note::Counter {
+            name: text_of(name),
+            value,
+        });
     }
 }
 
@@ -128,7 +139,9 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let losses = match marey::recorder() {
         Some(recorder) => {
             let bytes = py.detach(|| recorder.totals_so_far());
-            marey::decode(&bytes, Status::Running).map(|run| run.losses).unwrap_or_default()
+            marey::decode(&bytes, Status::Running)
+                .map(|run| run.losses)
+                .unwrap_or_default()
         }
         None => marey::Losses::default(),
     };
@@ -138,7 +151,10 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("notes_dropped", losses.notes_dropped),
         ("calls_without_name", losses.calls_without_name),
         ("sections_unrecorded", losses.sections_unrecorded),
-        ("threads_in_private_memory", losses.threads_in_private_memory),
+        (
+            "threads_in_private_memory",
+            losses.threads_in_private_memory,
+        ),
     ] {
         counts.set_item(kind, count)?;
     }
@@ -146,5 +162,8 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 fn python_facts(facts: &Bound<'_, PyDict>) -> Vec<(String, String)> {
-    facts.iter().map(|(key, value)| (text_of(&key), text_of(&value))).collect()
+    facts
+        .iter()
+        .map(|(key, value)| (text_of(&key), text_of(&value)))
+        .collect()
 }

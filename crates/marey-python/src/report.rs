@@ -22,7 +22,9 @@ pub(crate) fn export_report(
     memory: Option<&Bound<'_, MemoryLog>>,
     iterations: Option<&Bound<'_, IterationLog>>,
 ) -> PyResult<PathBuf> {
-    let bytes = marey::recorder().map(|recorder| py.detach(|| recorder.capture_so_far())).unwrap_or_default();
+    let bytes = marey::recorder()
+        .map(|recorder| py.detach(|| recorder.capture_so_far()))
+        .unwrap_or_default();
     let run = marey::decode(&bytes, Status::Running).unwrap_or_default();
     let mut report = py.detach(|| Report::new(&run));
     if let Some(stats) = timing_stats.map(Bound::get).filter(|stats| stats.is_own()) {
@@ -45,7 +47,9 @@ fn use_memory(report: &mut Report, log: &MemoryLog) {
     let shift = log.start_unix_ns().saturating_sub(report.run.start_unix_ns);
     match (&mut report.memory, own.memory) {
         (Some(all), Some(mut own)) => {
-            own.labelled.iter_mut().for_each(|reading| reading.at_ns += shift);
+            own.labelled
+                .iter_mut()
+                .for_each(|reading| reading.at_ns += shift);
             all.labelled = own.labelled;
         }
         (Some(all), None) => all.labelled.clear(),
@@ -55,7 +59,9 @@ fn use_memory(report: &mut Report, log: &MemoryLog) {
 
 /// One profiler's turns first, because the documented `iteration_stats` is about one loop.
 fn use_iterations(report: &mut Report, log: &IterationLog) {
-    let Some(own) = marey_analysis::iterations(&log.run()).into_iter().next() else { return };
+    let Some(own) = marey_analysis::iterations(&log.run()).into_iter().next() else {
+        return;
+    };
     report.iterations.retain(|found| found.name != own.name);
     report.iterations.insert(0, own);
 }

@@ -1,5 +1,6 @@
 //! The recorder's slots that this interpreter uses: one for each section that is open at a time.
 
+use marey::Slot;
 use pyo3::prelude::*;
 
 use crate::hot_section::UnderGil;
@@ -7,11 +8,11 @@ use crate::hot_section::UnderGil;
 /// Taken from the recorder at once.
 const CHUNK: u32 = 64;
 
-static FREE: UnderGil<Vec<u32>> = UnderGil::new(Vec::new());
+static FREE: UnderGil<Vec<Slot>> = UnderGil::new(Vec::new());
 
 /// A slot; `None` when the recorder has no more or is off.
 #[inline]
-pub(crate) fn take(py: Python<'_>) -> Option<u32> {
+pub(crate) fn take(py: Python<'_>) -> Option<Slot> {
     match FREE.get(py).pop() {
         Some(slot) => Some(slot),
         None => more(py),
@@ -20,14 +21,14 @@ pub(crate) fn take(py: Python<'_>) -> Option<u32> {
 
 /// Gives a slot back.
 #[inline]
-pub(crate) fn give(py: Python<'_>, slot: u32) {
+pub(crate) fn give(py: Python<'_>, slot: Slot) {
     FREE.get(py).push(slot);
 }
 
 #[cold]
-fn more(py: Python<'_>) -> Option<u32> {
-    let first = crate::state::recorder()?.take_slots(CHUNK)?;
+fn more(py: Python<'_>) -> Option<Slot> {
+    let slots = crate::state::recorder()?.take_slots(CHUNK)?;
     let free = FREE.get(py);
-    free.extend((first..first + CHUNK).rev());
+    free.extend(slots);
     free.pop()
 }

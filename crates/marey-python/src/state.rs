@@ -21,7 +21,16 @@ pub(crate) fn start_with_first_use() -> bool {
         return false;
     }
     // A recorder that cannot start leaves the program as it is: every call finds it off.
-    start(Config { output_dir: None, ..Config::from_env().0 }).is_ok()
+    start(Config {
+        output_dir: None,
+        ..Config::from_env().0
+    })
+    .is_ok()
+}
+
+/// Recording is off, and no first use will start it.
+pub(crate) fn is_off_for_good() -> bool {
+    !marey::is_on() && STATE.load(Relaxed) != NOT_STARTED
 }
 
 /// Starts recording, or moves a recording that is in memory into the folder.
@@ -41,7 +50,11 @@ pub(crate) fn stop(status: &Status) -> Option<std::path::PathBuf> {
 
 /// The recorder, started if need be; `None` when recording is off.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
-    if marey::is_on() || start_with_first_use() { marey::recorder() } else { None }
+    if marey::is_on() || start_with_first_use() {
+        marey::recorder()
+    } else {
+        None
+    }
 }
 
 /// `MAREY_ENABLED=0`.

@@ -7,7 +7,9 @@ use pyo3::prelude::*;
 pub(crate) fn synchronize(py: Python<'_>) {
     let waited = || -> PyResult<()> {
         let modules = py.import("sys")?.getattr("modules")?;
-        let Ok(torch) = modules.get_item("torch") else { return Ok(()) };
+        let Ok(torch) = modules.get_item("torch") else {
+            return Ok(());
+        };
         let cuda = torch.getattr("cuda")?;
         if cuda.call_method0("is_initialized")?.is_truthy()? {
             cuda.call_method0("synchronize")?;

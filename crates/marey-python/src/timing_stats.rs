@@ -25,7 +25,9 @@ pub(crate) struct TimingStats {
 impl TimingStats {
     #[new]
     fn new() -> Self {
-        Self { own: Some(Mutex::default()) }
+        Self {
+            own: Some(Mutex::default()),
+        }
     }
 
     /// The statistics of the process's recorder.
@@ -36,11 +38,18 @@ impl TimingStats {
 
     /// Adds a call of a name that took `duration` seconds. Raises ValueError for a duration that is negative or not finite.
     fn record(&self, name: &Bound<'_, PyAny>, duration: f64) -> PyResult<()> {
-        let duration = std::time::Duration::try_from_secs_f64(duration)
-            .map_err(|_| PyValueError::new_err("duration must be a finite number of seconds, not below 0"))?;
+        let duration = std::time::Duration::try_from_secs_f64(duration).map_err(|_| {
+            PyValueError::new_err("duration must be a finite number of seconds, not below 0")
+        })?;
         let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match &self.own {
-            Some(own) => add(own.lock().unwrap_or_else(PoisonError::into_inner).entry(text_of(name)).or_default(), ns),
+            Some(own) => add(
+                own.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .entry(text_of(name))
+                    .or_default(),
+                ns,
+            ),
             None => record_in_process(name, ns),
         }
         Ok(())
@@ -59,7 +68,11 @@ impl TimingStats {
     }
 
     /// Statistics of one name: count, total, mean, min, max, last, p50, p95, p99, self; empty when it was never recorded.
-    fn get_stats<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    fn get_stats<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let all = self.get_all_stats(py)?;
         match all.get_item(text_of(name))? {
             Some(stats) => Ok(stats.cast_into::<PyDict>()?),
@@ -86,7 +99,10 @@ impl TimingStats {
     #[pyo3(signature = (top_n=20))]
     fn print_summary(&self, py: Python<'_>, top_n: usize) -> PyResult<()> {
         // Python's own print, which tests and notebooks redirect.
-        py.import("builtins")?.getattr("print")?.call1((self.summary(py, top_n),)).map(drop)
+        py.import("builtins")?
+            .getattr("print")?
+            .call1((self.summary(py, top_n),))
+            .map(drop)
     }
 }
 
@@ -110,16 +126,25 @@ impl TimingStats {
 }
 
 fn totals_of_process(_py: Python<'_>) -> Run {
-    let bytes = marey::recorder().map(marey::Recorder::totals_so_far).unwrap_or_default();
+    let bytes = marey::recorder()
+        .map(marey::Recorder::totals_so_far)
+        .unwrap_or_default();
     marey::decode(&bytes, Status::Running).unwrap_or_default()
 }
 
 fn record_in_process(name: &Bound<'_, PyAny>, ns: u64) {
-    let (Some(recorder), Some(id)) = (state::recorder(), names::id_of(name)) else { return };
+    let (Some(recorder), Some(id)) = (state::recorder(), names::id_of(name)) else {
+        return;
+    };
     let Some(lane) = marey::lane() else { return };
     let end = marey::ticks();
     let start = end.saturating_sub(recorder.ticks_of(ns));
-    lane.complete(lane.node(id, NodeKind::Section, false), start, end, Ending::default());
+    lane.complete(
+        lane.node(id, NodeKind::Section, false),
+        start,
+        end,
+        Ending::default(),
+    );
 }
 
 fn add(totals: &mut NodeTotals, ns: u64) {
@@ -131,16 +156,32 @@ fn add(totals: &mut NodeTotals, ns: u64) {
     totals.min_ns = totals.min_ns.min(ns);
     totals.max_ns = totals.max_ns.max(ns);
     totals.last_ns = ns;
-    totals.histogram.get_or_insert_with(Histogram::default).add(ns);
+    totals
+        .histogram
+        .get_or_insert_with(Histogram::default)
+        .add(ns);
 }
 
 /// A run in which each name is a section at the top.
 fn run_of(own: &BTreeMap<String, NodeTotals>) -> Run {
-    let root = Node { parent: None, name: String::new(), kind: NodeKind::Section, is_detached: false };
-    let node = |name: &String| Node { parent: Some(0), name: name.clone(), ..root.clone() };
+    let root = Node {
+        parent: None,
+        name: String::new(),
+        kind: NodeKind::Section,
+        is_detached: false,
+    };
+    let node = |name: &String| Node {
+        parent: Some(0),
+        name: name.clone(),
+        ..root.clone()
+    };
     Run {
-        nodes: std::iter::once(root.clone()).chain(own.keys().map(node)).collect(),
-        totals: std::iter::once(NodeTotals::default()).chain(own.values().cloned()).collect(),
+        nodes: std::iter::once(root.clone())
+            .chain(own.keys().map(node))
+            .collect(),
+        totals: std::iter::once(NodeTotals::default())
+            .chain(own.values().cloned())
+            .collect(),
         status: Status::Running,
         ..Run::default()
     }
@@ -153,7 +194,11 @@ fn stats_dict<'py>(py: Python<'py>, row: &marey_analysis::NameRow) -> PyResult<B
     stats.set_item("count", calls.count)?;
     stats.set_item("total", seconds(Some(calls.total_ns)))?;
     stats.set_item("mean", calls.mean_ns.map(|ns| ns / 1e9))?;
-    for (key, ns) in [("min", calls.min_ns), ("max", calls.max_ns), ("last", calls.last_ns)] {
+    for (key, ns) in [
+        ("min", calls.min_ns),
+        ("max", calls.max_ns),
+        ("last", calls.last_ns),
+    ] {
         stats.set_item(key, seconds(ns))?;
     }
     let percentiles = calls.percentiles.as_ref();

@@ -92,7 +92,7 @@ fn strange_names() {
         "\u{202e}\u{1f3ac}".as_bytes(),
     ];
     let lane = marey::lane().unwrap();
-    let slot = lane.recorder().take_slots(1).unwrap();
+    let slot = lane.recorder().take_slots(1).unwrap()[0];
     for name in names {
         let id = lane.recorder().name(name);
         lane.enter(slot, lane.node(id, NodeKind::Section, false), 0);

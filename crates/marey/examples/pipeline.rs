@@ -82,7 +82,7 @@ fn strange_names() {
     let lane = marey::lane().unwrap();
     let recorder = lane.recorder();
     let node = lane.node(recorder.name(b"caf\xe9"), marey::NodeKind::Section, false);
-    let slot = recorder.take_slots(1).unwrap();
+    let slot = recorder.take_slots(1).unwrap()[0];
     lane.enter(slot, node, 0);
     lane.exit(slot, marey::Ending::default());
 }

@@ -53,9 +53,9 @@ pub use note::Note;
 pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording,
-    SectionGuard, SessionGuard, Site, TotalsSnapshot, default_output_dir, is_alive,
-    is_asked_for_by_env, is_on, job_id, lane, recorder, ring_root, section_named, start,
-    start_from_env, start_from_env_with,
+    SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, default_output_dir, is_alive,
+    is_asked_for_by_env, is_on, job_id, lane, recorder, recording_number, ring_root, section_named,
+    start, start_from_env, start_from_env_with,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,

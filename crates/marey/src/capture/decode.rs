@@ -256,7 +256,8 @@ impl Decode {
             from.u32()?.cast_signed(),
             readable(from.text()?),
         );
-        self.status = Some(match code {
+        // The first one is the process's own; a process that died while it removed its rings looks like one that did not close.
+        self.status.get_or_insert(match code {
             0 => Status::Finished,
             1 => Status::Failed(reason),
             2 => Status::Killed(signal),

@@ -26,6 +26,14 @@ const HASH_BYTES: usize = 17;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NameId(pub(crate) u32);
 
+impl NameId {
+    /// The number.
+    #[inline(always)]
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// Stands for all names that found no place.
 const OTHER_ID: NameId = NameId(1);
 

@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{
     AtomicU32,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Relaxed},
 };
 use std::sync::{MutexGuard, Once, PoisonError};
 
@@ -92,7 +92,7 @@ extern "C" fn in_child() {
         && let Some(mut recording) = held.and_then(|held| held.recording)
     {
         PARENT.store(parent, Relaxed);
-        STATE.store(FORKED, Release);
+        super::set_state(FORKED);
         recording.leave_to_parent();
     }
 }
@@ -157,6 +157,6 @@ impl Recorder {
             self.drain().open(self, &in_memory).ok();
         }
         self.start_drain();
-        STATE.store(ON, Release);
+        super::set_state(ON);
     }
 }

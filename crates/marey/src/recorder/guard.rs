@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::call_paths::NameId;
 use super::lane::{Ending, Lane};
 use super::layout::{high, low};
-use super::slots::Current;
+use super::slots::{Current, Slot};
 use super::{Recorder, lane, recorder};
 use crate::clock;
 use crate::note::Note;
@@ -75,7 +75,7 @@ impl Site {
 #[must_use = "the section ends when the guard is dropped"]
 pub struct SectionGuard {
     lane: Option<&'static Lane>,
-    slot: u32,
+    slot: Option<Slot>,
     /// Instead of a slot, when more than 64 guards are open in the thread: recorded, but not named if the process is killed meanwhile.
     deep: Option<Box<Deep>>,
     thread_bound: PhantomData<*const ()>,
@@ -94,7 +94,7 @@ impl SectionGuard {
     fn off() -> Self {
         Self {
             lane: None,
-            slot: 0,
+            slot: None,
             deep: None,
             thread_bound: PhantomData,
         }
@@ -108,7 +108,7 @@ impl SectionGuard {
         lane.enter(slot, node, 0);
         Self {
             lane: Some(lane),
-            slot,
+            slot: Some(slot),
             deep: None,
             thread_bound: PhantomData,
         }
@@ -121,7 +121,7 @@ impl SectionGuard {
         let start = clock::ticks();
         Self {
             lane: Some(lane),
-            slot: 0,
+            slot: None,
             deep: Some(Box::new(Deep {
                 node,
                 start,
@@ -133,9 +133,9 @@ impl SectionGuard {
 
     fn note(&self, attributes: Attributes) {
         let Some(lane) = self.lane else { return };
-        let opened = match &self.deep {
-            Some(deep) => Some((deep.start, deep.node)),
-            None => lane.opened(self.slot),
+        let opened = match (&self.deep, self.slot) {
+            (Some(deep), _) => Some((deep.start, deep.node)),
+            (None, slot) => slot.and_then(Slot::opened),
         };
         if let Some((start_ticks, node)) = opened {
             lane.recorder().note(&Note::SectionAttributes {
@@ -163,12 +163,11 @@ impl SectionGuard {
             is_failed,
             ..Ending::default()
         };
-        match self.deep.take() {
-            None => {
-                lane.exit(self.slot, ending);
-                lane.give_guard_slot(self.slot);
-            }
-            Some(deep) => deep.close(lane, ending),
+        if let Some(slot) = self.slot {
+            lane.exit(slot, ending);
+            lane.give_guard_slot(slot);
+        } else if let Some(deep) = self.deep.take() {
+            deep.close(lane, ending);
         }
     }
 }

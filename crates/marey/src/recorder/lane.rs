@@ -9,7 +9,7 @@ use super::identity;
 use super::layout::{FLAG_FAILED, FLAG_PAUSED, lane, low};
 use super::mapping::Mapping;
 use super::ring::Ring;
-use super::slots::{Current, Slots};
+use super::slots::{Current, Slot, Slots};
 use super::totals::NodeWords;
 use crate::clock;
 use crate::note::Note;
@@ -120,6 +120,12 @@ impl Lane {
         }
     }
 
+    /// The node that a new section goes under.
+    #[inline(always)]
+    pub fn current_node(&self) -> u32 {
+        low(self.current_node.get())
+    }
+
     /// Makes another open section, of another task say, the parent of what comes next.
     #[inline]
     pub fn set_current(&self, current: Current) {
@@ -152,47 +158,33 @@ impl Lane {
     }
 
     /// Opens a slot for a section of `node` under the current one, now. Returns the time in ticks.
-    #[inline]
-    pub fn enter(&self, slot: u32, node: u32, flow: u16) -> u64 {
+    #[inline(always)]
+    pub fn enter(&self, slot: Slot, node: u32, flow: u16) -> u64 {
         let start = clock::ticks();
-        self.enter_at(slot, node, flow, start);
+        let lane_flow = u64::from(self.id) | u64::from(flow) << 32;
+        self.set_current(slot.open(node, self.current(), lane_flow, start));
         start
     }
 
-    /// As [`Self::enter`], at a time in ticks.
-    #[inline]
-    pub(crate) fn enter_at(&self, slot: u32, node: u32, flow: u16, start: u64) {
-        let lane_flow = u64::from(self.id) | u64::from(flow) << 32;
-        self.set_current(
-            self.slots
-                .open(slot, node, self.current(), lane_flow, start),
-        );
-    }
-
     /// Closes a slot and records its section. Does nothing when the slot is not open.
-    #[inline]
-    pub fn exit(&self, slot: u32, ending: Ending) {
+    #[inline(always)]
+    pub fn exit(&self, slot: Slot, ending: Ending) {
         let end = clock::ticks();
         if let Some((start, node)) = self.leave(slot) {
             self.complete(node, start, end, ending);
         }
     }
 
-    /// Start in ticks and node of what is open in a slot.
-    pub(crate) fn opened(&self, slot: u32) -> Option<(u64, u32)> {
-        self.slots.opened(slot)
-    }
-
     /// Closes a slot without recording: its start in ticks and its node. `None` when it is not open.
-    #[inline]
-    pub fn leave(&self, slot: u32) -> Option<(u64, u32)> {
-        let (start, node) = self.slots.close(slot)?;
+    #[inline(always)]
+    pub fn leave(&self, slot: Slot) -> Option<(u64, u32)> {
+        let (start, node) = slot.close()?;
         self.set_current(self.slots.after_close(slot, self.current()));
         Some((start, node))
     }
 
     /// Records a completed section. Times are ticks.
-    #[inline]
+    #[inline(always)]
     pub fn complete(&self, node: u32, start: u64, end: u64, ending: Ending) {
         // Threads on processors whose counters differ by a few ticks must not produce a negative length.
         let end = end.max(start);
@@ -221,7 +213,8 @@ impl Lane {
         self.introduce();
         let capacity = self.ring.capacity();
         let used = head - self.ring.get(lane::TAIL);
-        if used >= capacity / 2 {
+        // A full ring comes here with every call; the drain was woken when it was half full.
+        if (capacity / 2..capacity).contains(&used) {
             self.recorder.wake_drain();
         }
         let room = if used < capacity / 2 {
@@ -235,22 +228,23 @@ impl Lane {
 
     /// A slot for a Rust guard; `None` beyond 64 at a time.
     #[inline]
-    pub(crate) fn take_guard_slot(&self) -> Option<u32> {
+    pub(crate) fn take_guard_slot(&self) -> Option<Slot> {
         if self.guard_slots.get() == NO_SLOTS {
             self.guard_slots.set(self.slots.take(GUARD_SLOTS)?.into());
         }
         let free = self.guard_slots_free.get();
         let at = free.trailing_zeros();
-        (at < GUARD_SLOTS).then(|| {
-            self.guard_slots_free.set(free & (free - 1));
-            low(self.guard_slots.get()) + at
-        })
+        if at >= GUARD_SLOTS {
+            return None;
+        }
+        self.guard_slots_free.set(free & (free - 1));
+        self.slots.at(low(self.guard_slots.get()) + at)
     }
 
     /// Gives a guard's slot back.
     #[inline]
-    pub(crate) fn give_guard_slot(&self, slot: u32) {
-        let at = slot.wrapping_sub(low(self.guard_slots.get()));
+    pub(crate) fn give_guard_slot(&self, slot: Slot) {
+        let at = slot.number().wrapping_sub(low(self.guard_slots.get()));
         self.guard_slots_free
             .set(self.guard_slots_free.get() | 1 << (at & 63));
     }

@@ -51,7 +51,7 @@ pub use output::{default_output_dir, job_id};
 pub(crate) use ring::{Record, Ring};
 pub(crate) use ring_folder::remove as remove_ring_folder;
 pub use ring_folder::ring_root;
-pub use slots::Current;
+pub use slots::{Current, Slot};
 pub(crate) use slots::{OpenSlot, Slots, open_slots};
 pub(crate) use totals::snapshot;
 pub use totals::{NodeSnapshot, TotalsSnapshot};
@@ -67,12 +67,17 @@ use ring_folder::RingFolder;
 /// Most lanes that a process gets; threads beyond record nothing, and that is counted.
 const MAX_LANES: usize = 4096;
 
+/// Lanes that ended threads left behind and that are not drained yet.
+const MAX_UNDRAINED: usize = 16;
+
 const OFF: u8 = 0;
 const ON: u8 = 1;
 /// Recording was on in the parent; this process starts its own capture with its first record.
 const FORKED: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(OFF);
+/// Number of the recording that is on, so that what was cached in another one is not used; 0 while none is.
+static RECORDING: AtomicU32 = AtomicU32::new(0);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 static STARTING: Mutex<()> = Mutex::new(());
 
@@ -105,6 +110,13 @@ struct Lanes {
     free: Vec<&'static Lane>,
     n_threads: u32,
     shared_bytes: usize,
+}
+
+impl Lanes {
+    /// So many threads have ended since the drain came round that waiting for it is better than more lanes.
+    fn wait_for_drain(&self) -> bool {
+        self.free.len() >= MAX_UNDRAINED && !self.free.iter().any(|lane| lane.is_drained())
+    }
 }
 
 /// A recording that was started. Dropping it closes the capture.
@@ -195,6 +207,24 @@ fn warn(text: &str) {
     eprintln!("marey: {text}");
 }
 
+fn set_state(state: u8) {
+    static N_RECORDINGS: AtomicU32 = AtomicU32::new(0);
+    let number = if state == ON {
+        N_RECORDINGS.fetch_add(1, Relaxed).wrapping_add(1).max(1)
+    } else {
+        0
+    };
+    RECORDING.store(number, Release);
+    STATE.store(state, Release);
+}
+
+/// The number of the recording that is on; 0 while none is. A lane that [`lane`] gave may be kept while this stays the same and its thread
+/// lives.
+#[inline]
+pub fn recording_number() -> u32 {
+    RECORDING.load(Relaxed)
+}
+
 /// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
 #[inline]
 pub fn lane() -> Option<&'static Lane> {
@@ -269,7 +299,7 @@ impl Recorder {
         opened.inspect_err(|_| recorder.folder().remove())?;
         recorder.start_drain();
         fork::install();
-        STATE.store(ON, Release);
+        set_state(ON);
         Ok(recorder)
     }
 
@@ -309,9 +339,12 @@ impl Recorder {
         self.paths.name(name)
     }
 
-    /// `n` slots for sections that their owner opens and closes itself; the number of the first. `None` when no more are to be had.
-    pub fn take_slots(&self, n: u32) -> Option<u32> {
-        self.slots.take(n)
+    /// `n` slots for sections that their owner opens and closes itself; `None` when no more are to be had.
+    pub fn take_slots(&self, n: u32) -> Option<Vec<Slot>> {
+        let first = self.slots.take(n)?;
+        (first..first + n)
+            .map(|number| self.slots.at(number))
+            .collect()
     }
 
     /// Counts a section that could not be recorded at all.
@@ -380,7 +413,7 @@ impl Recorder {
         self.drain().capture_path()
     }
 
-    /// Live totals since the last [`Self::clear_totals`], for each lane. Exact under the rule of [`snapshot`].
+    /// Live totals since the last [`Self::clear_totals`], for each lane. Those of a thread that records meanwhile are of one moment each.
     pub fn totals(&self) -> Vec<TotalsSnapshot> {
         let n_nodes = &self.header()[process_words::N_NODES];
         self.lanes()
@@ -420,10 +453,10 @@ impl Recorder {
     pub fn stop(&self, status: &Status) -> Option<PathBuf> {
         let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         if STATE.load(Acquire) != ON {
-            STATE.store(OFF, Release);
+            set_state(OFF);
             return None;
         }
-        STATE.store(OFF, Release);
+        set_state(OFF);
         self.stop_drain();
         self.drain().close(self, status)
     }
@@ -459,6 +492,9 @@ impl Recorder {
             // The thread is being torn down.
             self.count_unrecorded();
             return None;
+        }
+        if self.lanes().wait_for_drain() {
+            self.drain().round(self);
         }
         let (lane, thread) = {
             let mut lanes = self.lanes();

@@ -40,6 +40,13 @@ impl Current {
     }
 }
 
+/// A place in the table of open sections. Its owner opens and closes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    words: &'static [AtomicU64; SLOT_WORDS],
+    number: u32,
+}
+
 /// Slots of one recorder. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
@@ -53,6 +60,45 @@ pub(crate) struct OpenSlot {
     pub(crate) start: u64,
     pub(crate) node: u32,
     pub(crate) lane: u32,
+}
+
+impl Slot {
+    /// Its place in the table.
+    #[inline(always)]
+    pub(crate) fn number(self) -> u32 {
+        self.number
+    }
+
+    /// Opens the slot under `parent`; it is the new current section.
+    #[inline(always)]
+    pub(crate) fn open(self, node: u32, parent: Current, lane_flow: u64, start: u64) -> Current {
+        let words = self.words;
+        // The generation is the high half, so that it wraps by itself.
+        let generation = (words[1].load(Relaxed) >> 32).wrapping_add(1) << 32;
+        words[1].store(generation | u64::from(node), Relaxed);
+        words[2].store(parent.link, Relaxed);
+        words[3].store(lane_flow, Relaxed);
+        words[0].store(start, Release);
+        Current {
+            link: generation | u64::from(self.number + 1),
+            node,
+        }
+    }
+
+    /// Start and node of what is open in the slot.
+    #[inline(always)]
+    pub(crate) fn opened(self) -> Option<(u64, u32)> {
+        let start = self.words[0].load(Relaxed);
+        (start != 0).then(|| (start, low(self.words[1].load(Relaxed))))
+    }
+
+    /// Closes the slot: its start and node; `None` when it was not open (never entered, or opened before a fork).
+    #[inline(always)]
+    pub(crate) fn close(self) -> Option<(u64, u32)> {
+        let opened = self.opened()?;
+        self.words[0].store(0, Relaxed);
+        Some(opened)
+    }
 }
 
 impl Slots {
@@ -80,55 +126,28 @@ impl Slots {
         &self.words[at..at + SLOT_WORDS]
     }
 
-    /// Opens a slot under `parent`; it is the new current section.
+    /// The slot of a number that [`Self::take`] gave.
     #[inline]
-    pub(crate) fn open(
-        &self,
-        slot: u32,
-        node: u32,
-        parent: Current,
-        lane_flow: u64,
-        start: u64,
-    ) -> Current {
-        let words = self.slot(slot);
-        let generation = (words[1].load(Relaxed) >> 32).wrapping_add(1) & 0xffff_ffff;
-        words[1].store(generation << 32 | u64::from(node), Relaxed);
-        words[2].store(parent.link, Relaxed);
-        words[3].store(lane_flow, Relaxed);
-        words[0].store(start, Release);
-        Current {
-            link: generation << 32 | u64::from(slot + 1),
-            node,
-        }
-    }
-
-    /// Start and node of an open slot.
-    pub(crate) fn opened(&self, slot: u32) -> Option<(u64, u32)> {
-        let words = self.slot(slot);
-        let start = words[0].load(Relaxed);
-        (start != 0).then(|| (start, low(words[1].load(Relaxed))))
-    }
-
-    /// Closes a slot: its start and node; `None` when it was not open (never entered, or opened before a fork).
-    #[inline]
-    pub(crate) fn close(&self, slot: u32) -> Option<(u64, u32)> {
-        let words = self.slot(slot);
-        let start = words[0].load(Relaxed);
-        if start == 0 {
-            return None;
-        }
-        words[0].store(0, Relaxed);
-        Some((start, low(words[1].load(Relaxed))))
+    pub(crate) fn at(&self, number: u32) -> Option<Slot> {
+        let words = self
+            .words
+            .get(number as usize * SLOT_WORDS..)?
+            .first_chunk()?;
+        Some(Slot { words, number })
     }
 
     /// What is current once `slot` has been closed: unchanged if something else was current, otherwise its nearest ancestor
     /// that is still open.
-    #[inline]
-    pub(crate) fn after_close(&self, slot: u32, current: Current) -> Current {
-        if current.slot() != Some(slot) {
-            return self.unless_closed(slot, current);
+    #[inline(always)]
+    pub(crate) fn after_close(&self, slot: Slot, current: Current) -> Current {
+        if low(current.link) != slot.number + 1 {
+            return self.unless_closed(slot.number, current);
         }
-        self.nearest_open(self.slot(slot)[2].load(Relaxed))
+        let parent = slot.words[2].load(Relaxed);
+        if parent == 0 {
+            return Current::NONE;
+        }
+        self.nearest_open(parent)
     }
 
     /// `slot` was closed out of order. If it is an ancestor of `current`, what lies between them was left open (a suspended
@@ -213,17 +232,20 @@ mod tests {
     fn leaving_out_of_order_finds_the_nearest_open_ancestor() {
         let slots = slots();
         let first = slots.take(64).unwrap();
-        let a = slots.open(first, 10, Current::NONE, 0, 100);
-        let b = slots.open(first + 1, 11, a, 0, 110);
-        let c = slots.open(first + 2, 12, b, 0, 120);
-        assert_eq!(slots.close(first + 2), Some((120, 12)));
-        assert_eq!(slots.after_close(first + 2, c), b);
-        let c = slots.open(first + 2, 12, b, 0, 130);
-        assert_eq!(slots.close(first + 1), Some((110, 11)));
+        let a = slots.at(first).unwrap().open(10, Current::NONE, 0, 100);
+        let b = slots.at(first + 1).unwrap().open(11, a, 0, 110);
+        let c = slots.at(first + 2).unwrap().open(12, b, 0, 120);
+        assert_eq!(slots.at(first + 2).unwrap().close(), Some((120, 12)));
+        assert_eq!(slots.after_close(slots.at(first + 2).unwrap(), c), b);
+        let c = slots.at(first + 2).unwrap().open(12, b, 0, 130);
+        assert_eq!(slots.at(first + 1).unwrap().close(), Some((110, 11)));
         // c was left open inside b: what comes next belongs to a, not to c.
-        assert_eq!(slots.after_close(first + 1, c), a);
-        assert_eq!(slots.close(first), Some((100, 10)));
-        assert_eq!(slots.after_close(first, a), Current::NONE);
+        assert_eq!(slots.after_close(slots.at(first + 1).unwrap(), c), a);
+        assert_eq!(slots.at(first).unwrap().close(), Some((100, 10)));
+        assert_eq!(
+            slots.after_close(slots.at(first).unwrap(), a),
+            Current::NONE
+        );
         assert_eq!(slots.open_now().len(), 1);
     }
 
@@ -231,13 +253,16 @@ mod tests {
     fn a_reused_slot_is_not_taken_for_its_predecessor() {
         let slots = slots();
         let first = slots.take(2).unwrap();
-        let old = slots.open(first, 10, Current::NONE, 0, 100);
-        slots.close(first);
-        slots.open(first, 20, Current::NONE, 0, 200);
+        let old = slots.at(first).unwrap().open(10, Current::NONE, 0, 100);
+        slots.at(first).unwrap().close();
+        slots.at(first).unwrap().open(20, Current::NONE, 0, 200);
         assert!(!slots.is_open(old));
-        let child = slots.open(first + 1, 11, old, 0, 210);
-        slots.close(first + 1);
-        assert_eq!(slots.after_close(first + 1, child), Current::NONE);
+        let child = slots.at(first + 1).unwrap().open(11, old, 0, 210);
+        slots.at(first + 1).unwrap().close();
+        assert_eq!(
+            slots.after_close(slots.at(first + 1).unwrap(), child),
+            Current::NONE
+        );
     }
 
     #[test]
@@ -245,8 +270,8 @@ mod tests {
         let slots = slots();
         let first = slots.take(128).unwrap();
         assert_eq!(slots.take(1), None);
-        slots.open(first, 10, Current::NONE, 0, 100);
-        assert!(slots.close(first).is_some());
-        assert!(slots.close(first).is_none());
+        slots.at(first).unwrap().open(10, Current::NONE, 0, 100);
+        assert!(slots.at(first).unwrap().close().is_some());
+        assert!(slots.at(first).unwrap().close().is_none());
     }
 }

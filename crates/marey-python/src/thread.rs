@@ -1,0 +1,117 @@
+//! The calling thread's lane and base context, for the fast path: what the thread-local storage of an extension module would cost two
+//! function calls to find is kept in one place for the thread that used it last.
+//!
+//! That is sound because the GIL is held, a thread is told by its thread pointer, and an entry dies with its thread and with the recording
+//! that it was made in (a fork ends a recording, too).
+
+#![allow(unsafe_code, reason = "reads the thread pointer")]
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use marey::Lane;
+use pyo3::prelude::*;
+
+use crate::hot_section::UnderGil;
+
+/// The thread that the entry is for; 0 for none. An atomic, because a thread clears its entry at its end, without the GIL.
+static THREAD: AtomicUsize = AtomicUsize::new(0);
+static ENTRY: UnderGil<Entry> = UnderGil::new(Entry {
+    recording: 0,
+    lane: None,
+    base: 0,
+});
+
+struct Entry {
+    recording: u32,
+    lane: Option<&'static Lane>,
+    base: usize,
+}
+
+thread_local! {
+    /// The context that this thread runs in when nobody entered one: 0 until something sets a context variable.
+    static BASE: Cell<usize> = const { Cell::new(0) };
+    static END: End = const { End };
+}
+
+/// Clears the entry when its thread ends: the next thread may get the same thread pointer.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        THREAD
+            .compare_exchange(thread_pointer(), 0, Relaxed, Relaxed)
+            .ok();
+    }
+}
+
+/// The calling thread's lane; `None` when recording is off.
+#[inline]
+pub(crate) fn lane(py: Python<'_>) -> Option<&'static Lane> {
+    let entry = ENTRY.get(py);
+    if THREAD.load(Relaxed) == thread_pointer() && entry.recording == marey::recording_number() {
+        return entry.lane;
+    }
+    find(py)
+}
+
+/// As [`lane`], if the thread is known to run in its base context.
+#[inline(always)]
+pub(crate) fn lane_in_base(py: Python<'_>) -> Option<&'static Lane> {
+    let entry = ENTRY.get(py);
+    let is_known = THREAD.load(Relaxed) == thread_pointer()
+        && entry.recording == marey::recording_number()
+        && entry.base == crate::flow::context_address();
+    if is_known { entry.lane } else { None }
+}
+
+/// Whether `context` is the calling thread's base context, as far as is known. After [`lane`].
+#[inline]
+pub(crate) fn is_base(py: Python<'_>, context: usize) -> bool {
+    ENTRY.get(py).base == context
+}
+
+/// Learns the calling thread's base context.
+pub(crate) fn set_base(py: Python<'_>, context: usize) {
+    BASE.set(context);
+    if THREAD.load(Relaxed) == thread_pointer() {
+        ENTRY.get(py).base = context;
+    }
+}
+
+#[cold]
+fn find(py: Python<'_>) -> Option<&'static Lane> {
+    THREAD.store(0, Relaxed);
+    let lane = marey::lane();
+    // In a thread that is being torn down nothing is kept.
+    if END.try_with(|_| ()).is_ok() {
+        *ENTRY.get(py) = Entry {
+            recording: marey::recording_number(),
+            lane,
+            base: BASE.get(),
+        };
+        THREAD.store(thread_pointer(), Relaxed);
+    }
+    lane
+}
+
+/// A number that no two living threads share: the thread pointer.
+#[inline]
+fn thread_pointer() -> usize {
+    let pointer: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads the first word of the thread control block, which on x86-64 Linux is its own address (ABI, TLS variant II).
+    unsafe {
+        core::arch::asm!("mov {}, fs:0", out(reg) pointer, options(nostack, readonly, preserves_flags, pure));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reads the register that holds the thread pointer.
+    unsafe {
+        core::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nostack, nomem, preserves_flags, pure));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        pointer = BASE.with(|base| std::ptr::from_ref(base) as usize);
+    }
+    pointer
+}
