@@ -28,7 +28,7 @@ pub struct NameId(pub(crate) u32);
 
 impl NameId {
     /// The number.
-    #[inline(always)]
+    #[inline]
     pub fn number(self) -> u32 {
         self.0
     }

@@ -1,6 +1,11 @@
 //! The producer's half of a lane: what one thread does to record. Nothing here locks, allocates or calls the kernel, except
 //! where marked cold.
 
+#![expect(
+    clippy::inline_always,
+    reason = "every recorded section does this, from other crates too"
+)]
+
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::Recorder;

@@ -218,7 +218,7 @@ fn set_state(state: u8) {
     STATE.store(state, Release);
 }
 
-/// The number of the recording that is on; 0 while none is. A lane that [`lane`] gave may be kept while this stays the same and its thread
+/// The number of the recording that is on; 0 while none is. A lane that [`lane()`] gave may be kept while this stays the same and its thread
 /// lives.
 #[inline]
 pub fn recording_number() -> u32 {

@@ -2,6 +2,11 @@
 //!
 //! A slot belongs to whoever opened it and is written by that thread alone. What is in the table when a process dies was open.
 
+#![expect(
+    clippy::inline_always,
+    reason = "every recorded section does this, from other crates too"
+)]
+
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
