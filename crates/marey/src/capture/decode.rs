@@ -13,7 +13,7 @@ use crate::recorder::{NodeSnapshot, TotalsSnapshot, high, low};
 use crate::run::Status;
 use crate::warning::Warning;
 
-/// A record as it was read: ticks instead of nanoseconds. As large as a [`Section`], so that one becomes the other in place.
+/// A record as it was read: ticks instead of nanoseconds. As large as a [`crate::run::Section`], so that one becomes the other in place.
 #[derive(Debug)]
 pub(super) struct RawSection {
     pub(super) start: u64,
