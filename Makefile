@@ -1,0 +1,71 @@
+# What a newcomer and CI call. Everything that is needed beyond Rust and Python 3.10 is set up here.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 1
+export RAYON_NUM_THREADS ?= 2
+
+.PHONY: demo test test-rust test-example test-python test-torch lint bench clean
+
+## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
+demo:
+	cargo build --release --locked -p marey-cli
+	cargo build --release --locked --manifest-path examples/latent-video/Cargo.toml
+	target/release/marey run --output profiling_results -- examples/latent-video/target/release/latent-video --out profiling_results/frames
+
+## All tests that need no torch.
+test: test-rust test-python
+
+test-rust:
+	cargo test --locked --workspace --exclude marey-python --features marey/tracing
+
+## The demo pipeline's own tests; building candle takes some minutes.
+test-example:
+	cargo test --release --locked --manifest-path examples/latent-video/Cargo.toml
+
+test-python: $(BIN)/marey
+	$(BIN)/python -m pytest
+
+## The tests with real torch and diffusers, on the CPU; downloads some 600 MB the first time.
+test-torch: wheel
+	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
+	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
+	.venv-torch/bin/python -m pytest tests/torch
+
+.PHONY: wheel
+wheel: $(BIN)/maturin
+	rm -rf target/wheels/torch
+	$(BIN)/maturin build --release --locked --quiet --interpreter $(PYTHON) --out target/wheels/torch
+
+## Formatting, lints, documentation and types, with no warning left.
+lint: $(BIN)/marey
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --features marey/tracing -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features marey/tracing
+	cargo fmt --check --manifest-path examples/latent-video/Cargo.toml
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/python -m mypy.stubtest marey._core --allowlist tests/python/stubtest_allowlist.txt
+	$(BIN)/python scripts/check_unsafe.py
+
+## Every figure of docs/overhead.md, against its peers.
+bench: $(BIN)/marey
+	cargo bench --locked -p marey
+	$(BIN)/python benches/python/run.py
+
+$(BIN)/maturin: requirements-dev.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	touch $@
+
+# Built by cargo, so cargo decides what is new.
+.PHONY: $(BIN)/marey
+$(BIN)/marey: $(BIN)/maturin
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+
+clean:
+	cargo clean
+	rm -rf $(VENV) .venv-torch
