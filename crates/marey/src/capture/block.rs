@@ -43,19 +43,31 @@ impl Kind {
     }
 }
 
+/// Begins a block at the end of `out`; the payload follows, then [`seal`] with what this returns.
+pub(crate) fn begin(out: &mut Vec<u8>, kind: Kind) -> usize {
+    let at = out.len();
+    out.extend_from_slice(&MAGIC);
+    out.extend_from_slice(&(kind as u16).to_le_bytes());
+    out.extend_from_slice(&[0; HEADER_BYTES - 6]);
+    at
+}
+
+/// Ends the block that begins at `at`: its payload is all that follows its header.
+pub(crate) fn seal(out: &mut [u8], at: usize) {
+    let (header, payload) = out[at..].split_at_mut(HEADER_BYTES);
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+    header[8..12].copy_from_slice(&length.to_le_bytes());
+    let checksum = checksum(&header[4..12], payload);
+    header[12..].copy_from_slice(&checksum.to_le_bytes());
+}
+
 /// A block around a payload.
+#[cfg(test)]
 pub(crate) fn frame(kind: Kind, payload: &[u8]) -> Vec<u8> {
-    let mut block = Vec::with_capacity(HEADER_BYTES + payload.len());
-    block.extend_from_slice(&MAGIC);
-    block.extend_from_slice(&(kind as u16).to_le_bytes());
-    block.extend_from_slice(&[0, 0]);
-    block.extend_from_slice(
-        &u32::try_from(payload.len())
-            .unwrap_or(u32::MAX)
-            .to_le_bytes(),
-    );
-    block.extend_from_slice(&checksum(&block[4..12], payload).to_le_bytes());
+    let mut block = Vec::new();
+    let at = begin(&mut block, kind);
     block.extend_from_slice(payload);
+    seal(&mut block, at);
     block
 }
 

@@ -1,6 +1,8 @@
 //! Encodes blocks; the layout of each is in the table of [`super`].
 
-use super::block::{Kind, frame};
+use std::borrow::Borrow;
+
+use super::block::{Kind, begin, seal};
 use crate::clock::Anchor;
 use crate::recorder::{OpenSlot, Record, Ring, TotalsSnapshot, low};
 use crate::run::Status;
@@ -18,52 +20,66 @@ pub(crate) struct Encode {
 }
 
 impl Encode {
-    fn block(&mut self, kind: Kind, payload: &[u8]) {
-        self.bytes.extend_from_slice(&frame(kind, payload));
+    /// Appends a block whose payload `write` appends.
+    fn block(&mut self, kind: Kind, write: impl FnOnce(&mut Vec<u8>)) {
+        let at = begin(&mut self.bytes, kind);
+        write(&mut self.bytes);
+        seal(&mut self.bytes, at);
     }
 
     pub(crate) fn info(&mut self, facts: &[(String, String)]) {
-        let mut payload = Vec::new();
-        put_u32(&mut payload, facts.len());
-        for (key, value) in facts {
-            put_text(&mut payload, key.as_bytes());
-            put_text(&mut payload, value.as_bytes());
-        }
-        self.block(Kind::Info, &payload);
+        self.block(Kind::Info, |out| {
+            put_u32(out, facts.len());
+            for (key, value) in facts {
+                put_text(out, key.as_bytes());
+                put_text(out, value.as_bytes());
+            }
+        });
     }
 
     pub(crate) fn names(&mut self, first: u32, names: &[Vec<u8>]) {
         for (i, some) in names.chunks(4096).enumerate() {
-            let mut payload = Vec::new();
-            put_u32(&mut payload, first as usize + i * 4096);
-            put_u32(&mut payload, some.len());
-            for name in some {
-                put_text(&mut payload, name);
-            }
-            self.block(Kind::Names, &payload);
+            self.block(Kind::Names, |out| {
+                put_u32(out, first as usize + i * 4096);
+                put_u32(out, some.len());
+                for name in some {
+                    put_text(out, name);
+                }
+            });
         }
     }
 
     pub(crate) fn nodes(&mut self, first: u32, words: &[u64]) {
-        let mut payload = Vec::new();
-        put_u32(&mut payload, first as usize);
-        put_u32(&mut payload, words.len());
-        for word in words {
-            put_u64(&mut payload, *word);
-        }
-        self.block(Kind::Nodes, &payload);
+        self.block(Kind::Nodes, |out| {
+            put_u32(out, first as usize);
+            put_u32(out, words.len());
+            for word in words {
+                put_u64(out, *word);
+            }
+        });
     }
 
-    pub(crate) fn records(&mut self, lane: u32, thread: u32, records: &[Record]) {
-        for some in records.chunks(RECORDS_PER_BLOCK) {
-            let mut payload = Vec::with_capacity(16 + some.len() * 32);
-            for number in [lane as usize, thread as usize, some.len(), 0] {
-                put_u32(&mut payload, number);
-            }
-            for word in some.iter().flatten() {
-                put_u64(&mut payload, *word);
-            }
-            self.block(Kind::Records, &payload);
+    /// Records of one lane and thread, in order.
+    pub(crate) fn records(
+        &mut self,
+        lane: u32,
+        thread: u32,
+        records: impl IntoIterator<Item: Borrow<Record>>,
+    ) {
+        let mut records = records.into_iter().peekable();
+        while records.peek().is_some() {
+            self.block(Kind::Records, |out| {
+                put_u32(out, lane as usize);
+                put_u32(out, thread as usize);
+                let n_at = out.len();
+                put_u64(out, 0);
+                let mut n = 0_u32;
+                for record in records.by_ref().take(RECORDS_PER_BLOCK) {
+                    out.extend_from_slice(&record_bytes(record.borrow()));
+                    n += 1;
+                }
+                out[n_at..n_at + 4].copy_from_slice(&n.to_le_bytes());
+            });
         }
     }
 
@@ -76,58 +92,58 @@ impl Encode {
                 end += (low(words[end]) as usize).max(1);
             }
             let some = &words[at..end.min(words.len())];
-            let mut payload = Vec::with_capacity(16 + some.len() * 8);
-            put_u32(&mut payload, lane as usize);
-            put_u32(&mut payload, thread as usize);
-            put_u64(&mut payload, position + at as u64);
-            for word in some {
-                put_u64(&mut payload, *word);
-            }
-            self.block(Kind::Notes, &payload);
+            self.block(Kind::Notes, |out| {
+                put_u32(out, lane as usize);
+                put_u32(out, thread as usize);
+                put_u64(out, position + at as u64);
+                for word in some {
+                    put_u64(out, *word);
+                }
+            });
             at = end;
         }
     }
 
     pub(crate) fn totals(&mut self, lane: u32, epoch: u64, snapshot: &TotalsSnapshot) {
-        let mut payload = Vec::new();
-        put_u32(&mut payload, lane as usize);
-        put_u32(&mut payload, usize::try_from(epoch).unwrap_or(usize::MAX));
-        put_u64(&mut payload, snapshot.head);
-        put_u64(&mut payload, snapshot.dropped);
-        put_u32(&mut payload, snapshot.nodes.len());
-        for totals in &snapshot.nodes {
-            put_u32(&mut payload, totals.node as usize);
-            put_u32(&mut payload, totals.errors as usize);
-            let first = [totals.count, totals.sum, totals.min, totals.max];
-            let rest = [
-                totals.last,
-                totals.last_end,
-                totals.first,
-                totals.first_start,
-            ];
-            for number in first.into_iter().chain(rest) {
-                put_u64(&mut payload, number);
-            }
-            match &totals.buckets {
-                None => put_u32(&mut payload, u32::MAX as usize),
-                Some(buckets) => {
-                    put_u32(&mut payload, buckets.len());
-                    for (bucket, count) in buckets {
-                        put_u32(&mut payload, *bucket as usize);
-                        put_u32(&mut payload, *count as usize);
+        self.block(Kind::Totals, |out| {
+            put_u32(out, lane as usize);
+            put_u32(out, usize::try_from(epoch).unwrap_or(usize::MAX));
+            put_u64(out, snapshot.head);
+            put_u64(out, snapshot.dropped);
+            put_u32(out, snapshot.nodes.len());
+            for totals in &snapshot.nodes {
+                put_u32(out, totals.node as usize);
+                put_u32(out, totals.errors as usize);
+                let first = [totals.count, totals.sum, totals.min, totals.max];
+                let rest = [
+                    totals.last,
+                    totals.last_end,
+                    totals.first,
+                    totals.first_start,
+                ];
+                for number in first.into_iter().chain(rest) {
+                    put_u64(out, number);
+                }
+                match &totals.buckets {
+                    None => put_u32(out, u32::MAX as usize),
+                    Some(buckets) => {
+                        put_u32(out, buckets.len());
+                        for (bucket, count) in buckets {
+                            put_u32(out, *bucket as usize);
+                            put_u32(out, *count as usize);
+                        }
                     }
                 }
             }
-        }
-        self.block(Kind::Totals, &payload);
+        });
     }
 
     pub(crate) fn anchor(&mut self, anchor: Anchor) {
-        let mut payload = Vec::new();
-        for number in [anchor.ticks, anchor.monotonic_ns, anchor.unix_ns] {
-            put_u64(&mut payload, number);
-        }
-        self.block(Kind::Anchor, &payload);
+        self.block(Kind::Anchor, |out| {
+            for number in [anchor.ticks, anchor.monotonic_ns, anchor.unix_ns] {
+                put_u64(out, number);
+            }
+        });
     }
 
     pub(crate) fn losses(
@@ -137,22 +153,22 @@ impl Encode {
         not_written: u64,
         notes_dropped: u64,
     ) {
-        let mut payload = Vec::new();
-        for number in [unrecorded, private, not_written, notes_dropped] {
-            put_u64(&mut payload, number);
-        }
-        self.block(Kind::Losses, &payload);
+        self.block(Kind::Losses, |out| {
+            for number in [unrecorded, private, not_written, notes_dropped] {
+                put_u64(out, number);
+            }
+        });
     }
 
     pub(crate) fn open(&mut self, slots: &[OpenSlot]) {
-        let mut payload = Vec::new();
-        put_u32(&mut payload, slots.len());
-        for slot in slots {
-            put_u64(&mut payload, slot.start);
-            put_u32(&mut payload, slot.node as usize);
-            put_u32(&mut payload, slot.lane as usize);
-        }
-        self.block(Kind::Open, &payload);
+        self.block(Kind::Open, |out| {
+            put_u32(out, slots.len());
+            for slot in slots {
+                put_u64(out, slot.start);
+                put_u32(out, slot.node as usize);
+                put_u32(out, slot.lane as usize);
+            }
+        });
     }
 
     /// How the process ended; nothing for one that is running.
@@ -164,10 +180,11 @@ impl Encode {
             Status::Killed(signal) => (2, *signal, ""),
             Status::EndedWithoutClosing => (3, 0, ""),
         };
-        let mut payload = vec![code];
-        payload.extend_from_slice(&signal.to_le_bytes());
-        put_text(&mut payload, reason.as_bytes());
-        self.block(Kind::End, &payload);
+        self.block(Kind::End, |out| {
+            out.push(code);
+            out.extend_from_slice(&signal.to_le_bytes());
+            put_text(out, reason.as_bytes());
+        });
     }
 
     /// Records and whole notes of a ring between what the capture has and what was committed.
@@ -180,16 +197,21 @@ impl Encode {
     ) {
         use crate::recorder::lane_words::THREAD;
         let thread = u32::try_from(ring.get(THREAD)).unwrap_or(u32::MAX);
-        let whole: Vec<Record> = (records.0..records.1)
-            .filter_map(|position| ring.record(position))
-            .collect();
-        if !whole.is_empty() {
-            self.records(lane, thread, &whole);
-        }
+        let whole = (records.0..records.1).filter_map(|position| ring.record(position));
+        self.records(lane, thread, whole);
         if notes.0 < notes.1 {
             self.notes(lane, thread, notes.0, &ring.note_words(notes.0, notes.1));
         }
     }
+}
+
+/// A record's words in one piece, because it is what most of a capture is made of.
+fn record_bytes(record: &Record) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (place, word) in bytes.chunks_exact_mut(8).zip(record) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
 }
 
 fn put_u32(out: &mut Vec<u8>, value: usize) {

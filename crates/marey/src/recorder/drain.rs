@@ -50,7 +50,8 @@ pub(crate) struct Drain {
     last_memory_ns: u64,
     last_memory_bytes: u64,
     n_own_note_words: u64,
-    was_full: bool,
+    /// Blocks of the ring that is being emptied.
+    records: Encode,
 }
 
 /// Wakes the drain thread early.
@@ -193,7 +194,9 @@ impl Drain {
         if tail == head && notes_tail == notes_head {
             return;
         }
-        let mut encode = Encode::default();
+        // Kept from round to round: it grows to the size of a ring.
+        let mut encode = std::mem::take(&mut self.records);
+        encode.bytes.clear();
         encode.ring(id, ring, (tail, head), (notes_tail, notes_head));
         if !self.append(recorder, &encode.bytes, false) {
             recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(head - tail, Relaxed);
@@ -202,6 +205,7 @@ impl Drain {
         }
         ring.set(lane::NOTES_TAIL, notes_head);
         ring.set(lane::TAIL, head);
+        self.records = encode;
     }
 
     fn append(&mut self, recorder: &Recorder, blocks: &[u8], is_summary: bool) -> bool {
@@ -211,7 +215,6 @@ impl Drain {
             .is_some_and(|output| output.append(blocks, is_summary));
         let whole = self.output.as_ref().map_or(0, Output::whole_bytes);
         recorder.header()[process::CAPTURE_BYTES].store(whole, Relaxed);
-        self.was_full |= !is_written;
         is_written
     }
 

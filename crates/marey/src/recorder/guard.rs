@@ -36,7 +36,7 @@ impl Site {
     }
 
     /// Opens a section here.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self) -> SectionGuard {
         let Some(lane) = lane() else {
             return SectionGuard::off();
@@ -90,7 +90,7 @@ struct Deep {
 }
 
 impl SectionGuard {
-    #[inline]
+    #[inline(always)]
     fn off() -> Self {
         Self {
             lane: None,
@@ -100,7 +100,7 @@ impl SectionGuard {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn open(lane: &'static Lane, node: u32) -> Self {
         let Some(slot) = lane.take_guard_slot() else {
             return Self::open_deep(lane, node);

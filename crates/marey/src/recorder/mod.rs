@@ -226,12 +226,16 @@ pub fn recording_number() -> u32 {
 }
 
 /// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
-#[inline]
+#[inline(always)]
 pub fn lane() -> Option<&'static Lane> {
-    if STATE.load(Relaxed) == ON
-        && let Some(lane) = LANE.get()
-    {
-        return Some(lane);
+    match STATE.load(Relaxed) {
+        OFF => return None,
+        ON => {
+            if let Some(lane) = LANE.get() {
+                return Some(lane);
+            }
+        }
+        _ => {}
     }
     first_record()
 }

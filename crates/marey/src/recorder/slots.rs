@@ -40,6 +40,11 @@ impl Current {
         }
     }
 
+    /// Whether this is what was opened in `slot` last.
+    pub fn is_in(self, slot: Slot) -> bool {
+        self.slot() == Some(slot.number)
+    }
+
     fn slot(self) -> Option<u32> {
         low(self.link).checked_sub(1)
     }
