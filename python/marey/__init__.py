@@ -6,8 +6,8 @@
 >>> marey.get_global_stats().get_stats("vae_decode")["count"]
 1
 
-The first use starts recording in memory. ``marey.start()``, ``marey run -- python …`` or ``MAREY_ENABLED=1`` record into a folder that
-``marey report`` reads; ``MAREY_ENABLED=0`` switches everything off.
+The first use starts recording in memory. ``marey.start()``, ``marey run -- python …`` or ``MAREY_ENABLED=1`` record
+into a folder that ``marey report`` reads; ``MAREY_ENABLED=0`` switches everything off.
 """
 
 from marey._core import (

@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from marey import _core
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-class CacheEvent(NamedTuple):
+
+class CacheEvent:
     """One decision of a cache, as it was given."""
 
-    cache_type: str
-    kind: str
-    step_index: int | None
-    chunk_id: int | None
-    meta: dict[str, Any]
+    __slots__ = ("cache_type", "chunk_id", "kind", "meta", "step_index")
+
+    def __init__(
+        self, cache_type: str, kind: str, step_index: int | None, chunk_id: int | None, meta: dict[str, Any]
+    ) -> None:
+        """Hold what was given."""
+        self.cache_type = cache_type
+        self.kind = kind
+        self.step_index = step_index
+        self.chunk_id = chunk_id
+        self.meta = meta
+
+    def __repr__(self) -> str:
+        """As it would be written in a program."""
+        fields = (self.cache_type, self.kind, self.step_index, self.chunk_id, self.meta)
+        return f"CacheEvent({', '.join(map(repr, fields))})"
 
 
 class CacheEventRecorder:
     """Records lookups of caches and what came of them: hits, misses, evictions.
 
-    Chunks and steps give events their place; both are optional. A hit rate is hits over hits and misses. An event costs about 2 us.
+    Chunks and steps give events their place; both are optional. A hit rate is hits over hits and misses. Keeps the
+    first 100 000 events; later ones are in the capture only. An event costs about 2 us.
     """
 
     def __init__(self) -> None:
         """Make an empty recorder."""
+        self._begin()
+
+    def _begin(self) -> None:
         self._log = _core.CacheLog()
         self._events: list[CacheEvent] = []
         self._chunk: int | None = None
@@ -34,7 +51,7 @@ class CacheEventRecorder:
 
     def reset(self) -> None:
         """Forget all events and begin with chunk 0 again. The capture keeps them."""
-        self.__init__()
+        self._begin()
 
     def start_chunk(self, *, start_frame: int = 0, steps: int | None = None, label: str | None = None) -> None:
         """Begin a chunk of frames.
@@ -83,7 +100,7 @@ class CacheEventRecorder:
         """
         step = self._step if step is None else step
         block = self._chunk if block is None else block
-        self._log.add(
+        is_kept = self._log.add(
             cache_type,
             kind,
             step=step,
@@ -93,7 +110,8 @@ class CacheEventRecorder:
             held_bytes=held_bytes,
             meta=meta,
         )
-        self._events.append(CacheEvent(cache_type, kind, step, block, dict(meta or {})))
+        if is_kept:
+            self._events.append(CacheEvent(cache_type, kind, step, block, dict(meta or {})))
 
     def record_hit(self, cache_type: str, **details: Any) -> None:  # noqa: ANN401
         """As ``record_event(..., kind="hit")``."""
@@ -115,7 +133,9 @@ class CacheEventRecorder:
         self._step = None
 
     def cancel_chunk(self) -> None:
-        """Drop the running chunk and its events from this recorder. The capture keeps them."""
+        """Drop the running chunk and its events from this recorder, if one runs. The capture keeps them."""
+        if self._chunk is None:
+            return
         del self._events[self._chunk_begin :]
         self._log.truncate(self._chunk_begin)
         self._chunk = None

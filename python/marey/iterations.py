@@ -8,8 +8,8 @@ from marey import _core
 class IterationProfiler:
     """Times the turns of a loop, the denoising steps of a sampler for instance.
 
-    Turns may nest and overlap; one that raised is counted in ``errors``. Statistics are exact for the first 65 536 turns; beyond, percentiles
-    come from a histogram (±3.1 %). Costs about 0.3 us a turn.
+    Turns may nest and overlap; one that raised is counted in ``errors``. Statistics are exact for the first 65 536
+    turns; beyond, percentiles come from a histogram (±3.1 %). Costs about 0.3 us a turn.
 
     Args:
         name: The loop's name in reports.
@@ -37,8 +37,8 @@ class IterationProfiler:
     def get_stats(self) -> dict[str, float | int | None]:
         """Statistics of all completed turns in seconds; empty before the first.
 
-        Keys: count, total, mean, min, max, median, p95, p99, std (None for fewer than two), iterations_per_second, first,
-        mean_after_first (None for fewer than two), errors.
+        Keys: count, total, mean, min, max, median, p95, p99, std (None for fewer than two), iterations_per_second,
+        first, mean_after_first (None for fewer than two), errors.
         """
         return self.log.stats()
 

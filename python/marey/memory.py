@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from types import TracebackType
-from typing import Any
 
 from marey import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class MemoryTracker:
     """Reads memory at points that the user names, or around a ``with`` block.
 
-    With torch imported and CUDA in use it reads torch's allocator (allocated, reserved, highest allocated since the process
-    started or somebody reset it); otherwise the resident memory of the process, which has nothing reserved, and says so. It never resets torch's
-    peak, because others rely on it. A reading costs some 20 us.
+    With torch imported and CUDA in use it reads torch's allocator (allocated, reserved, highest allocated since the
+    process started or somebody reset it); otherwise the resident memory of the process, which has nothing reserved,
+    and says so. It never resets torch's peak, because others rely on it. A reading costs some 20 us.
 
     Args:
         enabled: False reads nothing.
@@ -54,9 +56,7 @@ class MemoryTracker:
         self.snapshot("start")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Read memory at the end of the block."""
         self.snapshot("end")
 

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import atexit
 import os
-import platform
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 from marey import _core
-from marey.iterations import IterationProfiler
-from marey.memory import MemoryTracker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from marey.iterations import IterationProfiler
+    from marey.memory import MemoryTracker
 
 _global_stats = _core.TimingStats.of_process()
 
 
 def get_global_stats() -> _core.TimingStats:
-    """Statistics by name of everything that this process recorded since the start, or since ``clear()``. Times are seconds."""
+    """Statistics by name of what this process recorded since the start, or since ``clear()``. Times are seconds."""
     return _global_stats
 
 
-def start(output_dir: str | os.PathLike[str] | None = None, *, job_id: str | None = None) -> Path:
+def start(output_dir: str | os.PathLike[str] | None = None, *, job_id: str | None = None) -> Path | None:
     """Record into ``<output_dir>/<job id>/`` from now on; what was recorded in memory so far comes along.
 
     Args:
@@ -32,16 +33,17 @@ def start(output_dir: str | os.PathLike[str] | None = None, *, job_id: str | Non
         job_id: Name of the folder; default ``MAREY_JOB_ID``, else made of start time, host and pid.
 
     Returns:
-        The job folder, where ``marey report`` finds the capture. Starting twice changes nothing.
+        The job folder, where ``marey report`` finds the capture. Starting twice changes nothing. None when
+        ``MAREY_ENABLED=0`` switches recording off.
 
     Raises:
         CaptureError: The folder cannot be made or written.
     """
     folder = _core.start(None if output_dir is None else os.fspath(output_dir), job_id, _facts())
+    if folder is None:
+        return None
     _close_at_exit()
-    if folder is None:  # pragma: no cover - a start without an error has a folder
-        raise _core.CaptureError("recording did not start")
-    return Path(folder)
+    return _path(folder)
 
 
 def stop() -> Path | None:
@@ -50,19 +52,40 @@ def stop() -> Path | None:
     Nobody has to call this: the interpreter does at exit, and a killed process loses nothing that was complete.
     """
     capture = _core.stop()
-    return None if capture is None else Path(capture)
+    return None if capture is None else _path(capture)
 
 
 def autostart() -> bool:
-    """Record if ``MAREY_ENABLED`` asks for it; ``marey run`` calls this before the program's first line. Never raises."""
+    """Record if ``MAREY_ENABLED`` asks for it, as ``marey run`` does before the program's first line. Never raises."""
     is_on = _core.autostart(_facts())
     if is_on:
         _close_at_exit()
     return is_on
 
 
-@contextmanager
-def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) -> Iterator[None]:  # noqa: ANN401
+class Session:
+    """A session that ``session`` makes, for one ``with`` block."""
+
+    __slots__ = ("_name", "_number", "_tags")
+
+    def __init__(self, name: str, tags: dict[str, Any]) -> None:
+        """Make a session that begins when it is entered."""
+        self._name = name
+        self._tags = tags
+        self._number: int | None = None
+
+    def __enter__(self) -> None:
+        """Begin the session."""
+        self._number = _core.start_session(self._name, self._tags)
+
+    def __exit__(self, *exception: object) -> None:
+        """End the session."""
+        if self._number is not None:
+            _core.stop_session(self._number)
+            self._number = None
+
+
+def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) -> Session:  # noqa: ANN401
     """A named interval of the run with tags, what a user calls one generation.
 
     Args:
@@ -70,12 +93,7 @@ def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) 
         tags: Kept with the session: bool, int, float and str as they are, anything else as its ``repr``.
         more_tags: As ``tags``.
     """
-    number = _core.start_session(name, {**(tags or {}), **more_tags})
-    try:
-        yield
-    finally:
-        if number is not None:
-            _core.stop_session(number)
+    return Session(name, {**(tags or {}), **more_tags})
 
 
 def export_profiling_report(
@@ -98,7 +116,7 @@ def export_profiling_report(
     Raises:
         Error: The folder cannot be written.
     """
-    return str(
+    return os.fspath(
         _core.export_report(
             os.fspath(output_dir),
             timing_stats,
@@ -108,15 +126,20 @@ def export_profiling_report(
     )
 
 
+def _path(path: str | os.PathLike[str]) -> Path:
+    from pathlib import Path
+
+    return Path(path)
+
+
 def _facts() -> dict[str, str]:
-    facts = {"python": platform.python_version(), "python_implementation": platform.python_implementation()}
-    script = getattr(sys, "orig_argv", None)
-    if script:
-        facts["python_executable"] = sys.executable
-    return facts
+    return {
+        "python": sys.version.split()[0],
+        "python_implementation": sys.implementation.name,
+        "python_executable": sys.executable or "",
+    }
 
 
-_failure: str | None = None
 _is_registered = False
 
 
@@ -125,29 +148,28 @@ def _close_at_exit() -> None:
     if not _is_registered:
         _is_registered = True
         atexit.register(_stop_at_exit)
-        _watch_for_failure()
         os.register_at_fork(after_in_child=_close_in_child)
 
 
 def _stop_at_exit() -> None:
-    _core.stop(_failure)
-
-
-def _watch_for_failure() -> None:
-    """Keep why the interpreter ends, if by an exception: the capture says so. The hook that was there runs as before."""
-    previous = sys.excepthook
-
-    def excepthook(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
-        global _failure
-        # The text of an exception can hold a prompt, so only its type is kept.
-        _failure = f"{kind.__module__}.{kind.__qualname__}" if kind.__module__ != "builtins" else kind.__qualname__
-        previous(kind, value, traceback)
-
-    sys.excepthook = excepthook
+    """Close the capture; it says by which exception the interpreter ends, if by one."""
+    failure: type[BaseException] | None = getattr(sys, "last_type", None)
+    if failure is None:
+        _core.stop()
+        return
+    # The text of an exception can hold a prompt, so only its type is kept.
+    is_builtin = failure.__module__ == "builtins"
+    _core.stop(failure.__qualname__ if is_builtin else f"{failure.__module__}.{failure.__qualname__}")
 
 
 def _close_in_child() -> None:
-    """A worker of ``multiprocessing`` ends without ``atexit``; it runs finalizers of its own, so close the capture there."""
-    util = sys.modules.get("multiprocessing.util")
+    """A worker of ``multiprocessing`` ends without ``atexit`` but with finalizers of its own: it closes there."""
+    util: Any = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.Finalize(None, _core.stop, exitpriority=-100)
+        # Finalizers made before its own after-fork work are thrown away there.
+        util.register_after_fork(_core, _finalize_in_worker)
+
+
+def _finalize_in_worker(_core_module: object) -> None:
+    util: Any = sys.modules["multiprocessing.util"]
+    util.Finalize(None, _stop_at_exit, exitpriority=-100)

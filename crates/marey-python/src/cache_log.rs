@@ -1,5 +1,7 @@
 //! What a `CacheEventRecorder` saw: kept for its own timeline, while the recorder gets it too.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use marey::{CacheEvent, CacheOutcome, Note, Run, Status};
 use marey_report::Report;
 use pyo3::exceptions::PyValueError;
@@ -13,9 +15,15 @@ use crate::state;
 const MAX_EVENTS: usize = 100_000;
 
 /// Events of one cache event recorder.
-#[pyclass(module = "marey._core")]
+#[pyclass(frozen, module = "marey._core")]
 #[derive(Default)]
 pub(crate) struct CacheLog {
+    /// Locked only while no Python code runs.
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
     start_unix_ns: Option<u64>,
     events: Vec<CacheEvent>,
 }
@@ -27,23 +35,24 @@ impl CacheLog {
         Self::default()
     }
 
-    /// Records one decision. `outcome` is `hit`, `miss` or `eviction`; numbers that are not finite or negative are absent.
+    /// Records one decision. `outcome` is `hit`, `miss` or `eviction`; what is not a number, not finite or negative is absent. True when
+    /// the log keeps it, False when only the capture does.
     #[pyo3(signature = (cache, outcome, *, step=None, block=None, score=None, threshold=None, held_bytes=None, meta=None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the keywords of one Python method"
     )]
     fn add(
-        &mut self,
+        &self,
         cache: &Bound<'_, PyAny>,
         outcome: &str,
-        step: Option<i64>,
-        block: Option<i64>,
-        score: Option<f64>,
-        threshold: Option<f64>,
-        held_bytes: Option<i64>,
+        step: Option<&Bound<'_, PyAny>>,
+        block: Option<&Bound<'_, PyAny>>,
+        score: Option<&Bound<'_, PyAny>>,
+        threshold: Option<&Bound<'_, PyAny>>,
+        held_bytes: Option<&Bound<'_, PyAny>>,
         meta: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<bool> {
         let outcome = match outcome {
             "hit" => CacheOutcome::Hit,
             "miss" => CacheOutcome::Miss,
@@ -53,31 +62,36 @@ impl CacheLog {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let natural = |v: Option<i64>| v.and_then(|v| u64::try_from(v).ok());
-        let now = marey::unix_ns();
-        let start = *self.start_unix_ns.get_or_insert(now);
-        self.keep(CacheEvent {
-            at_ns: now.saturating_sub(start),
+        let mut event = CacheEvent {
+            at_ns: 0,
             cache: text_of(cache),
             outcome,
             step: natural(step),
             block: natural(block),
-            score: score.filter(|v| v.is_finite()),
-            threshold: threshold.filter(|v| v.is_finite()),
+            score: finite(score),
+            threshold: finite(threshold),
             held_bytes: natural(held_bytes),
             attributes: from_dict(meta),
-        });
-        Ok(())
+        };
+        note(&event);
+        let mut kept = self.kept();
+        let now = marey::unix_ns();
+        event.at_ns = now.saturating_sub(*kept.start_unix_ns.get_or_insert(now));
+        let has_room = kept.events.len() < MAX_EVENTS;
+        if has_room {
+            kept.events.push(event);
+        }
+        Ok(has_room)
     }
 
     /// Forgets the events; the capture keeps them.
-    fn clear(&mut self) {
-        *self = Self::default();
+    fn clear(&self) {
+        *self.kept() = Kept::default();
     }
 
     /// Forgets the events after the first `n`.
-    fn truncate(&mut self, n: usize) {
-        self.events.truncate(n);
+    fn truncate(&self, n: usize) {
+        self.kept().events.truncate(n);
     }
 
     /// The timeline as a Markdown table, hits and misses counted.
@@ -86,37 +100,48 @@ impl CacheLog {
     }
 
     fn __len__(&self) -> usize {
-        self.events.len()
+        self.kept().events.len()
     }
 }
 
 impl CacheLog {
-    fn keep(&mut self, event: CacheEvent) {
-        if let Some(recorder) = state::recorder() {
-            let e = event.clone();
-            recorder.note(&Note::Cache {
-                cache: e.cache,
-                outcome: e.outcome,
-                step: e.step,
-                block: e.block,
-                score: e.score,
-                threshold: e.threshold,
-                held_bytes: e.held_bytes,
-                attributes: e.attributes,
-            });
-        }
-        if self.events.len() < MAX_EVENTS {
-            self.events.push(event);
-        }
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn report(&self) -> Report {
+        let kept = self.kept();
         let mut run = Run {
-            cache_events: self.events.clone(),
+            cache_events: kept.events.clone(),
             status: Status::Running,
             ..Run::default()
         };
-        run.info.start_unix_ns = self.start_unix_ns.unwrap_or_default();
+        run.info.start_unix_ns = kept.start_unix_ns.unwrap_or_default();
         Report::new(&run)
     }
+}
+
+fn note(event: &CacheEvent) {
+    let Some(recorder) = state::recorder() else {
+        return;
+    };
+    let e = event.clone();
+    recorder.note(&Note::Cache {
+        cache: e.cache,
+        outcome: e.outcome,
+        step: e.step,
+        block: e.block,
+        score: e.score,
+        threshold: e.threshold,
+        held_bytes: e.held_bytes,
+        attributes: e.attributes,
+    });
+}
+
+fn natural(value: Option<&Bound<'_, PyAny>>) -> Option<u64> {
+    value?.extract().ok()
+}
+
+fn finite(value: Option<&Bound<'_, PyAny>>) -> Option<f64> {
+    value?.extract().ok().filter(|v: &f64| v.is_finite())
 }

@@ -122,6 +122,18 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
     }
 }
 
+/// The section that is open in the flow that runs.
+pub(crate) fn current(py: Python<'_>, lane: &Lane) -> Current {
+    if is_base(py) {
+        return lane.current();
+    }
+    let value = get(py);
+    let section = value
+        .as_ref()
+        .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    section.map_or(Current::NONE, |section| section.get().current)
+}
+
 /// Runs `exit` with the section's flow as the lane's, then makes the flow's section what it was before.
 pub(crate) fn exit(py: Python<'_>, lane: &Lane, entered: Entered, exit: impl FnOnce(u16)) {
     let thread_current = lane.current();

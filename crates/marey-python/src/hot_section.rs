@@ -18,15 +18,17 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use marey::{Attributes, Ending, NameId, NodeKind, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::names::NameCache;
+use crate::guarded::guarded;
+use crate::names::{NameCache, id_of};
 use crate::open_section::{OpenSection, note_attributes};
-use crate::{slots, thread};
+use crate::open_sections::{Entry, position_of_mine};
+use crate::{flow, slots, thread};
 
 /// Most section objects that exist at a time: that many can be open or kept.
 const MAX_SECTIONS: usize = 4096;
@@ -80,9 +82,14 @@ const IN_TASK: u8 = 2;
 const EXTRA: u8 = 4;
 
 impl Section {
-    /// Open on the thread's own stack, nothing else: the state in which the fast path leaves a section.
+    /// Somebody is in it.
     fn is_open(&self) -> bool {
-        self.state & OPEN != 0
+        self.state & OPEN != 0 || self.state & EXTRA != 0 && self.has_nested()
+    }
+
+    #[cold]
+    fn has_nested(&self) -> bool {
+        self.extra.as_ref().is_some_and(|e| !e.nested.is_empty())
     }
 }
 
@@ -90,8 +97,8 @@ impl Section {
 struct Extra {
     attributes: Attributes,
     is_sync: bool,
-    /// Sections of the same object that were opened while it was open, outermost first.
-    nested: Vec<(Slot, OpenSection)>,
+    /// Entries of the same object while it was open: by the code inside, or by other tasks and threads.
+    nested: Vec<Entry>,
 }
 
 /// What `__enter__` or `__exit__` of one section's type is.
@@ -119,10 +126,9 @@ static POOL: UnderGil<Pool> = UnderGil::new(Pool {
 /// A section object for a name, to be entered with `with`: a new reference. `None` when there is none to be had; counted.
 #[inline]
 pub(crate) fn section<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let pool = POOL.get(py);
-    let name = match pool.names.known(name) {
+    let name = match POOL.get(py).names.known(name) {
         Some(id) => id,
-        None => pool.names.find(name)?,
+        None => find_name(py, name)?,
     };
     let section = take(py)?;
     // SAFETY: sections are never freed, and this one is nobody else's.
@@ -151,13 +157,20 @@ pub(crate) fn section_with<'py>(
     Some(object)
 }
 
+#[cold]
+fn find_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<NameId> {
+    let id = guarded(|| id_of(name))?;
+    POOL.get(py).names.keep(name, id);
+    Some(id)
+}
+
 /// A section that nobody holds and that is not open, without its old extras.
 #[inline]
 fn take(py: Python<'_>) -> Option<*mut Section> {
     loop {
         let section = match POOL.get(py).free.pop() {
             Some(section) => section,
-            None => more(py)?,
+            None => guarded(|| more(py).and_then(NonNull::new))?.as_ptr(),
         };
         // SAFETY: sections are never freed; the GIL makes this access exclusive.
         let s = unsafe { &mut *section };
@@ -348,7 +361,7 @@ unsafe extern "C" fn enter(
             lane.enter(slot, section.path.1, 0);
             section.state = OPEN;
         }
-        _ => enter_slowly(py, section),
+        _ => guarded(|| enter_slowly(py, section)),
     }
     none()
 }
@@ -381,31 +394,19 @@ fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane, o
     if is_sync {
         crate::sync::synchronize(py);
     }
-    let is_nested = section.is_open();
-    let slot = if is_nested {
-        slots::take(py)
-    } else {
-        Some(own_slot)
-    };
-    let Some(slot) = slot else {
-        lane.recorder().count_unrecorded();
+    if section.state & OPEN != 0 {
+        let entry = Entry::begin(py, Some(section.name), NodeKind::Section, &attributes);
+        section.extra.get_or_insert_default().nested.push(entry);
+        section.state |= EXTRA;
         return;
-    };
-    let (open, node, start) = OpenSection::begin(py, lane, slot, section.name, NodeKind::Section);
+    }
+    section.state |= OPEN;
+    let (open, node, start) =
+        OpenSection::begin(py, lane, own_slot, section.name, NodeKind::Section);
     if !attributes.is_empty() {
         note_attributes(lane, node, start, attributes);
     }
-    if is_nested {
-        section
-            .extra
-            .get_or_insert_default()
-            .nested
-            .push((slot, open));
-        section.state |= EXTRA;
-    } else {
-        section.open = open;
-        section.state |= OPEN;
-    }
+    section.open = open;
 }
 
 /// `__exit__(type, value, traceback)`, from `ExitStack` with the section in front. Never swallows an exception.
@@ -436,10 +437,10 @@ unsafe extern "C" fn exit(
                 },
             );
         } else {
-            exit_slowly(py, s, is_failed);
+            guarded(|| exit_slowly(py, s, is_failed));
         }
     } else if s.is_open() {
-        exit_with_extra(py, s, is_failed);
+        guarded(|| exit_with_extra(py, s, is_failed));
     } else {
         return none();
     }
@@ -458,31 +459,36 @@ fn exit_slowly(py: Python<'_>, section: &mut Section, is_failed: bool) {
     }
 }
 
-/// In a task, with extras, or nested in itself.
+/// In a task, with extras, or entered several times.
 #[cold]
 fn exit_with_extra(py: Python<'_>, section: &mut Section, is_failed: bool) {
-    let (is_sync, nested) = section
-        .extra
-        .as_mut()
-        .map(|e| (e.is_sync, e.nested.pop()))
-        .unwrap_or_default();
-    if is_sync {
+    if section.extra.as_ref().is_some_and(|e| e.is_sync) {
         crate::sync::synchronize(py);
     }
-    let nested_slot = nested.as_ref().map(|(slot, _)| *slot);
-    let (slot, open) = match nested {
-        Some((slot, open)) => (Some(slot), open),
-        None => {
-            section.state &= EXTRA;
-            (section.slot, std::mem::take(&mut section.open))
-        }
-    };
-    if let (Some(lane), Some(slot)) = (thread::lane(py), slot) {
+    if let Some(nested) = take_nested(py, section) {
+        nested.end(py, is_failed);
+        return;
+    }
+    section.state &= EXTRA;
+    let open = std::mem::take(&mut section.open);
+    if let (Some(lane), Some(slot)) = (thread::lane(py), section.slot) {
         open.end(py, lane, slot, is_failed);
     }
-    if let Some(slot) = nested_slot {
-        slots::give(py, slot);
+}
+
+/// The nested entry that an end belongs to; `None` when it belongs to the section's own slot.
+fn take_nested(py: Python<'_>, section: &mut Section) -> Option<Entry> {
+    let nested = &mut section.extra.as_mut()?.nested;
+    let own_slot = section.slot.filter(|_| section.state & OPEN != 0);
+    let is_own = own_slot
+        .zip(thread::lane(py))
+        .is_some_and(|(slot, lane)| flow::current(py, lane).is_in(slot));
+    if nested.is_empty() || is_own {
+        return None;
     }
+    let newest = own_slot.is_none().then(|| nested.len() - 1);
+    let at = position_of_mine(py, nested).or(newest)?;
+    Some(nested.remove(at))
 }
 
 fn is_none(object: *mut ffi::PyObject) -> bool {

@@ -1,33 +1,39 @@
 //! What an `IterationProfiler` measured: its own turns, while the recorder gets them too.
 
-use marey::{Histogram, NameId, Node, NodeKind, NodeTotals, Run, Section, Status, Thread};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use marey::{
+    Attributes, Histogram, NameId, Node, NodeKind, NodeTotals, Run, Section, Status, Thread,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
-use crate::open_section::OpenSection;
-use crate::{names, slots};
+use crate::names;
+use crate::open_sections::{Entry, take_mine};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
 const MAX_TURNS: usize = 1 << 16;
 
 /// The turns of one loop.
-#[pyclass(module = "marey._core")]
+#[pyclass(frozen, module = "marey._core")]
 pub(crate) struct IterationLog {
     name: String,
     id: Option<NameId>,
     is_enabled: bool,
-    /// Turns that were begun and not ended, innermost last. `None` for one that could not be recorded.
-    open: Vec<Option<Turn>>,
-    turns: Vec<(u64, u64, bool)>,
-    totals: NodeTotals,
-    histogram: Histogram,
+    /// Locked only while no Python code runs.
+    turns: Mutex<Turns>,
 }
 
-struct Turn {
-    slot: marey::Slot,
-    open: OpenSection,
-    start: u64,
+#[derive(Default)]
+struct Turns {
+    /// Begun and not ended.
+    open: Vec<Entry>,
+    /// Start and end in ticks, and whether it raised.
+    ended: Vec<(u64, u64, bool)>,
+    /// In ticks.
+    totals: NodeTotals,
+    histogram: Histogram,
 }
 
 #[pymethods]
@@ -38,38 +44,32 @@ impl IterationLog {
             name: text_of(name),
             id: names::id_of(name),
             is_enabled,
-            open: Vec::new(),
-            turns: Vec::new(),
-            totals: NodeTotals::default(),
-            histogram: Histogram::default(),
+            turns: Mutex::default(),
         }
     }
 
     /// Begins a turn.
-    fn begin(&mut self, py: Python<'_>) {
-        let turn = self.is_enabled.then(|| self.open_turn(py)).flatten();
-        self.open.push(turn);
-    }
-
-    /// Ends the turn that was begun last; does nothing when none is open.
-    fn end(&mut self, py: Python<'_>, is_failed: bool) {
-        let Some(Some(turn)) = self.open.pop() else {
-            return;
-        };
-        let end = marey::ticks();
-        if let Some(lane) = crate::thread::lane(py) {
-            turn.open.end(py, lane, turn.slot, is_failed);
-            self.keep(turn.start, end.max(turn.start), is_failed);
+    fn begin(&self, py: Python<'_>) {
+        if self.is_enabled && crate::state::recorder().is_some() {
+            let turn = Entry::begin(py, self.id, NodeKind::Iteration, &Attributes::new());
+            self.turns().open.push(turn);
         }
-        slots::give(py, turn.slot);
     }
 
-    fn __enter__(&mut self, py: Python<'_>) {
+    /// Ends the turn that the calling thread or task began last; does nothing when there is none.
+    fn end(&self, py: Python<'_>, is_failed: bool) {
+        let mine = take_mine(py, &mut self.turns().open);
+        if let Some((start, end)) = mine.and_then(|turn| turn.end(py, is_failed)) {
+            self.turns().keep(start, end, is_failed);
+        }
+    }
+
+    fn __enter__(&self, py: Python<'_>) {
         self.begin(py);
     }
 
     #[pyo3(signature = (*exception))]
-    fn __exit__(&mut self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
         let is_failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
         self.end(py, is_failed);
     }
@@ -110,18 +110,10 @@ impl IterationLog {
     }
 }
 
-impl IterationLog {
-    fn open_turn(&mut self, py: Python<'_>) -> Option<Turn> {
-        crate::state::recorder()?;
-        let lane = crate::thread::lane(py)?;
-        let slot = slots::take(py)?;
-        let (open, _, start) = OpenSection::begin(py, lane, slot, self.id?, NodeKind::Iteration);
-        Some(Turn { slot, open, start })
-    }
-
+impl Turns {
     fn keep(&mut self, start: u64, end: u64, is_failed: bool) {
-        if self.turns.len() < MAX_TURNS {
-            self.turns.push((start, end, is_failed));
+        if self.ended.len() < MAX_TURNS {
+            self.ended.push((start, end, is_failed));
         }
         let (totals, ticks) = (&mut self.totals, end - start);
         if totals.count == 0 {
@@ -135,14 +127,21 @@ impl IterationLog {
         totals.errors += u64::from(is_failed);
         self.histogram.add(ticks);
     }
+}
+
+impl IterationLog {
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// The loop as a run of its own.
     pub(crate) fn run(&self) -> Run {
         let Some(recorder) = marey::recorder() else {
             return Run::default();
         };
+        let turns = self.turns();
         let ns = |ticks: u64| recorder.duration_ns(ticks);
-        let origin = self.turns.first().map_or(0, |turn| turn.0);
+        let origin = turns.ended.first().map_or(0, |turn| turn.0);
         let section = |(start, end, is_failed): &(u64, u64, bool)| {
             let start_ns = ns(start.saturating_sub(origin));
             let end_ns = start_ns + ns(end - start);
@@ -156,7 +155,7 @@ impl IterationLog {
                 has_pauses: false,
             }
         };
-        let t = &self.totals;
+        let t = &turns.totals;
         let totals = NodeTotals {
             count: t.count,
             sum_ns: ns(t.sum_ns),
@@ -165,7 +164,7 @@ impl IterationLog {
             first_ns: ns(t.first_ns),
             last_ns: ns(t.last_ns),
             errors: t.errors,
-            histogram: Some(self.histogram.in_unit(recorder.tick_ns())),
+            histogram: Some(turns.histogram.in_unit(recorder.tick_ns())),
             n_threads: 1,
         };
         let root = Node {
@@ -180,7 +179,7 @@ impl IterationLog {
             kind: NodeKind::Iteration,
             is_detached: false,
         };
-        let mut sections: Vec<Section> = self.turns.iter().map(section).collect();
+        let mut sections: Vec<Section> = turns.ended.iter().map(section).collect();
         sections.sort_by_key(|s| s.end_ns);
         Run {
             nodes: vec![root, node],

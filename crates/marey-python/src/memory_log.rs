@@ -1,6 +1,7 @@
 //! What a `MemoryTracker` read: kept here for its own tables, while the recorder gets it too.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use marey::{MemoryReading, MemorySource, Note, Run, Status};
 use marey_report::Report;
@@ -14,9 +15,15 @@ use crate::state;
 const MAX_READINGS: usize = 100_000;
 
 /// Readings of one tracker.
-#[pyclass(module = "marey._core")]
+#[pyclass(frozen, module = "marey._core")]
 #[derive(Default)]
 pub(crate) struct MemoryLog {
+    /// Locked only while no Python code runs.
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
     start_unix_ns: Option<u64>,
     readings: Vec<MemoryReading>,
     peak_bytes: Option<u64>,
@@ -30,7 +37,7 @@ impl MemoryLog {
     }
 
     /// Reads the process's memory under a label.
-    fn read_process(&mut self, label: &Bound<'_, PyAny>) {
+    fn read_process(&self, label: &Bound<'_, PyAny>) {
         if let Some(allocated_bytes) = marey::resident_bytes() {
             self.keep(
                 text_of(label),
@@ -44,7 +51,7 @@ impl MemoryLog {
 
     /// Takes what torch's allocator said of a device under a label.
     fn take_torch_cuda(
-        &mut self,
+        &self,
         label: &Bound<'_, PyAny>,
         device: u32,
         allocated_bytes: u64,
@@ -62,8 +69,8 @@ impl MemoryLog {
     }
 
     /// Forgets the readings; the capture keeps them.
-    fn clear(&mut self) {
-        *self = Self::default();
+    fn clear(&self) {
+        *self.kept() = Kept::default();
     }
 
     /// The console table, as text.
@@ -81,13 +88,15 @@ impl MemoryLog {
     #[getter]
     #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
     fn peak_gib(&self) -> Option<f64> {
-        self.peak_bytes
+        self.kept()
+            .peak_bytes
             .map(|bytes| bytes as f64 / f64::from(1 << 30))
     }
 
     /// The peak and what it was read from, in words.
     fn peak_line(&self) -> String {
-        match (self.peak_bytes, self.readings.last()) {
+        let kept = self.kept();
+        match (kept.peak_bytes, kept.readings.last()) {
             (Some(bytes), Some(reading)) => {
                 let source = marey_analysis::memory_source_name(reading.source);
                 format!(
@@ -100,13 +109,17 @@ impl MemoryLog {
     }
 
     fn __len__(&self) -> usize {
-        self.readings.len()
+        self.kept().readings.len()
     }
 }
 
 impl MemoryLog {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn keep(
-        &mut self,
+        &self,
         label: String,
         source: MemorySource,
         allocated_bytes: u64,
@@ -123,10 +136,11 @@ impl MemoryLog {
                 peak_bytes,
             });
         }
+        let mut kept = self.kept();
         let now = marey::unix_ns();
-        let start = *self.start_unix_ns.get_or_insert(now);
-        self.peak_bytes = self.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
-        if self.readings.len() < MAX_READINGS {
+        let start = *kept.start_unix_ns.get_or_insert(now);
+        kept.peak_bytes = kept.peak_bytes.max(peak_bytes).max(Some(allocated_bytes));
+        if kept.readings.len() < MAX_READINGS {
             let at_ns = now.saturating_sub(start);
             let label = Some(label);
             let reading = MemoryReading {
@@ -137,23 +151,24 @@ impl MemoryLog {
                 reserved_bytes,
                 peak_bytes,
             };
-            self.readings.push(reading);
+            kept.readings.push(reading);
         }
     }
 
     /// The readings as a run of their own.
     pub(crate) fn report(&self) -> Report {
+        let kept = self.kept();
         let mut run = Run {
-            memory: self.readings.clone(),
+            memory: kept.readings.clone(),
             status: Status::Running,
             ..Run::default()
         };
-        run.info.start_unix_ns = self.start_unix_ns.unwrap_or_default();
+        run.info.start_unix_ns = kept.start_unix_ns.unwrap_or_default();
         Report::new(&run)
     }
 
     /// When the first reading was taken, nanoseconds since 1970.
     pub(crate) fn start_unix_ns(&self) -> u64 {
-        self.start_unix_ns.unwrap_or_default()
+        self.kept().start_unix_ns.unwrap_or_default()
     }
 }

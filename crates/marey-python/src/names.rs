@@ -31,18 +31,15 @@ impl NameCache {
         }
     }
 
-    /// The number of any other name. What is not a string is known by its `repr`.
-    #[cold]
-    pub(crate) fn find(&mut self, name: &Bound<'_, PyAny>) -> Option<NameId> {
-        let id = id_of(name)?;
+    /// Keeps the number of a name. Only of a plain string: that one does not change, and letting go of it runs no Python code.
+    pub(crate) fn keep(&mut self, name: &Bound<'_, PyAny>, id: NameId) {
         if name.is_exact_instance_of::<PyString>() {
             self.entries[index_of(name.as_ptr())] = Some((name.clone().unbind(), id));
         }
-        Some(id)
     }
 }
 
-/// The number of a name, by the recorder's table. `None` when recording is off.
+/// The number of a name, by the recorder's table; what is not a string is known by its `repr`. `None` when recording is off.
 pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
     let recorder = marey::recorder().or_else(crate::state::recorder)?;
     // A string keeps its UTF-8 form; one with lone surrogates has none.

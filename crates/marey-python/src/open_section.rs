@@ -4,6 +4,7 @@ use marey::{Attributes, Ending, Lane, NameId, NodeKind, Note, Slot};
 use pyo3::prelude::*;
 
 use crate::flow::{self, Entered};
+use crate::guarded::guarded;
 
 /// A section that is open: what its end needs to know.
 #[derive(Debug, Default)]
@@ -37,18 +38,15 @@ impl OpenSection {
         name: NameId,
         kind: NodeKind,
     ) -> (Self, u32, u64) {
-        let (mut node, mut start) = (0, 0);
-        let entered = flow::enter(py, lane, |is_detached, flow| {
-            node = lane.node(name, kind, is_detached);
-            start = lane.enter(slot, node, flow);
-        });
-        (
-            Self {
-                entered: Some(Box::new(entered)),
-            },
-            node,
-            start,
-        )
+        guarded(|| {
+            let (mut node, mut start) = (0, 0);
+            let entered = flow::enter(py, lane, |is_detached, flow| {
+                node = lane.node(name, kind, is_detached);
+                start = lane.enter(slot, node, flow);
+            });
+            let entered = Some(Box::new(entered));
+            (Self { entered }, node, start)
+        })
     }
 
     /// Whether it was opened in an asyncio task.
@@ -67,15 +65,17 @@ impl OpenSection {
                     ..Ending::default()
                 },
             ),
-            Some(entered) => flow::exit(py, lane, *entered, |flow| {
-                lane.exit(
-                    slot,
-                    Ending {
-                        flow,
-                        is_failed,
-                        ..Ending::default()
-                    },
-                );
+            Some(entered) => guarded(|| {
+                flow::exit(py, lane, *entered, |flow| {
+                    lane.exit(
+                        slot,
+                        Ending {
+                            flow,
+                            is_failed,
+                            ..Ending::default()
+                        },
+                    );
+                });
             }),
         }
     }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes;
+use crate::guarded::guarded;
 use crate::hot_section::{no_section, section, section_with};
 use crate::names::id_of;
 use crate::plain_section::PlainSection;
@@ -63,6 +64,9 @@ unsafe extern "C" fn profile_section(
         if let Some(section) = section(py, &name) {
             return section.into_ptr();
         }
+        if let Ok(section) = no_section(py) {
+            return section.into_ptr();
+        }
     } else if (n == 1 && names.is_null() && crate::state::is_off_for_good())
         // SAFETY: two arguments, or one and a keyword's value.
         || (n + keywords(names) == 2 && unsafe { is_disabled(*args.add(1), n, names) })
@@ -73,7 +77,8 @@ unsafe extern "C" fn profile_section(
     }
     // SAFETY: the arguments as the interpreter gave them.
     let given = unsafe { Arguments::new(py, args, n, names) };
-    match given.and_then(|given| given.open(py)) {
+    match given.and_then(|given| guarded(|| Some(given.open(py))).unwrap_or_else(|| no_section(py)))
+    {
         Ok(section) => section.into_ptr(),
         Err(error) => {
             error.restore(py);

@@ -97,13 +97,32 @@ fn cleared() -> *mut ffi::PyObject {
 /// Ends the section; an exception that is on its way is not touched.
 #[inline]
 fn end(py: Python<'_>, slot: marey::Slot, open: OpenSection, is_failed: bool) {
-    let pending = if is_failed { PyErr::take(py) } else { None };
+    let pending = is_failed.then(Raised::take);
     if let Some(lane) = crate::thread::lane(py) {
         open.end(py, lane, slot, is_failed);
     }
     slots::give(py, slot);
-    if let Some(error) = pending {
-        error.restore(py);
+    if let Some(raised) = pending {
+        raised.restore();
+    }
+}
+
+/// An exception that is on its way, as the interpreter has it. Not a `PyErr`: making one can change the exception, and panics for one
+/// that stands for a panic.
+struct Raised([*mut ffi::PyObject; 3]);
+
+impl Raised {
+    fn take() -> Self {
+        let [mut kind, mut value, mut traceback] = [ptr::null_mut(); 3];
+        // SAFETY: the caller holds the GIL; three places for references, or null.
+        unsafe { ffi::PyErr_Fetch(&raw mut kind, &raw mut value, &raw mut traceback) };
+        Self([kind, value, traceback])
+    }
+
+    fn restore(self) {
+        let [kind, value, traceback] = self.0;
+        // SAFETY: the caller holds the GIL; the references are those that `take` got.
+        unsafe { ffi::PyErr_Restore(kind, value, traceback) };
     }
 }
 

@@ -29,7 +29,8 @@ pub(crate) fn use_fast_sections(is_fast: bool) {
     profile_section::use_fast_sections(is_fast);
 }
 
-/// Starts recording into a folder, or moves what was recorded in memory there. The job folder's path.
+/// Starts recording into a folder, or moves what was recorded in memory there. The job folder's path; None when `MAREY_ENABLED=0`
+/// switches recording off.
 #[pyfunction]
 #[pyo3(signature = (output_dir=None, job_id=None, facts=None))]
 pub(crate) fn start(
@@ -38,6 +39,9 @@ pub(crate) fn start(
     job_id: Option<String>,
     facts: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<PathBuf>> {
+    if state::is_switched_off() {
+        return Ok(None);
+    }
     let mut config = Config::from_env().0;
     config.output_dir = output_dir
         .or(config.output_dir)
@@ -132,7 +136,7 @@ pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
     }
 }
 
-/// What was not recorded so far, by kind; all zero when nothing was lost.
+/// What was not recorded so far, by kind; all zero when nothing was lost. What a full disk kept out of the capture is known when that is read.
 #[pyfunction]
 pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let counts = PyDict::new(py);
@@ -147,7 +151,6 @@ pub(crate) fn losses(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     };
     for (kind, count) in [
         ("sections_ring_full", losses.sections_ring_full),
-        ("sections_not_written", losses.sections_not_written),
         ("notes_dropped", losses.notes_dropped),
         ("calls_without_name", losses.calls_without_name),
         ("sections_unrecorded", losses.sections_unrecorded),

@@ -31,10 +31,10 @@ pub(crate) fn export_report(
         report.sections.by_name = stats.report(py).sections.by_name;
     }
     if let Some(log) = memory {
-        use_memory(&mut report, &log.borrow());
+        use_memory(&mut report, log.get());
     }
     if let Some(log) = iterations {
-        use_iterations(&mut report, &log.borrow());
+        use_iterations(&mut report, log.get());
     }
     let written = py.detach(|| marey_cli::run_folder::write_documents(&output_dir, &report));
     written.map_err(report_error)?;

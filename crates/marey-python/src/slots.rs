@@ -3,6 +3,7 @@
 use marey::Slot;
 use pyo3::prelude::*;
 
+use crate::guarded::guarded;
 use crate::hot_section::UnderGil;
 
 /// Taken from the recorder at once.
@@ -27,7 +28,7 @@ pub(crate) fn give(py: Python<'_>, slot: Slot) {
 
 #[cold]
 fn more(py: Python<'_>) -> Option<Slot> {
-    let slots = crate::state::recorder()?.take_slots(CHUNK)?;
+    let slots = guarded(|| crate::state::recorder()?.take_slots(CHUNK))?;
     let free = FREE.get(py);
     free.extend(slots);
     free.pop()

@@ -58,6 +58,6 @@ pub(crate) fn recorder() -> Option<&'static Recorder> {
 }
 
 /// `MAREY_ENABLED=0`.
-fn is_switched_off() -> bool {
+pub(crate) fn is_switched_off() -> bool {
     std::env::var_os("MAREY_ENABLED").is_some() && !marey::is_asked_for_by_env()
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use marey::Lane;
 use pyo3::prelude::*;
 
+use crate::guarded::guarded;
 use crate::hot_section::UnderGil;
 
 /// The thread that the entry is for; 0 for none. An atomic, because a thread clears its entry at its end, without the GIL.
@@ -82,9 +83,9 @@ pub(crate) fn set_base(py: Python<'_>, context: usize) {
 #[cold]
 fn find(py: Python<'_>) -> Option<&'static Lane> {
     THREAD.store(0, Relaxed);
-    let lane = marey::lane();
-    // In a thread that is being torn down nothing is kept.
-    if END.try_with(|_| ()).is_ok() {
+    let lane = guarded(marey::lane);
+    // In a thread that is being torn down nothing is kept; and without a lane the next call looks again, after a fork above all.
+    if lane.is_some() && END.try_with(|_| ()).is_ok() {
         *ENTRY.get(py) = Entry {
             recording: marey::recording_number(),
             lane,

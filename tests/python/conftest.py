@@ -1,0 +1,20 @@
+"""Fresh interpreters for the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from interpreter import Interpreter
+
+
+@pytest.fixture
+def interpreter(tmp_path: Path) -> Interpreter:
+    """Fresh interpreters in a folder of the test's own, with the sections that this Python gets."""
+    return Interpreter(tmp_path)
+
+
+@pytest.fixture(params=["fast", "plain"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Interpreter:
+    """As ``interpreter``; the test runs with the fast and with the plain section objects."""
+    return Interpreter(tmp_path, use_fast_sections=request.param == "fast")
