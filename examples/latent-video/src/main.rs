@@ -34,7 +34,7 @@ use vae::UPSAMPLING;
 #[command(version)]
 struct Arguments {
     /// What the clip shows
-    #[arg(default_value = "a horse in motion, photographed on one plate")]
+    #[arg(long, default_value = "a horse in motion, photographed on one plate")]
     prompt: String,
     /// Blocks of frames, one after the other [default: 3, tiny: 2]
     #[arg(long)]

@@ -1,11 +1,13 @@
 //! The folder with a process's shared files: where other processes find its rings.
 
-use std::fs::DirBuilder;
-use std::io;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::identity::Identity;
+use super::identity::{Identity, is_alive};
+use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::Mapping;
 
 /// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
@@ -102,6 +104,45 @@ impl RingFolder {
     }
 }
 
+/// Most folders that a start looks into.
+const MAX_SWEPT: usize = 256;
+
+/// Removes what dead processes left below a root that has no capture to go to, because they recorded in memory.
+fn sweep(root: &Path) {
+    for entry in std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .take(MAX_SWEPT)
+    {
+        let Ok(folder) = entry.map(|entry| entry.path()) else {
+            continue;
+        };
+        if is_worthless(&folder).unwrap_or(false) {
+            std::fs::remove_dir_all(&folder).ok();
+        }
+    }
+}
+
+/// Whether a dead process's rings lie there, of a recording in memory. `None` when that is not to be told.
+fn is_worthless(folder: &Path) -> Option<bool> {
+    let mut bytes = [0; HEADER_WORDS * 8];
+    File::open(folder.join("process"))
+        .ok()?
+        .read_exact(&mut bytes)
+        .ok()?;
+    let words: Vec<AtomicU64> = bytes
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|word| AtomicU64::new(u64::from_le_bytes(*word)))
+        .collect();
+    let get = |at: usize| words[at].load(Relaxed);
+    let is_ours = get(process::MAGIC) == PROCESS_MAGIC && get(process::VERSION) == LAYOUT_VERSION;
+    let is_in_memory = get(process::CAPTURE_PATH) == 0;
+    let is_dead = is_alive(&Identity::read_from(&words)) == Some(false);
+    Some(is_ours && is_in_memory && is_dead)
+}
+
 /// Removes a process's shared files, and the folder around them when it was the last.
 pub(crate) fn remove(folder: &Path) {
     std::fs::remove_dir_all(folder).ok();
@@ -121,6 +162,7 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     if !theirs.is_dir() || theirs.uid() != mine.uid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
+    sweep(root);
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.
     for n in 1..1000 {

@@ -104,3 +104,26 @@ fn an_output_folder_that_does_not_exist_is_made() {
     let latest = fs::read_dir(deep.join("latest")).unwrap().count();
     assert_eq!(latest, 1);
 }
+
+#[test]
+fn what_a_dead_recording_in_memory_left_is_removed_by_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("rings");
+    let leftovers = || fs::read_dir(&root).map_or(0, Iterator::count);
+    let mut in_memory = recorded("endings", folder.path());
+    in_memory
+        .env("MAREY_OUTPUT_DIR", "/proc/nowhere")
+        .arg("_exit");
+    in_memory.output().unwrap();
+    assert_eq!(leftovers(), 1);
+    // With a capture, what is left belongs to it, and stays.
+    recorded("endings", folder.path())
+        .arg("_exit")
+        .output()
+        .unwrap();
+    assert_eq!(leftovers(), 1);
+    printed(recorded("endings", folder.path()).arg("return"));
+    let left = marey::leftovers(&root);
+    assert_eq!(left.len(), 1);
+    assert!(left[0].capture.is_some());
+}
