@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "benches time")]
 #![allow(unsafe_code, reason = "getrusage")]
+#![allow(clippy::cast_precision_loss, reason = "times of minutes in an f64")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -67,6 +67,7 @@ fn recorded(shared_bytes: Option<usize>) -> Figures {
         shared_bytes == Some(0),
         "the ring lies where it should"
     );
+    #[expect(clippy::cast_precision_loss, reason = "a count of thousands")]
     figures(measured, run.losses.sections_missing() as f64)
 }
 

@@ -37,7 +37,7 @@ fn ordinary() -> Encode {
 fn a_section_comes_back_as_it_was_recorded() {
     let mut blocks = ordinary();
     let flags = 1 << 48 | 2 << 48 | 7 << 32;
-    blocks.records(0, 0, &[[100, 250, 2 | flags, 1]]);
+    blocks.records(0, 0, [[100, 250, 2 | flags, 1]]);
     let run = read(&blocks);
     assert_eq!(run.warnings, []);
     let section = run.sections[0];
@@ -55,7 +55,7 @@ fn records_that_make_no_sense_are_passed_over_and_reported() {
     let sound = [300, 400, 2, 3];
     let again = [300, 400, 2, 3];
     let huge = [u64::MAX - 1, u64::MAX, 2, u64::MAX];
-    blocks.records(0, 0, &[end_before_start, no_such_node, sound, again, huge]);
+    blocks.records(0, 0, [end_before_start, no_such_node, sound, again, huge]);
     let run = read(&blocks);
     assert_eq!(run.sections.len(), 2);
     assert_eq!(
@@ -70,7 +70,7 @@ fn records_that_make_no_sense_are_passed_over_and_reported() {
 fn call_paths_that_run_in_a_circle_are_refused() {
     let mut blocks = ordinary();
     blocks.nodes(3, &[4 | 2 << 16, 3 | 2 << 16]);
-    blocks.records(0, 0, &[[100, 200, 3, 1], [100, 300, 4, 2]]);
+    blocks.records(0, 0, [[100, 200, 3, 1], [100, 300, 4, 2]]);
     let run = read(&blocks);
     assert_eq!(run.sections.len(), 2);
     for (id, node) in (0..).zip(&run.nodes) {
@@ -202,7 +202,7 @@ fn threads_that_share_a_lane_one_after_the_other_are_all_counted() {
     let mut blocks = ordinary();
     for thread in 0..5 {
         let position = u64::from(thread) + 1;
-        blocks.records(0, thread, &[[position, position + 1, 2, position]]);
+        blocks.records(0, thread, [[position, position + 1, 2, position]]);
     }
     assert_eq!(read(&blocks).totals[2].n_threads, 5);
 }

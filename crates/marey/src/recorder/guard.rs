@@ -36,6 +36,10 @@ impl Site {
     }
 
     /// Opens a section here.
+    #[expect(
+        clippy::inline_always,
+        reason = "a section that is off has to cost next to nothing"
+    )]
     #[inline(always)]
     pub fn enter(&self) -> SectionGuard {
         let Some(lane) = lane() else {
@@ -90,6 +94,10 @@ struct Deep {
 }
 
 impl SectionGuard {
+    #[expect(
+        clippy::inline_always,
+        reason = "a section that is off has to cost next to nothing"
+    )]
     #[inline(always)]
     fn off() -> Self {
         Self {
@@ -100,6 +108,10 @@ impl SectionGuard {
         }
     }
 
+    #[expect(
+        clippy::inline_always,
+        reason = "a section that is off has to cost next to nothing"
+    )]
     #[inline(always)]
     fn open(lane: &'static Lane, node: u32) -> Self {
         let Some(slot) = lane.take_guard_slot() else {

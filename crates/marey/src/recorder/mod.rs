@@ -226,6 +226,7 @@ pub fn recording_number() -> u32 {
 }
 
 /// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
+#[expect(clippy::inline_always, reason = "on every path of every section")]
 #[inline(always)]
 pub fn lane() -> Option<&'static Lane> {
     match STATE.load(Relaxed) {
