@@ -21,8 +21,9 @@ use std::sync::{MutexGuard, Once, PoisonError};
 
 use super::call_paths::Known;
 use super::drain::Drain;
+use super::lanes::LANE;
 use super::ring_folder::RingFolder;
-use super::{FORKED, LANE, Lanes, ON, RECORDER, Recorder, STARTING, STATE, process_words};
+use super::{FORKED, Lanes, ON, RECORDER, Recorder, STARTING, STATE, process_words};
 
 /// Pid of the process that this one was forked from while that was recording; 0 for none.
 static PARENT: AtomicU32 = AtomicU32::new(0);

@@ -14,21 +14,23 @@
 mod call_paths;
 mod config;
 mod drain;
+mod drain_thread;
 mod facts;
 mod file_size_limit;
 mod fork;
 mod guard;
 mod identity;
 mod lane;
+mod lanes;
 mod layout;
 mod mapping;
 mod output;
+mod recording;
 mod ring;
 mod ring_folder;
 mod slots;
 mod totals;
 
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64,
@@ -42,12 +44,15 @@ pub use config::Config;
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
 pub use lane::{Ending, Lane};
+use lanes::Lanes;
+pub use lanes::lane;
 pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, high, lane as lane_words, low,
     process as process_words,
 };
 pub(crate) use mapping::{View, halves};
 pub use output::{default_output_dir, job_id};
+pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
 pub(crate) use ring::{Record, Ring};
 pub(crate) use ring_folder::remove as remove_ring_folder;
 pub use ring_folder::ring_root;
@@ -64,12 +69,6 @@ use drain::Drain;
 use mapping::Mapping;
 use ring_folder::RingFolder;
 
-/// Most lanes that a process gets; threads beyond record nothing, and that is counted.
-const MAX_LANES: usize = 4096;
-
-/// Lanes that ended threads left behind and that are not drained yet.
-const MAX_UNDRAINED: usize = 16;
-
 const OFF: u8 = 0;
 const ON: u8 = 1;
 /// Recording was on in the parent; this process starts its own capture with its first record.
@@ -80,11 +79,6 @@ static STATE: AtomicU8 = AtomicU8::new(OFF);
 static RECORDING: AtomicU32 = AtomicU32::new(0);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 static STARTING: Mutex<()> = Mutex::new(());
-
-thread_local! {
-    static LANE: Cell<Option<&'static Lane>> = const { Cell::new(None) };
-    static LANE_RETURN: LaneReturn = const { LaneReturn };
-}
 
 /// The process's recorder; there is one, and it is never dropped.
 #[derive(Debug)]
@@ -99,112 +93,8 @@ pub struct Recorder {
     drain: Mutex<Drain>,
     lanes: Mutex<Lanes>,
     folder: Mutex<RingFolder>,
-    wake: drain::Wake,
+    wake: drain_thread::Wake,
     n_sessions: AtomicU64,
-}
-
-/// All lanes, and those whose thread has ended.
-#[derive(Debug, Default)]
-struct Lanes {
-    all: Vec<&'static Lane>,
-    free: Vec<&'static Lane>,
-    n_threads: u32,
-    shared_bytes: usize,
-}
-
-impl Lanes {
-    /// So many threads have ended since the drain came round that waiting for it is better than more lanes.
-    fn wait_for_drain(&self) -> bool {
-        self.free.len() >= MAX_UNDRAINED && !self.free.iter().any(|lane| lane.is_drained())
-    }
-}
-
-/// A recording that was started. Dropping it closes the capture.
-#[derive(Debug)]
-#[must_use = "dropping it ends the recording"]
-pub struct Recording {
-    recorder: &'static Recorder,
-    is_finished: bool,
-}
-
-impl Recording {
-    /// Closes the capture and returns its path; `None` when it was held in memory.
-    pub fn finish(mut self) -> Option<PathBuf> {
-        self.is_finished = true;
-        self.recorder.stop(&Status::Finished)
-    }
-}
-
-impl Drop for Recording {
-    fn drop(&mut self) {
-        if !self.is_finished {
-            let status = if std::thread::panicking() {
-                Status::Failed("panic".into())
-            } else {
-                Status::Finished
-            };
-            self.recorder.stop(&status);
-        }
-    }
-}
-
-/// Starts recording. Starting twice joins the recording that is on.
-///
-/// # Errors
-/// When the output folder cannot be used; nothing is recorded then.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "callers write it down in the call"
-)]
-pub fn start(config: Config) -> Result<Recording, Error> {
-    let recorder = Recorder::start(&config)?;
-    Ok(Recording {
-        recorder,
-        is_finished: false,
-    })
-}
-
-/// Starts recording if the environment asks for it (`MAREY_ENABLED=1`, as `marey run` sets it). Never fails: what is wrong
-/// becomes one warning on stderr, and recording stays off, or goes on in memory if only the output folder cannot be used.
-pub fn start_from_env() -> Option<Recording> {
-    start_from_env_with(Vec::new())
-}
-
-/// As [`start_from_env`], with things worth knowing about the run.
-pub fn start_from_env_with(facts: Vec<(String, String)>) -> Option<Recording> {
-    if !is_asked_for_by_env() {
-        return None;
-    }
-    let (mut config, warnings) = Config::from_env();
-    config.facts = facts;
-    config.output_dir.get_or_insert_with(default_output_dir);
-    for warning in &warnings {
-        warn(warning);
-    }
-    let in_memory = Config {
-        output_dir: None,
-        ..config.clone()
-    };
-    match start(config) {
-        Ok(recording) => Some(recording),
-        Err(error) => {
-            warn(&format!("{error}; recording in memory only"));
-            start(in_memory).ok()
-        }
-    }
-}
-
-/// Whether `MAREY_ENABLED` is set to something other than `0`, `false`, `off` or nothing.
-pub fn is_asked_for_by_env() -> bool {
-    std::env::var("MAREY_ENABLED").is_ok_and(|v| !matches!(v.as_str(), "" | "0" | "false" | "off"))
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "the one way to say that a recording asked for by the environment is off"
-)]
-fn warn(text: &str) {
-    eprintln!("marey: {text}");
 }
 
 fn set_state(state: u8) {
@@ -225,22 +115,6 @@ pub fn recording_number() -> u32 {
     RECORDING.load(Relaxed)
 }
 
-/// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
-#[expect(clippy::inline_always, reason = "on every path of every section")]
-#[inline(always)]
-pub fn lane() -> Option<&'static Lane> {
-    match STATE.load(Relaxed) {
-        OFF => return None,
-        ON => {
-            if let Some(lane) = LANE.get() {
-                return Some(lane);
-            }
-        }
-        _ => {}
-    }
-    first_record()
-}
-
 /// Recording is on (or will be, with the first record after a fork).
 #[inline]
 pub fn is_on() -> bool {
@@ -250,33 +124,6 @@ pub fn is_on() -> bool {
 /// The recorder, if one was ever started in this process.
 pub fn recorder() -> Option<&'static Recorder> {
     RECORDER.get()
-}
-
-#[cold]
-fn first_record() -> Option<&'static Lane> {
-    match STATE.load(Acquire) {
-        OFF => None,
-        FORKED => {
-            let recorder = RECORDER.get()?;
-            recorder.restart_in_child();
-            recorder.claim_lane()
-        }
-        _ => RECORDER.get()?.claim_lane(),
-    }
-}
-
-/// Gives the lane back when its thread ends.
-struct LaneReturn;
-
-impl Drop for LaneReturn {
-    fn drop(&mut self) {
-        if let Some(lane) = LANE.take() {
-            let recorder = lane.recorder();
-            recorder.lanes().free.push(lane);
-            // Once it is drained another thread can have it.
-            recorder.wake_drain();
-        }
-    }
 }
 
 impl Recorder {
@@ -334,7 +181,7 @@ impl Recorder {
             drain: Mutex::default(),
             lanes: Mutex::default(),
             folder: Mutex::new(folder),
-            wake: drain::Wake::default(),
+            wake: drain_thread::Wake::default(),
             n_sessions: AtomicU64::new(0),
         })
     }
@@ -428,27 +275,6 @@ impl Recorder {
             .collect()
     }
 
-    /// The name of a node, its own and those of its ancestors from the outside in.
-    pub fn path_of(&self, node: u32) -> Vec<(String, crate::run::NodeKind)> {
-        let mut path = Vec::new();
-        let mut at = node;
-        while at != layout::ROOT {
-            let word = self.paths.node_word(at);
-            let kind = if word >> 32 & layout::NODE_ITERATION != 0 {
-                crate::run::NodeKind::Iteration
-            } else {
-                crate::run::NodeKind::Section
-            };
-            path.push((
-                crate::capture::readable(&self.paths.text(layout::low(word) >> 16)),
-                kind,
-            ));
-            at = layout::low(word) & 0xffff;
-        }
-        path.reverse();
-        path
-    }
-
     /// Starts the live totals again at zero; the capture keeps the old ones. Call it while no other thread records (in Python: under the GIL).
     pub fn clear_totals(&self) {
         self.drain().clear_totals(self);
@@ -489,63 +315,6 @@ impl Recorder {
             self.header()[process_words::N_HISTOGRAMS]
                 .fetch_update(Relaxed, Relaxed, |n| (n < room).then_some(n + 1));
         taken.map_or(0, |n| u32::try_from(n + 1).unwrap_or(0))
-    }
-
-    /// A lane for the calling thread: one whose thread has ended and that is drained, or a new one.
-    fn claim_lane(&'static self) -> Option<&'static Lane> {
-        if LANE_RETURN.try_with(|_| ()).is_err() {
-            // The thread is being torn down.
-            self.count_unrecorded();
-            return None;
-        }
-        if self.lanes().wait_for_drain() {
-            self.drain().round(self);
-        }
-        let (lane, thread) = {
-            let mut lanes = self.lanes();
-            let thread = lanes.n_threads;
-            let drained = lanes.free.iter().position(|lane| lane.is_drained());
-            let lane = match drained {
-                Some(at) => lanes.free.swap_remove(at),
-                None => self.new_lane(&mut lanes).or_else(|| {
-                    self.count_unrecorded();
-                    None
-                })?,
-            };
-            lanes.n_threads += 1;
-            (lane, thread)
-        };
-        lane.hand_over(thread);
-        LANE.set(Some(lane));
-        Some(lane)
-    }
-
-    fn new_lane(&'static self, lanes: &mut Lanes) -> Option<&'static Lane> {
-        if lanes.all.len() >= MAX_LANES {
-            return None;
-        }
-        let id = u32::try_from(lanes.all.len()).ok()?;
-        let records = self.config.ring_records.next_power_of_two();
-        let note_words = (self.config.note_bytes / 8).next_power_of_two();
-        let n_nodes = self.config.max_nodes.clamp(16, 65_000);
-        let size = layout::LaneLayout::new(records, note_words, n_nodes).end;
-        let is_within_cap = lanes.shared_bytes + size * 8 <= self.config.shared_bytes;
-        let shared = if is_within_cap {
-            self.folder().lane(id, size)
-        } else {
-            None
-        };
-        let mapping = if let Some(mapping) = shared {
-            lanes.shared_bytes += size * 8;
-            mapping
-        } else {
-            self.header()[process_words::LANES_PRIVATE].fetch_add(1, Relaxed);
-            Mapping::private(size).ok()?
-        };
-        let ring = Ring::new(mapping.words(), id, records, note_words, n_nodes);
-        let lane: &'static Lane = Box::leak(Box::new(Lane::new(id, ring, mapping, self)));
-        lanes.all.push(lane);
-        Some(lane)
     }
 
     /// A recording has ended and a new one begins: totals and losses start at zero, names and call paths stay.

@@ -1,0 +1,138 @@
+//! The lanes of a process, and how a thread gets one.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use super::layout::{LaneLayout, process};
+use super::mapping::Mapping;
+use super::ring::Ring;
+use super::{FORKED, Lane, OFF, ON, RECORDER, Recorder, STATE};
+
+/// Most lanes that a process gets; threads beyond record nothing, and that is counted.
+const MAX_LANES: usize = 4096;
+
+/// Lanes that ended threads left behind and that are not drained yet.
+const MAX_UNDRAINED: usize = 16;
+
+thread_local! {
+    pub(super) static LANE: Cell<Option<&'static Lane>> = const { Cell::new(None) };
+    static LANE_RETURN: LaneReturn = const { LaneReturn };
+}
+
+/// All lanes, and those whose thread has ended.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    pub(super) all: Vec<&'static Lane>,
+    pub(super) free: Vec<&'static Lane>,
+    pub(super) n_threads: u32,
+    pub(super) shared_bytes: usize,
+}
+
+impl Lanes {
+    /// So many threads have ended since the drain came round that waiting for it is better than more lanes.
+    fn wait_for_drain(&self) -> bool {
+        self.free.len() >= MAX_UNDRAINED && !self.free.iter().any(|lane| lane.is_drained())
+    }
+}
+
+/// The calling thread's lane; `None` when recording is off. Costs a thread-local read once the thread has recorded.
+#[expect(clippy::inline_always, reason = "on every path of every section")]
+#[inline(always)]
+pub fn lane() -> Option<&'static Lane> {
+    match STATE.load(Relaxed) {
+        OFF => return None,
+        ON => {
+            if let Some(lane) = LANE.get() {
+                return Some(lane);
+            }
+        }
+        _ => {}
+    }
+    first_record()
+}
+
+#[cold]
+fn first_record() -> Option<&'static Lane> {
+    match STATE.load(Acquire) {
+        OFF => None,
+        FORKED => {
+            let recorder = RECORDER.get()?;
+            recorder.restart_in_child();
+            recorder.claim_lane()
+        }
+        _ => RECORDER.get()?.claim_lane(),
+    }
+}
+
+/// Gives the lane back when its thread ends.
+struct LaneReturn;
+
+impl Drop for LaneReturn {
+    fn drop(&mut self) {
+        if let Some(lane) = LANE.take() {
+            let recorder = lane.recorder();
+            recorder.lanes().free.push(lane);
+            // Once it is drained another thread can have it.
+            recorder.wake_drain();
+        }
+    }
+}
+
+impl Recorder {
+    /// A lane for the calling thread: one whose thread has ended and that is drained, or a new one.
+    fn claim_lane(&'static self) -> Option<&'static Lane> {
+        if LANE_RETURN.try_with(|_| ()).is_err() {
+            // The thread is being torn down.
+            self.count_unrecorded();
+            return None;
+        }
+        if self.lanes().wait_for_drain() {
+            self.drain().round(self);
+        }
+        let (lane, thread) = {
+            let mut lanes = self.lanes();
+            let thread = lanes.n_threads;
+            let drained = lanes.free.iter().position(|lane| lane.is_drained());
+            let lane = match drained {
+                Some(at) => lanes.free.swap_remove(at),
+                None => self.new_lane(&mut lanes).or_else(|| {
+                    self.count_unrecorded();
+                    None
+                })?,
+            };
+            lanes.n_threads += 1;
+            (lane, thread)
+        };
+        lane.hand_over(thread);
+        LANE.set(Some(lane));
+        Some(lane)
+    }
+
+    fn new_lane(&'static self, lanes: &mut Lanes) -> Option<&'static Lane> {
+        if lanes.all.len() >= MAX_LANES {
+            return None;
+        }
+        let id = u32::try_from(lanes.all.len()).ok()?;
+        let records = self.config.ring_records.next_power_of_two();
+        let note_words = (self.config.note_bytes / 8).next_power_of_two();
+        let n_nodes = self.config.max_nodes.clamp(16, 65_000);
+        let size = LaneLayout::new(records, note_words, n_nodes).end;
+        let is_within_cap = lanes.shared_bytes + size * 8 <= self.config.shared_bytes;
+        let shared = if is_within_cap {
+            self.folder().lane(id, size)
+        } else {
+            None
+        };
+        let mapping = if let Some(mapping) = shared {
+            lanes.shared_bytes += size * 8;
+            mapping
+        } else {
+            self.header()[process::LANES_PRIVATE].fetch_add(1, Relaxed);
+            Mapping::private(size).ok()?
+        };
+        let ring = Ring::new(mapping.words(), id, records, note_words, n_nodes);
+        let lane: &'static Lane = Box::leak(Box::new(Lane::new(id, ring, mapping, self)));
+        lanes.all.push(lane);
+        Some(lane)
+    }
+}

@@ -1,0 +1,96 @@
+//! Starting a recording, and the value that stands for one.
+
+use std::path::PathBuf;
+
+use super::output::default_output_dir;
+use super::{Config, Recorder};
+use crate::error::Error;
+use crate::run::Status;
+
+/// A recording that was started. Dropping it closes the capture.
+#[derive(Debug)]
+#[must_use = "dropping it ends the recording"]
+pub struct Recording {
+    recorder: &'static Recorder,
+    is_finished: bool,
+}
+
+impl Recording {
+    /// Closes the capture and returns its path; `None` when it was held in memory.
+    pub fn finish(mut self) -> Option<PathBuf> {
+        self.is_finished = true;
+        self.recorder.stop(&Status::Finished)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let status = if std::thread::panicking() {
+                Status::Failed("panic".into())
+            } else {
+                Status::Finished
+            };
+            self.recorder.stop(&status);
+        }
+    }
+}
+
+/// Starts recording. Starting twice joins the recording that is on.
+///
+/// # Errors
+/// When the output folder cannot be used; nothing is recorded then.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write it down in the call"
+)]
+pub fn start(config: Config) -> Result<Recording, Error> {
+    let recorder = Recorder::start(&config)?;
+    Ok(Recording {
+        recorder,
+        is_finished: false,
+    })
+}
+
+/// Starts recording if the environment asks for it (`MAREY_ENABLED=1`, as `marey run` sets it). Never fails: what is wrong
+/// becomes one warning on stderr, and recording stays off, or goes on in memory if only the output folder cannot be used.
+pub fn start_from_env() -> Option<Recording> {
+    start_from_env_with(Vec::new())
+}
+
+/// As [`start_from_env`], with things worth knowing about the run.
+pub fn start_from_env_with(facts: Vec<(String, String)>) -> Option<Recording> {
+    if !is_asked_for_by_env() {
+        return None;
+    }
+    let (mut config, warnings) = Config::from_env();
+    config.facts = facts;
+    config.output_dir.get_or_insert_with(default_output_dir);
+    for warning in &warnings {
+        warn(warning);
+    }
+    let in_memory = Config {
+        output_dir: None,
+        ..config.clone()
+    };
+    match start(config) {
+        Ok(recording) => Some(recording),
+        Err(error) => {
+            warn(&format!("{error}; recording in memory only"));
+            start(in_memory).ok()
+        }
+    }
+}
+
+/// Whether `MAREY_ENABLED` is set to something other than `0`, `false`, `off` or nothing.
+pub fn is_asked_for_by_env() -> bool {
+    std::env::var("MAREY_ENABLED").is_ok_and(|v| !matches!(v.as_str(), "" | "0" | "false" | "off"))
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the one way to say that a recording asked for by the environment is off"
+)]
+fn warn(text: &str) {
+    eprintln!("marey: {text}");
+}
