@@ -45,3 +45,5 @@ __all__ = [
     "start",
     "stop",
 ]
+
+_autostart()

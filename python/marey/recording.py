@@ -40,10 +40,7 @@ def start(output_dir: str | os.PathLike[str] | None = None, *, job_id: str | Non
         CaptureError: The folder cannot be made or written.
     """
     folder = _core.start(None if output_dir is None else os.fspath(output_dir), job_id, _facts())
-    if folder is None:
-        return None
-    _close_at_exit()
-    return _path(folder)
+    return None if folder is None else _path(folder)
 
 
 def stop() -> Path | None:
@@ -55,12 +52,16 @@ def stop() -> Path | None:
     return None if capture is None else _path(capture)
 
 
-def autostart() -> bool:
-    """Record if ``MAREY_ENABLED`` asks for it, as ``marey run`` does before the program's first line. Never raises."""
-    is_on = _core.autostart(_facts())
-    if is_on:
+_was_asked = False
+
+
+def autostart() -> None:
+    """Record if ``MAREY_ENABLED`` asks for it. The import does this; asking again changes nothing. Never raises."""
+    global _was_asked
+    if not _was_asked:
+        _was_asked = True
+        _core.autostart(_facts())
         _close_at_exit()
-    return is_on
 
 
 class Session:
@@ -140,15 +141,10 @@ def _facts() -> dict[str, str]:
     }
 
 
-_is_registered = False
-
-
 def _close_at_exit() -> None:
-    global _is_registered
-    if not _is_registered:
-        _is_registered = True
-        atexit.register(_stop_at_exit)
-        os.register_at_fork(after_in_child=_close_in_child)
+    atexit.register(_stop_at_exit)
+    os.register_at_fork(after_in_child=_close_in_worker)
+    _close_in_worker()  # This may be one already.
 
 
 def _stop_at_exit() -> None:
@@ -162,7 +158,7 @@ def _stop_at_exit() -> None:
     _core.stop(failure.__qualname__ if is_builtin else f"{failure.__module__}.{failure.__qualname__}")
 
 
-def _close_in_child() -> None:
+def _close_in_worker() -> None:
     """A worker of ``multiprocessing`` ends without ``atexit`` but with finalizers of its own: it closes there."""
     util: Any = sys.modules.get("multiprocessing.util")
     if util is not None:

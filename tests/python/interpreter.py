@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 
-
 @dataclass
 class Finished:
     """A program that has ended."""

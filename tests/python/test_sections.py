@@ -1,4 +1,4 @@
-"""`with marey.profile_section(...)`: what it records, and that it leaves the program alone. For both kinds of section objects."""
+"""`with marey.profile_section(...)`: what it records, and that it leaves the program alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sys
 
 import pytest
+
 from interpreter import Interpreter, paths_of, read_capture
 
 
@@ -448,7 +449,9 @@ def test_any_name_is_recorded_and_shown_without_harm(either: Interpreter, kind: 
     ((name, row),) = report["timing_stats"].items()
     assert row["count"] == 3
     assert len(name.encode()) <= 1200
-    assert json.loads((finished.folder / "report" / "profiling_report.json").read_text())["timing_stats"].keys() == {name}
+    assert json.loads((finished.folder / "report" / "profiling_report.json").read_text())["timing_stats"].keys() == {
+        name
+    }
 
 
 def test_name_whose_repr_fails_is_known_by_its_type(either: Interpreter) -> None:

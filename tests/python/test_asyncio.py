@@ -1,0 +1,396 @@
+"""Sections in asyncio tasks and copied contexts: durations, parents and self times where stacks interleave."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from interpreter import Interpreter, paths_of, read_capture
+
+
+# task 0   ├──step──┤
+# task 1     ├────step─────┤
+# task 2       ├───────step────────┤
+def test_interleaved_tasks_have_their_own_durations(either: Interpreter) -> None:
+    def program():
+        import asyncio
+        import time
+
+        import marey
+
+        async def task(i, seen):
+            before = time.perf_counter()
+            with marey.profile_section(f"step {i}"):
+                begin = time.perf_counter()
+                await asyncio.sleep(0.01 * (i + 1))
+                inside = time.perf_counter() - begin
+            seen[f"step {i}"] = (inside, time.perf_counter() - before)
+
+        async def main():
+            seen = {}
+            await asyncio.gather(*(task(i, seen) for i in range(3)))
+            return seen
+
+        seen = asyncio.run(main())
+        return seen, {name: row["total"] for name, row in marey.get_global_stats().get_all_stats().items()}
+
+    seen, totals = either.result(program)
+    for name, (inside, around) in seen.items():
+        assert inside <= totals[name] <= around
+
+
+def test_tasks_that_share_an_object_have_their_own_durations(either: Interpreter) -> None:
+    def program():
+        import asyncio
+        import time
+
+        import marey
+
+        marey.start("out")
+        shared = marey.profile_section("shared")
+
+        async def task(i, seen):
+            with marey.profile_section(f"task {i}"):
+                begin = time.perf_counter()
+                with shared:
+                    await asyncio.sleep(0.02 * (i + 1))
+                seen.append(time.perf_counter() - begin)
+                with marey.profile_section("after"):
+                    pass
+
+        async def main():
+            seen = []
+            await asyncio.gather(*(task(i, seen) for i in range(3)))
+            return seen
+
+        seen = asyncio.run(main())
+        row = marey.get_global_stats().get_stats("shared")
+        return seen, row["total"], row["min"], row["max"]
+
+    seen, total, shortest, longest = either.result(program)
+    assert total <= sum(seen)
+    assert shortest <= min(seen)
+    assert seen[0] < longest <= max(seen)
+    assert paths_of(read_capture(either.folder / "out")) == {
+        path: 1 for i in range(3) for path in (f"task {i}", f"task {i} > shared", f"task {i} > after")
+    }
+
+
+WAYS_TO_START = {
+    "gather": "await asyncio.gather(child(1), child(2))",
+    "create_task": "await asyncio.wait([asyncio.create_task(child(i)) for i in (1, 2)])",
+    "to_thread": "await asyncio.gather(asyncio.to_thread(work, 1), asyncio.to_thread(work, 2))",
+    "awaited directly": "await child(1); await child(2)",
+    "wait_for": "await asyncio.wait_for(child(1), 60); await asyncio.wait_for(child(2), 60)",
+    "call_soon": (
+        "done = asyncio.Event(); loop = asyncio.get_running_loop(); "
+        "loop.call_soon(work, 1); loop.call_soon(work, 2); loop.call_soon(done.set); await done.wait()"
+    ),
+}
+if sys.version_info >= (3, 11):
+    WAYS_TO_START["TaskGroup"] = """
+        async with asyncio.TaskGroup() as group:
+            group.create_task(child(1)); group.create_task(child(2))"""
+
+
+@pytest.mark.parametrize("way", WAYS_TO_START)
+def test_child_belongs_to_the_section_that_started_it(either: Interpreter, way: str) -> None:
+    start = WAYS_TO_START[way].strip().replace("\n", "\n    ")
+    finished = either.run(f"""
+import asyncio, marey
+marey.start("out")
+
+def work(i):
+    with marey.profile_section(f"child {{i}}"), marey.profile_section("leaf"):
+        pass
+
+async def child(i):
+    with marey.profile_section(f"child {{i}}"):
+        await asyncio.sleep(0.001 * i)
+        with marey.profile_section("leaf"):
+            await asyncio.sleep(0.002)
+
+async def main():
+    with marey.profile_section("request"):
+        {start}
+        with marey.profile_section("after"):
+            pass
+
+with marey.profile_section("program"):
+    asyncio.run(main())
+with marey.profile_section("end"):
+    pass
+""")
+    assert (finished.returncode, finished.stderr) == (0, "")
+    report = read_capture(finished.captures[0])
+    assert paths_of(report) == {
+        "program": 1,
+        "program > request": 1,
+        "program > request > child 1": 1,
+        "program > request > child 1 > leaf": 1,
+        "program > request > child 2": 1,
+        "program > request > child 2 > leaf": 1,
+        "program > request > after": 1,
+        "end": 1,
+    }
+    assert all(row["self"] >= 0 for row in report["sections"])
+
+
+def test_sibling_tasks_do_not_adopt_each_other(either: Interpreter) -> None:
+    def program():
+        import asyncio
+        import random
+
+        import marey
+
+        marey.start("out")
+        chance = random.Random(7)
+
+        async def task(i):
+            for _ in range(5):
+                with marey.profile_section(f"task {i}"):
+                    await asyncio.sleep(chance.random() / 2000)
+                    with marey.profile_section(f"inner {i}"):
+                        await asyncio.sleep(chance.random() / 2000)
+                await asyncio.sleep(0)
+
+        async def main():
+            await asyncio.gather(*(task(i) for i in range(20)))
+
+        asyncio.run(main())
+
+    either.result(program)
+    report = read_capture(either.folder / "out")
+    expected = {f"task {i}": 5 for i in range(20)} | {f"task {i} > inner {i}": 5 for i in range(20)}
+    assert paths_of(report) == expected
+    assert all(row["self"] >= 0 for row in report["sections"])
+
+
+def test_cancelled_task_completes_its_sections_as_failed(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        async def task(started):
+            with marey.profile_section("cancelled"):
+                started.set()
+                await asyncio.sleep(3600)
+
+        async def main():
+            started = asyncio.Event()
+            running = asyncio.create_task(task(started))
+            await started.wait()
+            running.cancel()
+            try:
+                await running
+            except asyncio.CancelledError:
+                return True
+
+        was_cancelled = asyncio.run(main())
+        row = marey.get_global_stats().get_stats("cancelled")
+        return was_cancelled, row["count"], row["errors"]
+
+    assert either.result(program) == [True, 1, 1]
+
+
+def test_section_in_an_executor_has_no_parent_because_nobody_knows_it(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        marey.start("out")
+
+        def work():
+            with marey.profile_section("in the executor"):
+                pass
+
+        async def main():
+            with marey.profile_section("request"):
+                await asyncio.get_running_loop().run_in_executor(None, work)
+
+        asyncio.run(main())
+
+    either.result(program)
+    assert paths_of(read_capture(either.folder / "out")) == {"request": 1, "in the executor": 1}
+
+
+def test_event_loop_in_another_thread_is_a_flow_of_its_own(either: Interpreter) -> None:
+    def program():
+        import asyncio
+        import threading
+
+        import marey
+
+        marey.start("out")
+
+        async def inner():
+            with marey.profile_section("inner"):
+                await asyncio.sleep(0)
+
+        async def main():
+            with marey.profile_section("outer"):
+                thread = threading.Thread(target=asyncio.run, args=(inner(),))
+                thread.start()
+                await asyncio.to_thread(thread.join)
+
+        asyncio.run(main())
+        with marey.profile_section("after"):
+            asyncio.run(inner())
+
+    either.result(program)
+    assert paths_of(read_capture(either.folder / "out")) == {"outer": 1, "inner": 1, "after": 1, "after > inner": 1}
+
+
+def test_loop_run_inside_a_loop_goes_under_the_section_around_it(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        marey.start("out")
+
+        async def inner():
+            with marey.profile_section("inner"):
+                await asyncio.sleep(0)
+
+        async def main():
+            with marey.profile_section("outer"):
+                running = asyncio.get_running_loop()
+                asyncio._set_running_loop(None)
+                loop = asyncio.new_event_loop()
+                try:
+                    loop.run_until_complete(inner())
+                finally:
+                    loop.close()
+                    asyncio._set_running_loop(running)
+                with marey.profile_section("after"):
+                    pass
+
+        asyncio.run(main())
+
+    either.result(program)
+    paths = paths_of(read_capture(either.folder / "out"))
+    assert paths == {"outer": 1, "outer > inner": 1, "outer > after": 1}
+
+
+def test_copied_context_goes_under_the_section_around_it(either: Interpreter) -> None:
+    def program():
+        import contextvars
+
+        import marey
+
+        marey.start("out")
+        user_variable = contextvars.ContextVar("user")
+        user_variable.set(1)
+
+        def work():
+            with marey.profile_section("inner"):
+                contextvars.copy_context().run(leaf)
+
+        def leaf():
+            with marey.profile_section("leaf"):
+                pass
+
+        with marey.profile_section("outer"):
+            contextvars.copy_context().run(work)
+            with marey.profile_section("after"):
+                pass
+        contextvars.copy_context().run(work)
+        with marey.profile_section("end"):
+            pass
+
+    either.result(program)
+    assert paths_of(read_capture(either.folder / "out")) == {
+        "outer": 1,
+        "outer > inner": 1,
+        "outer > inner > leaf": 1,
+        "outer > after": 1,
+        "inner": 1,
+        "inner > leaf": 1,
+        "end": 1,
+    }
+
+
+def test_recording_leaves_the_context_of_the_program_alone(either: Interpreter) -> None:
+    def program():
+        import asyncio
+        import contextvars
+
+        import marey
+
+        variable = contextvars.ContextVar("user", default="unset")
+
+        async def task(i):
+            variable.set(i)
+            with marey.profile_section("step"):
+                await asyncio.sleep(0)
+                return variable.get()
+
+        async def main():
+            with marey.profile_section("all"):
+                return await asyncio.gather(*(task(i) for i in range(5)))
+
+        return asyncio.run(main()), variable.get()
+
+    assert either.result(program) == [[0, 1, 2, 3, 4], "unset"]
+
+
+def test_task_that_outlives_its_parent_section_is_still_under_it(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        marey.start("out")
+
+        async def child(go):
+            await go.wait()
+            with marey.profile_section("late"):
+                pass
+
+        async def main():
+            go = asyncio.Event()
+            with marey.profile_section("request"):
+                running = asyncio.create_task(child(go))
+            with marey.profile_section("next"):
+                go.set()
+                await running
+
+        asyncio.run(main())
+
+    either.result(program)
+    report = read_capture(either.folder / "out")
+    assert set(paths_of(report)) in ({"request", "next", "late"}, {"request", "request > late", "next"})
+    assert all(row["self"] >= 0 for row in report["sections"])
+
+
+def test_threads_of_tasks_in_a_pool_keep_their_parents(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        marey.start("out")
+
+        def work(i):
+            with marey.profile_section(f"work {i}"):
+                sum(range(1000))
+
+        async def request(i):
+            with marey.profile_section(f"request {i}"):
+                for _ in range(20):
+                    await asyncio.to_thread(work, i)
+
+        async def main():
+            await asyncio.gather(*(request(i) for i in range(8)))
+
+        asyncio.run(main())
+
+    either.result(program)
+    report = read_capture(either.folder / "out")
+    expected = {f"request {i}": 1 for i in range(8)} | {f"request {i} > work {i}": 20 for i in range(8)}
+    assert paths_of(report) == expected
+    assert all(row["self"] >= 0 for row in report["sections"])

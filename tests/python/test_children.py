@@ -1,0 +1,181 @@
+"""Processes that come from a recording one: forks, workers, other programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from interpreter import Finished, Interpreter, paths_of, read_capture
+
+
+def all_paths(finished: Finished) -> list[dict[str, int]]:
+    """The call paths of all captures of the job, fullest first."""
+    reports = [read_capture(path) for path in (finished.folder / "out" / "job").glob("*.marey")]
+    return sorted((paths_of(report) for report in reports), key=lambda paths: (-sum(paths.values()), str(paths)))
+
+
+def statuses(finished: Finished) -> list[str]:
+    """How each process of the job ended."""
+    return [read_capture(path)["status"]["kind"] for path in (finished.folder / "out" / "job").glob("*.marey")]
+
+
+def test_forked_child_has_a_capture_of_its_own_and_the_parents_is_untouched(either: Interpreter) -> None:
+    finished = either.run("""
+        import os, marey
+        marey.start("out", job_id="job")
+        with marey.profile_section("around the fork"):
+            for _ in range(100):
+                with marey.profile_section("parent"):
+                    pass
+            child = os.fork()
+            if child == 0:
+                for _ in range(10):
+                    with marey.profile_section("child"):
+                        pass
+                os._exit(0)
+            os.waitpid(child, 0)
+            for _ in range(100):
+                with marey.profile_section("parent"):
+                    pass
+    """)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert all_paths(finished) == [{"around the fork": 1, "around the fork > parent": 200}, {"child": 10}]
+
+
+def test_child_leaves_sections_of_its_parent_without_recording_them(either: Interpreter) -> None:
+    finished = either.run("""
+        import os, sys, marey
+        marey.start("out", job_id="job")
+        kept = marey.profile_section("kept")
+        with marey.profile_section("outer"), kept:
+            child = os.fork()
+            if child == 0:
+                with kept:
+                    pass
+        if child:
+            os.waitpid(child, 0)
+    """)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert all_paths(finished) == [{"outer": 1, "outer > kept": 1}, {"kept": 1}]
+    assert statuses(finished) == ["finished"] * 2
+
+
+def test_forks_of_forks_and_of_threads_are_told_apart(either: Interpreter) -> None:
+    finished = either.run("""
+        import os, threading, warnings, marey
+        warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside threads
+        marey.start("out", job_id="job")
+        def busy(stop):
+            while not stop.is_set():
+                with marey.profile_section("busy"):
+                    pass
+        stop = threading.Event()
+        thread = threading.Thread(target=busy, args=(stop,))
+        thread.start()
+        for i in range(5):
+            child = os.fork()
+            if child == 0:
+                with marey.profile_section(f"child {i}"):
+                    grandchild = os.fork()
+                    if grandchild == 0:
+                        with marey.profile_section(f"grandchild {i}"):
+                            pass
+                        os._exit(0)
+                    os.waitpid(grandchild, 0)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        stop.set()
+        thread.join()
+    """)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    parent, *children = all_paths(finished)
+    assert list(parent) == ["busy"]
+    expected = [{f"{kind} {i}": 1} for kind in ("child", "grandchild") for i in range(5)]
+    assert sorted(children, key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_of_multiprocessing_record_exactly_what_they_did(either: Interpreter, method: str) -> None:
+    finished = either.run(
+        f"""
+        import multiprocessing
+        import marey
+
+        def work(n):
+            for _ in range(n):
+                with marey.profile_section("work"), marey.profile_section("leaf"):
+                    pass
+            return n
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("{method}")
+            with marey.profile_section("parent"):
+                workers = [context.Process(target=work, args=(100 * i,)) for i in (1, 2, 3)]
+                for worker in workers:
+                    worker.start()
+                for worker in workers:
+                    worker.join()
+                    assert worker.exitcode == 0
+        """,
+        env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "out", "MAREY_JOB_ID": "job"},
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    paths = [path for path in all_paths(finished) if path]
+    assert paths == [{"work": n, "work > leaf": n} for n in (300, 200, 100)] + [{"parent": 1}]
+    recorded = [
+        report["status"]["kind"]
+        for report in map(read_capture, (finished.folder / "out" / "job").glob("*.marey"))
+        if report["sections"]
+    ]
+    assert recorded == ["finished"] * 4
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_pool_workers_that_are_terminated_lose_nothing(either: Interpreter, method: str) -> None:
+    finished = either.run(
+        f"""
+        import multiprocessing
+        import marey
+
+        def work(n):
+            with marey.profile_section("work"):
+                pass
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("{method}").Pool(2) as pool:
+                pool.map(work, range(100), chunksize=1)
+        """,
+        env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "out", "MAREY_JOB_ID": "job"},
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert sum(paths.get("work", 0) for paths in all_paths(finished)) == 100
+
+
+def test_other_programs_are_started_as_ever(either: Interpreter) -> None:
+    finished = either.run("""
+        import os, subprocess, sys, marey
+        marey.start("out", job_id="job")
+        with marey.profile_section("outer"):
+            said = subprocess.run(["sh", "-c", "echo $0; ls /proc/self/fd | wc -l"], capture_output=True, text=True)
+            print(said.stdout.split()[0], said.returncode)
+        with marey.profile_section("before exec"):
+            pass
+        os.execv(sys.executable, [sys.executable, "-c", "print('replaced')"])
+    """)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "sh 0\nreplaced\n", "")
+    assert all_paths(finished) == [{"before exec": 1, "outer": 1}]
+
+
+def test_in_memory_recording_forks_without_a_folder(either: Interpreter) -> None:
+    finished = either.run("""
+        import os, marey
+        with marey.profile_section("parent"):
+            pass
+        child = os.fork()
+        if child == 0:
+            with marey.profile_section("child"):
+                pass
+            os._exit(0 if list(marey.get_global_stats().get_all_stats()) == ["child"] else 1)
+        print(os.waitpid(child, 0)[1], list(marey.get_global_stats().get_all_stats()), os.listdir("."))
+    """)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.stdout == "0 ['parent'] ['program.py']\n"

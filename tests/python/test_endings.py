@@ -1,0 +1,267 @@
+"""However a process ends, what was complete is in the capture."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from interpreter import Interpreter, paths_of, read_capture
+
+N_KILLS = 30
+
+# Counts completed sections in a file of its own, outside of Marey: once before and once after each section.
+COUNTED_WORK = """
+import mmap, os, struct, sys
+import marey
+
+with open("counter", "r+b") as file:
+    counter = mmap.mmap(file.fileno(), 16)
+marey.start("out")
+n = 0
+while True:
+    struct.pack_into("<q", counter, 0, n + 1)
+    with marey.profile_section("outer"), marey.profile_section("inner"):
+        pass
+    n += 1
+    struct.pack_into("<q", counter, 8, n)
+"""
+
+
+@pytest.mark.parametrize("trial", range(N_KILLS))
+def test_kill_at_any_moment_loses_nothing_that_was_complete(either: Interpreter, trial: int) -> None:
+    folder = either.folder
+    (folder / "counter").write_bytes(bytes(16))
+    choose = "" if either.use_fast_sections else "import marey\nmarey._core.use_fast_sections(False)\n"
+    (folder / "program.py").write_text(choose + COUNTED_WORK)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
+    with (folder / "counter").open("r+b") as file, mmap.mmap(file.fileno(), 16) as counter:
+        process = subprocess.Popen([sys.executable, "program.py"], cwd=folder, env=environment)
+        wanted = random.Random(trial).randrange(1, 200_000)
+        while struct.unpack_from("<q", counter, 8)[0] < wanted:
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        begun, completed = struct.unpack_from("<qq", counter)
+    report = read_capture(folder / "out")
+    for name in ("outer", "inner"):
+        assert completed <= report["timing_stats"][name]["count"] <= begun
+    assert report["status"]["kind"] in ("killed", "ended_without_closing")
+    assert len(report["data_quality"]["open_sections"]) <= 2
+
+
+WAYS_TO_END = {
+    "os._exit": ("os._exit(3)", 3, "ended_without_closing"),
+    "segmentation fault": ("import faulthandler; faulthandler._sigsegv()", -11, "ended_without_closing"),
+    "abort": ("os.abort()", -6, "ended_without_closing"),
+    "terminated": ("os.kill(os.getpid(), 15)", -15, "ended_without_closing"),
+    "sys.exit": ("sys.exit(4)", 4, "finished"),
+    "exception": ("raise ZeroDivisionError('secret prompt')", 1, "failed"),
+    "exception of a library": ("import json; json.loads('{')", 1, "failed"),
+    "interrupt": ("raise KeyboardInterrupt", -2, "failed"),
+    "end of the script": ("pass", 0, "finished"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_END)
+def test_each_way_to_end_keeps_complete_sections_and_names_itself(interpreter: Interpreter, way: str) -> None:
+    end, code, status = WAYS_TO_END[way]
+    finished = interpreter.run(f"""
+        import os, sys, marey
+        marey.start("out")
+        for _ in range(1000):
+            with marey.profile_section("complete"):
+                pass
+        with marey.profile_section("last"):
+            {end}
+    """)
+    assert finished.returncode == code
+    report = read_capture(interpreter.folder / "out")
+    assert report["timing_stats"]["complete"]["count"] == 1000
+    assert report["status"]["kind"] == status
+    if status == "ended_without_closing":
+        assert [section["path"] for section in report["data_quality"]["open_sections"]] == [["last"]]
+    reasons = {"exception": "ZeroDivisionError", "exception of a library": "json.decoder.JSONDecodeError"}
+    if way in reasons:
+        assert report["status"]["reason"] == reasons[way]
+        assert "secret" not in str(report)
+        assert reasons[way] in finished.stderr, "Python's own message is there as ever"
+
+
+def test_users_exception_hook_stays_the_users(interpreter: Interpreter) -> None:
+    finished = interpreter.run("""
+        import sys, marey
+        marey.start("out")
+        assert sys.excepthook is sys.__excepthook__
+        sys.excepthook = lambda kind, value, traceback: print("mine", kind.__name__)
+        raise KeyError
+    """)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (1, "mine KeyError\n", "")
+    assert read_capture(interpreter.folder / "out")["status"]["reason"] == "KeyError"
+
+
+def test_interpreter_ends_while_daemon_threads_record(either: Interpreter) -> None:
+    finished = either.run("""
+        import threading, marey
+        marey.start("out")
+        started = threading.Barrier(9)
+        def work():
+            started.wait()
+            while True:
+                with marey.profile_section("forever"), marey.profile_section("inner", x=1):
+                    pass
+        for _ in range(8):
+            threading.Thread(target=work, daemon=True).start()
+        started.wait()
+        for _ in range(20_000):
+            with marey.profile_section("main"):
+                pass
+    """)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    report = read_capture(either.folder / "out")
+    assert report["timing_stats"]["main"]["count"] == 20_000
+    assert report["status"]["kind"] == "finished"
+
+
+def test_sections_in_exit_handlers_and_finalizers_do_no_harm(interpreter: Interpreter) -> None:
+    finished = interpreter.run("""
+        import atexit
+        @atexit.register
+        def late():
+            with marey.profile_section("late"):
+                print("late")
+        import marey
+        marey.start("out")
+        @atexit.register
+        def early():
+            with marey.profile_section("early"):
+                print("early")
+        class Finalized:
+            def __del__(self, marey=marey, print=print):
+                with marey.profile_section("finalized", x=1):
+                    marey.event("finalized")
+                    print("finalized")
+        kept = Finalized()
+        kept.cycle = kept
+    """)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "early\nlate\nfinalized\n", "")
+    assert paths_of(read_capture(interpreter.folder / "out")) == {"early": 1}
+
+
+def test_sixty_four_threads_lose_nothing(either: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        marey.start("out")
+        barrier = threading.Barrier(64)
+
+        def work(i):
+            barrier.wait()
+            for j in range(500):
+                with marey.profile_section("work", j=j) if j % 100 == 0 else marey.profile_section("work"):
+                    with marey.profile_section(f"thread {i}"):
+                        pass
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    either.result(program)
+    report = read_capture(either.folder / "out")
+    assert paths_of(report) == {"work": 32_000} | {f"work > thread {i}": 500 for i in range(64)}
+    assert report["data_quality"]["losses"] == {}
+
+
+def test_many_threads_one_after_the_other_reuse_what_they_need(either: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        def work():
+            with marey.profile_section("short"):
+                pass
+
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+        for i in range(3000):
+            if i == 1000:
+                before = resident()
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+        return marey.get_global_stats().get_stats("short")["count"], resident() - before
+
+    count, growth = either.result(program)
+    assert count == 3000
+    assert growth < 16 << 20
+
+
+def test_ten_million_sections_do_not_grow_the_process(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        marey.start("out")
+
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+        def work(n):
+            for _ in range(n):
+                with marey.profile_section("a"), marey.profile_section("b"):
+                    pass
+
+        work(500_000)
+        before = resident()
+        work(4_500_000)
+        growth = resident() - before
+        return marey.get_global_stats().get_stats("b")["count"], growth
+
+    count, growth = interpreter.result(program)
+    assert count == 5_000_000
+    assert growth < 4 << 20
+
+
+def test_sections_with_attributes_do_not_grow_the_process(either: Interpreter) -> None:
+    def program():
+        import marey
+
+        marey.start("out")
+
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+        def work(n):
+            kept = marey.profile_section("kept")
+            for i in range(n):
+                with marey.profile_section("a", step=i), kept, kept:
+                    pass
+
+        work(50_000)
+        before = resident()
+        work(200_000)
+        return marey.get_global_stats().get_stats("kept")["count"], resident() - before
+
+    count, growth = either.result(program)
+    assert count == 500_000
+    assert growth < 4 << 20
+
+
+def test_ring_folder_of_a_killed_process_is_named_after_it(interpreter: Interpreter) -> None:
+    finished = interpreter.run("import os, marey\nmarey.start('out')\nprint(os.getpid())\nos._exit(0)")
+    pid = finished.stdout.strip()
+    read_capture(interpreter.folder / "out")
+    assert re.fullmatch(r"\d+", pid)
+    assert not list(Path("/dev/shm").glob(f"marey-*/{pid}-*")), "the reader has taken what was in them"

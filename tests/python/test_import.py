@@ -1,0 +1,156 @@
+"""`import marey` is cheap and starts nothing; `MAREY_ENABLED=0` keeps everything off."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from interpreter import Interpreter
+
+
+def test_import_loads_none_of_the_heavy_modules(interpreter: Interpreter) -> None:
+    def program():
+        import sys
+
+        before = set(sys.modules)
+        import marey  # noqa: F401
+
+        return sorted(set(sys.modules) - before)
+
+    loaded = interpreter.result(program, options=("-S",), env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+    heavy = {"torch", "numpy", "typing", "inspect", "pathlib", "contextlib", "functools", "platform", "asyncio", "re"}
+    assert not heavy & set(loaded)
+    assert {name for name in loaded if name.startswith("marey")} == {
+        "marey",
+        "marey._core",
+        "marey.cache_events",
+        "marey.functions",
+        "marey.iterations",
+        "marey.memory",
+        "marey.recording",
+    }
+
+
+def test_import_starts_no_thread_and_makes_no_file(interpreter: Interpreter) -> None:
+    def program():
+        import os
+        import signal
+        import sys
+        from pathlib import Path
+
+        def seen():
+            rings = sorted(str(path) for path in Path("/dev/shm").glob(f"marey-*/{os.getpid()}-*"))
+            hooks = [
+                sys.excepthook is sys.__excepthook__,
+                sys.getprofile(),
+                sys.gettrace(),
+                signal.getsignal(signal.SIGTERM) is signal.SIG_DFL,
+            ]
+            return len(os.listdir("/proc/self/task")), rings, sorted(os.listdir(".")), hooks
+
+        before = seen()
+        import marey
+
+        after = seen()
+        with marey.profile_section("first use"):
+            pass
+        return before == after, seen()[0] > after[0], len(seen()[1]) > 0, seen()[2] == after[2]
+
+    assert interpreter.result(program) == [True, True, True, True]
+
+
+def test_recording_in_memory_leaves_nothing_behind(interpreter: Interpreter) -> None:
+    def program():
+        import os
+
+        import marey
+
+        with marey.profile_section("a"):
+            pass
+        return os.getpid()
+
+    pid = interpreter.result(program)
+    assert not list(Path("/dev/shm").glob(f"marey-*/{pid}-*"))
+    assert sorted(path.name for path in interpreter.folder.iterdir()) == ["program.py", "result.json"]
+
+
+def test_switched_off_by_the_environment_nothing_is_started(either: Interpreter) -> None:
+    def program():
+        import os
+        from pathlib import Path
+
+        import marey
+
+        @marey.profile_function
+        def function():
+            return 1
+
+        started = marey.start("out")
+        tracker = marey.MemoryTracker()
+        cache = marey.CacheEventRecorder()
+        profiler = marey.IterationProfiler("steps")
+        with marey.session("s"), marey.profile_section("a", x=1), marey.profile_section("b"), profiler.iteration():
+            function()
+            tracker.snapshot("label")
+            cache.record_hit("c")
+            marey.event("e")
+            marey.counter("n", 1)
+        marey.get_global_stats().record("r", 1)
+        return (
+            started,
+            marey.get_global_stats().get_all_stats(),
+            len(os.listdir("/proc/self/task")),
+            [str(path) for path in Path("/dev/shm").glob(f"marey-*/{os.getpid()}-*")],
+            Path("out").exists(),
+            str(marey.stop()),
+        )
+
+    for value in ("0", "false", "off"):
+        assert either.result(program, env={"MAREY_ENABLED": value}) == [None, {}, 1, [], False, "None"]
+
+
+def test_switched_on_by_the_environment_the_import_records_into_the_folder(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        with marey.profile_section("a"):
+            pass
+
+    interpreter.result(program, env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "out", "MAREY_JOB_ID": "job"})
+    assert [path.suffix for path in (interpreter.folder / "out" / "job").glob("*.marey")] == [".marey"]
+
+
+def test_output_folder_that_cannot_be_written_is_said_once_and_changes_nothing(interpreter: Interpreter) -> None:
+    (interpreter.folder / "file").write_text("in the way")
+    finished = interpreter.run(
+        """
+        import marey
+        marey._autostart()
+        for _ in range(3):
+            with marey.profile_section("a"):
+                print("works")
+        print(marey.get_global_stats().get_stats("a")["count"])
+        """,
+        env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "file"},
+    )
+    assert (finished.returncode, finished.stdout) == (0, "works\n" * 3 + "3\n")
+    assert finished.stderr.startswith("marey: ")
+    assert finished.stderr.count("\n") == 1
+    assert "file" in finished.stderr
+
+
+def test_variable_with_a_value_that_makes_no_sense_only_warns(interpreter: Interpreter) -> None:
+    finished = interpreter.run(
+        "import marey\nwith marey.profile_section('a'): print('works')",
+        env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "out", "MAREY_RING_RECORDS": "many"},
+    )
+    assert (finished.returncode, finished.stdout) == (0, "works\n")
+    assert "MAREY_RING_RECORDS" in finished.stderr
+    assert finished.stderr.count("\n") == 1
+
+
+def test_module_and_command_are_the_same_program(interpreter: Interpreter) -> None:
+    finished = interpreter.run("import marey.__main__, sys; sys.argv = ['marey', '--version']; marey.__main__.main()")
+    assert finished.returncode == 0
+    assert finished.stdout.startswith("marey 0.")

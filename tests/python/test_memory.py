@@ -1,0 +1,155 @@
+"""`MemoryTracker`: whose memory it reads, and that it says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import marey
+from interpreter import Interpreter
+from stand_in_torch import SOURCE as STAND_IN_TORCH
+
+
+def readings(path: Path) -> list[dict[str, object]]:
+    return json.loads(path.read_text())
+
+
+def test_without_torch_it_is_the_process_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tracker = marey.MemoryTracker()
+    tracker.snapshot("before")
+    ballast = bytearray(64 << 20)
+    ballast[::4096] = b"x" * len(ballast[::4096])
+    tracker.snapshot("after")
+    tracker.export_json(tmp_path / "memory_log.json")
+    before, after = readings(tmp_path / "memory_log.json")
+    assert (before["label"], after["label"]) == ("before", "after")
+    assert before["source"] == after["source"] == "process"
+    assert after["allocated_mb"] - before["allocated_mb"] > 60
+    assert before["reserved_mb"] is None, "a process has nothing reserved, which is not 0"
+    assert after["max_allocated_mb"] >= after["allocated_mb"]
+    assert before["timestamp"] <= after["timestamp"]
+    tracker.report()
+    assert "(process)" in capsys.readouterr().out
+    del ballast
+
+
+def test_with_form_reads_at_both_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    with marey.MemoryTracker(device=None) as tracker:
+        assert tracker.get_peak_memory_gb() is not None
+    assert tracker.get_peak_memory_gb() > 0
+    tracker.report()
+    assert capsys.readouterr().out.startswith("Peak memory usage: ")
+
+
+def test_nothing_read_is_not_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tracker = marey.MemoryTracker(enabled=False)
+    tracker.snapshot("a")
+    assert tracker.get_peak_memory_gb() is None
+    tracker.report()
+    tracker.print_summary()
+    assert "not available" in capsys.readouterr().out
+    tracker.export_json(str(tmp_path / "log.json"))
+    assert readings(tmp_path / "log.json") == []
+
+
+def test_clear_forgets_the_readings_of_this_tracker_alone(tmp_path: Path) -> None:
+    first, second = marey.MemoryTracker(), marey.MemoryTracker()
+    first.snapshot("a")
+    second.snapshot("b")
+    first.clear()
+    first.export_json(tmp_path / "first.json")
+    second.export_json(tmp_path / "second.json")
+    assert readings(tmp_path / "first.json") == []
+    assert [reading["label"] for reading in readings(tmp_path / "second.json")] == ["b"]
+
+
+def test_exception_passes_through_the_with_form() -> None:
+    with pytest.raises(KeyError), marey.MemoryTracker():
+        raise KeyError
+
+
+def test_log_that_cannot_be_written_is_an_error_of_marey(tmp_path: Path) -> None:
+    with pytest.raises(marey.Error, match="nowhere"):
+        marey.MemoryTracker().export_json(tmp_path / "nowhere" / "log.json")
+
+
+@pytest.mark.parametrize("label", [3, None, ("a", 1), "\ud800", "a\x1b[31m", "x" * 10_000])
+def test_any_label_is_taken(label: object, capsys: pytest.CaptureFixture[str]) -> None:
+    tracker = marey.MemoryTracker()
+    tracker.snapshot(label)  # type: ignore[arg-type]
+    tracker.print_summary()
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("device", "index", "more"),
+    [("None", 0, 0), ("'cuda'", 0, 0), ("'cuda:1'", 1, 1), ("1", 1, 1), ("torch.device('cuda:1')", 1, 1)],
+)
+def test_with_cuda_it_is_torchs_allocator(interpreter: Interpreter, device: str, index: int, more: int) -> None:
+    finished = interpreter.run(
+        STAND_IN_TORCH
+        + f"""
+import marey
+tracker = marey.MemoryTracker(device={device})
+tracker.snapshot("loaded")
+tracker.export_json("log.json")
+tracker.print_summary()
+tracker.report()
+print(tracker.get_peak_memory_gb())
+"""
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (reading,) = readings(finished.folder / "log.json")
+    assert reading["source"] == f"cuda:{index}"
+    megabytes = [reading[key] for key in ("allocated_mb", "reserved_mb", "max_allocated_mb")]
+    assert megabytes == [1024 + more, 2048 + more, 4096 + more]
+    assert f"{1024 + more}.0M" in finished.stdout
+    assert finished.stdout.endswith(f"{(4096 + more) / 1024}\n")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "torch.cuda = None",
+        "del torch.cuda",
+        "torch.cuda.is_initialized = lambda: False",
+        "torch.cuda.is_initialized = lambda: 1 / 0",
+        "torch.cuda.memory_reserved = lambda device: -1",
+        "torch.cuda.memory_allocated = lambda device: 'many'",
+        "sys.modules['torch'] = None",
+        "device = 'cpu'",
+    ],
+)
+def test_with_a_broken_torch_it_is_the_process(interpreter: Interpreter, damage: str) -> None:
+    finished = interpreter.run(
+        STAND_IN_TORCH
+        + f"""
+import marey
+device = None
+{damage}
+tracker = marey.MemoryTracker(device=device)
+tracker.snapshot("still read")
+tracker.export_json("log.json")
+"""
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (reading,) = readings(finished.folder / "log.json")
+    assert reading["source"] == "process"
+    assert reading["allocated_mb"] > 1
+
+
+def test_tracker_never_resets_torchs_peak(interpreter: Interpreter) -> None:
+    finished = interpreter.run(
+        STAND_IN_TORCH
+        + """
+import marey
+def reset(*_): raise AssertionError("reset")
+torch.cuda.reset_peak_memory_stats = torch.cuda.reset_max_memory_allocated = reset
+with marey.MemoryTracker() as tracker:
+    tracker.snapshot("a")
+    tracker.clear()
+"""
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")

@@ -1,0 +1,189 @@
+"""Sessions, events, counters and the report files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import marey
+from interpreter import Interpreter, read_capture
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schema" / "profiling_report.schema.json").read_text())
+
+
+def test_sessions_keep_tags_nest_and_end_with_exceptions(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        marey.start("out")
+        with marey.session("outer", {"model": "wan", "steps": 20, 3: None}, prompt_length=7):
+            try:
+                with marey.session("inner"):
+                    raise KeyError
+            except KeyError:
+                pass
+        kept = marey.session("twice")
+        for _ in range(2):
+            with kept:
+                pass
+        open_one = marey.session("left open")
+        open_one.__enter__()
+
+    interpreter.result(program)
+    sessions = read_capture(interpreter.folder / "out")["sessions"]
+    assert sorted(session["name"] for session in sessions) == ["inner", "left open", "outer", "twice", "twice"]
+    outer = next(session for session in sessions if session["name"] == "outer")
+    assert outer["tags"] == {"model": "wan", "steps": 20, "3": "None", "prompt_length": 7}
+    assert outer["duration"] >= next(session for session in sessions if session["name"] == "inner")["duration"]
+
+
+def test_events_and_counters_take_any_value(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        marey.start("out")
+        marey.event("loaded", model="wan", gigabytes=1.5, name="kept")
+        marey.event(3)
+        for value in (1, 2.5, True, float("nan"), float("inf"), "text", None, object(), 10**400):
+            marey.counter("queue", value)
+
+    interpreter.result(program)
+    report = read_capture(interpreter.folder / "out")
+    assert [event["name"] for event in report["events"]] == ["loaded", "3"]
+    assert report["events"][0]["data"] == {"model": "wan", "gigabytes": 1.5, "name": "kept"}
+
+
+def test_report_files_have_the_documented_names_and_hold_to_the_schema(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.IterationProfiler("steps")
+        tracker = marey.MemoryTracker()
+        cache = marey.CacheEventRecorder()
+        with marey.session("generation", seed=1):
+            for i in range(3):
+                with profiler.iteration(), marey.profile_section("denoise", i=i):
+                    tracker.snapshot(f"step {i}")
+                    cache.record_hit("teacache", score=0.1)
+        marey.event("done", ok=True)
+        with marey.profile_section("still open"):
+            return marey.export_profiling_report("report", memory_tracker=tracker, iteration_profiler=profiler)
+
+    path = interpreter.result(program)
+    folder = interpreter.folder / "report"
+    assert path == os.path.join("report", "profiling_report.json")
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "memory_log.json",
+        "profiling_report.json",
+        "timing_summary.txt",
+    ]
+    report = json.loads((folder / "profiling_report.json").read_text())
+    jsonschema.validate(report, SCHEMA)
+    assert report["iteration_stats"]["count"] == 3
+    assert [row["label"] for row in report["memory_snapshots"]] == ["step 0", "step 1", "step 2"]
+    assert report["data_quality"]["open_sections"][0]["path"] == ["still open"]
+
+
+def test_report_of_a_process_that_recorded_nothing_holds_to_the_schema(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        marey.export_profiling_report("report")
+
+    for env in ({}, {"MAREY_ENABLED": "0"}):
+        interpreter.result(program, env=env)
+        report = json.loads((interpreter.folder / "report" / "profiling_report.json").read_text())
+        jsonschema.validate(report, SCHEMA)
+        assert report["timing_stats"] == {}
+        assert report["iteration_stats"] == {}
+        assert report["memory_snapshots"] == []
+
+
+def test_captured_runs_hold_to_the_schema(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        marey.start("out")
+        with marey.session("s"), marey.profile_section("a", x=1):
+            marey.MemoryTracker().snapshot("label")
+
+    interpreter.result(program)
+    jsonschema.validate(read_capture(interpreter.folder / "out"), SCHEMA)
+
+
+def test_folder_that_cannot_be_written_is_an_error_of_marey(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(marey.Error, match="file"):
+        marey.export_profiling_report(tmp_path / "file")
+    with pytest.raises(marey.Error):
+        marey.export_profiling_report("/proc/nowhere")
+
+
+def test_start_into_a_folder_that_cannot_be_made_is_an_error_and_the_program_records_on(
+    interpreter: Interpreter,
+) -> None:
+    def program():
+        from pathlib import Path
+
+        import marey
+
+        Path("file").write_text("in the way")
+        try:
+            marey.start("file")
+        except marey.CaptureError as error:
+            message = str(error)
+            is_error = isinstance(error, marey.Error)
+        with marey.profile_section("a"):
+            pass
+        return message, is_error, marey.get_global_stats().get_stats("a").get("count")
+
+    message, is_error, count = interpreter.result(program)
+    assert "file" in message
+    assert is_error
+    assert count == 1
+
+
+def test_second_start_joins_the_first_and_stop_names_the_capture(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        with marey.profile_section("in memory"):
+            pass
+        first = marey.start("out", job_id="job")
+        second = marey.start("out")
+        with marey.profile_section("in the file"):
+            pass
+        capture = marey.stop()
+        return str(first), first == second, str(capture), marey.stop() is None
+
+    first, is_same, capture, is_stopped = interpreter.result(program)
+    assert Path(first).name == "job"
+    assert is_same
+    assert is_stopped
+    report = read_capture(interpreter.folder / capture)
+    assert list(report["timing_stats"]) != []
+    assert set(report["timing_stats"]) == {"in memory", "in the file"}
+
+
+def test_a_second_recording_in_the_same_process_does_not_hold_the_first(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        found = []
+        for i in range(3):
+            marey.start("out", job_id=f"job {i}")
+            with marey.profile_section(f"section {i}"):
+                pass
+            found.append(str(marey.stop()))
+        return found
+
+    captures = interpreter.result(program)
+    assert [list(read_capture(interpreter.folder / path)["timing_stats"]) for path in captures] == [
+        ["section 0"],
+        ["section 1"],
+        ["section 2"],
+    ]

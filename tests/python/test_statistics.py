@@ -1,0 +1,259 @@
+"""`TimingStats` and `IterationProfiler`: the figures, while others record, and of nothing at all."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+
+import marey
+from interpreter import Interpreter
+
+
+def test_own_statistics_are_those_of_the_given_durations() -> None:
+    stats = marey.TimingStats()
+    for duration in (0.3, 0.1, 0.2):
+        stats.record("a", duration)
+    stats.record("b", 5)
+    row = stats.get_stats("a")
+    assert row["count"] == 3
+    assert row["total"] == pytest.approx(0.6)
+    assert row["mean"] == pytest.approx(0.2)
+    assert (row["min"], row["max"], row["last"]) == (0.1, 0.3, 0.2)
+    assert list(stats.get_all_stats()) == ["b", "a"], "the largest total first"
+    stats.clear()
+    assert stats.get_all_stats() == {}
+
+
+def test_unknown_name_has_no_statistics() -> None:
+    assert marey.TimingStats().get_stats("never") == {}
+    assert marey.get_global_stats().get_stats("never") == {}
+    assert marey.get_global_stats().get_stats(3) == {}
+
+
+@pytest.mark.parametrize("duration", [-1, float("nan"), float("inf"), 1e300])
+def test_impossible_duration_is_refused(duration: float) -> None:
+    with pytest.raises(ValueError, match="duration"):
+        marey.TimingStats().record("a", duration)
+
+
+def test_own_statistics_do_not_mix_with_the_process() -> None:
+    stats = marey.TimingStats()
+    stats.record("only mine", 1)
+    assert "only mine" not in marey.get_global_stats().get_all_stats()
+    assert "PROFILING SUMMARY" in stats.summary()
+    assert "only mine" in stats.summary()
+
+
+def test_process_wide_statistics_take_known_durations(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        stats = marey.get_global_stats()
+        for milliseconds in (1, 2, 3, 10):
+            stats.record("known", milliseconds / 1000)
+        return stats.get_stats("known")
+
+    row = interpreter.result(program)
+    assert row["count"] == 4
+    assert row["total"] == pytest.approx(0.016, rel=1e-3)
+    assert row["min"] == pytest.approx(0.001, rel=1e-3)
+    assert row["max"] == pytest.approx(0.010, rel=1e-3)
+
+
+def test_median_of_an_even_number_of_turns_is_between_the_two_in_the_middle(interpreter: Interpreter) -> None:
+    def program():
+        import time
+
+        import marey
+
+        profiler = marey.IterationProfiler("turns")
+        for milliseconds in (1, 2, 3, 10):
+            with profiler.iteration():
+                end = time.perf_counter() + milliseconds / 1000
+                while time.perf_counter() < end:
+                    pass
+        path = marey.export_profiling_report("report", iteration_profiler=profiler)
+        import json
+
+        return profiler.get_stats(), json.load(open(path))["iteration_stats"]
+
+    stats, exported = interpreter.result(program)
+    turns = exported["durations"]
+    assert len(turns) == 4
+    assert exported["median"] == pytest.approx(statistics.median(turns), abs=1e-9)
+    assert stats["median"] == pytest.approx(statistics.median(turns), abs=2e-8)
+    assert stats["mean"] == pytest.approx(statistics.mean(turns), abs=2e-8)
+    assert stats["std"] == pytest.approx(statistics.stdev(turns), rel=1e-3)
+    assert stats["first"] == pytest.approx(turns[0], abs=2e-8)
+    assert stats["mean_after_first"] == pytest.approx(statistics.mean(turns[1:]), abs=2e-8)
+    assert (stats["count"], stats["errors"]) == (4, 0)
+
+
+def test_nested_turns_are_all_measured(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.IterationProfiler("nested")
+        with profiler.iteration(), profiler.iteration():
+            pass
+        profiler.start_iteration()
+        profiler.start_iteration()
+        profiler.end_iteration()
+        profiler.end_iteration()
+        profiler.end_iteration()
+        return profiler.get_stats()["count"]
+
+    assert interpreter.result(program) == 4
+
+
+def test_overlapping_turns_of_tasks_have_their_own_durations(interpreter: Interpreter) -> None:
+    def program():
+        import asyncio
+        import time
+
+        import marey
+
+        profiler = marey.IterationProfiler("overlapping")
+
+        async def turn(i):
+            begin = time.perf_counter()
+            with profiler.iteration():
+                await asyncio.sleep(0.02 * i)
+            return time.perf_counter() - begin
+
+        async def main():
+            return await asyncio.gather(*(turn(i) for i in (1, 2, 3)))
+
+        return asyncio.run(main()), profiler.get_stats()
+
+    around, stats = interpreter.result(program)
+    assert stats["count"] == 3
+    assert stats["total"] <= sum(around)
+    assert stats["min"] <= around[0]
+    assert around[1] < stats["max"] <= around[2]
+
+
+def test_failed_turn_is_counted_as_such(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.IterationProfiler("failing")
+        error = KeyError()
+        for i in range(3):
+            try:
+                with profiler.iteration():
+                    if i == 1:
+                        raise error
+            except KeyError as caught:
+                is_same = caught is error
+        stats = profiler.get_stats()
+        return is_same, stats["count"], stats["errors"]
+
+    assert interpreter.result(program) == [True, 3, 1]
+
+
+def test_loop_without_turns_has_no_statistics(capsys: pytest.CaptureFixture[str]) -> None:
+    profiler = marey.IterationProfiler("empty")
+    assert profiler.get_stats() == {}
+    profiler.end_iteration()
+    profiler.print_summary()
+    assert "no iterations were recorded" in capsys.readouterr().out
+    off = marey.IterationProfiler("off", enabled=False)
+    with off.iteration():
+        pass
+    assert off.get_stats() == {}
+
+
+def test_turns_as_short_as_the_clock_divide_by_nothing(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.IterationProfiler("short")
+        for _ in range(1000):
+            with profiler.iteration():
+                pass
+        profiler.print_summary()
+        return profiler.get_stats()["count"]
+
+    assert interpreter.result(program) == 1000
+
+
+def test_clear_while_threads_record_lets_totals_go_on_right(either: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        stats = marey.get_global_stats()
+        barrier = threading.Barrier(5)
+
+        def work():
+            for _ in range(2):
+                barrier.wait()
+                for _ in range(5000):
+                    with marey.profile_section("work"):
+                        pass
+                barrier.wait()
+                barrier.wait()
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        counts = []
+        for _ in range(2):
+            barrier.wait()
+            for _ in range(20):
+                stats.clear()
+            barrier.wait()
+            counts.append(stats.get_all_stats().get("work", {"count": 0})["count"])
+            stats.clear()
+            barrier.wait()
+        for thread in threads:
+            thread.join()
+        for _ in range(7):
+            with marey.profile_section("work"):
+                pass
+        row = stats.get_stats("work")
+        return counts, row["count"], row["min"] <= row["mean"] <= row["max"]
+
+    counts, after, is_ordered = either.result(program)
+    assert all(0 <= count <= 20_000 for count in counts)
+    assert (after, is_ordered) == (7, True)
+
+
+def test_readers_see_growing_totals_while_eight_threads_write(either: Interpreter) -> None:
+    def program():
+        import sys
+        import threading
+
+        import marey
+
+        sys.setswitchinterval(1e-5)
+        stats = marey.get_global_stats()
+        n_done = 0
+        lock = threading.Lock()
+
+        def work(i):
+            nonlocal n_done
+            for j in range(3000):
+                with marey.profile_section(f"{i} {j % 50}"), marey.profile_section("inner"):
+                    pass
+            with lock:
+                n_done += 1
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        last = 0
+        while n_done < 8:
+            count = sum(row["count"] for row in stats.get_all_stats().values())
+            assert count >= last
+            last = count
+            stats.summary()
+            stats.get_stats("inner")
+        for thread in threads:
+            thread.join()
+        return sum(row["count"] for row in stats.get_all_stats().values()), stats.get_stats("inner")["count"]
+
+    assert either.result(program) == [48_000, 24_000]
