@@ -119,8 +119,8 @@ class _Resumed:
         self.inner = inner
         self.run = run
 
-    def __iter__(self) -> Any:  # noqa: ANN401
-        return self
+    def __iter__(self) -> Generator[Any, Any, Any]:
+        return self  # type: ignore[return-value]  # it has all that `yield from` asks for
 
     def __next__(self) -> Any:  # noqa: ANN401
         with self.run:

@@ -58,7 +58,6 @@ def test_console_shows_the_three_blocks_of_the_note(interpreter: Interpreter) ->
         "sampling_chunk_0": "1",
         "sampling_chunk_1": "1",
         "text_encoding_positive": "1",
-        "diffusion_step": "50",
     }
     snapshots = check_table(memory, ["Label", "Allocated", "Reserved", "Max Alloc"])
     assert snapshots[0] == ["worker_start", "1024.0M", "2048.0M", "4096.0M"]

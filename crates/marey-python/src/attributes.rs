@@ -27,8 +27,7 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
         // Numbers beyond 64 bits go on as floats.
         return value
             .extract::<i64>()
-            .map(Value::Int)
-            .unwrap_or_else(|_| as_float(value));
+            .map_or_else(|_| as_float(value), Value::Int);
     }
     if value.cast::<PyFloat>().is_ok() {
         return as_float(value);

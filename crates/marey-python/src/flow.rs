@@ -9,6 +9,7 @@
     unsafe_code,
     reason = "reads the context pointer of the thread state, and the contextvar C API"
 )]
+#![expect(clippy::inline_always, reason = "every recorded section does this")]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering::Relaxed};
@@ -63,8 +64,10 @@ pub(crate) fn is_base(py: Python<'_>) -> bool {
 pub(crate) fn context_address() -> usize {
     // SAFETY: the caller holds the GIL, so there is a thread state.
     let state = unsafe { ffi::PyThreadState_Get() };
-    // SAFETY: `find_context_offset` saw context pointers at this offset of a thread state.
-    unsafe { *state.byte_add(CONTEXT_OFFSET.load(Relaxed)).cast::<usize>() }
+    // SAFETY: `find_context_offset` saw context pointers at this offset, so it lies in the thread state.
+    let place = unsafe { state.byte_add(CONTEXT_OFFSET.load(Relaxed)) };
+    // SAFETY: as above, and it is aligned.
+    unsafe { *place.cast::<usize>() }
 }
 
 /// A context that this thread did not run in before: its base context, made by the first context variable that was set outside any
@@ -170,8 +173,10 @@ pub(crate) fn find_context_offset(py: Python<'_>) -> PyResult<()> {
 
 /// Enters a fresh context and looks where its address appears in the thread state.
 fn offset_of_new_context(py: Python<'_>) -> PyResult<Option<usize>> {
-    // SAFETY: plain C API under the GIL; a null result is an error, which `from_owned_ptr_or_err` takes.
-    let context = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyContext_New())? };
+    // SAFETY: plain C API under the GIL.
+    let context = unsafe { ffi::PyContext_New() };
+    // SAFETY: a new reference, or null with an error set.
+    let context = unsafe { Bound::from_owned_ptr_or_err(py, context)? };
     // SAFETY: a live context of ours that nobody entered.
     if unsafe { ffi::PyContext_Enter(context.as_ptr()) } != 0 {
         return Err(PyErr::fetch(py));
@@ -180,8 +185,10 @@ fn offset_of_new_context(py: Python<'_>) -> PyResult<Option<usize>> {
     let state = unsafe { ffi::PyThreadState_Get() };
     // A thread state is several hundred bytes in every version, and the first match ends the search.
     let found = (8..MAX_OFFSET).step_by(8).find(|offset| {
-        // SAFETY: aligned and within the thread state, as said above.
-        let word = unsafe { *state.byte_add(*offset).cast::<usize>() };
+        // SAFETY: within the thread state, as said above.
+        let place = unsafe { state.byte_add(*offset) };
+        // SAFETY: as above, and it is aligned.
+        let word = unsafe { *place.cast::<usize>() };
         word == context.as_ptr() as usize
     });
     // SAFETY: entered above.

@@ -20,7 +20,7 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
 
-use marey::{Attributes, Ending, NameId, NodeKind, Slot};
+use marey::{Attributes, Ending, Lane, NameId, NodeKind, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -69,6 +69,8 @@ struct Section {
     name: NameId,
     /// Parent and name of the last call, and the node that they led to.
     path: (u64, u32),
+    /// Thread pointer and lane of the thread that opened it; 0 when it was not opened on the thread's own stack.
+    opened_by: (usize, Option<&'static Lane>),
     open: OpenSection,
     /// What only some calls have.
     extra: Option<Box<Extra>>,
@@ -243,6 +245,11 @@ unsafe extern "C" fn nothing(
     none()
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the C API has small sizes and flags as int"
+)]
 fn allocate(
     py: Python<'_>,
     slot: Option<Slot>,
@@ -260,9 +267,10 @@ fn allocate(
         flags: ffi::Py_TPFLAGS_DEFAULT as u32,
         slots: type_slots.as_mut_ptr(),
     };
-    // SAFETY: a valid spec that outlives the call; the result is a new reference or an error.
-    let own_type =
-        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
+    // SAFETY: a valid spec that outlives the call.
+    let own_type = unsafe { ffi::PyType_FromSpec(&raw mut spec) };
+    // SAFETY: a new reference, or null with an error set.
+    let own_type = unsafe { Bound::from_owned_ptr_or_err(py, own_type)? };
     // SAFETY: a type with the size of `Section` and no garbage collection; memory comes zeroed.
     let section =
         unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) }.cast::<Section>();
@@ -290,8 +298,9 @@ fn new_hook(
         pool.hook_type = hook_type(py)?;
     }
     // SAFETY: a type with the size of `Hook`.
-    let hook =
-        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(pool.hook_type, 0))? };
+    let hook = unsafe { ffi::PyType_GenericAlloc(pool.hook_type, 0) };
+    // SAFETY: a new reference, or null with an error set.
+    let hook = unsafe { Bound::from_owned_ptr_or_err(py, hook)? };
     let h = hook.as_ptr().cast::<Hook>();
     // SAFETY: just allocated, and ours.
     unsafe { (*h).vectorcall = Some(call) };
@@ -301,6 +310,11 @@ fn new_hook(
 }
 
 /// The type of hooks: vectorcall, and on purpose no `tp_descr_get`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the C API has small sizes and flags as int"
+)]
 fn hook_type(py: Python<'_>) -> PyResult<*mut ffi::PyTypeObject> {
     let mut members = [
         ffi::PyMemberDef {
@@ -335,7 +349,9 @@ fn hook_type(py: Python<'_>) -> PyResult<*mut ffi::PyTypeObject> {
         slots: type_slots.as_mut_ptr(),
     };
     // SAFETY: a valid spec; CPython copies what it needs from the tables.
-    let made = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
+    let made = unsafe { ffi::PyType_FromSpec(&raw mut spec) };
+    // SAFETY: a new reference, or null with an error set.
+    let made = unsafe { Bound::from_owned_ptr_or_err(py, made)? };
     Ok(made.into_ptr().cast())
 }
 
@@ -359,6 +375,7 @@ unsafe extern "C" fn enter(
                 section.path = (key, lane.node(section.name, NodeKind::Section, false));
             }
             lane.enter(slot, section.path.1, 0);
+            section.opened_by = (thread::thread_pointer(), Some(lane));
             section.state = OPEN;
         }
         _ => guarded(|| enter_slowly(py, section)),
@@ -377,6 +394,7 @@ fn enter_slowly(py: Python<'_>, section: &mut Section) {
         return;
     }
     let (open, _, _) = OpenSection::begin(py, lane, slot, section.name, NodeKind::Section);
+    section.opened_by = (0, None);
     section.state = if open.is_in_task() {
         OPEN | IN_TASK
     } else {
@@ -424,18 +442,22 @@ unsafe extern "C" fn exit(
     let s = unsafe { &mut *section };
     // The exception's type is third from the end. The count's top bit is a flag of the calling convention.
     let n = n & !(1 << (usize::BITS - 1));
-    // SAFETY: `args` holds `n` live objects.
-    let is_failed = n >= 3 && !is_none(unsafe { *args.add(n - 3) });
+    let is_failed = n >= 3 && {
+        // SAFETY: `args` holds `n` objects.
+        let kind = unsafe { args.add(n - 3) };
+        // SAFETY: as above.
+        !is_none(unsafe { *kind })
+    };
     if s.state == OPEN {
         s.state = 0;
-        if let (Some(lane), Some(slot)) = (thread::lane_in_base(py), s.slot) {
-            lane.exit(
-                slot,
-                Ending {
-                    is_failed,
-                    ..Ending::default()
-                },
-            );
+        let (opener, lane) = s.opened_by;
+        let is_opener = opener == thread::thread_pointer();
+        if let (true, Some(lane), Some(slot)) = (is_opener, lane, s.slot) {
+            let ending = Ending {
+                is_failed,
+                ..Ending::default()
+            };
+            lane.exit(slot, ending);
         } else {
             guarded(|| exit_slowly(py, s, is_failed));
         }

@@ -79,6 +79,10 @@ impl MemoryLog {
     }
 
     /// Writes the readings as a JSON list.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments of Python are converted to owned values"
+    )]
     fn export(&self, path: PathBuf) -> PyResult<()> {
         std::fs::write(&path, marey_report::memory_log(&self.report()))
             .map_err(|error| report_error(format!("cannot write {}: {error}", path.display())))

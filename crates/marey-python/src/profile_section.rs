@@ -42,12 +42,9 @@ pub(crate) fn builtin(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     }));
     let module = pyo3::types::PyString::new(py, "marey");
     // SAFETY: a definition that lives for ever.
-    unsafe {
-        Bound::from_owned_ptr_or_err(
-            py,
-            ffi::PyCFunction_NewEx(definition, ptr::null_mut(), module.as_ptr()),
-        )
-    }
+    let function = unsafe { ffi::PyCFunction_NewEx(definition, ptr::null_mut(), module.as_ptr()) };
+    // SAFETY: a new reference, or null with an error set.
+    unsafe { Bound::from_owned_ptr_or_err(py, function) }
 }
 
 unsafe extern "C" fn profile_section(
@@ -59,21 +56,22 @@ unsafe extern "C" fn profile_section(
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
     if n == 1 && names.is_null() && marey::is_on() && IS_FAST.load(Relaxed) {
-        // SAFETY: one argument, a live object.
-        let name = unsafe { Bound::from_borrowed_ptr(py, *args) };
+        // SAFETY: there is one argument.
+        let name = unsafe { *args };
+        // SAFETY: a live object.
+        let name = unsafe { Bound::from_borrowed_ptr(py, name) };
         if let Some(section) = section(py, &name) {
             return section.into_ptr();
         }
         if let Ok(section) = no_section(py) {
             return section.into_ptr();
         }
-    } else if (n == 1 && names.is_null() && crate::state::is_off_for_good())
-        // SAFETY: two arguments, or one and a keyword's value.
-        || (n + keywords(names) == 2 && unsafe { is_disabled(*args.add(1), n, names) })
+    } else if ((n == 1 && names.is_null() && crate::state::is_off_for_good())
+        // SAFETY: the arguments as the interpreter gave them.
+        || unsafe { is_disabled(args, n, names) })
+        && let Ok(section) = no_section(py)
     {
-        if let Ok(section) = no_section(py) {
-            return section.into_ptr();
-        }
+        return section.into_ptr();
     }
     // SAFETY: the arguments as the interpreter gave them.
     let given = unsafe { Arguments::new(py, args, n, names) };
@@ -87,38 +85,39 @@ unsafe extern "C" fn profile_section(
     }
 }
 
-/// Number of keywords.
-fn keywords(names: *mut ffi::PyObject) -> ffi::Py_ssize_t {
-    // SAFETY: null or a live tuple.
-    if names.is_null() {
-        0
-    } else {
-        unsafe { ffi::PyTuple_GET_SIZE(names) }
-    }
-}
-
-/// Whether the second argument is `False` and stands for `enabled`.
+/// Whether there are two arguments, of which the second is `False` and stands for `enabled`.
 ///
 /// # Safety
-/// `second` is a live object; `names` is null or a live tuple of keywords.
+/// The arguments as the interpreter gives them to a function.
 unsafe fn is_disabled(
-    second: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
     n: ffi::Py_ssize_t,
     names: *mut ffi::PyObject,
 ) -> bool {
+    let n_keywords = if names.is_null() {
+        0
+    } else {
+        // SAFETY: a live tuple.
+        unsafe { ffi::PyTuple_GET_SIZE(names) }
+    };
+    if n + n_keywords != 2 || n == 0 {
+        return false;
+    }
+    // SAFETY: there are two values, positional or of keywords.
+    let second = unsafe { args.add(1) };
+    // SAFETY: as above.
+    let second = unsafe { *second };
     // SAFETY: `False` always exists.
     if !ptr::eq(second, unsafe { ffi::Py_False() }) {
         return false;
     }
-    // SAFETY: with one positional argument there is one keyword.
-    n == 2
-        || n == 1
-            && unsafe {
-                ffi::PyUnicode_CompareWithASCIIString(
-                    ffi::PyTuple_GET_ITEM(names, 0),
-                    c"enabled".as_ptr(),
-                )
-            } == 0
+    if n == 2 {
+        return true;
+    }
+    // SAFETY: a live tuple of one keyword.
+    let name = unsafe { ffi::PyTuple_GET_ITEM(names, 0) };
+    // SAFETY: keywords are strings; the other text is static.
+    unsafe { ffi::PyUnicode_CompareWithASCIIString(name, c"enabled".as_ptr()) == 0 }
 }
 
 struct Arguments<'py> {
@@ -138,8 +137,14 @@ impl<'py> Arguments<'py> {
         names: *mut ffi::PyObject,
     ) -> PyResult<Self> {
         let n = usize::try_from(n).unwrap_or(0);
-        // SAFETY: `args` holds the positional arguments and, behind them, one value for each name.
-        let argument = |i: usize| unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
+        let argument = |i: usize| {
+            // SAFETY: `args` holds the positional arguments and, behind them, one value for each name.
+            let place = unsafe { args.add(i) };
+            // SAFETY: as above.
+            let value = unsafe { *place };
+            // SAFETY: a live object.
+            unsafe { Bound::from_borrowed_ptr(py, value) }
+        };
         let keywords = PyDict::new(py);
         // SAFETY: null or a live tuple.
         if let Some(names) = unsafe { Bound::from_borrowed_ptr_or_opt(py, names) } {

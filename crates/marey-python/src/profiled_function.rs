@@ -42,9 +42,9 @@ pub(crate) fn wrap<'py>(function: &Bound<'py, PyAny>, name: NameId) -> PyResult<
     let py = function.py();
     let own_type = TYPE.get_or_try_init(py, || profiled_type(py))?;
     // SAFETY: a type with the size of `Profiled`; memory comes zeroed and tracked by the garbage collector.
-    let object = unsafe {
-        Bound::from_owned_ptr_or_err(py, ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0))?
-    };
+    let object = unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) };
+    // SAFETY: a new reference, or null with an error set.
+    let object = unsafe { Bound::from_owned_ptr_or_err(py, object)? };
     // SAFETY: just allocated, and ours.
     let profiled = unsafe { &mut *object.as_ptr().cast::<Profiled>() };
     profiled.vectorcall = Some(call);
@@ -84,13 +84,11 @@ unsafe extern "C" fn call(
 /// The garbage collector has taken the function away, and a finaliser calls the wrapper all the same.
 #[cold]
 fn cleared() -> *mut ffi::PyObject {
-    // SAFETY: the GIL is held; a static exception and a static text.
-    unsafe {
-        ffi::PyErr_SetString(
-            ffi::PyExc_ReferenceError,
-            c"the profiled function is gone".as_ptr(),
-        )
-    };
+    let text = c"the profiled function is gone".as_ptr();
+    // SAFETY: the exception exists as long as the interpreter.
+    let kind = unsafe { ffi::PyExc_ReferenceError };
+    // SAFETY: the GIL is held, and the text is static.
+    unsafe { ffi::PyErr_SetString(kind, text) };
     ptr::null_mut()
 }
 
@@ -126,6 +124,11 @@ impl Raised {
     }
 }
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the C API has small sizes and flags as int"
+)]
 fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
         name: name.as_ptr(),
@@ -187,9 +190,9 @@ fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
         slots: type_slots.as_mut_ptr(),
     };
     // SAFETY: a valid spec; what CPython keeps of it was leaked above.
-    unsafe {
-        Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec)).map(Bound::unbind)
-    }
+    let made = unsafe { ffi::PyType_FromSpec(&raw mut spec) };
+    // SAFETY: a new reference, or null with an error set.
+    unsafe { Bound::from_owned_ptr_or_err(py, made).map(Bound::unbind) }
 }
 
 /// `function.__get__`: itself without an instance, a bound method with one.

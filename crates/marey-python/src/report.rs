@@ -15,6 +15,10 @@ use crate::timing_stats::TimingStats;
 /// returns the path of the first. Given objects replace their part of the report.
 #[pyfunction]
 #[pyo3(signature = (output_dir, timing_stats=None, memory=None, iterations=None))]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments of Python are converted to owned values"
+)]
 pub(crate) fn export_report(
     py: Python<'_>,
     output_dir: PathBuf,

@@ -5,6 +5,7 @@
 //! that it was made in (a fork ends a recording, too).
 
 #![allow(unsafe_code, reason = "reads the thread pointer")]
+#![expect(clippy::inline_always, reason = "every recorded section does this")]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -97,8 +98,8 @@ fn find(py: Python<'_>) -> Option<&'static Lane> {
 }
 
 /// A number that no two living threads share: the thread pointer.
-#[inline]
-fn thread_pointer() -> usize {
+#[inline(always)]
+pub(crate) fn thread_pointer() -> usize {
     let pointer: usize;
     #[cfg(target_arch = "x86_64")]
     // SAFETY: reads the first word of the thread control block, which on x86-64 Linux is its own address (ABI, TLS variant II).
