@@ -1,7 +1,32 @@
 """The Rust side of marey. Use the names of the package ``marey``; these are its building blocks."""
 
 from types import TracebackType
-from typing import Any, final
+from typing import Any, final, type_check_only
+
+__all__ = [
+    "CacheLog",
+    "CaptureError",
+    "IterationLog",
+    "MareyError",
+    "MemoryLog",
+    "PausedSection",
+    "TimingStats",
+    "__version__",
+    "autostart",
+    "capture_path",
+    "counter",
+    "event",
+    "export_report",
+    "losses",
+    "profile_section",
+    "run_command_line",
+    "start",
+    "start_session",
+    "stop",
+    "stop_session",
+    "use_fast_sections",
+    "wrap_function",
+]
 
 __version__: str
 
@@ -11,8 +36,9 @@ class MareyError(Exception):
 class CaptureError(MareyError):
     """A capture cannot be written or read."""
 
+@type_check_only
 @final
-class section:
+class _Section:
     """An open or closed section; enter it with ``with``."""
 
     def __enter__(self) -> None: ...
@@ -20,7 +46,7 @@ class section:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
-def profile_section(name: str, enabled: bool = True, *, sync: bool = False, **attributes: Any) -> section: ...
+def profile_section(name: str, enabled: bool = True, *, sync: bool = False, **attributes: Any) -> _Section: ...
 
 @final
 class TimingStats:
