@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from marey import _core
+from marey.recording import as_dict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class CacheEventRecorder:
         """
         step = self._step if step is None else step
         block = self._chunk if block is None else block
+        details = as_dict(meta, "meta")
         is_kept = self._log.add(
             cache_type,
             kind,
@@ -108,10 +110,10 @@ class CacheEventRecorder:
             score=score,
             threshold=threshold,
             held_bytes=held_bytes,
-            meta=meta,
+            meta=details,
         )
         if is_kept:
-            self._events.append(CacheEvent(cache_type, kind, step, block, dict(meta or {})))
+            self._events.append(CacheEvent(cache_type, kind, step, block, details))
 
     def record_hit(self, cache_type: str, **details: Any) -> None:  # noqa: ANN401
         """As ``record_event(..., kind="hit")``."""

@@ -94,7 +94,16 @@ def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) 
         tags: Kept with the session: bool, int, float and str as they are, anything else as its ``repr``.
         more_tags: As ``tags``.
     """
-    return Session(name, {**(tags or {}), **more_tags})
+    return Session(name, {**as_dict(tags, "tags"), **more_tags})
+
+
+def as_dict(given: object, name: str) -> dict[str, Any]:
+    """A copy of a mapping; what is none becomes its one value, because recording raises nothing."""
+    values: Any = given
+    try:
+        return dict(values or {})
+    except (TypeError, ValueError):
+        return {name: given}
 
 
 def export_profiling_report(

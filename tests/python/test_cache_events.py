@@ -109,6 +109,15 @@ def test_figure_that_is_no_number_is_left_out(value: object) -> None:
     assert recorder.has_events()
 
 
+@pytest.mark.parametrize("meta", [None, {}, {3: object()}, [("a", 1)], "text", 3, [1]])
+def test_any_details_are_taken(meta: object) -> None:
+    recorder = marey.CacheEventRecorder()
+    recorder.record_event("a", meta)  # type: ignore[arg-type]
+    (event,) = recorder.events()
+    assert isinstance(event.meta, dict)
+    assert repr(event).startswith("CacheEvent('a', 'hit', None, None, {")
+
+
 def test_events_beyond_the_cap_are_in_the_capture_only() -> None:
     recorder = marey.CacheEventRecorder()
     for _ in range(100_100):

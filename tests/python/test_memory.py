@@ -70,6 +70,24 @@ def test_exception_passes_through_the_with_form() -> None:
         raise KeyError
 
 
+def test_log_is_replaced_as_a_whole_and_a_link_is_followed(tmp_path: Path) -> None:
+    tracker = marey.MemoryTracker()
+    tracker.snapshot("a")
+    log = tmp_path / "log.json"
+    tracker.export_json(log)
+    with log.open() as reader:
+        tracker.snapshot("b")
+        tracker.export_json(log)
+        assert len(json.load(reader)) == 1, "who had the file open has the old one, whole"
+    assert len(readings(log)) == 2
+    link = tmp_path / "link.json"
+    link.symlink_to(log)
+    tracker.snapshot("c")
+    tracker.export_json(link)
+    assert link.is_symlink()
+    assert len(readings(log)) == 3
+
+
 def test_log_that_cannot_be_written_is_an_error_of_marey(tmp_path: Path) -> None:
     with pytest.raises(marey.Error, match="nowhere"):
         marey.MemoryTracker().export_json(tmp_path / "nowhere" / "log.json")

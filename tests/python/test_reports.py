@@ -26,6 +26,8 @@ def test_sessions_keep_tags_nest_and_end_with_exceptions(interpreter: Interprete
                     raise KeyError
             except KeyError:
                 pass
+        with marey.session("odd tags", ["a", 1]):
+            pass
         kept = marey.session("twice")
         for _ in range(2):
             with kept:
@@ -35,7 +37,14 @@ def test_sessions_keep_tags_nest_and_end_with_exceptions(interpreter: Interprete
 
     interpreter.result(program)
     sessions = read_capture(interpreter.folder / "out")["sessions"]
-    assert sorted(session["name"] for session in sessions) == ["inner", "left open", "outer", "twice", "twice"]
+    assert sorted(session["name"] for session in sessions) == [
+        "inner",
+        "left open",
+        "odd tags",
+        "outer",
+        "twice",
+        "twice",
+    ]
     outer = next(session for session in sessions if session["name"] == "outer")
     assert outer["tags"] == {"model": "wan", "steps": 20, "3": "None", "prompt_length": 7}
     assert outer["duration"] >= next(session for session in sessions if session["name"] == "inner")["duration"]

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use marey::{ReadError, Run};
 use marey_report::{Report, RunStatus, StatusKind};
 
-pub use documents::{write_capture_documents, write_documents};
+pub use documents::{replace, write_capture_documents, write_documents};
 pub use process::Process;
 pub use salvage::load_completed;
 

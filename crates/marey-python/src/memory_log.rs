@@ -79,13 +79,17 @@ impl MemoryLog {
     }
 
     /// Writes the readings as a JSON list.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "arguments of Python are converted to owned values"
-    )]
     fn export(&self, path: PathBuf) -> PyResult<()> {
-        std::fs::write(&path, marey_report::memory_log(&self.report()))
-            .map_err(|error| report_error(format!("cannot write {}: {error}", path.display())))
+        let bytes = marey_report::memory_log(&self.report());
+        // A pipe or a link that the user named is written to, not replaced.
+        if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            return std::fs::write(&path, bytes).map_err(|error| {
+                report_error(format!("cannot write {}: {error}", path.display()))
+            });
+        }
+        marey_cli::run_folder::replace(path, &bytes)
+            .map(drop)
+            .map_err(report_error)
     }
 
     /// Highest memory in use that any reading knows of, in GiB; None before the first.

@@ -133,8 +133,11 @@ fn documents(report: &Report) -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// Readers see the old file or the new one, never half of one.
-fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
+/// Writes a file; readers see the old one or the new one, never half of one. Returns the path.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
     let attempt = || -> io::Result<()> {
         // Without the name of the half-made file, which helps nobody.
         let plain = |error: io::Error| io::Error::from(error.kind());
