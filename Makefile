@@ -47,7 +47,7 @@ lint: $(BIN)/marey
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/python -m mypy.stubtest marey._core --allowlist tests/python/stubtest_allowlist.txt
+	$(BIN)/python -m mypy.stubtest marey._core
 	$(BIN)/python scripts/check_unsafe.py
 
 ## Every figure of docs/overhead.md, against its peers.

@@ -1,7 +1,7 @@
 """Checks that `unsafe` is allowed exactly where ARCHITECTURE.md lists it.
 
-A file that allows it must stand in the list between the marks `unsafe-files` of ARCHITECTURE.md, and the other way round. Tests and
-example programs are not shipped and do not count.
+A file that allows it must stand in the list between the marks `unsafe-files` of ARCHITECTURE.md, and the other way
+round. Tests and example programs are not shipped and do not count.
 """
 
 from __future__ import annotations

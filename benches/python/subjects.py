@@ -9,9 +9,10 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterator
 
-import marey
 from batches import Subject
 from seed_timer import AllDurations, RunningTotals, TimerClass, timer_generator
+
+import marey
 
 WITH_SECTION = 'with section("x"): pass'
 

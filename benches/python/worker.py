@@ -12,9 +12,10 @@ import os
 import sys
 import tempfile
 
-import marey
 from batches import costs_ns
 from subjects import GROUPS
+
+import marey
 
 
 def losses() -> dict[str, int]:

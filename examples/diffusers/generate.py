@@ -14,9 +14,10 @@ from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-import marey
 from generation import generate_clip, time_the_denoiser
 from tiny_pipeline import TinyPipeline, parameter_count
+
+import marey
 
 
 def build(pipeline: str, size: str, seed: int) -> TinyPipeline:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import marey
 import numpy as np
 import torch
 from diffusers import DiffusionPipeline
 from PIL import Image
 from tiny_pipeline import StepEnd, TinyPipeline
+
+import marey
 
 
 def time_the_denoiser(tiny: TinyPipeline) -> None:

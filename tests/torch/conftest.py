@@ -14,9 +14,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "diffusers"))
 
-import marey
 import pytest
 from recorded_clip import RecordedClip
+
+import marey
 
 if TYPE_CHECKING:
     from tiny_pipeline import TinyPipeline

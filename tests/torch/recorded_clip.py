@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import marey
 import numpy as np
 from generation import generate_clip, time_the_denoiser
 from tiny_pipeline import TinyPipeline
+
+import marey
 
 
 @dataclass

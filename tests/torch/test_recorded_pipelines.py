@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import marey
 import numpy as np
 import pytest
 from PIL import Image
 from recorded_clip import RecordedClip
+
+import marey
 
 
 def test_every_step_is_one_iteration(clip: RecordedClip) -> None:

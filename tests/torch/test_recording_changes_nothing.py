@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import marey
 import numpy as np
 import pytest
 import torch
 from generation import time_the_denoiser
 from recorded_clip import RecordedClip
+
+import marey
 
 if TYPE_CHECKING:
     from tiny_pipeline import TinyPipeline
