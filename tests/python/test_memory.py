@@ -32,6 +32,8 @@ def test_without_torch_it_is_the_process_and_says_so(tmp_path: Path, capsys: pyt
     assert before["timestamp"] <= after["timestamp"]
     tracker.report()
     assert "(process)" in capsys.readouterr().out
+    tracker.print_summary()
+    assert "Measured: process memory (resident set)\n" in capsys.readouterr().out
     del ballast
 
 
@@ -124,6 +126,7 @@ print(tracker.get_peak_memory_gb())
     megabytes = [reading[key] for key in ("allocated_mb", "reserved_mb", "max_allocated_mb")]
     assert megabytes == [1024 + more, 2048 + more, 4096 + more]
     assert f"{1024 + more}.0M" in finished.stdout
+    assert f"Measured: torch's allocator on cuda:{index}\n" in finished.stdout
     assert finished.stdout.endswith(f"{(4096 + more) / 1024}\n")
 
 

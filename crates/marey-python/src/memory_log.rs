@@ -1,5 +1,6 @@
 //! What a `MemoryTracker` read: kept here for its own tables, while the recorder gets it too.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -73,9 +74,20 @@ impl MemoryLog {
         *self.kept() = Kept::default();
     }
 
-    /// The console table, as text.
+    /// The console table and what was read, as text.
     fn summary(&self) -> String {
-        marey_report::memory_summary(&self.report())
+        let table = marey_report::memory_summary(&self.report());
+        let sources: BTreeSet<String> = self
+            .kept()
+            .readings
+            .iter()
+            .map(|reading| in_words(reading.source))
+            .collect();
+        if sources.is_empty() {
+            return table;
+        }
+        let sources: Vec<String> = sources.into_iter().collect();
+        format!("{table}Measured: {}\n", sources.join(", "))
     }
 
     /// Writes the readings as a JSON list.
@@ -118,6 +130,18 @@ impl MemoryLog {
 
     fn __len__(&self) -> usize {
         self.kept().readings.len()
+    }
+}
+
+fn in_words(source: MemorySource) -> String {
+    match source {
+        MemorySource::Process => "process memory (resident set)".into(),
+        MemorySource::TorchCuda(_) => {
+            format!(
+                "torch's allocator on {}",
+                marey_analysis::memory_source_name(source)
+            )
+        }
     }
 }
 
