@@ -213,6 +213,16 @@ pub(crate) fn buckets_of(histograms: &[AtomicU32], histogram: u32) -> Option<&[A
     histograms.get(first..first + N_BUCKETS)
 }
 
+/// One bucket of a histogram of the arena, counted from 1; `None` for 0.
+#[inline]
+pub(crate) fn bucket_in_arena(
+    histograms: &[AtomicU32],
+    histogram: u32,
+    bucket: usize,
+) -> Option<&AtomicU32> {
+    histograms.get(histogram.checked_sub(1)? as usize * N_BUCKETS + bucket)
+}
+
 /// Where a position lies in a ring of a power of two of places.
 #[inline]
 #[expect(

@@ -1,13 +1,14 @@
 //! A lane's totals: what a call adds to them, and copies of them.
 //!
 //! Of the words of a node only `count` publishes: the sum has two places, of which `count` tells the valid one, so a producer that
-//! is killed leaves either the state before a call or the one after it. What follows the count (shortest, longest, histogram) can
-//! be made good from the sums, because their difference is the last call's duration:
+//! is killed leaves either the state before a call or the one after it. The difference of the sums is the last call's duration.
+//! Shortest and longest follow the count, and a reader makes them good from it; the histogram is always one call behind, and
+//! a reader adds the last one:
 //!
 //! ```text
-//! sum[odd] = sum[even] + d ─► count ─► min, max, bucket
-//!                          ^ killed here: the other sum is larger than the valid one, so the count is made good
-//!                                    ^ killed here: d = sum[odd] - sum[even] completes them
+//! bucket of the call before ─► sum[odd] = sum[even] + d ─► count ─► min, max
+//!                                                       ^ killed here: nothing happened
+//!                                                                 ^ killed here: d completes them
 //! ```
 //!
 //! A copy is taken while the producer may be at work, in this process or in another: when as much was committed after it as
@@ -20,7 +21,7 @@ use std::sync::atomic::{
 };
 
 use super::layout::{FLAG_FAILED, RARE_WORDS, TOTALS_WORDS, high, lane, low};
-use super::ring::{Record, Ring, buckets_of};
+use super::ring::{Record, Ring, bucket_in_arena, buckets_of};
 use crate::histogram::{N_BUCKETS, bucket_of};
 
 const COUNT: usize = 0;
@@ -42,17 +43,23 @@ const ATTEMPTS: u32 = 20_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeWords<'a> {
     totals: &'a [AtomicU64; TOTALS_WORDS],
-    rare: &'a [AtomicU64; RARE_WORDS],
+    ring: &'a Ring<'a>,
+    node: usize,
 }
 
 impl<'a> NodeWords<'a> {
     /// Those of a node; `None` for one that has none.
     #[inline]
-    pub(crate) fn of(ring: &Ring<'a>, node: usize) -> Option<Self> {
-        Some(Self {
-            totals: ring.totals(node)?,
-            rare: ring.rare(node)?,
-        })
+    pub(crate) fn of(ring: &'a Ring<'a>, node: usize) -> Option<Self> {
+        let totals = ring.totals(node)?;
+        Some(Self { totals, ring, node })
+    }
+
+    /// The words that few calls change. Looked up when they are wanted.
+    fn rare(&self) -> &'a [AtomicU64; RARE_WORDS] {
+        self.ring
+            .rare(self.node)
+            .expect("a node with totals has these")
     }
 
     /// Adds a call from `start` to `end`. `new_histogram` is asked once, with the first call.
@@ -79,8 +86,14 @@ impl<'a> NodeWords<'a> {
         } else {
             (even, odd)
         };
-        let sum = t[from].load(Relaxed).wrapping_add(duration);
-        t[to].store(sum, Relaxed);
+        let sum = t[from].load(Relaxed);
+        if count > 1 {
+            // The call before is counted in the histogram now: where it goes is long known, while a store to a place that
+            // depends on a clock just read holds up what follows it.
+            let before = sum.wrapping_sub(t[to].load(Relaxed));
+            self.add_to_histogram(histograms, before);
+        }
+        t[to].store(sum.wrapping_add(duration), Relaxed);
         t[LAST_END].store(end, Relaxed);
         t[COUNT].store(count, Release);
         // What follows must not come before, for the compiler and for other processors; on x86-64 this is no instruction.
@@ -91,8 +104,12 @@ impl<'a> NodeWords<'a> {
         if duration > t[MAX].load(Relaxed) {
             t[MAX].store(duration, Relaxed);
         }
-        if let Some(buckets) = buckets_of(histograms, low(t[HISTOGRAM].load(Relaxed))) {
-            let bucket = &buckets[bucket_of(duration)];
+    }
+
+    #[inline]
+    fn add_to_histogram(&self, histograms: &[AtomicU32], duration: u64) {
+        let histogram = low(self.totals[HISTOGRAM].load(Relaxed));
+        if let Some(bucket) = bucket_in_arena(histograms, histogram, bucket_of(duration)) {
             bucket.store(bucket.load(Relaxed).saturating_add(1), Relaxed);
         }
     }
@@ -104,14 +121,14 @@ impl<'a> NodeWords<'a> {
         }
         self.totals[MIN].store(duration, Relaxed);
         self.totals[FIRST].store(duration, Relaxed);
-        self.rare[FIRST_START].store(start, Relaxed);
+        self.rare()[FIRST_START].store(start, Relaxed);
     }
 
     /// The count beside the errors tells a reader whether the call that failed is in the totals.
     #[cold]
     fn add_error(&self, count: u64) {
-        let errors = u64::from(high(self.rare[ERRORS].load(Relaxed)).saturating_add(1));
-        self.rare[ERRORS].store(errors << 32 | u64::from(low(count)), Relaxed);
+        let errors = u64::from(high(self.rare()[ERRORS].load(Relaxed)).saturating_add(1));
+        self.rare()[ERRORS].store(errors << 32 | u64::from(low(count)), Relaxed);
     }
 }
 
@@ -244,7 +261,7 @@ impl Copy {
                 self.nodes.push(NodeCopy {
                     node,
                     totals: words.totals.each_ref().map(|w| w.load(Relaxed)),
-                    rare: words.rare.each_ref().map(|w| w.load(Relaxed)),
+                    rare: words.rare().each_ref().map(|w| w.load(Relaxed)),
                 });
             }
         }
