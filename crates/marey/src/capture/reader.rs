@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::block::{Blocks, FILE_HEADER};
 use super::decode::Decode;
 use super::rings::Rings;
-use crate::recorder::is_alive;
+use crate::recorder::{Identity, is_alive};
 use crate::run::{Run, Status};
 
 /// Why nothing of a capture can be read.
@@ -63,7 +63,11 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
         decode.leave_out_after(&held.heads);
     }
     decode_stream(&mut file, path, &mut decode)?;
-    let mut status = Status::EndedWithoutClosing;
+    // A process that has only just opened its capture has not told its rings of it.
+    let mut status = match written_by(&decode).and_then(|process| is_alive(&process)) {
+        Some(true) => Status::Running,
+        _ => Status::EndedWithoutClosing,
+    };
     if let (Some(rings), Some(held)) = (rings, held)
         && decode.status.is_none()
     {
@@ -122,6 +126,16 @@ fn decode_blocks(source: impl Read, offset: u64, decode: &mut Decode) -> io::Res
         .into_iter()
         .for_each(|warning| decode.warn(warning));
     Ok(())
+}
+
+/// The process that wrote the capture, as its info block has it.
+fn written_by(decode: &Decode) -> Option<Identity> {
+    Some(Identity {
+        pid: decode.fact("pid")?.parse().ok()?,
+        start_time: decode.fact("start_time")?.parse().ok()?,
+        boot_id: decode.fact("boot_id")?.parse().ok()?,
+        pid_namespace: decode.fact("pid_namespace")?.parse().ok()?,
+    })
 }
 
 /// What the first info block names as the folder of the rings.

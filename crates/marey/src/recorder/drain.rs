@@ -39,7 +39,7 @@ pub(crate) struct Drain {
     /// As the capture was opened, with the job's id filled in, so that children go to the same folder.
     config: Config,
     output: Option<Output>,
-    pub(super) thread: Option<JoinHandle<()>>,
+    pub(super) thread: Option<JoinHandle<u32>>,
     n_names: u32,
     n_nodes: u32,
     /// The first anchor and the latest.
@@ -67,13 +67,13 @@ impl Drain {
             thread: self.thread.take(),
             ..Self::default()
         };
+        let first = clock::anchor();
+        self.note_anchor(recorder, first);
         let mut encode = Encode::default();
         encode.info(&super::facts::of_this_process(
             config,
             recorder.folder().path(),
         ));
-        let first = clock::anchor();
-        self.note_anchor(recorder, first);
         encode.anchor(first);
         if !self.append(recorder, &encode.bytes, true) {
             let path = self.capture_path().unwrap_or_default();
@@ -82,6 +82,11 @@ impl Drain {
             return Err(no_space(path));
         }
         self.tell_readers(recorder);
+        // Ticks have no length before there is a second anchor, and the process may be killed at once.
+        while clock::monotonic_ns() - first.monotonic_ns < FIRST_SLOPE_NS {
+            std::hint::spin_loop();
+        }
+        self.anchor(recorder);
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! The thread that drains: when it runs and how it ends.
 
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Recorder;
+use super::{ON, Recorder, STATE, identity};
 
 /// Wakes the drain thread early.
 #[derive(Debug, Default)]
@@ -22,9 +23,11 @@ impl Recorder {
             .unwrap_or_else(PoisonError::into_inner) = false;
         let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
         let work = move || {
+            let (os_id, _) = identity::this_thread();
             while !self.wake.wait(interval) {
                 self.drain().round(self);
             }
+            os_id
         };
         let thread = std::thread::Builder::new()
             .name("marey-drain".into())
@@ -33,8 +36,35 @@ impl Recorder {
         self.drain().thread = thread.ok();
     }
 
-    /// Ends the drain thread and waits for it.
-    pub(super) fn stop_drain(&self) {
+    /// Ends the drain thread for as long as a fork takes, so that Python does not warn of a thread which the program has not started:
+    ///
+    /// ```text
+    /// drain thread ──────┤                    ├──────────
+    /// program         pause_drain  fork  resume_drain
+    /// ```
+    pub fn pause_drain(&self) {
+        let Some(os_id) = self.stop_drain() else {
+            return;
+        };
+        // The kernel lets a waiting thread go on a moment before it stops counting the one that ended.
+        let task = format!("/proc/self/task/{os_id}");
+        for _ in 0..1000 {
+            if std::fs::metadata(&task).is_err() {
+                break;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Starts the drain thread again if recording is on and none runs.
+    pub fn resume_drain(&'static self) {
+        if STATE.load(Acquire) == ON && self.drain().thread.is_none() {
+            self.start_drain();
+        }
+    }
+
+    /// Ends the drain thread and waits for it. What the system called it; `None` when there was none.
+    pub(super) fn stop_drain(&self) -> Option<u32> {
         *self
             .wake
             .stop
@@ -42,9 +72,7 @@ impl Recorder {
             .unwrap_or_else(PoisonError::into_inner) = true;
         self.wake.signal.notify_all();
         let thread = self.drain().thread.take();
-        if let Some(thread) = thread {
-            thread.join().ok();
-        }
+        thread.and_then(|thread| thread.join().ok())
     }
 
     /// A ring is half full.

@@ -32,6 +32,17 @@ fn ended_without_closing(folder: &Path) -> Run {
         (&after.sections, &after.totals)
     );
     assert_eq!(after.warnings, []);
+    // These programs end within milliseconds of their start: time has a length from the first section on.
+    let sums = after
+        .totals
+        .iter()
+        .filter(|t| t.count > 0)
+        .map(|t| t.sum_ns);
+    assert!(
+        after.wall_ns > 0 && sums.min().is_some_and(|ns| ns > 0),
+        "{:?}",
+        after.totals
+    );
     assert!(!rings(folder).exists());
     after
 }
