@@ -152,6 +152,9 @@ def _facts() -> dict[str, str]:
 
 def _close_at_exit() -> None:
     atexit.register(_stop_at_exit)
+    if sys.version_info >= (3, 12):
+        # From this version on Python warns of threads when it forks, and would mean Marey's.
+        os.register_at_fork(before=_core.before_fork, after_in_parent=_core.after_fork)
     os.register_at_fork(after_in_child=_close_in_worker)
     _close_in_worker()  # This may be one already.
 

@@ -41,6 +41,26 @@ def test_forked_child_has_a_capture_of_its_own_and_the_parents_is_untouched(eith
     assert all_paths(finished) == [{"around the fork": 1, "around the fork > parent": 200}, {"child": 10}]
 
 
+def test_fork_of_a_program_with_one_thread_warns_of_none(either: Interpreter) -> None:
+    """Since Python 3.12 a fork beside other threads is warned of; Marey's own is no reason."""
+    finished = either.run(
+        """
+        import os, marey
+        marey.start("out", job_id="job")
+        for _ in range(50):
+            with marey.profile_section("parent"):
+                child = os.fork()
+            if child == 0:
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        print(len(os.listdir("/proc/self/task")))
+        """,
+        options=("-W", "error"),
+    )
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "2\n", "")
+    assert all_paths(finished) == [{"parent": 50}]
+
+
 def test_child_leaves_sections_of_its_parent_without_recording_them(either: Interpreter) -> None:
     finished = either.run("""
         import os, sys, marey

@@ -476,7 +476,7 @@ unsafe extern "C" fn exit(
 /// The section was opened on the thread's own stack, but the thread is in another context now, or this is another thread.
 #[cold]
 fn exit_slowly(py: Python<'_>, section: &mut Section, is_failed: bool) {
-    if let (Some(lane), Some(slot)) = (thread::lane(py), section.slot) {
+    if let (Some(lane), Some(slot)) = (thread::lane_for_end(py), section.slot) {
         OpenSection::default().end(py, lane, slot, is_failed);
     }
 }
@@ -493,7 +493,7 @@ fn exit_with_extra(py: Python<'_>, section: &mut Section, is_failed: bool) {
     }
     section.state &= EXTRA;
     let open = std::mem::take(&mut section.open);
-    if let (Some(lane), Some(slot)) = (thread::lane(py), section.slot) {
+    if let (Some(lane), Some(slot)) = (thread::lane_for_end(py), section.slot) {
         open.end(py, lane, slot, is_failed);
     }
 }
@@ -503,7 +503,7 @@ fn take_nested(py: Python<'_>, section: &mut Section) -> Option<Entry> {
     let nested = &mut section.extra.as_mut()?.nested;
     let own_slot = section.slot.filter(|_| section.state & OPEN != 0);
     let is_own = own_slot
-        .zip(thread::lane(py))
+        .zip(thread::lane_for_end(py))
         .is_some_and(|(slot, lane)| flow::current(py, lane).is_in(slot));
     if nested.is_empty() || is_own {
         return None;

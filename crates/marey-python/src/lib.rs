@@ -47,8 +47,8 @@ mod core_module {
     use super::paused_section::PausedSection;
     #[pymodule_export]
     use super::recording::{
-        autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session,
-        use_fast_sections, wrap_function,
+        after_fork, autostart, before_fork, capture_path, counter, event, losses, start,
+        start_session, stop, stop_session, use_fast_sections, wrap_function,
     };
     #[pymodule_export]
     use super::report::export_report;

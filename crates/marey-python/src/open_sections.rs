@@ -63,7 +63,7 @@ impl Entry {
         let Recorded { slot, open, start } = self.recorded?;
         let end = marey::ticks().max(start);
         let is_recorded = guarded(|| {
-            thread::lane(py)
+            thread::lane_for_end(py)
                 .map(|lane| open.end(py, lane, slot, is_failed))
                 .is_some()
         });
@@ -75,7 +75,7 @@ impl Entry {
 /// Place of the entry that an end belongs to: what is current in the calling thread or task, else the newest of the calling thread.
 /// An entry that was moved to another thread is found by nobody.
 pub(crate) fn position_of_mine(py: Python<'_>, entries: &[Entry]) -> Option<usize> {
-    let lane = thread::lane(py);
+    let lane = thread::lane_for_end(py);
     let mine = lane.map_or(0, address);
     let is_current = |entry: &Entry| {
         let current = lane.map(|lane| flow::current(py, lane));

@@ -56,7 +56,7 @@ impl PausedSection {
         let opened = self.run().open.take();
         let Some((slot, open)) = opened else { return };
         let end = marey::ticks();
-        let left = guarded(|| open.pause(py, crate::thread::lane(py)?, slot));
+        let left = guarded(|| open.pause(py, crate::thread::lane_for_end(py)?, slot));
         slots::give(py, slot);
         if let Some((start, node, flow)) = left {
             let mut run = self.run();
@@ -69,7 +69,8 @@ impl PausedSection {
     /// Records the section.
     fn finish(&self, py: Python<'_>, is_failed: bool) {
         let run = std::mem::take(&mut *self.run());
-        let (Some((node, flow, start)), Some(lane)) = (run.first, crate::thread::lane(py)) else {
+        let (Some((node, flow, start)), Some(lane)) = (run.first, crate::thread::lane_for_end(py))
+        else {
             return;
         };
         let ending = Ending {

@@ -96,7 +96,7 @@ fn cleared() -> *mut ffi::PyObject {
 #[inline]
 fn end(py: Python<'_>, slot: marey::Slot, open: OpenSection, is_failed: bool) {
     let pending = is_failed.then(Raised::take);
-    if let Some(lane) = crate::thread::lane(py) {
+    if let Some(lane) = crate::thread::lane_for_end(py) {
         open.end(py, lane, slot, is_failed);
     }
     slots::give(py, slot);

@@ -81,6 +81,16 @@ pub(crate) fn set_base(py: Python<'_>, context: usize) {
     }
 }
 
+/// As [`lane`], for the end of a section: `None` in a child that has recorded nothing since the fork, because what ends there
+/// was its parent's, and makes no capture of the child's own.
+#[inline]
+pub(crate) fn lane_for_end(py: Python<'_>) -> Option<&'static Lane> {
+    if marey::recording_number() == 0 {
+        return None;
+    }
+    lane(py)
+}
+
 #[cold]
 fn find(py: Python<'_>) -> Option<&'static Lane> {
     THREAD.store(0, Relaxed);
