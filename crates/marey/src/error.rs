@@ -18,7 +18,9 @@ pub enum Error {
     /// No memory for the recorder's tables.
     #[error("no memory for the recorder: {0}")]
     Memory(io::Error),
-    /// The drain thread could not be started.
-    #[error("cannot start the recorder's thread: {0}")]
-    Thread(io::Error),
+    /// The process was forked while its parent waited for a disk, so the recorder's state is not known to be whole.
+    #[error(
+        "this process was forked while its parent waited for a disk and cannot record; start a new one (spawn)"
+    )]
+    CutOff,
 }

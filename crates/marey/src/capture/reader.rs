@@ -129,7 +129,7 @@ fn decode_blocks(source: impl Read, offset: u64, decode: &mut Decode) -> io::Res
 }
 
 /// The process that wrote the capture, as its info block has it.
-fn written_by(decode: &Decode) -> Option<Identity> {
+pub(crate) fn written_by(decode: &Decode) -> Option<Identity> {
     Some(Identity {
         pid: decode.fact("pid")?.parse().ok()?,
         start_time: decode.fact("start_time")?.parse().ok()?,

@@ -2,10 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::block::{Blocks, FILE_HEADER, Kind};
+use super::decode::Decode;
 use super::encode::Encode;
+use super::reader::written_by;
 use super::rings::Rings;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
@@ -23,12 +26,14 @@ pub struct Leftover {
     pub is_alive: Option<bool>,
 }
 
-/// All rings below a root such as [`crate::ring_root`], by folder name.
+/// All rings of this user below a root such as [`crate::ring_root`], by folder name. Shared memory is open to all, so what
+/// belongs to somebody else is not looked at.
 pub fn leftovers(root: &Path) -> Vec<Leftover> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(root)
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|folder| is_own(folder) && is_own(&folder.join("process")))
         .collect();
     folders.sort();
     folders
@@ -44,6 +49,12 @@ pub fn close_leftovers(root: &Path, status: impl Fn(&Identity) -> Status) -> Vec
         .filter(|leftover| leftover.is_alive == Some(false));
     dead.filter_map(|leftover| leftover.close(&status(&leftover.identity)).ok().flatten())
         .collect()
+}
+
+/// Whether a file or folder, itself and not what it points to, belongs to this user.
+fn is_own(path: &Path) -> bool {
+    let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|m| m.uid());
+    owner(path).is_some() && owner(path) == owner(Path::new("/proc/self"))
 }
 
 impl Leftover {
@@ -89,6 +100,10 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other?,
     };
+    // Rings name a path, and anybody could have made them: only the capture of that very process is touched.
+    if !is_capture_of(path, &rings.identity())? {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     // It died while it removed its rings, or somebody was faster.
     if is_closed(path)? {
         return Ok(());
@@ -104,6 +119,24 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
     capture.write_all(&encode.bytes).inspect_err(|_| {
         capture.set_len(whole).ok();
     })
+}
+
+/// Whether the file is a capture that this process wrote, by its info block.
+fn is_capture_of(path: &Path, process: &Identity) -> io::Result<bool> {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut header = [0; FILE_HEADER.len()];
+    if file.read_exact(&mut header).is_err() || header != FILE_HEADER {
+        return Ok(false);
+    }
+    let mut blocks = Blocks::new(file.take(4 << 20), 0);
+    let mut decode = Decode::default();
+    while let Some(block) = blocks.next()? {
+        decode.block(&block);
+        if let Some(writer) = written_by(&decode) {
+            return Ok(writer == *process);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a capture says how its process ended.

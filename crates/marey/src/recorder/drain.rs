@@ -18,7 +18,6 @@ use super::totals::snapshot;
 use super::{Identity, Recorder};
 use crate::capture::Encode;
 use crate::clock::{self, Anchor};
-use crate::clock_map::ClockMap;
 use crate::error::Error;
 use crate::note::Note;
 use crate::run::{MemorySource, Status};
@@ -243,15 +242,6 @@ impl Drain {
         self.anchors = Some((self.anchors.map_or(anchor, |(first, _)| first), anchor));
     }
 
-    /// A conversion that ends now.
-    pub(crate) fn clock_map(&self) -> ClockMap {
-        let first = self.anchors.map(|(first, _)| first);
-        ClockMap::new(
-            clock::kind(),
-            first.into_iter().chain([clock::anchor()]).collect(),
-        )
-    }
-
     /// Resident memory, if it changed.
     fn read_memory(&mut self, recorder: &Recorder) {
         let Some(allocated_bytes) = crate::process_memory::resident_bytes() else {
@@ -295,34 +285,6 @@ impl Drain {
         let mut bytes = self.output.as_ref().map(Output::bytes).unwrap_or_default();
         bytes.extend_from_slice(&encode.bytes);
         bytes
-    }
-
-    /// See [`Recorder::totals_so_far`].
-    pub(crate) fn totals_so_far(&self, recorder: &Recorder) -> Vec<u8> {
-        let paths = &recorder.paths;
-        let (n_nodes, n_names) = (paths.n_nodes(), paths.n_names());
-        let mut encode = Encode {
-            bytes: crate::capture::FILE_HEADER.to_vec(),
-        };
-        encode.info(&[("clock".into(), clock::kind().name().into())]);
-        encode.names(
-            0,
-            &(0..n_names)
-                .map(|name| paths.text(name))
-                .collect::<Vec<_>>(),
-        );
-        encode.nodes(
-            0,
-            &(0..n_nodes)
-                .map(|node| paths.node_word(node))
-                .collect::<Vec<_>>(),
-        );
-        encode_totals(recorder, &mut encode);
-        self.anchors
-            .into_iter()
-            .for_each(|(first, _)| encode.anchor(first));
-        encode.anchor(clock::anchor());
-        encode.bytes
     }
 
     /// Path of the capture; `None` in memory.
@@ -401,7 +363,7 @@ impl Drain {
     }
 }
 
-fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
+pub(super) fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
     let header = recorder.header();
     let get = |at: usize| header[at].load(Relaxed);
     let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();

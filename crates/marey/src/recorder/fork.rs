@@ -14,16 +14,17 @@
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{
-    AtomicU32,
+    AtomicBool, AtomicU32,
     Ordering::{Acquire, Relaxed},
 };
-use std::sync::{MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 
 use super::call_paths::Known;
 use super::drain::Drain;
 use super::lanes::LANE;
 use super::ring_folder::RingFolder;
-use super::{FORKED, Lanes, ON, RECORDER, Recorder, STARTING, STATE, process_words};
+use super::{FORKED, Lanes, OFF, ON, RECORDER, Recorder, STARTING, STATE, process_words};
+use crate::clock;
 
 /// Pid of the process that this one was forked from while that was recording; 0 for none.
 static PARENT: AtomicU32 = AtomicU32::new(0);
@@ -35,16 +36,40 @@ thread_local! {
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
-/// All locks of the recorder, in their order.
+/// This process was forked while the drain did not give its locks back: nothing is recorded, and the locks are never asked for.
+static IS_CUT_OFF: AtomicBool = AtomicBool::new(false);
+
+/// How long a fork waits for the drain, which may wait for a disk.
+const PATIENCE_NS: u64 = 100_000_000;
+
+/// See [`IS_CUT_OFF`].
+pub(crate) fn is_cut_off() -> bool {
+    IS_CUT_OFF.load(Relaxed)
+}
+
+/// A lock that is to be had soon.
+fn soon<T>(mutex: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
+    let deadline = clock::monotonic_ns() + PATIENCE_NS;
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if clock::monotonic_ns() > deadline => return None,
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+}
+
+/// All locks of the recorder, in their order. Those that are held while a disk is written may not be to be had.
 struct Held {
-    _starting: MutexGuard<'static, ()>,
+    starting: Option<MutexGuard<'static, ()>>,
     recording: Option<HeldRecorder>,
 }
 
 struct HeldRecorder {
     recorder: &'static Recorder,
     _wake: MutexGuard<'static, bool>,
-    drain: MutexGuard<'static, Drain>,
+    drain: Option<MutexGuard<'static, Drain>>,
     lanes: MutexGuard<'static, Lanes>,
     folder: MutexGuard<'static, RingFolder>,
     _paths: MutexGuard<'static, Known>,
@@ -67,17 +92,20 @@ pub(crate) fn install() {
 
 extern "C" fn before() {
     // Also with recording off: who holds a lock in the parent does not exist in the child, which may start to record.
-    let starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
-    let recording = RECORDER.get().map(|recorder| HeldRecorder {
-        recorder,
-        _wake: recorder.wake.hold(),
-        drain: recorder.drain(),
-        lanes: recorder.lanes(),
-        folder: recorder.folder(),
-        _paths: recorder.paths.lock(),
-    });
+    let starting = if is_cut_off() { None } else { soon(&STARTING) };
+    let recording = RECORDER
+        .get()
+        .filter(|_| !is_cut_off())
+        .map(|recorder| HeldRecorder {
+            recorder,
+            _wake: recorder.wake.hold(),
+            drain: soon(&recorder.drain),
+            lanes: recorder.lanes(),
+            folder: recorder.folder(),
+            _paths: recorder.paths.lock(),
+        });
     HELD.set(Some(ManuallyDrop::new(Held {
-        _starting: starting,
+        starting,
         recording,
     })));
 }
@@ -89,18 +117,33 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     let held = HELD.take().map(ManuallyDrop::into_inner);
     let parent = PID.swap(std::process::id(), Relaxed);
-    if STATE.load(Acquire) == ON
-        && let Some(mut recording) = held.and_then(|held| held.recording)
-    {
+    let Some(Held {
+        starting,
+        recording,
+    }) = held
+    else {
+        return;
+    };
+    let was_on = STATE.load(Acquire) == ON;
+    let is_whole = starting.is_some() && recording.as_ref().is_none_or(|r| r.drain.is_some());
+    if !is_whole {
+        IS_CUT_OFF.store(true, Relaxed);
+        super::set_state(OFF);
+    }
+    if let Some(mut recording) = recording.filter(|_| was_on) {
         PARENT.store(parent, Relaxed);
-        super::set_state(FORKED);
+        if is_whole {
+            super::set_state(FORKED);
+        }
         recording.leave_to_parent();
     }
 }
 
 impl HeldRecorder {
     fn leave_to_parent(&mut self) {
-        self.drain.abandon();
+        if let Some(drain) = &mut self.drain {
+            drain.abandon();
+        }
         self.folder.forget();
         // Sections that are open in the parent do not exist here, and neither do its threads.
         LANE.set(None);

@@ -55,17 +55,21 @@ impl Identity {
 
 /// Whether that process still runs. `None` when this machine cannot tell: it wrote in another pid namespace.
 pub fn is_alive(identity: &Identity) -> Option<bool> {
-    if Some(identity.boot_id) != boot_id() {
+    if identity.boot_id != boot_id()? {
         return Some(false);
     }
-    if Some(identity.pid_namespace) != pid_namespace() {
+    if identity.pid_namespace != pid_namespace()? {
         return None;
     }
-    let alive = stat_fields(identity.pid).is_some_and(|(state, start)| {
-        let has_ended = matches!(state, 'Z' | 'X') && !has_other_threads(identity.pid);
-        start == identity.start_time && !has_ended
-    });
-    Some(alive)
+    let stat = match std::fs::read_to_string(format!("/proc/{}/stat", identity.pid)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(false),
+        // No such process, said while its file was open.
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Some(false),
+        stat => stat.ok()?,
+    };
+    let (state, start) = stat_fields(&stat)?;
+    let has_ended = matches!(state, 'Z' | 'X') && !has_other_threads(identity.pid);
+    Some(start == identity.start_time && !has_ended)
 }
 
 /// The first thread of a process can end before the others. When all have ended, only it is left, as a zombie.
@@ -74,12 +78,12 @@ fn has_other_threads(pid: u32) -> bool {
 }
 
 fn start_time(pid: u32) -> Option<u64> {
-    stat_fields(pid).map(|(_, start)| start)
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat_fields(&stat).map(|(_, start)| start)
 }
 
-/// State and start time of a process. The name in field 2 may hold spaces and parentheses, so fields are counted from the last `)`.
-fn stat_fields(pid: u32) -> Option<(char, u64)> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// State and start time in the text of `/proc/<pid>/stat`. The name in field 2 may hold spaces and parentheses, so fields are counted from the last `)`.
+fn stat_fields(stat: &str) -> Option<(char, u64)> {
     let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
     Some((state, fields.nth(18)?.parse().ok()?))

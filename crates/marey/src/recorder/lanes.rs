@@ -86,8 +86,11 @@ impl Recorder {
             self.count_unrecorded();
             return None;
         }
-        if self.lanes().wait_for_drain() {
-            self.drain().round(self);
+        // Unless the drain is at work, or waits for a disk.
+        if self.lanes().wait_for_drain()
+            && let Ok(mut drain) = self.drain.try_lock()
+        {
+            drain.round(self);
         }
         let (lane, thread) = {
             let mut lanes = self.lanes();

@@ -61,7 +61,9 @@ pub(crate) use slots::{OpenSlot, Slots, open_slots};
 pub(crate) use totals::snapshot;
 pub use totals::{NodeSnapshot, TotalsSnapshot};
 
-use crate::clock;
+use crate::capture::Encode;
+use crate::clock::{self, Anchor};
+use crate::clock_map::ClockMap;
 use crate::error::Error;
 use crate::note::Note;
 use crate::run::Status;
@@ -123,11 +125,14 @@ pub fn is_on() -> bool {
 
 /// The recorder, if one was ever started in this process.
 pub fn recorder() -> Option<&'static Recorder> {
-    RECORDER.get()
+    RECORDER.get().filter(|_| !fork::is_cut_off())
 }
 
 impl Recorder {
     fn start(config: &Config) -> Result<&'static Self, Error> {
+        if fork::is_cut_off() {
+            return Err(Error::CutOff);
+        }
         let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         clock::kind();
         let is_new = RECORDER.get().is_none();
@@ -233,7 +238,7 @@ impl Recorder {
 
     /// Length of a time in ticks, by the mean speed of the clock so far.
     pub fn duration_ns(&self, ticks: u64) -> u64 {
-        self.drain().clock_map().duration_ns(ticks)
+        self.clock_map().duration_ns(ticks)
     }
 
     /// Length of a tick in nanoseconds, by the mean speed of the clock so far.
@@ -256,8 +261,38 @@ impl Recorder {
 
     /// A capture of the live totals alone, without single records: cheap however long the run is. Totals are those since the last
     /// [`Self::clear_totals`].
+    ///
+    /// Waits for no disk.
     pub fn totals_so_far(&self) -> Vec<u8> {
-        self.drain().totals_so_far(self)
+        let paths = &self.paths;
+        let (n_nodes, n_names) = (paths.n_nodes(), paths.n_names());
+        let names: Vec<Vec<u8>> = (0..n_names).map(|name| paths.text(name)).collect();
+        let nodes: Vec<u64> = (0..n_nodes).map(|node| paths.node_word(node)).collect();
+        let mut encode = Encode {
+            bytes: crate::capture::FILE_HEADER.to_vec(),
+        };
+        encode.info(&[("clock".into(), clock::kind().name().into())]);
+        encode.names(0, &names);
+        encode.nodes(0, &nodes);
+        drain::encode_totals(self, &mut encode);
+        encode.anchor(self.first_anchor());
+        encode.anchor(clock::anchor());
+        encode.bytes
+    }
+
+    /// The start of the recording.
+    fn first_anchor(&self) -> Anchor {
+        let get = |at: usize| self.header()[process_words::FIRST_ANCHOR + at].load(Relaxed);
+        Anchor {
+            ticks: get(0),
+            monotonic_ns: get(1),
+            unix_ns: get(2),
+        }
+    }
+
+    /// A conversion of ticks that ends now.
+    fn clock_map(&self) -> ClockMap {
+        ClockMap::new(clock::kind(), vec![self.first_anchor(), clock::anchor()])
     }
 
     /// The path of the capture; `None` while it is in memory.
@@ -282,6 +317,9 @@ impl Recorder {
 
     /// Ends the recording: drains what there is, writes totals and how it ended, removes the shared files. Returns the path of the capture.
     pub fn stop(&self, status: &Status) -> Option<PathBuf> {
+        if fork::is_cut_off() {
+            return None;
+        }
         let _alone = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         if STATE.load(Acquire) != ON {
             set_state(OFF);

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::identity::{Identity, is_alive};
 use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::Mapping;
+use crate::clock::unix_ns;
 
 /// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
 pub fn ring_root() -> Option<PathBuf> {
@@ -107,6 +108,9 @@ impl RingFolder {
 /// Most folders that a start looks into.
 const MAX_SWEPT: usize = 256;
 
+/// Making rings takes milliseconds; a process of another container, whose pid means nothing here, has this long for it.
+const UNFINISHED_AFTER_S: u64 = 60;
+
 /// Removes what dead processes left below a root that has no capture to go to, because they recorded in memory.
 fn sweep(root: &Path) {
     for entry in std::fs::read_dir(root)
@@ -117,13 +121,13 @@ fn sweep(root: &Path) {
         let Ok(folder) = entry.map(|entry| entry.path()) else {
             continue;
         };
-        if is_worthless(&folder).unwrap_or(false) {
+        if is_worthless(&folder).or_else(|| is_unfinished(&folder)) == Some(true) {
             std::fs::remove_dir_all(&folder).ok();
         }
     }
 }
 
-/// Whether a dead process's rings lie there, of a recording in memory. `None` when that is not to be told.
+/// Whether a dead process's rings lie there, of a recording in memory. `None` when there are no whole rings.
 fn is_worthless(folder: &Path) -> Option<bool> {
     let mut bytes = [0; HEADER_WORDS * 8];
     File::open(folder.join("process"))
@@ -137,10 +141,29 @@ fn is_worthless(folder: &Path) -> Option<bool> {
         .map(|word| AtomicU64::new(u64::from_le_bytes(*word)))
         .collect();
     let get = |at: usize| words[at].load(Relaxed);
-    let is_ours = get(process::MAGIC) == PROCESS_MAGIC && get(process::VERSION) == LAYOUT_VERSION;
+    let is_whole = get(process::MAGIC) == PROCESS_MAGIC && get(process::VERSION) == LAYOUT_VERSION;
     let is_in_memory = get(process::CAPTURE_PATH) == 0;
-    let is_dead = is_alive(&Identity::read_from(&words)) == Some(false);
-    Some(is_ours && is_in_memory && is_dead)
+    is_whole.then(|| is_in_memory && is_alive(&Identity::read_from(&words)) == Some(false))
+}
+
+/// Whether a process died there while it made its rings, some time ago, by the name of the folder. Rings of another version are
+/// left alone.
+fn is_unfinished(folder: &Path) -> Option<bool> {
+    let mut magic = [0; 8];
+    if let Ok(mut file) = File::open(folder.join("process")) {
+        file.read_exact(&mut magic).ok();
+    }
+    let name = folder.file_name()?.to_str()?;
+    let (pid, rest) = name.split_once('-')?;
+    let start_time = rest.split('-').next()?.parse().ok()?;
+    let maker = Identity {
+        pid: pid.parse().ok()?,
+        start_time,
+        ..Identity::of_this_process()
+    };
+    let changed = std::fs::metadata(folder).ok()?.mtime();
+    let age_s = (unix_ns() / 1_000_000_000).saturating_sub(u64::try_from(changed).ok()?);
+    Some(magic == [0; 8] && age_s > UNFINISHED_AFTER_S && is_alive(&maker) == Some(false))
 }
 
 /// Removes a process's shared files, and the folder around them when it was the last.

@@ -127,3 +127,36 @@ fn what_a_dead_recording_in_memory_left_is_removed_by_the_next_one() {
     assert_eq!(left.len(), 1);
     assert!(left[0].capture.is_some());
 }
+
+#[test]
+fn rings_that_name_somebody_elses_file_do_not_touch_it() {
+    let folder = tempfile::tempdir().unwrap();
+    recorded("endings", folder.path())
+        .arg("_exit")
+        .output()
+        .unwrap();
+    let rings = folder.path().join("rings");
+    let left = &marey::leftovers(&rings)[0];
+    let capture = left.capture.clone().unwrap();
+    // In place of the capture: a file of another kind, then a capture of another process.
+    fs::rename(&capture, folder.path().join("kept")).unwrap();
+    fs::write(&capture, "precious and longer than the header of a capture").unwrap();
+    assert!(left.close(&Status::Killed(9)).is_err());
+    assert_eq!(
+        fs::read_to_string(&capture).unwrap(),
+        "precious and longer than the header of a capture"
+    );
+    let other = tempfile::tempdir().unwrap();
+    printed(recorded("endings", other.path()).arg("return"));
+    fs::copy(&captures(other.path())[0], &capture).unwrap();
+    let before = fs::read(&capture).unwrap();
+    assert!(left.close(&Status::Killed(9)).is_err());
+    assert_eq!(fs::read(&capture).unwrap(), before);
+    // With its own capture back, it is completed.
+    fs::rename(folder.path().join("kept"), &capture).unwrap();
+    assert_eq!(
+        left.close(&Status::Killed(9)).unwrap(),
+        Some(capture.clone())
+    );
+    assert_eq!(marey::load(&capture).unwrap().status, Status::Killed(9));
+}
