@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use marey::{Ending, NodeKind};
+use marey::{Ending, NodeKind, Slot};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -22,7 +22,10 @@ pub(crate) struct PausedSection {
 
 #[derive(Default)]
 struct Resumes {
-    open: Option<(marey::Slot, OpenSection)>,
+    /// Taken with the first resume, given back at the end. While the generator is suspended its section lies there, so that a crash
+    /// names it.
+    slot: Option<Slot>,
+    open: Option<OpenSection>,
     /// Node, flow and start of the first resume, and the ticks of all that ended.
     first: Option<(u32, u16, u64)>,
     ticks: u64,
@@ -43,34 +46,53 @@ impl PausedSection {
         let (Some(lane), Some(name)) = (crate::thread::lane(py), self.name) else {
             return;
         };
-        let Some(slot) = slots::take(py) else {
+        let parked = self.run().slot;
+        let Some(slot) = parked.or_else(|| slots::take(py)) else {
             lane.recorder().count_unrecorded();
             return;
         };
+        if parked.is_some() {
+            lane.unpark(slot);
+        }
         let (open, _, _) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
-        self.run().open = Some((slot, open));
+        let mut run = self.run();
+        run.slot = Some(slot);
+        run.open = Some(open);
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        let opened = self.run().open.take();
-        let Some((slot, open)) = opened else { return };
-        let end = marey::ticks();
-        let left = guarded(|| open.pause(py, crate::thread::lane_for_end(py)?, slot));
-        slots::give(py, slot);
-        if let Some((start, node, flow)) = left {
+        let (opened, slot) = {
             let mut run = self.run();
-            run.first.get_or_insert((node, flow, start));
+            (run.open.take(), run.slot)
+        };
+        let (Some(open), Some(slot)) = (opened, slot) else {
+            return;
+        };
+        let end = marey::ticks();
+        guarded(|| {
+            let lane = crate::thread::lane_for_end(py)?;
+            let (start, node, flow) = open.pause(py, lane, slot)?;
+            let mut run = self.run();
+            let (node, _, first_start) = *run.first.get_or_insert((node, flow, start));
             run.ticks += end.saturating_sub(start);
             run.n += 1;
-        }
+            lane.park(slot, node, first_start);
+            Some(())
+        });
     }
 
     /// Records the section.
     fn finish(&self, py: Python<'_>, is_failed: bool) {
         let run = std::mem::take(&mut *self.run());
-        let (Some((node, flow, start)), Some(lane)) = (run.first, crate::thread::lane_for_end(py))
-        else {
+        let lane = crate::thread::lane_for_end(py);
+        if let Some(slot) = run.slot {
+            if let Some(lane) = lane {
+                lane.unpark(slot);
+            }
+            slots::give(py, slot);
+        }
+        let (Some((node, flow, start)), Some(lane)) = (run.first, lane) else {
             return;
         };
         let ending = Ending {

@@ -1,5 +1,6 @@
 //! Starting, stopping, and what is recorded besides sections.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use marey::{Config, Note, Status};
@@ -71,9 +72,11 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
 /// Ends the recording and returns the path of the capture, None when it was in memory or nothing was on.
 #[pyfunction]
 #[pyo3(signature = (failure=None))]
-pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<PathBuf> {
+pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> {
     let status = failure.map_or(Status::Finished, Status::Failed);
+    // Text, not a `pathlib.Path`: importing that at exit would make Python forget that it ends by Ctrl-C.
     py.detach(|| state::stop(&status))
+        .map(PathBuf::into_os_string)
 }
 
 /// Ends Marey's thread before a fork, see [`marey::Recorder::pause_drain`].

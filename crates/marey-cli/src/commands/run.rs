@@ -24,8 +24,8 @@ use job::Job;
 
 /// Run a program and record it
 ///
-/// The program gets this terminal, its exit code is passed on, and it need not be changed: known Python pipelines are instrumented as
-/// they are imported. A Rust program is recorded if it calls marey::start_from_env().
+/// The program gets this terminal, and its exit code is passed on. A Python program is recorded with the sections that it opens,
+/// without another change; a Rust program if it calls marey::start_from_env().
 #[derive(Debug, clap::Args)]
 #[expect(
     clippy::doc_markdown,

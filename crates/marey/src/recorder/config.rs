@@ -56,6 +56,21 @@ impl Default for Config {
     }
 }
 
+/// All variables of the environment that mean something.
+const KNOWN: [&str; 11] = [
+    "MAREY_CAPTURE_BYTES",
+    "MAREY_DRAIN_INTERVAL_MS",
+    "MAREY_ENABLED",
+    "MAREY_JOB_ID",
+    "MAREY_MAX_NODES",
+    "MAREY_MAX_OPEN",
+    "MAREY_NOTE_BYTES",
+    "MAREY_OUTPUT_DIR",
+    "MAREY_RING_DIR",
+    "MAREY_RING_RECORDS",
+    "MAREY_SHARED_BYTES",
+];
+
 impl Config {
     /// The defaults, changed by the environment: `MAREY_OUTPUT_DIR`, `MAREY_JOB_ID`, `MAREY_RING_DIR` and the caps
     /// `MAREY_RING_RECORDS`, `MAREY_NOTE_BYTES`, `MAREY_MAX_NODES`, `MAREY_MAX_OPEN`, `MAREY_SHARED_BYTES`, `MAREY_CAPTURE_BYTES`,
@@ -63,6 +78,14 @@ impl Config {
     pub fn from_env() -> (Self, Vec<String>) {
         let mut config = Self::default();
         let mut warnings = Vec::new();
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy();
+            if name.starts_with("MAREY_") && !KNOWN.contains(&name.as_ref()) {
+                warnings.push(format!(
+                    "{name} is not a variable that Marey knows; it changes nothing"
+                ));
+            }
+        }
         let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         config.output_dir = text("MAREY_OUTPUT_DIR").map(PathBuf::from);
         config.job_id = text("MAREY_JOB_ID");

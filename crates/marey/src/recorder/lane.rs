@@ -188,6 +188,17 @@ impl Lane {
         Some((start, node))
     }
 
+    /// Leaves a section in the table of open ones that nothing runs in: a suspended generator. It adopts nothing. [`Self::unpark`]
+    /// comes before the slot is used again.
+    pub fn park(&self, slot: Slot, node: u32, start: u64) {
+        slot.open(node, Current::NONE, self.id.into(), start);
+    }
+
+    /// Ends what [`Self::park`] began.
+    pub fn unpark(&self, slot: Slot) {
+        slot.close();
+    }
+
     /// Records a completed section. Times are ticks.
     #[inline(always)]
     pub fn complete(&self, node: u32, start: u64, end: u64, ending: Ending) {

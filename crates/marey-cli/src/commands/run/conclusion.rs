@@ -86,7 +86,7 @@ impl Conclusion<'_> {
             return reason;
         }
         if self.entry.is_python {
-            return "the program opened no section, and no pipeline that Marey knows; add sections of your own: \
+            return "the program opened no section; add sections: \
                     with marey.profile_section(\"name\"): …"
                 .into();
         }
