@@ -265,3 +265,42 @@ def test_ring_folder_of_a_killed_process_is_named_after_it(interpreter: Interpre
     read_capture(interpreter.folder / "out")
     assert re.fullmatch(r"\d+", pid)
     assert not list(Path("/dev/shm").glob(f"marey-*/{pid}-*")), "the reader has taken what was in them"
+
+
+def test_suspended_generator_is_named_after_a_crash_and_adopts_nothing(interpreter: Interpreter) -> None:
+    finished = interpreter.run("""
+        import os, marey
+        marey.start("out")
+        @marey.profile_function("frames")
+        def frames():
+            yield 1
+            yield 2
+        running = frames()
+        next(running)
+        with marey.profile_section("consumer"):
+            pass
+        next(running)
+        os._exit(0)
+    """)
+    assert finished.returncode == 0
+    report = read_capture(interpreter.folder / "out")
+    assert [section["path"] for section in report["data_quality"]["open_sections"]] == [["frames"]]
+    assert paths_of(report) == {"consumer": 1, "frames": 0}
+
+
+def test_interrupt_under_marey_run_looks_as_without(interpreter: Interpreter) -> None:
+    # CPython ends by the signal itself, unless something at exit makes it forget that it was interrupted.
+    program = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(60)\n"
+    plain = interpreter.run(program)
+    recorded = interpreter.run(program, before=(sys.executable, "-m", "marey", "run", "--output", "out", "--"))
+    assert plain.returncode == recorded.returncode == -2
+
+
+def test_normal_end_of_a_recording_in_memory_leaves_no_rings(interpreter: Interpreter) -> None:
+    rings = interpreter.folder / "rings"
+    finished = interpreter.run(
+        "import os, marey\nwith marey.profile_section('a'):\n    print(len(os.listdir('rings')))\n",
+        env={"MAREY_RING_DIR": str(rings)},
+    )
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "1\n", "")
+    assert not rings.exists()
