@@ -154,9 +154,14 @@ def _close_at_exit() -> None:
     atexit.register(_stop_at_exit)
     if sys.version_info >= (3, 12):
         # From this version on Python warns of threads when it forks, and would mean Marey's.
-        os.register_at_fork(before=_core.before_fork, after_in_parent=_core.after_fork)
+        os.register_at_fork(before=_core.before_fork, after_in_parent=_go_on_after_fork)
     os.register_at_fork(after_in_child=_close_in_worker)
     _close_in_worker()  # This may be one already.
+
+
+def _go_on_after_fork() -> None:
+    threading: Any = sys.modules.get("threading")
+    _core.after_fork(threading is None or threading.current_thread() is threading.main_thread())
 
 
 def _stop_at_exit() -> None:

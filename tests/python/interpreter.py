@@ -113,3 +113,8 @@ def paths_of(report: dict[str, Any]) -> dict[str, int]:
         return row["name"] if parent is None else f"{path(parent)} > {row['name']}"
 
     return {path(row): row["count"] for row in report["sections"]}
+
+
+def has_no_negative_self_time(report: dict[str, Any]) -> bool:
+    """A self time that cannot be told, because a child outlived its parent, is null."""
+    return all(row["self"] is None or row["self"] >= 0 for row in report["sections"])

@@ -55,7 +55,7 @@ def test_fork_of_a_program_with_one_thread_warns_of_none(either: Interpreter) ->
             assert os.waitpid(child, 0)[1] == 0
         print(len(os.listdir("/proc/self/task")))
         """,
-        options=("-W", "error"),
+        options=("-W", "always"),
     )
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "2\n", "")
     assert all_paths(finished) == [{"parent": 50}]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interpreter import Interpreter, paths_of, read_capture
+from interpreter import Interpreter, has_no_negative_self_time, paths_of, read_capture
 
 
 # generator  ├─inside─ ─ ─ ─ ─ ─ ─┤(closed later)
@@ -28,7 +28,7 @@ def test_suspended_generator_does_not_adopt_later_sections(either: Interpreter) 
     either.result(program)
     report = read_capture(either.folder / "out")
     assert paths_of(report) == {"outer": 1, "outer > inside": 1, "later": 1, "last": 1}
-    assert all(row["self"] >= 0 for row in report["sections"])
+    assert has_no_negative_self_time(report)
 
 
 def test_decorated_generator_is_timed_while_it_runs_alone(either: Interpreter) -> None:
@@ -362,4 +362,4 @@ def test_generators_in_lockstep_do_not_disturb_each_other(either: Interpreter) -
     assert paths["left"] == paths["right"] == 1
     assert paths["left > in left"] == 10
     assert paths["right > in right"] == 10 or sum(n for path, n in paths.items() if path.endswith("in right")) == 10
-    assert all(row["self"] >= 0 for row in report["sections"])
+    assert has_no_negative_self_time(report)

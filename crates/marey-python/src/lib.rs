@@ -6,6 +6,7 @@ mod cache_log;
 mod command_line;
 mod errors;
 mod flow;
+mod fork;
 mod guarded;
 mod hot_section;
 mod iteration_log;
@@ -40,6 +41,8 @@ mod core_module {
     #[pymodule_export]
     use super::errors::{CaptureError, MareyError};
     #[pymodule_export]
+    use super::fork::{after_fork, before_fork};
+    #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
     use super::memory_log::MemoryLog;
@@ -47,8 +50,8 @@ mod core_module {
     use super::paused_section::PausedSection;
     #[pymodule_export]
     use super::recording::{
-        after_fork, autostart, before_fork, capture_path, counter, event, losses, start,
-        start_session, stop, stop_session, use_fast_sections, wrap_function,
+        autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session,
+        use_fast_sections, wrap_function,
     };
     #[pymodule_export]
     use super::report::export_report;

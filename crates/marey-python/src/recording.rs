@@ -79,22 +79,6 @@ pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> 
         .map(PathBuf::into_os_string)
 }
 
-/// Ends Marey's thread before a fork, see [`marey::Recorder::pause_drain`].
-#[pyfunction]
-pub(crate) fn before_fork(py: Python<'_>) {
-    if let Some(recorder) = marey::recorder() {
-        py.detach(|| recorder.pause_drain());
-    }
-}
-
-/// Starts it again after the fork.
-#[pyfunction]
-pub(crate) fn after_fork(py: Python<'_>) {
-    if let Some(recorder) = marey::recorder() {
-        py.detach(|| recorder.resume_drain());
-    }
-}
-
 /// The path of the capture; None while it is in memory.
 #[pyfunction]
 pub(crate) fn capture_path() -> Option<PathBuf> {
