@@ -115,9 +115,33 @@ struct Distribution {
 
 impl Distribution {
     fn new(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Self {
-        match recorded {
-            Some(calls) => Self::of_calls(calls),
-            None => Self::of_histograms(called).unwrap_or_default(),
+        let found = match recorded {
+            Some(calls) => Some(Self::of_calls(calls)),
+            None => Self::of_histograms(called),
+        };
+        let min_ns = called.iter().map(|t| t.min_ns).min();
+        let max_ns = called.iter().map(|t| t.max_ns).max();
+        match (found, min_ns, max_ns) {
+            (Some(found), Some(min_ns), Some(max_ns)) => found.within(min_ns, max_ns),
+            _ => Self::default(),
+        }
+    }
+
+    /// No figure beyond the extremes, which are known exactly: the middle of a bucket may lie outside, and single calls
+    /// stray by a few ns because totals are converted with the mean speed of the clock.
+    fn within(self, min_ns: u64, max_ns: u64) -> Self {
+        let clamped = |ns: u64| ns.min(max_ns).max(min_ns);
+        Self {
+            median_ns: self
+                .median_ns
+                .map(|ns| ns.min(ratio(max_ns.into(), 1)).max(ratio(min_ns.into(), 1))),
+            percentiles: self.percentiles.map(|p| Percentiles {
+                p50_ns: clamped(p.p50_ns),
+                p95_ns: clamped(p.p95_ns),
+                p99_ns: clamped(p.p99_ns),
+                is_exact: p.is_exact,
+            }),
+            std_dev_ns: self.std_dev_ns,
         }
     }
 
@@ -136,11 +160,7 @@ impl Distribution {
         for totals in called {
             merged.merge(totals.histogram.as_ref()?);
         }
-        // The middle of a bucket may lie outside of what was seen; the extremes are known exactly.
-        let min_ns = called.iter().map(|t| t.min_ns).min()?;
-        let max_ns = called.iter().map(|t| t.max_ns).max()?;
-        let percentiles =
-            percentiles(|q| Some(merged.quantile(q)?.min(max_ns).max(min_ns)), false)?;
+        let percentiles = percentiles(|q| merged.quantile(q), false)?;
         Some(Self {
             median_ns: Some(ratio(percentiles.p50_ns.into(), 1)),
             percentiles: Some(percentiles),
@@ -156,4 +176,29 @@ fn percentiles(of: impl Fn(f64) -> Option<u64>, is_exact: bool) -> Option<Percen
         p99_ns: of(0.99)?,
         is_exact,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use marey::RunBuilder;
+
+    use crate::sections;
+
+    #[test]
+    fn percentiles_stay_within_the_extremes() {
+        // The totals say 5 to 6; single calls, converted another way, say 4 and 8.
+        let mut run = RunBuilder::new()
+            .section("a", 0, 4, |_| {})
+            .section("a", 10, 18, |_| {})
+            .finish(20);
+        (run.totals[1].min_ns, run.totals[1].max_ns) = (5, 6);
+        let found = sections(&run);
+        let calls = &found.tree[0].calls;
+        let percentiles = calls.percentiles.unwrap();
+        assert_eq!((percentiles.p50_ns, percentiles.p99_ns), (5, 6));
+        assert_eq!(calls.median_ns, Some(6.0));
+        run.totals[1].max_ns = 5;
+        let found = sections(&run);
+        assert_eq!(found.tree[0].calls.median_ns, Some(5.0));
+    }
 }

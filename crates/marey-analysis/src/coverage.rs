@@ -56,6 +56,22 @@ impl<'a> Coverage<'a> {
             .saturating_add(self.open_ns(node))
     }
 
+    /// Time of each node that is under none of its children. `None` where these took longer than the node itself: a child
+    /// outlived its parent, or children of one call ran in several threads.
+    pub(crate) fn self_ns(&self) -> Vec<Option<u64>> {
+        let n_nodes = self.run.nodes.len();
+        let mut within_ns = vec![0u64; n_nodes];
+        for (id, node) in self.run.nodes.iter().enumerate().skip(1) {
+            if let (false, Some(parent)) = (node.is_detached, node.parent) {
+                let of_parent = &mut within_ns[parent as usize];
+                *of_parent = of_parent.saturating_add(self.inclusive_ns(id));
+            }
+        }
+        (0..n_nodes)
+            .map(|node| self.inclusive_ns(node).checked_sub(within_ns[node]))
+            .collect()
+    }
+
     /// Share of the wall time during which at least one of the nodes was open, 0 to 1. `None` when the wall time is 0
     /// or records are missing and the calls may have overlapped.
     pub(crate) fn share_ratio(&self, nodes: &[usize]) -> Option<f64> {
@@ -171,4 +187,32 @@ impl<'a> Coverage<'a> {
 enum Lane {
     Thread(u32),
     OnlyOf(usize),
+}
+
+#[cfg(test)]
+mod tests {
+    use marey::RunBuilder;
+
+    use crate::sections;
+
+    #[test]
+    fn self_time_is_not_known_where_a_child_outlives_its_parent() {
+        // time    0         10        20
+        //         |- serve -|
+        //             |--- stream ---|       12, of which 6 after its parent
+        let outlived = RunBuilder::new()
+            .section("serve", 0, 10, |s| {
+                s.section("stream", 4, 16, |_| {});
+            })
+            .finish(20);
+        let found = sections(&outlived);
+        assert_eq!(found.tree[0].self_ns, None);
+        assert_eq!(found.tree[1].self_ns, Some(12));
+        let filled = RunBuilder::new()
+            .section("serve", 0, 10, |s| {
+                s.section("stream", 0, 10, |_| {});
+            })
+            .finish(20);
+        assert_eq!(sections(&filled).tree[0].self_ns, Some(0));
+    }
 }

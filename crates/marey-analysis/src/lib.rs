@@ -17,7 +17,11 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use intervals::{Interval, union, union_length_ns};
+pub use questions::attributes::{
+    AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
+};
 pub use questions::caches::{CacheUse, Caches, caches};
+pub use questions::counters::{Counter, CounterPoint, counters};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,

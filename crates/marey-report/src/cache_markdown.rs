@@ -6,10 +6,7 @@ use crate::quantity::{UNKNOWN, bytes, known, time_s};
 
 /// Every cache event as a row; one sentence when there were none.
 pub fn cache_markdown(report: &Report) -> String {
-    table(&report.cache_timeline)
-}
-
-pub(crate) fn table(moments: &[CacheMoment]) -> String {
+    let moments = &report.cache_timeline;
     if moments.is_empty() {
         return "No cache events were recorded.\n".into();
     }
@@ -29,11 +26,12 @@ fn line(moment: &CacheMoment) -> String {
         known(moment.block, |block| block.to_string()),
         markdown(&moment.cache),
         moment.outcome,
-        details(moment)
+        details(moment, markdown)
     )
 }
 
-fn details(moment: &CacheMoment) -> String {
+/// Everything about the moment that has no column; texts of the user pass through `shown`.
+pub(crate) fn details(moment: &CacheMoment, shown: impl Fn(&str) -> String) -> String {
     let mut parts = Vec::new();
     parts.extend(moment.score.map(|score| format!("score {score}")));
     parts.extend(moment.threshold.map(|limit| format!("threshold {limit}")));
@@ -43,9 +41,7 @@ fn details(moment: &CacheMoment) -> String {
             .map(|held| format!("held {}", bytes(held))),
     );
     let given = moment.data.0.iter();
-    parts.extend(
-        given.map(|(name, value)| format!("{}={}", markdown(name), markdown(&value.text()))),
-    );
+    parts.extend(given.map(|(name, value)| format!("{}={}", shown(name), shown(&value.text()))));
     if parts.is_empty() {
         return UNKNOWN.into();
     }

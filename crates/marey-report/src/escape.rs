@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::width;
+
 /// The text with everything that a terminal would act on, or that reorders or hides text, spelled out.
 ///
 /// ```
@@ -17,17 +19,14 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// [`visible`], at most `width` characters long; the last one is `…` if something was cut.
-pub fn cut(text: &str, width: usize) -> String {
-    // A name may be long; nothing beyond the width can show.
+/// [`visible`], at most `limit` columns of a terminal wide; the last one is `…` if something was cut.
+pub fn cut(text: &str, limit: usize) -> String {
+    // A name may be long; nothing beyond the limit can show.
     let mut shown = String::new();
-    let mut length = 0;
     for c in text.chars() {
-        let before = shown.len();
         push_visible(&mut shown, c);
-        length += shown[before..].chars().count();
-        if length > width {
-            return cut_at(&shown, width);
+        if !width::fits(&shown, limit) {
+            return width::front(&shown, limit);
         }
     }
     shown
@@ -77,13 +76,6 @@ fn push_visible(shown: &mut String, c: char) {
     } else {
         write_to(shown, format_args!("\\u{{{:x}}}", u32::from(c)));
     }
-}
-
-fn cut_at(shown: &str, width: usize) -> String {
-    let Some(kept) = width.checked_sub(1) else {
-        return String::new();
-    };
-    shown.chars().take(kept).chain(['…']).collect()
 }
 
 /// Control characters, and those that reorder or hide text: bidirectional marks and overrides, zero-width characters,
@@ -142,13 +134,21 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_by_characters() {
+    fn a_long_text_is_cut() {
         assert_eq!(cut("abcdef", 6), "abcdef");
         assert_eq!(cut("abcdefg", 6), "abcde…");
         assert_eq!(cut("ééééééé", 3), "éé…");
         assert_eq!(cut("\x1b\x1b", 5), "\\x1b…");
         assert_eq!(cut("abc", 0), "");
         assert_eq!(cut("", 0), "");
+    }
+
+    #[test]
+    fn a_wide_text_is_cut_by_columns() {
+        assert_eq!(cut("日本語", 6), "日本語");
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("e\u{301}tude", 5), "e\u{301}tude");
+        assert_eq!(cut("🎬🎬🎬", 4), "🎬…");
     }
 
     #[test]

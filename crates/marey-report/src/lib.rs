@@ -14,12 +14,14 @@ mod cache_markdown;
 mod json;
 mod memory_log;
 mod text;
+mod width;
 
 pub use cache_markdown::cache_markdown;
 pub use json::profiling_report;
 pub use memory_log::memory_log;
 pub use model::{
-    AttributeValue, CacheMoment, EventMoment, Loss, NamedValues, OpenCall, Quality, Report,
-    RunFacts, RunStatus, SessionFacts, StatusKind,
+    AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, EventMoment,
+    Loss, NamedValues, OpenCall, Quality, Report, RunFacts, RunStatus, SessionFacts, StatusKind,
+    Synchronised,
 };
 pub use text::{iteration_summary, memory_summary, summary, timing_summary};

@@ -75,6 +75,43 @@ pub fn rate(per_second: f64) -> String {
     format!("{per_second:.2} it/s")
 }
 
+/// A number of things: `1 section`, `2 sections`.
+pub fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+/// A number of any size with at most six significant digits: `4`, `0.125`, `1234.57`, `1.5e-7`.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e15).contains(&size) {
+        let shown = format!("{value:.5e}");
+        let (digits, exponent) = shown.split_once('e').unwrap_or((&shown, "0"));
+        return format!("{}e{exponent}", without_zeros(digits));
+    }
+    // Whole digits are all shown; of the others as many as make six significant ones.
+    let decimals = match size {
+        n if n >= 99_999.5 => 0,
+        n if n >= 9_999.95 => 1,
+        n if n >= 999.995 => 2,
+        n if n >= 99.9995 => 3,
+        n if n >= 9.99995 => 4,
+        n if n >= 0.999_995 => 5,
+        n if n >= 0.099_999_95 => 6,
+        n if n >= 0.01 => 7,
+        n if n >= 0.001 => 8,
+        _ => 9,
+    };
+    without_zeros(&format!("{value:.decimals$}")).to_owned()
+}
+
+/// Without zeros at the end of what is behind the point.
+fn without_zeros(shown: &str) -> &str {
+    if !shown.contains('.') {
+        return shown;
+    }
+    shown.trim_end_matches('0').trim_end_matches('.')
+}
+
 /// The shown figure, or [`UNKNOWN`].
 pub fn known<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> String {
     figure.map_or_else(|| UNKNOWN.into(), show)
@@ -144,6 +181,26 @@ mod tests {
         assert_eq!(percent(0.0001), "<0.1 %");
         assert_eq!(percent(0.4567), "45.7 %");
         assert_eq!(percent(1.0), "100.0 %");
+    }
+
+    #[test]
+    fn numbers_have_six_digits_at_most() {
+        assert_eq!(number(0.0), "0");
+        assert_eq!(number(4.0), "4");
+        assert_eq!(number(-2.5), "-2.5");
+        assert_eq!(number(1234.5678), "1234.57");
+        assert_eq!(number(2.0 / 3.0), "0.666667");
+        assert_eq!(number(0.001_25), "0.00125");
+        assert_eq!(number(12_345_678.0), "12345678");
+        assert_eq!(number(1.5e-7), "1.5e-7");
+        assert_eq!(number(f64::MAX), "1.79769e308");
+    }
+
+    #[test]
+    fn one_thing_is_not_several() {
+        assert_eq!(counted(0, "call", "calls"), "0 calls");
+        assert_eq!(counted(1, "call", "calls"), "1 call");
+        assert_eq!(counted(2, "call", "calls"), "2 calls");
     }
 
     #[test]

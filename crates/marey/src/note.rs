@@ -16,7 +16,7 @@
 //! | 3 event | name · attributes |
 //! | 4 memory | source u32 (0 process, 1 torch CUDA) · device u32 · has label u8 · label · allocated u64 · reserved? u64 · peak? u64 |
 //! | 5 counter | name · f64 |
-//! | 6 cache | cache · outcome u8 (0 hit, 1 miss, 2 eviction) · step? u64 · block? u64 · score? f64 · threshold? f64 · held? u64 · attributes |
+//! | 6 cache | cache · outcome u8 (0 hit, 1 miss, 2 eviction, 3 lookup) · step? u64 · block? u64 · score? f64 · threshold? f64 · held? u64 · attributes |
 //! | 7 session start | session u64 · name · tags |
 //! | 8 session end | session u64 |
 
@@ -272,6 +272,7 @@ impl Note {
                     0 => CacheOutcome::Hit,
                     1 => CacheOutcome::Miss,
                     2 => CacheOutcome::Eviction,
+                    3 => CacheOutcome::Lookup,
                     _ => return None,
                 },
                 step: from.optional()?,
@@ -393,6 +394,27 @@ impl Decoder<'_> {
         }
         Some(attributes)
     }
+}
+
+#[test]
+fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
+    let note = Note::Cache {
+        cache: "kv".into(),
+        outcome: CacheOutcome::Lookup,
+        step: None,
+        block: Some(2),
+        score: None,
+        threshold: None,
+        held_bytes: None,
+        attributes: vec![],
+    };
+    let mut words = note.encode(7).expect("short enough");
+    let n_words = words.len();
+    assert_eq!(Note::decode(&words), Some((7, Some(note), n_words)));
+    // The outcome follows the name: four bytes of length, then two of text.
+    assert_eq!(words[2] >> 48 & 0xff, 3);
+    words[2] += 1 << 48;
+    assert_eq!(Note::decode(&words), Some((7, None, n_words)));
 }
 
 #[cfg(test)]

@@ -257,6 +257,8 @@ pub enum CacheOutcome {
     Miss,
     /// Thrown out to make room.
     Eviction,
+    /// Looked up; what came of it is recorded apart or not known.
+    Lookup,
 }
 
 /// One decision of a cache.
@@ -266,7 +268,7 @@ pub struct CacheEvent {
     pub at_ns: u64,
     /// Which cache (`teacache`, `first_block_cache`, …).
     pub cache: String,
-    /// What it did. A lookup is a hit or a miss.
+    /// What it did.
     pub outcome: CacheOutcome,
     /// Denoising step, when known.
     pub step: Option<u64>,

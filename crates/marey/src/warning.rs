@@ -37,12 +37,17 @@ pub enum Warning {
     },
     /// The totals of the capture were taken before its end: later calls are counted from single records only.
     TotalsAreOld,
+    /// Recording is switched off: what the run did is not in the capture.
+    RecordingOff,
 }
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DamagedBytes { offset, length } => {
+                if *length == 1 {
+                    return write!(f, "1 damaged byte at offset {offset} was passed over");
+                }
                 write!(f, "{length} damaged bytes at offset {offset} were passed over")
             }
             Self::Truncated { offset } => write!(f, "the capture ends within a block (offset {offset})"),
@@ -57,6 +62,9 @@ impl fmt::Display for Warning {
             }
             Self::TotalsAreOld => {
                 f.write_str("the capture was not closed: totals come from its last snapshot and the records after it")
+            }
+            Self::RecordingOff => {
+                f.write_str("recording is switched off (MAREY_ENABLED=0): nothing was measured")
             }
         }
     }

@@ -17,16 +17,25 @@ pub struct NameRow {
     pub name: String,
     /// Completed calls. The total counts every call, also one within another of the same name.
     pub calls: CallStats,
-    /// Time that is under no other section, open calls included.
+    /// Time that is under no other section, open calls included; 0 also where it is not known.
     pub self_ns: u64,
+    /// `self_ns` is known; absent as in [`SectionRow`](crate::SectionRow).
+    pub is_self_known: bool,
     /// Share of the wall time during which at least one of them was open, 0 to 1; absent as in
     /// [`SectionRow`](crate::SectionRow).
     pub share_of_wall_ratio: Option<f64>,
 }
 
+impl NameRow {
+    /// Time that is under no other section; `None` where it is not known.
+    pub fn known_self_ns(&self) -> Option<u64> {
+        self.is_self_known.then_some(self.self_ns)
+    }
+}
+
 /// Sections with completed calls by name, longest total first, then by name.
 pub(crate) fn by_name(run: &Run, records: &Records, coverage: &Coverage<'_>) -> Vec<NameRow> {
-    let self_ns = self_ns(run, coverage);
+    let self_ns = coverage.self_ns();
     let mut nodes_by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (id, node) in run.nodes.iter().enumerate().skip(1) {
         if node.kind == NodeKind::Section {
@@ -35,11 +44,17 @@ pub(crate) fn by_name(run: &Run, records: &Records, coverage: &Coverage<'_>) -> 
     }
     let mut rows: Vec<NameRow> = nodes_by_name
         .into_iter()
-        .map(|(name, nodes)| NameRow {
-            name: name.to_owned(),
-            calls: calls(run, records, &nodes),
-            self_ns: nodes.iter().map(|node| self_ns[*node]).sum(),
-            share_of_wall_ratio: coverage.share_ratio(&nodes),
+        .map(|(name, nodes)| {
+            let self_ns = nodes
+                .iter()
+                .try_fold(0u64, |sum, node| Some(sum.saturating_add(self_ns[*node]?)));
+            NameRow {
+                name: name.to_owned(),
+                calls: calls(run, records, &nodes),
+                self_ns: self_ns.unwrap_or_default(),
+                is_self_known: self_ns.is_some(),
+                share_of_wall_ratio: coverage.share_ratio(&nodes),
+            }
         })
         .filter(|row| row.calls.count > 0)
         .collect();
@@ -59,18 +74,4 @@ pub(crate) fn calls(run: &Run, records: &Records, nodes: &[usize]) -> CallStats 
         [only] => CallStats::new(&totals, Some(records.of(*only))),
         _ => CallStats::new(&totals, Some(&records.of_all(nodes))),
     }
-}
-
-/// Time of each node that is under none of its children.
-fn self_ns(run: &Run, coverage: &Coverage<'_>) -> Vec<u64> {
-    let mut self_ns: Vec<u64> = (0..run.nodes.len())
-        .map(|node| coverage.inclusive_ns(node))
-        .collect();
-    for (id, node) in run.nodes.iter().enumerate().skip(1) {
-        if let (false, Some(parent)) = (node.is_detached, node.parent) {
-            let of_parent = &mut self_ns[parent as usize];
-            *of_parent = of_parent.saturating_sub(coverage.inclusive_ns(id));
-        }
-    }
-    self_ns
 }

@@ -53,8 +53,9 @@ pub struct SectionRow {
     pub calls: CallStats,
     /// Sum of all calls, open ones up to the end of the run.
     pub inclusive_ns: u64,
-    /// `inclusive_ns` without what is under it. Of all threads together, like `inclusive_ns`.
-    pub self_ns: u64,
+    /// `inclusive_ns` without what is under it. Of all threads together, like `inclusive_ns`. `None` where what is under
+    /// it took longer than it: a child outlived its parent, or children of one call ran in several threads.
+    pub self_ns: Option<u64>,
     /// Share of the wall time during which at least one call was open, 0 to 1. `None` when records are missing and the
     /// calls may have overlapped.
     pub share_of_wall_ratio: Option<f64>,
@@ -129,6 +130,7 @@ fn tree(run: &Run, records: &Records, coverage: &Coverage<'_>) -> Vec<SectionRow
     let inclusive_ns: Vec<u64> = (0..run.nodes.len())
         .map(|node| coverage.inclusive_ns(node))
         .collect();
+    let self_ns = coverage.self_ns();
     let children = children(run, coverage, &inclusive_ns);
     let mut rows = Vec::new();
     // Last in, first out: children are pushed in reverse, so that the longest comes first.
@@ -139,16 +141,8 @@ fn tree(run: &Run, records: &Records, coverage: &Coverage<'_>) -> Vec<SectionRow
     };
     push(&mut waiting, 0, 0);
     while let Some((node, depth)) = waiting.pop() {
-        let below = children.get(&node).map_or(&[][..], Vec::as_slice);
-        rows.push(row(
-            run,
-            records,
-            coverage,
-            &inclusive_ns,
-            node,
-            depth,
-            below,
-        ));
+        let times = (inclusive_ns[node], self_ns[node]);
+        rows.push(row(run, records, coverage, node, depth, times));
         push(&mut waiting, node, depth + 1);
     }
     rows
@@ -158,16 +152,11 @@ fn row(
     run: &Run,
     records: &Records,
     coverage: &Coverage<'_>,
-    inclusive_ns: &[u64],
     node: usize,
     depth: u32,
-    below: &[usize],
+    (inclusive_ns, self_ns): (u64, Option<u64>),
 ) -> SectionRow {
     let described = &run.nodes[node];
-    let within_ns = below
-        .iter()
-        .filter(|child| !run.nodes[**child].is_detached)
-        .fold(0u64, |sum, child| sum.saturating_add(inclusive_ns[*child]));
     let recorded = records.is_complete(&[node]).then(|| records.of(node));
     let n_open = coverage.open(node).len() as u64;
     SectionRow {
@@ -178,8 +167,8 @@ fn row(
         kind: described.kind.into(),
         is_detached: described.is_detached,
         calls: CallStats::new(&[&run.totals[node]], recorded),
-        inclusive_ns: inclusive_ns[node],
-        self_ns: inclusive_ns[node].saturating_sub(within_ns),
+        inclusive_ns,
+        self_ns,
         share_of_wall_ratio: coverage.share_ratio(&[node]),
         open: (n_open > 0).then(|| OpenCalls {
             count: n_open,

@@ -34,7 +34,7 @@ pub(super) struct TimingStats {
     #[serde(flatten)]
     calls: CallsObject,
     #[serde(rename = "self")]
-    own: f64,
+    own: Option<f64>,
     share_of_wall: Option<f64>,
 }
 
@@ -75,7 +75,7 @@ impl TimingStats {
     pub(super) fn new(row: &NameRow) -> Self {
         Self {
             calls: CallsObject::new(&row.calls),
-            own: seconds(row.self_ns),
+            own: row.known_self_ns().map(seconds),
             share_of_wall: row.share_of_wall_ratio,
         }
     }

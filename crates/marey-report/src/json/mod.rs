@@ -1,7 +1,9 @@
 //! `profiling_report.json`. Its fields are described in `docs/schema/profiling_report.schema.json`.
 
+mod attributes;
 mod caches;
 mod calls;
+mod counters;
 mod memory;
 mod quality;
 mod run;
@@ -13,8 +15,10 @@ use crate::escape;
 use crate::model::Report;
 use crate::quantity::float;
 
+use attributes::AttributedObject;
 use caches::CacheAnalysis;
 use calls::{IterationStats, TimingStats};
+use counters::CounterObject;
 use memory::MemoryAnalysis;
 use quality::DataQuality;
 use run::{EventObject, RunObject, SessionObject, StatusObject};
@@ -41,6 +45,9 @@ struct Document<'a> {
     under_no_section: UnderNoSectionObject,
     memory: Option<MemoryAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
+    counters: Pairs<&'a str, CounterObject>,
+    section_attributes: Vec<AttributedObject<'a>>,
+    section_attributes_left_out: u64,
     sessions: Vec<SessionObject<'a>>,
     events: Vec<EventObject<'a>>,
     data_quality: DataQuality<'a>,
@@ -88,6 +95,20 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .caches
             .as_ref()
             .map(|caches| CacheAnalysis::new(report, caches)),
+        counters: Pairs(
+            report
+                .counters
+                .iter()
+                .map(|found| (found.name.as_str(), CounterObject::new(report, found)))
+                .collect(),
+        ),
+        section_attributes: report
+            .attributes
+            .calls
+            .iter()
+            .map(AttributedObject::new)
+            .collect(),
+        section_attributes_left_out: report.attributes.n_calls_left_out,
         sessions: report.sessions.iter().map(SessionObject::new).collect(),
         events: report
             .events

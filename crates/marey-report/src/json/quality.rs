@@ -11,9 +11,18 @@ pub(super) struct DataQuality<'a> {
     is_complete: bool,
     how_measured: &'a str,
     clock: Option<&'a str>,
+    synchronised_sections: Vec<SynchronisedObject<'a>>,
     losses: Pairs<&'static str, u64>,
     warnings: &'a [String],
     open_sections: Vec<OpenObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct SynchronisedObject<'a> {
+    section: u32,
+    path: Vec<&'a str>,
+    calls: u64,
+    is_at_least: bool,
 }
 
 #[derive(Serialize)]
@@ -33,6 +42,16 @@ impl<'a> DataQuality<'a> {
             is_complete: quality.is_complete,
             how_measured: &quality.how_measured,
             clock: report.run.clock.as_deref(),
+            synchronised_sections: quality
+                .synchronised
+                .iter()
+                .map(|row| SynchronisedObject {
+                    section: row.node,
+                    path: report.call_path(row.node),
+                    calls: row.n_calls,
+                    is_at_least: row.is_at_least,
+                })
+                .collect(),
             losses: Pairs(losses.map(|loss| (loss.kind, loss.count)).collect()),
             warnings: &quality.warnings,
             open_sections: quality

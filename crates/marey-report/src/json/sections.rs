@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::calls::CallsObject;
 use super::seconds;
 use crate::model::Report;
+use crate::quantity::counted;
 
 /// One call path.
 #[derive(Serialize)]
@@ -18,7 +19,7 @@ pub(super) struct SectionObject<'a> {
     is_detached: bool,
     inclusive: f64,
     #[serde(rename = "self")]
-    own: f64,
+    own: Option<f64>,
     share_of_wall: Option<f64>,
     #[serde(flatten)]
     calls: CallsObject,
@@ -49,7 +50,7 @@ impl<'a> SectionObject<'a> {
             kind: row.kind,
             is_detached: row.is_detached,
             inclusive: seconds(row.inclusive_ns),
-            own: seconds(row.self_ns),
+            own: row.self_ns.map(seconds),
             share_of_wall: row.share_of_wall_ratio,
             calls: CallsObject::new(&row.calls),
             open: row.open.map(|open| OpenObject {
@@ -78,8 +79,10 @@ impl UnderNoSectionObject {
 pub(crate) fn reason(why: NotAvailable) -> String {
     match why {
         NotAvailable::NotRecordedOneByOne(n) => {
-            format!("{n} sections were not recorded one by one")
+            counted(n, "section was", "sections were") + " not recorded one by one"
         }
-        NotAvailable::NotRecorded(n) => format!("{n} sections were not recorded at all"),
+        NotAvailable::NotRecorded(n) => {
+            counted(n, "section was", "sections were") + " not recorded at all"
+        }
     }
 }

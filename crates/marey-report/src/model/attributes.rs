@@ -45,7 +45,7 @@ impl Serialize for NamedValues {
 }
 
 impl AttributeValue {
-    fn new(value: &Value) -> Self {
+    pub(super) fn new(value: &Value) -> Self {
         match value {
             Value::Bool(v) => Self::Bool(*v),
             Value::Int(v) => Self::Int(*v),

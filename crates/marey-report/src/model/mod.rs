@@ -1,5 +1,6 @@
 //! Everything that any format shows, once. Missing is `None`.
 
+mod attributed;
 mod attributes;
 mod moments;
 mod quality;
@@ -8,14 +9,15 @@ mod run_facts;
 use std::collections::BTreeMap;
 
 use marey::Run;
-use marey_analysis::{Caches, Iterations, Memory, SectionRow, Sections, UnderNoSection};
+use marey_analysis::{Caches, Counter, Iterations, Memory, SectionRow, Sections, UnderNoSection};
 use serde::Serialize;
 
 use crate::quantity::float;
 
+pub use attributed::{AttributeFacts, Attributed, AttributedCallFacts};
 pub use attributes::{AttributeValue, NamedValues};
 pub use moments::{CacheMoment, EventMoment, SessionFacts};
-pub use quality::{Loss, OpenCall, Quality};
+pub use quality::{Loss, OpenCall, Quality, Synchronised};
 pub use run_facts::{RunFacts, RunStatus, StatusKind};
 
 /// What is shown about one run. Names in it are as the user gave them: each format escapes them for itself.
@@ -35,6 +37,10 @@ pub struct Report {
     pub caches: Option<Caches>,
     /// Each cache event, in order of time.
     pub cache_timeline: Vec<CacheMoment>,
+    /// Readings of each counter.
+    pub counters: Vec<Counter>,
+    /// What was said about single calls.
+    pub attributes: Attributed,
     /// Named intervals, in order of their start.
     pub sessions: Vec<SessionFacts>,
     /// Points in time, in order.
@@ -51,6 +57,7 @@ impl Report {
     /// Asks every question about the run.
     pub fn new(run: &Run) -> Self {
         let sections = marey_analysis::sections(run);
+        let attributes = marey_analysis::attributes(run);
         let rows = sections.tree.iter().enumerate();
         let rows_by_node = rows.map(|(index, row)| (row.node, index)).collect();
         Self {
@@ -60,13 +67,15 @@ impl Report {
             memory: marey_analysis::memory(run),
             caches: marey_analysis::caches(run),
             cache_timeline: run.cache_events.iter().map(CacheMoment::new).collect(),
+            counters: marey_analysis::counters(run),
+            attributes: Attributed::new(&attributes),
             sessions: marey_analysis::sessions(run)
                 .into_iter()
                 .map(SessionFacts::new)
                 .collect(),
             events: run.events.iter().map(EventMoment::new).collect(),
             under_no_section_ratio: under_no_section_ratio(&sections),
-            quality: Quality::new(run),
+            quality: Quality::new(run, &attributes.synchronised),
             sections,
             rows_by_node,
         }

@@ -37,7 +37,7 @@ pub struct CacheMoment {
     pub at_ns: u64,
     /// Which cache; not safe to print.
     pub cache: String,
-    /// `hit`, `miss` or `eviction`.
+    /// `hit`, `miss`, `eviction` or `lookup`.
     pub outcome: &'static str,
     /// Denoising step, when known.
     pub step: Option<u64>,
@@ -83,6 +83,7 @@ impl CacheMoment {
                 CacheOutcome::Hit => "hit",
                 CacheOutcome::Miss => "miss",
                 CacheOutcome::Eviction => "eviction",
+                CacheOutcome::Lookup => "lookup",
             },
             step: event.step,
             block: event.block,

@@ -1,6 +1,7 @@
 //! How far the figures can be trusted: what was lost, what was odd, what had not ended.
 
-use marey::Run;
+use marey::{Run, Status};
+use marey_analysis::SynchronisedRow;
 use serde::Serialize;
 
 /// How far the figures of a report can be trusted.
@@ -10,6 +11,8 @@ pub struct Quality {
     pub is_complete: bool,
     /// What durations mean.
     pub how_measured: String,
+    /// Sections that waited for the GPU at both ends: their times include that.
+    pub synchronised: Vec<Synchronised>,
     /// What was not recorded; only what is not 0.
     pub losses: Vec<Loss>,
     /// What was wrong with the capture.
@@ -18,7 +21,18 @@ pub struct Quality {
     pub open: Vec<OpenCall>,
 }
 
-/// Something that was not recorded.
+/// A call path that was synchronised with the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Synchronised {
+    /// Index into `Run::nodes`.
+    pub node: u32,
+    /// How many of its calls.
+    pub n_calls: u64,
+    /// There may have been more, which were not recorded one by one.
+    pub is_at_least: bool,
+}
+
+/// Something that was not recorded, or could have been lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
     /// A name for programs.
@@ -27,6 +41,8 @@ pub struct Loss {
     pub count: u64,
     /// What that means, after the number.
     pub meaning: &'static str,
+    /// Nothing of it is missing here: it would be after a kill.
+    pub is_only_risk: bool,
 }
 
 /// A section that had not ended.
@@ -42,12 +58,17 @@ pub struct OpenCall {
     pub so_far_ns: u64,
 }
 
+const PRIVATE_MEMORY: &str = "threads_in_private_memory";
+
 impl Quality {
-    pub(super) fn new(run: &Run) -> Self {
+    pub(super) fn new(run: &Run, synchronised: &[SynchronisedRow]) -> Self {
+        let losses = losses(run);
+        let is_whole = losses.iter().all(|loss| loss.is_only_risk);
         Self {
-            is_complete: run.losses.is_none() && run.warnings.is_empty(),
+            is_complete: is_whole && run.warnings.is_empty(),
             how_measured: how_measured(&run.info.clock),
-            losses: losses(run),
+            synchronised: synchronised.iter().map(Synchronised::new).collect(),
+            losses,
             warnings: run.warnings.iter().map(ToString::to_string).collect(),
             open: run
                 .open
@@ -59,6 +80,16 @@ impl Quality {
                     so_far_ns: run.wall_ns.saturating_sub(open.start_ns),
                 })
                 .collect(),
+        }
+    }
+}
+
+impl Synchronised {
+    fn new(row: &SynchronisedRow) -> Self {
+        Self {
+            node: row.node,
+            n_calls: row.n_calls,
+            is_at_least: row.is_at_least,
         }
     }
 }
@@ -84,41 +115,77 @@ fn losses(run: &Run) -> Vec<Loss> {
         (
             "sections_ring_full",
             lost.sections_ring_full,
-            "sections are in the totals only: a ring was full",
+            [
+                "section is in the totals only: a ring was full",
+                "sections are in the totals only: a ring was full",
+            ],
         ),
         (
             "sections_not_written",
             lost.sections_not_written,
-            "sections are in the totals only: the capture could not be written or reached its size cap",
+            [
+                "section is in the totals only: the capture could not be written or reached its size cap",
+                "sections are in the totals only: the capture could not be written or reached its size cap",
+            ],
         ),
         (
             "notes_dropped",
             lost.notes_dropped,
-            "events, readings or attributes were dropped",
+            [
+                "event, reading or attribute was dropped",
+                "events, readings or attributes were dropped",
+            ],
         ),
         (
             "calls_without_name",
             lost.calls_without_name,
-            "calls are under \"(other)\": too many names or call paths",
+            [
+                "call is under \"(other)\": too many names or call paths",
+                "calls are under \"(other)\": too many names or call paths",
+            ],
         ),
         (
             "sections_unrecorded",
             lost.sections_unrecorded,
-            "sections were not recorded at all: too many were open",
+            [
+                "section was not recorded at all: too many were open",
+                "sections were not recorded at all: too many were open",
+            ],
         ),
         (
-            "threads_in_private_memory",
+            PRIVATE_MEMORY,
             lost.threads_in_private_memory,
-            "threads recorded in private memory, which a kill would lose",
+            in_private_memory(&run.status),
         ),
     ];
+    // Whoever closed the capture drained these threads before.
+    let was_closed = matches!(run.status, Status::Finished | Status::Failed(_));
     table
         .into_iter()
         .filter(|(_, count, _)| *count > 0)
-        .map(|(kind, count, meaning)| Loss {
+        .map(|(kind, count, [one, several])| Loss {
             kind,
             count,
-            meaning,
+            meaning: if count == 1 { one } else { several },
+            is_only_risk: kind == PRIVATE_MEMORY && was_closed,
         })
         .collect()
+}
+
+/// What became of that which threads in private memory had not drained.
+fn in_private_memory(status: &Status) -> [&'static str; 2] {
+    match status {
+        Status::Killed(_) | Status::EndedWithoutClosing => [
+            "thread recorded in private memory: what it had not drained is lost (how much is not known)",
+            "threads recorded in private memory: what they had not drained is lost (how much is not known)",
+        ],
+        Status::Running => [
+            "thread records in private memory: what it has not drained is not in here and would be lost by a kill",
+            "threads record in private memory: what they have not drained is not in here and would be lost by a kill",
+        ],
+        Status::Finished | Status::Failed(_) => [
+            "thread recorded in private memory: what it had not drained would be lost by a kill",
+            "threads recorded in private memory: what they had not drained would be lost by a kill",
+        ],
+    }
 }

@@ -1,6 +1,8 @@
 //! A titled block between rules.
 
-/// Title and lines between rules of this width: characters of the widest line, at least `min_width`. Ends with a line
+use crate::width::columns;
+
+/// Title and lines between rules of this width: columns of the widest line, at least `min_width`. Ends with a line
 /// feed.
 pub(super) fn titled(title: &str, lines: &[String], min_width: usize) -> String {
     framed(title, None, lines, min_width)
@@ -17,7 +19,7 @@ fn framed(title: &str, header: Option<&str>, lines: &[String], min_width: usize)
         .map(String::as_str)
         .chain(header)
         .chain([title]);
-    let longest = all.map(|line| line.chars().count()).max().unwrap_or(0);
+    let longest = all.map(columns).max().unwrap_or(0);
     let width = longest.max(min_width);
     let rule = "=".repeat(width);
     let mut text = format!("{rule}\n{title}\n{rule}\n");

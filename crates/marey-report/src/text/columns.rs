@@ -1,6 +1,7 @@
 //! A table whose columns are as wide as what is in them: texts to the left, figures to the right.
 
 use super::block;
+use crate::width::{columns, pad_end, pad_start};
 
 /// Rows under headers; every row has as many cells as there are headers.
 pub(super) struct Columns {
@@ -48,10 +49,10 @@ impl Columns {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.headers.iter().map(|h| h.chars().count()).collect();
+        let mut widths: Vec<usize> = self.headers.iter().copied().map(columns).collect();
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
+                *width = (*width).max(columns(cell));
             }
         }
         widths
@@ -65,9 +66,9 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], alignment: L
         .map(|(index, (cell, width))| {
             let is_last = index + 1 == widths.len();
             if index == 0 || (is_last && alignment == Last::Text) {
-                format!("{cell:<width$}")
+                pad_end(cell, *width)
             } else {
-                format!("{cell:>width$}")
+                pad_start(cell, *width)
             }
         })
         .collect();

@@ -10,6 +10,7 @@ use super::sections::shown_path;
 use crate::escape::cut;
 use crate::model::Report;
 use crate::quantity::{bytes, growth, known, mebibytes, percent, time_s};
+use crate::width::pad_end;
 
 const TITLE: &str = "MEMORY USAGE SUMMARY";
 const WIDTH: usize = 82;
@@ -42,7 +43,8 @@ fn reading_row(reading: &LabelledReading) -> String {
 
 fn row(label: &str, figures: [&str; 3]) -> String {
     let [allocated, reserved, peak] = figures;
-    format!("{label:<LABEL_WIDTH$} {allocated:>12} {reserved:>12} {peak:>12}")
+    let label = pad_end(label, LABEL_WIDTH);
+    format!("{label} {allocated:>12} {reserved:>12} {peak:>12}")
 }
 
 /// Peaks by source and growth by section; `None` without readings.

@@ -1,8 +1,10 @@
 //! The terminal summary, which is also `timing_summary.txt`.
 
+mod attributes;
 mod block;
 mod caches;
 mod columns;
+mod counters;
 mod iterations;
 mod memory;
 mod quality;
@@ -35,6 +37,8 @@ pub fn summary(report: &Report) -> String {
     parts.extend(iterations::steadiness(report));
     parts.extend(memory::details(report));
     parts.extend(caches::table(report));
+    parts.extend(counters::table(report));
+    parts.extend(attributes::table(report));
     parts.extend(sessions::table(report));
     parts.push(quality::lines(report));
     parts.join("\n")

@@ -2,10 +2,11 @@
 
 use super::sections::shown_path;
 use crate::escape::{cut, visible};
-use crate::model::{OpenCall, Report};
-use crate::quantity::{duration_ns, time_s};
+use crate::model::{OpenCall, Report, Synchronised};
+use crate::quantity::{counted, duration_ns, time_s};
 
 const MAX_OPEN: usize = 20;
+const MAX_SYNCHRONISED: usize = 20;
 
 /// Status, open sections, losses, warnings and how durations were measured.
 pub(super) fn lines(report: &Report) -> String {
@@ -13,8 +14,9 @@ pub(super) fn lines(report: &Report) -> String {
     let mut lines = vec![
         format!("Run: {}", run(report)),
         format!("Status: {}", cut(&report.status.text(), 400)),
-        format!("How measured: {}", visible(&quality.how_measured)),
+        format!("How measured: {}", cut(&quality.how_measured, 400)),
     ];
+    lines.extend(synchronised(report));
     let open = quality.open.iter();
     lines.extend(open.take(MAX_OPEN).map(|open| open_line(report, open)));
     if quality.open.len() > MAX_OPEN {
@@ -24,7 +26,8 @@ pub(super) fn lines(report: &Report) -> String {
         ));
     }
     for loss in &quality.losses {
-        lines.push(format!("Lost: {} {}", loss.count, loss.meaning));
+        let what = if loss.is_only_risk { "Note" } else { "Lost" };
+        lines.push(format!("{what}: {} {}", loss.count, loss.meaning));
     }
     for warning in &quality.warnings {
         lines.push(format!("Warning: {}", visible(warning)));
@@ -33,6 +36,30 @@ pub(super) fn lines(report: &Report) -> String {
         lines.push("Data: complete, nothing was lost".into());
     }
     lines.join("\n") + "\n"
+}
+
+/// The sections whose times include waiting for the GPU; `None` when there were none.
+fn synchronised(report: &Report) -> Option<String> {
+    let rows = &report.quality.synchronised;
+    if rows.is_empty() {
+        return None;
+    }
+    let shown = |row: &Synchronised| {
+        let path = shown_path(&report.call_path(row.node), 100);
+        let at_least = if row.is_at_least { "at least " } else { "" };
+        format!(
+            "{path} ({at_least}{})",
+            counted(row.n_calls, "call", "calls")
+        )
+    };
+    let mut sections: Vec<String> = rows.iter().take(MAX_SYNCHRONISED).map(shown).collect();
+    if rows.len() > MAX_SYNCHRONISED {
+        sections.push(format!("… and {} more", rows.len() - MAX_SYNCHRONISED));
+    }
+    Some(format!(
+        "Synchronised with the GPU at both ends: {}; their times include waiting for the GPU",
+        sections.join(", ")
+    ))
 }
 
 fn run(report: &Report) -> String {

@@ -6,7 +6,8 @@ use super::columns::{Columns, Last};
 use crate::escape::{cut, visible};
 use crate::json::reason;
 use crate::model::Report;
-use crate::quantity::{UNKNOWN, duration, duration_ns, known, percent};
+use crate::quantity::{UNKNOWN, counted, duration, duration_ns, known, percent};
+use crate::width;
 
 const NAME_WIDTH: usize = 48;
 /// Deeper levels are not indented further.
@@ -20,7 +21,7 @@ const HEADERS: [&str; 12] = [
     "Self",
     "Share",
     "Mean",
-    "p50",
+    "Median",
     "p95",
     "p99",
     "Max",
@@ -40,7 +41,11 @@ pub(super) fn tree(report: &Report) -> String {
     table.row(under_no_section(report));
     let mut notes = Vec::new();
     if rows.len() > MAX_ROWS {
-        notes.push(format!("… and {} more call paths", rows.len() - MAX_ROWS));
+        let more = (rows.len() - MAX_ROWS) as u64;
+        notes.push(format!(
+            "… and {}",
+            counted(more, "more call path", "more call paths")
+        ));
     }
     if let UnderNoSection::Unknown(why) = report.sections.under_no_section {
         notes.push(format!("Under no section: not available: {}.", reason(why)));
@@ -54,6 +59,13 @@ pub(super) fn tree(report: &Report) -> String {
     }
     if rows.iter().any(|row| row.open.is_some()) {
         notes.push("* had not ended: inclusive and self time reach to the end of the run.".into());
+    }
+    if rows.iter().any(|row| row.self_ns.is_none()) {
+        notes.push(
+            "Self is not known (-) where what is under a section took longer than it: it outlived the section, or ran in \
+             several threads at once."
+                .into(),
+        );
     }
     notes.extend(precision.notes());
     table.block("SECTIONS - Inclusive and Self Time", &notes)
@@ -70,10 +82,13 @@ fn cells(row: &SectionRow) -> Vec<String> {
         shown_name(row),
         calls.count.to_string(),
         duration_ns(row.inclusive_ns),
-        duration_ns(row.self_ns),
+        known(row.self_ns, duration_ns),
         known(row.share_of_wall_ratio, percent),
         known(calls.mean_ns, duration),
-        percentile(|p| p.p50_ns),
+        known(calls.median_ns, |ns| {
+            let is_exact = calls.percentiles.is_none_or(|p| p.is_exact);
+            approximate(is_exact, &duration(ns))
+        }),
         percentile(|p| p.p95_ns),
         percentile(|p| p.p99_ns),
         known(calls.max_ns, duration_ns),
@@ -113,12 +128,10 @@ fn under_no_section(report: &Report) -> Vec<String> {
 pub(super) fn shown_path(path: &[&str], width: usize) -> String {
     let shown: Vec<String> = path.iter().map(|name| visible(name)).collect();
     let joined = shown.join(" / ");
-    let length = joined.chars().count();
-    if length <= width {
+    if width::fits(&joined, width) {
         return joined;
     }
-    let kept = joined.chars().skip(length - (width - 1));
-    ['…'].into_iter().chain(kept).collect()
+    width::back(&joined, width)
 }
 
 /// Marks a figure that comes from a histogram.

@@ -6,6 +6,7 @@ use super::block;
 use crate::escape::cut;
 use crate::model::Report;
 use crate::quantity::{float, known, seconds};
+use crate::width::pad_end;
 
 const TITLE: &str = "PROFILING SUMMARY - Top Operations by Total Time";
 /// The header's columns end here, and so do those of the rows.
@@ -43,5 +44,6 @@ fn name_row(found: &NameRow) -> String {
 
 fn row(name: &str, count: &str, figures: [&str; 4]) -> String {
     let [total, mean, min, max] = figures;
-    format!("{name:<NAME_WIDTH$} {count:>7} {total:>10} {mean:>10} {min:>10} {max:>10}")
+    let name = pad_end(name, NAME_WIDTH);
+    format!("{name} {count:>7} {total:>10} {mean:>10} {min:>10} {max:>10}")
 }

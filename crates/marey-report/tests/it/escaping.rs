@@ -23,8 +23,11 @@ fn hostile_run() -> Run {
             run.threads[0].name = HOSTILE.into();
         })
         .section(HOSTILE, 0, 5, |s| {
-            s.iteration(HOSTILE, 1, 4, |_| {});
+            s.iteration(HOSTILE, 1, 4, |_| {})
+                .attributes(attributes.clone())
+                .attributes(vec![("sync".into(), true.into())]);
         })
+        .counter(HOSTILE, 2, 0.5)
         .open(HOSTILE, 6, |_| {})
         .session(HOSTILE, 0, None, attributes.clone())
         .event(HOSTILE, 3, attributes.clone())

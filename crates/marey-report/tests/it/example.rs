@@ -8,11 +8,12 @@
 //! writer                                                    |save|
 //! memory      ^           ^      ^                    ^      ^
 //! cache                ^    ^  ^             ^
+//! queue     ^                 ^                    ^
 //! ```
 
 use marey::{
     CacheEvent, CacheOutcome, Losses, MemoryReading, MemorySource, Run, RunBuilder, RunInfo,
-    Status, Value, Warning, Within,
+    Section, Status, Value, Warning, Within,
 };
 
 const MS: u64 = 1_000_000;
@@ -35,8 +36,7 @@ pub(crate) fn killed_latent_video() -> Run {
         })
         .finish(90 * MS);
     run.status = Status::Killed(9);
-    run.sections
-        .retain(|section| run.nodes[section.node as usize].name != "denoise_step");
+    without_records_of(&mut run, "denoise_step");
     run.losses = Losses {
         sections_ring_full: 6,
         notes_dropped: 2,
@@ -44,6 +44,19 @@ pub(crate) fn killed_latent_video() -> Run {
     };
     run.warnings = vec![Warning::Truncated { offset: 4096 }];
     run
+}
+
+/// Drops the records of the sections of one name; attributes stay with the others.
+fn without_records_of(run: &mut Run, name: &str) {
+    let is_kept = |section: &Section| run.nodes[section.node as usize].name != name;
+    let kept: Vec<bool> = run.sections.iter().map(is_kept).collect();
+    run.section_attributes.retain(|given| kept[given.section]);
+    for given in &mut run.section_attributes {
+        given.section = kept[..given.section].iter().filter(|kept| **kept).count();
+    }
+    let mut index = 0..;
+    run.sections
+        .retain(|_| index.next().is_some_and(|index| kept[index]));
 }
 
 fn pipeline(builder: RunBuilder) -> RunBuilder {
@@ -70,6 +83,10 @@ fn pipeline(builder: RunBuilder) -> RunBuilder {
                 ("loss".into(), f64::NAN.into()),
             ],
         );
+    let builder = builder
+        .counter("queue_length", 0, 4.0)
+        .counter("queue_length", 30 * MS, 1.0)
+        .counter("queue_length", 78 * MS, 2.5);
     caches(memory(builder))
 }
 
@@ -80,7 +97,11 @@ fn block(s: &mut Within<'_>, at_ms: u64) {
             let start_ns = (at_ms + start) * MS;
             s.iteration("denoise_step", start_ns, start_ns + length * MS, |_| {});
         }
-    });
+    })
+    .attributes(vec![
+        ("sync".into(), true.into()),
+        ("first_frame".into(), (at_ms / 2).into()),
+    ]);
 }
 
 fn memory(builder: RunBuilder) -> RunBuilder {

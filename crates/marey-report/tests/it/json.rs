@@ -1,6 +1,6 @@
 //! `profiling_report.json` and `memory_log.json`.
 
-use marey::{NodeTotals, Run, RunBuilder};
+use marey::{CacheOutcome, NodeTotals, Run, RunBuilder};
 use marey_report::{Report, memory_log, profiling_report};
 use serde_json::Value;
 
@@ -87,6 +87,52 @@ fn every_report_follows_the_published_schema() {
     unknown.totals.iter_mut().for_each(|t| t.histogram = None);
     unknown.losses.sections_not_written = 12;
     assert_follows_schema(&document(&unknown));
+    let mut looked_up = latent_video();
+    looked_up.cache_events[0].outcome = CacheOutcome::Lookup;
+    assert_follows_schema(&document(&looked_up));
+    let mut many = RunBuilder::new();
+    for at_ns in 0..10_001u32 {
+        many = many.counter("flip", at_ns.into(), f64::from(at_ns % 2));
+    }
+    assert_follows_schema(&document(&many.finish(10_001)));
+}
+
+#[test]
+fn counters_and_attributes_have_the_documented_keys() {
+    let report = document(&latent_video());
+    let queue = &report["counters"]["queue_length"];
+    assert_eq!((&queue["count"], &queue["mean"]), (&3.into(), &2.5.into()));
+    assert_eq!(queue["series"][1]["timestamp"], 1_700_000_000.155);
+    let call = &report["section_attributes"][0];
+    assert_eq!(
+        (&call["start_s"], &call["duration_s"]),
+        (&0.018.into(), &0.024.into())
+    );
+    assert_eq!(call["attributes"]["sync"], true);
+    assert_eq!(report["section_attributes_left_out"], 0);
+    let synchronised = &report["data_quality"]["synchronised_sections"][0];
+    assert_eq!(synchronised["section"], call["section"]);
+    assert_eq!(
+        (&synchronised["calls"], &synchronised["is_at_least"]),
+        (&2.into(), &false.into())
+    );
+}
+
+#[test]
+fn a_self_time_that_is_not_known_is_null() {
+    // 0         10        20
+    // |- serve -|
+    //     |--- stream ---|
+    let run = RunBuilder::new()
+        .section("serve", 0, 10, |s| {
+            s.section("stream", 4, 16, |_| {});
+        })
+        .finish(20);
+    let report = document(&run);
+    assert_eq!(report["sections"][0]["self"], Value::Null);
+    assert_eq!(report["timing_stats"]["serve"]["self"], Value::Null);
+    assert_eq!(report["timing_stats"]["stream"]["self"], 12e-9);
+    assert_follows_schema(&report);
 }
 
 #[test]

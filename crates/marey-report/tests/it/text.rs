@@ -1,6 +1,6 @@
 //! What is shown on a terminal.
 
-use marey::RunBuilder;
+use marey::{CacheEvent, CacheOutcome, RunBuilder, Status, Value, Warning};
 use marey_report::{
     Report, cache_markdown, iteration_summary, memory_summary, summary, timing_summary,
 };
@@ -93,14 +93,14 @@ fn an_empty_run_has_a_summary_too() {
     (no section was completed)
     ====================================================================================================
 
-    ==================================================================================================
+    =====================================================================================================
     SECTIONS - Inclusive and Self Time
-    ==================================================================================================
-    Section             Count  Inclusive  Self    Share  Mean  p50  p95  p99  Max  First  Mean of rest
-    --------------------------------------------------------------------------------------------------
+    =====================================================================================================
+    Section             Count  Inclusive  Self    Share  Mean  Median  p95  p99  Max  First  Mean of rest
+    -----------------------------------------------------------------------------------------------------
     (under no section)           1.00 ms        100.0 %
     Wall time 1.00 ms. Share: wall time during which the section was open.
-    ==================================================================================================
+    =====================================================================================================
 
     Run: pid 0, wall time 1.00 ms
     Status: finished
@@ -133,6 +133,113 @@ fn a_share_that_is_not_known_is_said_to_be() {
         text.contains("Under no section: not available: 2 sections were not recorded one by one."),
         "{text}"
     );
+}
+
+#[test]
+fn columns_are_aligned_for_wide_and_combined_characters() {
+    let run = RunBuilder::new()
+        .section("復号", 0, 5, |_| {})
+        .section("de\u{301}bruitage", 5, 9, |_| {})
+        .section("plain", 9, 12, |_| {})
+        .section(&"日本語".repeat(40), 12, 14, |_| {})
+        .finish(20);
+    let text = timing_summary(&Report::new(&run), 10);
+    let rows: Vec<usize> = text
+        .lines()
+        .skip(3)
+        .map(unicode_width::UnicodeWidthStr::width)
+        .collect();
+    assert!(rows.iter().all(|width| *width == 100), "{text}");
+    let text = summary(&Report::new(&run));
+    let ends = text.lines().filter(|line| line.ends_with(" %"));
+    let ends: Vec<usize> = ends.map(unicode_width::UnicodeWidthStr::width).collect();
+    assert!(ends.iter().all(|end| *end == ends[0]), "{text}");
+}
+
+#[test]
+fn no_line_of_the_terminal_is_as_long_as_what_a_user_gave() {
+    let long = "x".repeat(1 << 20);
+    let given = || vec![(long.clone(), Value::from(long.as_str()))];
+    let mut run = RunBuilder::new()
+        .section("a", 0, 5, |s| {
+            s.section("b", 1, 2, |_| {}).attributes(given());
+        })
+        .session(&long, 0, Some(5), given())
+        .counter(&long, 3, 1.0)
+        .finish(10);
+    for at_ns in 0..25 {
+        run.cache_events.push(CacheEvent {
+            at_ns,
+            cache: long.clone(),
+            outcome: CacheOutcome::Hit,
+            step: None,
+            block: None,
+            score: None,
+            threshold: None,
+            held_bytes: None,
+            attributes: given(),
+        });
+    }
+    let text = summary(&Report::new(&run));
+    let longest = text.lines().map(|line| line.chars().count()).max();
+    assert!(longest < Some(250), "{longest:?}");
+    assert!(text.contains("… and 5 more cache events"), "{text}");
+}
+
+#[test]
+fn what_threads_in_private_memory_had_not_drained_is_lost_by_a_kill_only() {
+    let said = |status: Status, n_threads: u64| {
+        let mut run = RunBuilder::new().finish(10);
+        run.status = status;
+        run.losses.threads_in_private_memory = n_threads;
+        summary(&Report::new(&run))
+    };
+    for status in [Status::Killed(9), Status::EndedWithoutClosing] {
+        let text = said(status, 1);
+        let expected = "Lost: 1 thread recorded in private memory: what it had not drained is lost (how much is not known)";
+        assert!(text.contains(expected), "{text}");
+        assert!(!text.contains("Data: complete"), "{text}");
+    }
+    let text = said(Status::Finished, 2);
+    let expected = "Note: 2 threads recorded in private memory: what they had not drained would be lost by a kill";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("Data: complete, nothing was lost"), "{text}");
+    assert!(!said(Status::Running, 2).contains("Data: complete"));
+}
+
+#[test]
+fn a_run_that_recorded_nothing_on_purpose_is_not_complete() {
+    let mut run = RunBuilder::new().finish(10);
+    run.warnings = vec![Warning::RecordingOff];
+    let text = summary(&Report::new(&run));
+    let expected = "Warning: recording is switched off (MAREY_ENABLED=0): nothing was measured";
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("Data: complete"), "{text}");
+}
+
+#[test]
+fn synchronised_sections_that_may_have_been_more_are_at_least_so_many() {
+    let mut run = latent_video();
+    run.losses.notes_dropped = 1;
+    let text = summary(&Report::new(&run));
+    let expected =
+        "Synchronised with the GPU at both ends: generate / block (at least 2 calls); their times";
+    assert!(text.contains(expected), "{text}");
+    assert!(
+        text.contains("Lost: 1 event, reading or attribute was dropped"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_self_time_that_is_not_known_is_said_to_be() {
+    let run = RunBuilder::new()
+        .section("serve", 0, 10, |s| {
+            s.section("stream", 4, 16, |_| {});
+        })
+        .finish(20);
+    let text = summary(&Report::new(&run));
+    assert!(text.contains("Self is not known (-)"), "{text}");
 }
 
 #[test]
