@@ -89,7 +89,8 @@ class CacheEventRecorder:
         Args:
             cache_type: Which cache.
             meta: Anything else worth keeping.
-            kind: ``hit``, ``miss`` or ``eviction``; a lookup is one of the first two.
+            kind: ``hit``, ``miss``, ``eviction`` or ``lookup``. A hit or miss is a lookup by itself; record
+                lookups only where what came of them is recorded apart, or not known.
             score: What was compared.
             threshold: What it was compared with.
             held_bytes: What the cache held afterwards.
@@ -97,7 +98,7 @@ class CacheEventRecorder:
             block: Default the running chunk.
 
         Raises:
-            ValueError: ``kind`` is none of the three.
+            ValueError: ``kind`` is none of the four.
         """
         step = self._step if step is None else step
         block = self._chunk if block is None else block

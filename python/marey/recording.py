@@ -152,16 +152,14 @@ def _facts() -> dict[str, str]:
 
 def _close_at_exit() -> None:
     atexit.register(_stop_at_exit)
+    # From 3.12 on Python warns of threads when it forks, and would mean Marey's. From 3.13 on it does so after all hooks;
+    # there the thread starts again with the next thing that is recorded.
     if sys.version_info >= (3, 12):
-        # From this version on Python warns of threads when it forks, and would mean Marey's.
-        os.register_at_fork(before=_core.before_fork, after_in_parent=_go_on_after_fork)
+        os.register_at_fork(before=_core.before_fork)
+    if sys.version_info[:2] == (3, 12):
+        os.register_at_fork(after_in_parent=_core.after_fork)
     os.register_at_fork(after_in_child=_close_in_worker)
     _close_in_worker()  # This may be one already.
-
-
-def _go_on_after_fork() -> None:
-    threading: Any = sys.modules.get("threading")
-    _core.after_fork(threading is None or threading.current_thread() is threading.main_thread())
 
 
 def _stop_at_exit() -> None:

@@ -98,8 +98,8 @@ def test_cancelled_chunk_is_dropped_and_finished_ones_stay() -> None:
 
 
 def test_unknown_kind_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="'hit', 'miss' or 'eviction'"):
-        marey.CacheEventRecorder().record_event("a", kind="lookup")
+    with pytest.raises(ValueError, match="'hit', 'miss', 'eviction' or 'lookup'"):
+        marey.CacheEventRecorder().record_event("a", kind="glance")
 
 
 @pytest.mark.parametrize("value", ["text", -1, 1 << 70, float("nan"), object(), [1]])

@@ -53,6 +53,7 @@ def test_fork_of_a_program_with_one_thread_warns_of_none(either: Interpreter) ->
             if child == 0:
                 os._exit(0)
             assert os.waitpid(child, 0)[1] == 0
+        marey.event("done")
         print(len(os.listdir("/proc/self/task")))
         """,
         options=("-W", "always"),

@@ -35,7 +35,7 @@ impl CacheLog {
         Self::default()
     }
 
-    /// Records one decision. `outcome` is `hit`, `miss` or `eviction`; what is not a number, not finite or negative is absent. True when
+    /// Records one decision. `outcome` is `hit`, `miss`, `eviction` or `lookup`; what is not a number, not finite or negative is absent. True when
     /// the log keeps it, False when only the capture does.
     #[pyo3(signature = (cache, outcome, *, step=None, block=None, score=None, threshold=None, held_bytes=None, meta=None))]
     #[expect(
@@ -57,8 +57,10 @@ impl CacheLog {
             "hit" => CacheOutcome::Hit,
             "miss" => CacheOutcome::Miss,
             "eviction" => CacheOutcome::Eviction,
+            "lookup" => CacheOutcome::Lookup,
             other => {
-                let text = format!("outcome must be 'hit', 'miss' or 'eviction', not {other:?}");
+                let text =
+                    format!("outcome must be 'hit', 'miss', 'eviction' or 'lookup', not {other:?}");
                 return Err(PyValueError::new_err(text));
             }
         };

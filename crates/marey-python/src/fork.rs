@@ -2,43 +2,42 @@
 //!
 //! ```text
 //! Python 3.12   before_fork · fork · warning? · after_fork
-//! Python 3.13   before_fork · fork · after_fork · warning? · next bytecode
+//! Python 3.13   before_fork · fork · warning? · ····· next thing that is recorded
 //! ```
+//!
+//! From 3.13 on the warning comes after everything that can be hung onto a fork.
 
-#![allow(unsafe_code, reason = "a pending call of the interpreter")]
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use std::ffi::{c_int, c_void};
-use std::ptr;
-
-use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::guarded::guarded;
+use crate::thread;
+
+static IS_RESTING: AtomicBool = AtomicBool::new(false);
 
 /// Ends the thread.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     if let Some(recorder) = marey::recorder() {
         py.detach(|| recorder.pause_drain());
+        IS_RESTING.store(true, Relaxed);
+        // So that what is recorded next takes the slow way, and comes by `go_on`.
+        thread::forget();
     }
 }
 
-/// Starts the thread again: with the next bytecode if the main thread has forked, because only that one runs pending calls, else now.
+/// Starts the thread again.
 #[pyfunction]
-pub(crate) fn after_fork(is_main_thread: bool) {
-    // SAFETY: a function that needs no argument and can be called at any time.
-    let is_pending =
-        is_main_thread && unsafe { ffi::Py_AddPendingCall(Some(resume), ptr::null_mut()) } == 0;
-    if !is_pending {
-        resume(ptr::null_mut());
-    }
+pub(crate) fn after_fork() {
+    go_on();
 }
 
-extern "C" fn resume(_: *mut c_void) -> c_int {
-    guarded(|| {
-        if let Some(recorder) = marey::recorder() {
-            recorder.resume_drain();
-        }
-    });
-    0
+/// Starts the thread again if it rests.
+pub(crate) fn go_on() {
+    if IS_RESTING.load(Relaxed)
+        && IS_RESTING.swap(false, Relaxed)
+        && let Some(recorder) = marey::recorder()
+    {
+        recorder.resume_drain();
+    }
 }

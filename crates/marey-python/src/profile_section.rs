@@ -5,6 +5,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -58,8 +59,8 @@ unsafe extern "C" fn profile_section(
     if n == 1 && names.is_null() && marey::is_on() && IS_FAST.load(Relaxed) {
         // SAFETY: there is one argument.
         let name = unsafe { *args };
-        // SAFETY: a live object.
-        let name = unsafe { Bound::from_borrowed_ptr(py, name) };
+        // SAFETY: a live object, for as long as this call.
+        let name = unsafe { Borrowed::from_ptr(py, name) };
         if let Some(section) = section(py, &name) {
             return section.into_ptr();
         }

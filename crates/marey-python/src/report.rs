@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use marey::Status;
+use marey::{Run, Status, Warning};
 use marey_report::Report;
 use pyo3::prelude::*;
 
@@ -29,7 +29,7 @@ pub(crate) fn export_report(
     let bytes = marey::recorder()
         .map(|recorder| py.detach(|| recorder.capture_so_far()))
         .unwrap_or_default();
-    let run = marey::decode(&bytes, Status::Running).unwrap_or_default();
+    let run = marey::decode(&bytes, Status::Running).unwrap_or_else(|_| run_without_recording());
     let mut report = py.detach(|| Report::new(&run));
     if let Some(stats) = timing_stats.map(Bound::get).filter(|stats| stats.is_own()) {
         report.sections.by_name = stats.report(py).sections.by_name;
@@ -45,10 +45,29 @@ pub(crate) fn export_report(
     Ok(output_dir.join("profiling_report.json"))
 }
 
+/// What there is to say when nothing was recorded: which process, and why.
+fn run_without_recording() -> Run {
+    let mut run = Run {
+        status: Status::Running,
+        warnings: vec![Warning::RecordingOff],
+        ..Run::default()
+    };
+    run.info.start_unix_ns = marey::unix_ns();
+    run.info.pid = std::process::id();
+    run
+}
+
 /// The labelled readings of one tracker instead of those of all.
 fn use_memory(report: &mut Report, log: &MemoryLog) {
     let own = log.report();
-    let shift = log.start_unix_ns().saturating_sub(report.run.start_unix_ns);
+    let start = log.start_unix_ns();
+    if let (Some(own), None) = (&own.memory, &report.memory)
+        && !own.labelled.is_empty()
+    {
+        // Nothing was recorded: time begins with the first reading.
+        report.run.start_unix_ns = start;
+    }
+    let shift = start.saturating_sub(report.run.start_unix_ns);
     match (&mut report.memory, own.memory) {
         (Some(all), Some(mut own)) => {
             own.labelled

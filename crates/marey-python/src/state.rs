@@ -50,6 +50,7 @@ pub(crate) fn stop(status: &Status) -> Option<std::path::PathBuf> {
 
 /// The recorder, started if need be; `None` when recording is off.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
+    crate::fork::go_on();
     if marey::is_on() || start_with_first_use() {
         marey::recorder()
     } else {

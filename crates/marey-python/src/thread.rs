@@ -91,9 +91,15 @@ pub(crate) fn lane_for_end(py: Python<'_>) -> Option<&'static Lane> {
     lane(py)
 }
 
+/// Makes the next call look again.
+pub(crate) fn forget() {
+    THREAD.store(0, Relaxed);
+}
+
 #[cold]
 fn find(py: Python<'_>) -> Option<&'static Lane> {
-    THREAD.store(0, Relaxed);
+    forget();
+    crate::fork::go_on();
     let lane = guarded(marey::lane);
     // In a thread that is being torn down nothing is kept; and without a lane the next call looks again, after a fork above all.
     if lane.is_some() && END.try_with(|_| ()).is_ok() {

@@ -205,7 +205,7 @@ fn stats_dict<'py>(py: Python<'py>, row: &marey_analysis::NameRow) -> PyResult<B
     stats.set_item("p50", seconds(percentiles.map(|p| p.p50_ns)))?;
     stats.set_item("p95", seconds(percentiles.map(|p| p.p95_ns)))?;
     stats.set_item("p99", seconds(percentiles.map(|p| p.p99_ns)))?;
-    stats.set_item("self", seconds(Some(row.self_ns)))?;
+    stats.set_item("self", seconds(row.known_self_ns()))?;
     stats.set_item("errors", calls.errors)?;
     Ok(stats)
 }

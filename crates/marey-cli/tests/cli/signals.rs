@@ -1,7 +1,7 @@
 //! Signals under `marey run`: those that kill the program kill Marey, those that reach Marey reach the program.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use marey::Status;
 use rustix::process::{Pid, Signal, kill_process};
@@ -44,13 +44,32 @@ fn who_started_marey_sees_the_signal_that_the_program_died_of() {
     }
 }
 
+/// The command without the signals that who runs the tests ignores, as `nohup` and some CI do.
+fn with_default_signals(command: &Command) -> Command {
+    let mut wrapped = Command::new("env");
+    wrapped
+        .arg("--default-signal")
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapped.env(name, value),
+            None => wrapped.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        wrapped.current_dir(folder);
+    }
+    wrapped
+}
+
 #[test]
 fn signals_that_reach_marey_are_passed_on() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         let place = Place::new();
         let ready = place.path("ready");
-        let mut command =
-            place.recorded(&["section=a", &format!("ready={}", ready.display()), "wait"]);
+        let command = place.recorded(&["section=a", &format!("ready={}", ready.display()), "wait"]);
+        let mut command = with_default_signals(&command);
         let mut marey = command.stderr(Stdio::piped()).spawn().unwrap();
         wait_for(&ready, &mut marey);
         kill_process(Pid::from_child(&marey), signal).unwrap();
@@ -94,7 +113,7 @@ fn what_nohup_ignores_stays_ignored() {
     let marey_run = place.recorded(&["section=a", &format!("ready={}", ready.display()), "wait"]);
     let mut command = place.command(&[]);
     let program = command.get_program().to_owned();
-    let mut nohup = std::process::Command::new("nohup");
+    let mut nohup = Command::new("nohup");
     nohup.arg(program).args(marey_run.get_args()).envs(
         command
             .env_clear()

@@ -46,6 +46,12 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
         path: path.to_owned(),
         source,
     };
+    // Opening a pipe would wait for its other end.
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        return Err(ReadError::NotACapture {
+            path: path.to_owned(),
+        });
+    }
     let mut file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
     // Rings before the file: what moves from one to the other meanwhile is then in both, not in neither.
     let rings = {
