@@ -152,8 +152,8 @@ def _facts() -> dict[str, str]:
 
 def _close_at_exit() -> None:
     atexit.register(_stop_at_exit)
-    # From 3.12 on Python warns of threads when it forks, and would mean Marey's. From 3.13 on it does so after all hooks;
-    # there the thread starts again with the next thing that is recorded.
+    # From 3.12 on Python warns of threads when it forks, and would mean Marey's. From 3.13 on it does so after all
+    # hooks: there the thread starts again with the next thing that is recorded.
     if sys.version_info >= (3, 12):
         os.register_at_fork(before=_core.before_fork)
     if sys.version_info[:2] == (3, 12):
