@@ -20,11 +20,13 @@ mod profile_section;
 mod profiled_function;
 mod recording;
 mod report;
+mod section_pool;
 mod slots;
 mod state;
 mod sync;
 mod thread;
 mod timing_stats;
+mod under_gil;
 
 use pyo3::prelude::*;
 

@@ -13,9 +13,9 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes;
 use crate::guarded::guarded;
-use crate::hot_section::{no_section, section, section_with};
 use crate::names::id_of;
 use crate::plain_section::PlainSection;
+use crate::section_pool::{no_section, section, section_with};
 
 const DOC: &std::ffi::CStr = c"profile_section(name, enabled=True, *, sync=False, **attributes)\n--\n\n\
 Record the time that a `with` block takes, under a name.\n\n\

@@ -4,7 +4,7 @@ use marey::Slot;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::hot_section::UnderGil;
+use crate::under_gil::UnderGil;
 
 /// Taken from the recorder at once.
 const CHUNK: u32 = 64;

@@ -14,7 +14,7 @@ use marey::Lane;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::hot_section::UnderGil;
+use crate::under_gil::UnderGil;
 
 /// The thread that the entry is for; 0 for none. An atomic, because a thread clears its entry at its end, without the GIL.
 static THREAD: AtomicUsize = AtomicUsize::new(0);

@@ -42,7 +42,11 @@ impl Recorder {
     /// drain thread ──────┤                    ├──────────
     /// program         pause_drain  fork  resume_drain
     /// ```
-    pub fn pause_drain(&self) {
+    pub fn pause_drain(&'static self) {
+        // A drain that waits for a disk is not waited for; Python then warns.
+        if super::fork::soon(&self.drain).is_none() {
+            return;
+        }
         let Some(os_id) = self.stop_drain() else {
             return;
         };

@@ -48,7 +48,7 @@ pub(crate) fn is_cut_off() -> bool {
 }
 
 /// A lock that is to be had soon.
-fn soon<T>(mutex: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
+pub(super) fn soon<T>(mutex: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
     let deadline = clock::monotonic_ns() + PATIENCE_NS;
     loop {
         match mutex.try_lock() {
