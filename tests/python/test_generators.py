@@ -363,3 +363,23 @@ def test_generators_in_lockstep_do_not_disturb_each_other(either: Interpreter) -
     assert paths["left > in left"] == 10
     assert paths["right > in right"] == 10 or sum(n for path, n in paths.items() if path.endswith("in right")) == 10
     assert has_no_negative_self_time(report)
+
+
+def test_generator_that_is_closed_early_fails_nothing(either: Interpreter) -> None:
+    finished = either.run("""
+        import marey
+        marey.start("out")
+        def frames():
+            with marey.profile_section("frame"):
+                yield 1
+        for _ in frames():
+            break
+        try:
+            with marey.profile_section("broken"):
+                raise ValueError
+        except ValueError:
+            pass
+    """)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    report = read_capture(either.folder / "out")
+    assert {row["name"]: row["errors"] for row in report["sections"]} == {"frame": 0, "broken": 1}

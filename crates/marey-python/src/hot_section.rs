@@ -165,7 +165,8 @@ pub(crate) unsafe extern "C" fn exit(
         // SAFETY: `args` holds `n` objects.
         let kind = unsafe { args.add(n - 3) };
         // SAFETY: as above.
-        !is_none(unsafe { *kind })
+        let kind = unsafe { *kind };
+        !is_none(kind) && is_failure(kind)
     };
     if s.state == OPEN {
         s.state = 0;
@@ -230,6 +231,13 @@ fn take_nested(py: Python<'_>, section: &mut Section) -> Option<Entry> {
     let newest = own_slot.is_none().then(|| nested.len() - 1);
     let at = position_of_mine(py, nested).or(newest)?;
     Some(nested.remove(at))
+}
+
+/// Whether leaving a section by an exception of this type is a failure: a generator that is closed early is none.
+#[cold]
+fn is_failure(kind: *mut ffi::PyObject) -> bool {
+    // SAFETY: `GeneratorExit` always exists.
+    !ptr::eq(kind, unsafe { ffi::PyExc_GeneratorExit })
 }
 
 fn is_none(object: *mut ffi::PyObject) -> bool {

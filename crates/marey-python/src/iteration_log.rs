@@ -70,7 +70,7 @@ impl IterationLog {
 
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
-        let is_failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
+        let is_failed = crate::plain_section::is_failure(exception);
         self.end(py, is_failed);
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use marey::{Attributes, NameId, NodeKind};
+use pyo3::exceptions::PyGeneratorExit;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -49,8 +50,14 @@ impl PlainSection {
         let mine = take_mine(py, &mut open);
         drop(open);
         if let Some(entry) = mine {
-            let is_failed = exception.get_item(0).is_ok_and(|kind| !kind.is_none());
-            entry.end(py, is_failed);
+            entry.end(py, is_failure(exception));
         }
     }
+}
+
+/// Whether the arguments of `__exit__` tell of a failure: an exception, but not that a generator is closed early.
+pub(crate) fn is_failure(exception: &Bound<'_, PyTuple>) -> bool {
+    exception
+        .get_item(0)
+        .is_ok_and(|kind| !kind.is_none() && !kind.is(exception.py().get_type::<PyGeneratorExit>()))
 }
