@@ -2,12 +2,12 @@
 //!
 //! Most of what an empty C context manager costs is two bound-method objects, made because `__enter__` and `__exit__` are
 //! descriptors. CPython looks both up on the *type* and calls what it finds as it is when that has no `tp_descr_get`. So every
-//! section object is the only instance of its own small type, whose two attributes are callables that know their section:
+//! section object is the only instance of its own small type, whose two attributes are builtin functions that know their section:
 //!
 //! ```text
-//! section object ──type──► own heap type ── __enter__ ──► hook ──┐
-//!      ▲                                 └─ __exit__  ──► hook ──┤
-//!      └─────────────────────────────────────────────────────────┘
+//! section object ──type──► own heap type ── __enter__ ──► builtin function ──┐
+//!      ▲                                 └─ __exit__  ──► builtin function ──┤
+//!      └───────────────────────────────────self──────────────────────────────┘
 //! ```
 //!
 //! Objects are made in advance and reused. The pool keeps one reference to each, for ever; an object is handed out only when that is the
@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 use crate::guarded::guarded;
 use crate::open_section::{OpenSection, note_attributes};
 use crate::open_sections::{Entry, position_of_mine};
-use crate::section_pool::{self, Hook};
+use crate::section_pool;
 use crate::{flow, thread};
 
 /// A pooled section.
@@ -76,15 +76,14 @@ pub(crate) struct Extra {
 }
 /// `__enter__`. Ignores its arguments: `with` gives none, `ExitStack` the section.
 pub(crate) unsafe extern "C" fn enter(
-    hook: *mut ffi::PyObject,
-    _args: *const *mut ffi::PyObject,
-    _n: usize,
-    _names: *mut ffi::PyObject,
+    section: *mut ffi::PyObject,
+    _args: *mut *mut ffi::PyObject,
+    _n: ffi::Py_ssize_t,
 ) -> *mut ffi::PyObject {
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
-    // SAFETY: only hooks have this function.
-    let section = unsafe { (*hook.cast::<Hook>()).section };
+    // Only functions made for a section have this one.
+    let section = section.cast::<Section>();
     // SAFETY: sections are never freed; the GIL makes this access exclusive.
     let section = unsafe { &mut *section };
     match (thread::lane_in_base(py), section.slot) {
@@ -148,22 +147,20 @@ fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane, o
 
 /// `__exit__(type, value, traceback)`, from `ExitStack` with the section in front. Never swallows an exception.
 pub(crate) unsafe extern "C" fn exit(
-    hook: *mut ffi::PyObject,
-    args: *const *mut ffi::PyObject,
-    n: usize,
-    _names: *mut ffi::PyObject,
+    section: *mut ffi::PyObject,
+    args: *mut *mut ffi::PyObject,
+    n: ffi::Py_ssize_t,
 ) -> *mut ffi::PyObject {
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
-    // SAFETY: only hooks have this function.
-    let section = unsafe { (*hook.cast::<Hook>()).section };
+    // Only functions made for a section have this one.
+    let section = section.cast::<Section>();
     // SAFETY: sections are never freed; the GIL makes this access exclusive.
     let s = unsafe { &mut *section };
-    // The exception's type is third from the end. The count's top bit is a flag of the calling convention.
-    let n = n & !(1 << (usize::BITS - 1));
+    // The exception's type is third from the end.
     let is_failed = n >= 3 && {
         // SAFETY: `args` holds `n` objects.
-        let kind = unsafe { args.add(n - 3) };
+        let kind = unsafe { args.offset(n - 3) };
         // SAFETY: as above.
         let kind = unsafe { *kind };
         !is_none(kind) && is_failure(kind)

@@ -5,7 +5,7 @@
     reason = "type slots of CPython, and objects that are never freed"
 )]
 
-use std::ffi::c_void;
+use std::ffi::CStr;
 use std::ptr::{self, NonNull};
 
 use marey::{Attributes, NameId, Slot};
@@ -21,25 +21,18 @@ use crate::under_gil::UnderGil;
 /// Most section objects that exist at a time: that many can be open or kept.
 const MAX_SECTIONS: usize = 4096;
 
-/// What `__enter__` or `__exit__` of one section's type is.
-#[repr(C)]
-pub(crate) struct Hook {
-    ob_base: ffi::PyObject,
-    vectorcall: Option<ffi::vectorcallfunc>,
-    pub(crate) section: *mut Section,
-}
+/// References to a section that nobody holds: the pool's, and those of its two functions.
+const OWN_REFERENCES: ffi::Py_ssize_t = 3;
 
 struct Pool {
     free: Vec<*mut Section>,
     all: Vec<*mut Section>,
-    hook_type: *mut ffi::PyTypeObject,
     names: NameCache,
 }
 
 static POOL: UnderGil<Pool> = UnderGil::new(Pool {
     free: Vec::new(),
     all: Vec::new(),
-    hook_type: ptr::null_mut(),
     names: NameCache::new(),
 });
 
@@ -103,7 +96,7 @@ fn take(py: Python<'_>) -> Option<*mut Section> {
         s.is_free = false;
         // SAFETY: a live object.
         let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == 1 && !s.is_open() {
+        if n_references == OWN_REFERENCES && !s.is_open() {
             if s.state != 0 {
                 s.extra = None;
                 s.state = 0;
@@ -123,7 +116,7 @@ fn more(py: Python<'_>) -> Option<*mut Section> {
         let s = unsafe { &mut **section };
         // SAFETY: a live object.
         let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == 1 && !s.is_open() && !s.is_free {
+        if n_references == OWN_REFERENCES && !s.is_open() && !s.is_free {
             s.is_free = true;
             pool.free.push(*section);
         }
@@ -161,10 +154,9 @@ pub(crate) fn no_section(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 unsafe extern "C" fn nothing(
-    _hook: *mut ffi::PyObject,
-    _args: *const *mut ffi::PyObject,
-    _n: usize,
-    _names: *mut ffi::PyObject,
+    _section: *mut ffi::PyObject,
+    _args: *mut *mut ffi::PyObject,
+    _n: ffi::Py_ssize_t,
 ) -> *mut ffi::PyObject {
     none()
 }
@@ -177,8 +169,8 @@ unsafe extern "C" fn nothing(
 fn allocate(
     py: Python<'_>,
     slot: Option<Slot>,
-    enter: ffi::vectorcallfunc,
-    exit: ffi::vectorcallfunc,
+    enter: ffi::PyCFunctionFast,
+    exit: ffi::PyCFunctionFast,
 ) -> PyResult<*mut Section> {
     let mut type_slots = [ffi::PyType_Slot {
         slot: 0,
@@ -206,75 +198,30 @@ fn allocate(
     s.slot = slot;
     s.path = (u64::MAX, 0);
     s.is_free = true;
-    own_type.setattr("__enter__", new_hook(py, enter, section)?)?;
-    own_type.setattr("__exit__", new_hook(py, exit, section)?)?;
+    own_type.setattr("__enter__", bound(py, c"__enter__", enter, section)?)?;
+    own_type.setattr("__exit__", bound(py, c"__exit__", exit, section)?)?;
     own_type.setattr("__module__", "marey")?;
     Ok(section)
 }
 
-fn new_hook(
-    py: Python<'_>,
-    call: ffi::vectorcallfunc,
+/// A builtin function that knows its section. It has no `tp_descr_get`, so the interpreter calls it as it finds it.
+fn bound<'py>(
+    py: Python<'py>,
+    name: &'static CStr,
+    call: ffi::PyCFunctionFast,
     section: *mut Section,
-) -> PyResult<Bound<'_, PyAny>> {
-    let pool = POOL.get(py);
-    if pool.hook_type.is_null() {
-        pool.hook_type = hook_type(py)?;
-    }
-    // SAFETY: a type with the size of `Hook`.
-    let hook = unsafe { ffi::PyType_GenericAlloc(pool.hook_type, 0) };
+) -> PyResult<Bound<'py, PyAny>> {
+    // CPython keeps the pointer.
+    let definition = Box::leak(Box::new(ffi::PyMethodDef {
+        ml_name: name.as_ptr(),
+        ml_meth: ffi::PyMethodDefPointer {
+            PyCFunctionFast: call,
+        },
+        ml_flags: ffi::METH_FASTCALL,
+        ml_doc: ptr::null(),
+    }));
+    // SAFETY: a definition that lives for ever, and a live object of which the function keeps a reference.
+    let function = unsafe { ffi::PyCFunction_NewEx(definition, section.cast(), ptr::null_mut()) };
     // SAFETY: a new reference, or null with an error set.
-    let hook = unsafe { Bound::from_owned_ptr_or_err(py, hook)? };
-    let h = hook.as_ptr().cast::<Hook>();
-    // SAFETY: just allocated, and ours.
-    unsafe { (*h).vectorcall = Some(call) };
-    // SAFETY: as above.
-    unsafe { (*h).section = section };
-    Ok(hook)
-}
-
-/// The type of hooks: vectorcall, and on purpose no `tp_descr_get`.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    reason = "the C API has small sizes and flags as int"
-)]
-fn hook_type(py: Python<'_>) -> PyResult<*mut ffi::PyTypeObject> {
-    let mut members = [
-        ffi::PyMemberDef {
-            name: c"__vectorcalloffset__".as_ptr(),
-            type_code: ffi::Py_T_PYSSIZET,
-            offset: std::mem::offset_of!(Hook, vectorcall) as ffi::Py_ssize_t,
-            flags: ffi::Py_READONLY,
-            doc: ptr::null(),
-        },
-        // SAFETY: all zero is the end mark of a table of members.
-        unsafe { std::mem::zeroed() },
-    ];
-    let mut type_slots = [
-        ffi::PyType_Slot {
-            slot: ffi::Py_tp_call,
-            pfunc: ffi::PyVectorcall_Call as *mut c_void,
-        },
-        ffi::PyType_Slot {
-            slot: ffi::Py_tp_members,
-            pfunc: members.as_mut_ptr().cast(),
-        },
-        ffi::PyType_Slot {
-            slot: 0,
-            pfunc: ptr::null_mut(),
-        },
-    ];
-    let mut spec = ffi::PyType_Spec {
-        name: c"marey.section_hook".as_ptr(),
-        basicsize: size_of::<Hook>() as i32,
-        itemsize: 0,
-        flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_HAVE_VECTORCALL) as u32,
-        slots: type_slots.as_mut_ptr(),
-    };
-    // SAFETY: a valid spec; CPython copies what it needs from the tables.
-    let made = unsafe { ffi::PyType_FromSpec(&raw mut spec) };
-    // SAFETY: a new reference, or null with an error set.
-    let made = unsafe { Bound::from_owned_ptr_or_err(py, made)? };
-    Ok(made.into_ptr().cast())
+    unsafe { Bound::from_owned_ptr_or_err(py, function) }
 }
