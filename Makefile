@@ -52,7 +52,7 @@ lint: $(BIN)/marey
 
 ## Every figure of docs/overhead.md, against its peers.
 bench: $(BIN)/marey
-	cargo bench --locked -p marey
+	cargo bench --locked -p marey --bench recording
 	$(BIN)/python benches/python/run.py
 
 $(BIN)/maturin: requirements-dev.txt
