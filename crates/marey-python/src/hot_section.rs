@@ -180,10 +180,13 @@ pub(crate) unsafe extern "C" fn exit(
         }
     } else if s.is_open() {
         guarded(|| exit_with_extra(py, s, is_failed));
+        if s.is_open() {
+            return none();
+        }
     } else {
         return none();
     }
-    if !s.is_open() && !s.is_free {
+    if !s.is_free {
         s.is_free = true;
         section_pool::give(py, section);
     }

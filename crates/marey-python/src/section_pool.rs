@@ -96,15 +96,22 @@ fn take(py: Python<'_>) -> Option<*mut Section> {
         s.is_free = false;
         // SAFETY: a live object.
         let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == OWN_REFERENCES && !s.is_open() {
-            if s.state != 0 {
-                s.extra = None;
-                s.state = 0;
-            }
+        if n_references == OWN_REFERENCES && (s.state == 0 || clear_extra(s)) {
             return Some(section);
         }
         // Somebody kept it. `more` finds it again once they let go.
     }
+}
+
+/// Takes the extras of its last call from a section; false when it is open.
+#[cold]
+fn clear_extra(section: &mut Section) -> bool {
+    let is_closed = !section.is_open();
+    if is_closed {
+        section.extra = None;
+        section.state = 0;
+    }
+    is_closed
 }
 
 /// The stack of free sections is empty: collects those that were never entered or were kept for a while, else makes new ones.
