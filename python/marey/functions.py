@@ -25,7 +25,7 @@ def profile_function(name: Any = None, enabled: bool = True) -> Any:
 
     Coroutines are timed from their first step to their end, awaits included; generators and async generators while
     they run, without what their consumer does between two items. Works on methods, properties, static and class
-    methods. Signature, docstring, results and exceptions stay as they are. Adds about 25 ns to a call of a plain
+    methods. Signature, docstring, results and exceptions stay as they are. Adds about 30 ns to a call of a plain
     function.
 
     Args:
