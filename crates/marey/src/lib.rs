@@ -39,6 +39,8 @@ mod process_memory;
 mod recorder;
 mod run;
 mod run_builder;
+mod sampler;
+mod series;
 #[cfg(feature = "tracing")]
 mod tracing_layer;
 mod value;
@@ -63,6 +65,8 @@ pub use run::{
     Thread,
 };
 pub use run_builder::{RunBuilder, Within};
+pub use sampler::Source;
+pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
 #[cfg(feature = "tracing")]
 pub use tracing_layer::TracingLayer;
 pub use value::{Attributes, Value};
