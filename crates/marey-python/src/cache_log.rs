@@ -74,6 +74,7 @@ impl CacheLog {
             threshold: finite(threshold),
             held_bytes: natural(held_bytes),
             attributes: from_dict(meta),
+            session: None,
         };
         note(&event);
         let mut kept = self.kept();

@@ -19,7 +19,7 @@ static IS_RESTING: AtomicBool = AtomicBool::new(false);
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     if let Some(recorder) = marey::recorder() {
-        py.detach(|| recorder.pause_drain());
+        py.detach(|| recorder.pause_threads());
         IS_RESTING.store(true, Relaxed);
         // So that what is recorded next takes the slow way, and comes by `go_on`.
         thread::forget();
@@ -38,6 +38,6 @@ pub(crate) fn go_on() {
         && IS_RESTING.swap(false, Relaxed)
         && let Some(recorder) = marey::recorder()
     {
-        recorder.resume_drain();
+        recorder.resume_threads();
     }
 }

@@ -182,6 +182,7 @@ impl MemoryLog {
                 allocated_bytes,
                 reserved_bytes,
                 peak_bytes,
+                session: None,
             };
             kept.readings.push(reading);
         }

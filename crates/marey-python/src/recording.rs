@@ -104,7 +104,7 @@ pub(crate) fn wrap_function<'py>(
 /// Opens a session; its number, None when recording is off.
 #[pyfunction]
 pub(crate) fn start_session(name: &Bound<'_, PyAny>, tags: &Bound<'_, PyDict>) -> Option<u64> {
-    Some(state::recorder()?.start_session(&text_of(name), from_dict(Some(tags))))
+    Some(state::recorder()?.start_session(&text_of(name), from_dict(Some(tags)), None, 0))
 }
 
 /// Ends a session.

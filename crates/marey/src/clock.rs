@@ -91,6 +91,11 @@ pub(crate) fn monotonic_ns() -> u64 {
     system_clock_ns(libc::CLOCK_MONOTONIC)
 }
 
+/// CPU time of the calling thread in nanoseconds.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    system_clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 /// Nanoseconds since 1970.
 pub fn unix_ns() -> u64 {
     system_clock_ns(libc::CLOCK_REALTIME)

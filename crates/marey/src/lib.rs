@@ -33,6 +33,7 @@ mod capture;
 mod clock;
 mod clock_map;
 mod error;
+mod generation;
 mod histogram;
 mod note;
 mod process_memory;
@@ -50,8 +51,12 @@ pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load}
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{ticks, unix_ns};
 pub use error::Error;
+pub use generation::{
+    Allocation, BlockComputation, DiffusionStep, Generation, GenerationRecord, LayerComputation,
+    ModelParameters, StreamingEvent,
+};
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
-pub use note::Note;
+pub use note::{Note, Readings, Samples};
 pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording,
@@ -65,7 +70,7 @@ pub use run::{
     Thread,
 };
 pub use run_builder::{RunBuilder, Within};
-pub use sampler::Source;
+pub use sampler::{SamplerOptions, Source};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
 #[cfg(feature = "tracing")]
 pub use tracing_layer::TracingLayer;

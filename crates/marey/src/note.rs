@@ -2,9 +2,10 @@
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | number of words, this one included · kind « 32 |
+//! | 0 | number of words, this one included · kind « 32 · belongs to a session « 63 |
 //! | 1 | time in ticks |
-//! | 2.. | payload bytes, padded with zeros |
+//! | 2 | number of the session, if it belongs to one |
+//! | 2.. or 3.. | payload bytes, padded with zeros |
 //!
 //! In the payload a *text* is its length in bytes (u32) and the bytes; a *value* is a tag (0 bool, 1 i64, 2 f64, 3 text) and its
 //! content; *attributes* are their number (u16), then text and value of each; *optional* numbers are a flag byte and the number.
@@ -17,16 +18,30 @@
 //! | 4 memory | source u32 (0 process, 1 torch CUDA) · device u32 · has label u8 · label · allocated u64 · reserved? u64 · peak? u64 |
 //! | 5 counter | name · f64 |
 //! | 6 cache | cache · outcome u8 (0 hit, 1 miss, 2 eviction, 3 lookup) · step? u64 · block? u64 · score? f64 · threshold? f64 · held? u64 · attributes |
-//! | 7 session start | session u64 · name · tags |
+//! | 7 session start | session u64 · name · tags · flow u16; belongs to the session that it is nested in |
 //! | 8 session end | session u64 |
+//! | 9 series | group u32 · number in the group u32 · unit u8 (order of [`crate::Unit`]) · kind u8 (0 gauge, 1 cumulative) · name · subject |
+//! | 10 samples | group u32 · first series u32 · rounds u32 · bucket's start u64 · its width u64 · first round u64 (ticks) · n u16 · n values |
+//! | 11 unavailable | what · why |
+//! | 12 fact | key · value |
+//! | 13 generation | code u8 (order of [`Generation`]) · its fields |
+//!
+//! A value of samples is an f64 (NaN: absent) when there was one round, else count u32 · min · max · sum · last. The time of the note is
+//! that of the last round.
 
+mod generation;
+mod wire;
+
+use crate::generation::Generation;
 use crate::run::{CacheOutcome, MemorySource};
-use crate::value::{Attributes, Value};
+use crate::series::SeriesInfo;
+use crate::value::Attributes;
+use wire::{Decoder, Encoder};
 
 /// Longest note, in bytes of payload; a longer one is not recorded and counted as dropped.
 pub(crate) const MAX_NOTE_BYTES: usize = 32 << 10;
-/// Texts in notes are cut here.
-const MAX_TEXT_BYTES: usize = 8 << 10;
+/// In the first word: the third one is the number of a session.
+const HAS_SESSION: u64 = 1 << 63;
 
 /// A note without its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,26 +118,104 @@ pub enum Note {
         name: String,
         /// The user's tags.
         tags: Attributes,
+        /// The flow that it began in: 0 for the thread's own stack, otherwise a number for the asyncio task.
+        flow: u16,
     },
     /// A session ended.
     SessionEnd {
         /// Number in the process.
         session: u64,
     },
+    /// A sampler has this series.
+    Series {
+        /// Number of the sampler.
+        group: u32,
+        /// Number of the series there.
+        index: u32,
+        /// What it measures.
+        info: SeriesInfo,
+    },
+    /// Readings of a sampler's series.
+    Samples(Samples),
+    /// Something that could be measured is not.
+    Unavailable {
+        /// What.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// Something worth knowing about the machine.
+    Fact {
+        /// What.
+        key: String,
+        /// How it is.
+        value: String,
+    },
+    /// What a generating program reports.
+    Generation(Generation),
+}
+
+/// Readings of a sampler's series in one time bucket. Times are ticks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Number of the sampler.
+    pub group: u32,
+    /// Number of the series that the first value belongs to.
+    pub first_series: u32,
+    /// Rounds in the bucket.
+    pub rounds: u32,
+    /// When the bucket begins.
+    pub start: u64,
+    /// How long it is; 0 while every round is a bucket of its own.
+    pub width: u64,
+    /// When the first round was.
+    pub first: u64,
+    /// One for each series from `first_series` on.
+    pub values: Vec<Readings>,
+}
+
+/// Readings of one series in one time bucket.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Readings {
+    /// How many; 0 when there was nothing to be had.
+    pub count: u32,
+    /// Lowest.
+    pub min: f64,
+    /// Highest.
+    pub max: f64,
+    /// Sum.
+    pub sum: f64,
+    /// Last.
+    pub last: f64,
+}
+
+/// A note as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Noted {
+    /// When.
+    pub(crate) ticks: u64,
+    /// Number of the session that it belongs to.
+    pub(crate) session: Option<u64>,
+    /// The note; `None` if its kind is unknown or its payload makes no sense.
+    pub(crate) note: Option<Note>,
+    /// Words that it takes.
+    pub(crate) n_words: usize,
 }
 
 impl Note {
     /// The words of the note at a time; `None` when it is longer than a note may be.
-    pub(crate) fn encode(&self, ticks: u64) -> Option<Vec<u64>> {
+    pub(crate) fn encode(&self, ticks: u64, session: Option<u64>) -> Option<Vec<u64>> {
         let mut out = Encoder(Vec::with_capacity(64));
         let kind = self.put(&mut out);
         if out.0.len() > MAX_NOTE_BYTES {
             return None;
         }
-        let n_words = 2 + out.0.len().div_ceil(8);
+        let n_words = 2 + usize::from(session.is_some()) + out.0.len().div_ceil(8);
         let mut words = Vec::with_capacity(n_words);
-        words.push(n_words as u64 | kind << 32);
+        let has_session = if session.is_some() { HAS_SESSION } else { 0 };
+        words.push(n_words as u64 | kind << 32 | has_session);
         words.push(ticks);
+        words.extend(session);
         words.extend(out.0.chunks(8).map(|chunk| {
             let mut padded = [0; 8];
             padded[..chunk.len()].copy_from_slice(chunk);
@@ -201,34 +294,62 @@ impl Note {
                 session,
                 name,
                 tags,
+                flow,
             } => {
-                out.u64(*session).text(name).attributes(tags);
+                out.u64(*session).text(name).attributes(tags).u16(*flow);
                 7
             }
             Self::SessionEnd { session } => {
                 out.u64(*session);
                 8
             }
+            Self::Series { group, index, info } => {
+                out.u32(*group)
+                    .u32(*index)
+                    .u8(info.unit as u8)
+                    .u8(info.kind as u8)
+                    .text(&info.name)
+                    .text(&info.subject);
+                9
+            }
+            Self::Samples(samples) => {
+                samples.put(out);
+                10
+            }
+            Self::Unavailable { what, why } => {
+                out.text(what).text(why);
+                11
+            }
+            Self::Fact { key, value } => {
+                out.text(key).text(value);
+                12
+            }
+            Self::Generation(generation) => {
+                generation.put(out);
+                13
+            }
         }
     }
 
-    /// The note at the front of `words`: its time, itself (`None` if its kind is unknown or its payload makes no sense), and the
-    /// number of words it takes. `None` when no whole note is there.
-    pub(crate) fn decode(words: &[u64]) -> Option<(u64, Option<Self>, usize)> {
+    /// The note at the front of `words`; `None` when no whole one is there.
+    pub(crate) fn decode(words: &[u64]) -> Option<Noted> {
         let (&head, rest) = words.split_first()?;
+        let has_session = head & HAS_SESSION != 0;
         let n_words = usize::try_from(head & 0xffff_ffff).ok()?;
-        if n_words < 2 || n_words > words.len() {
+        let n_before = 2 + usize::from(has_session);
+        if n_words < n_before || n_words > words.len() {
             return None;
         }
-        let bytes: Vec<u8> = rest[1..n_words - 1]
+        let bytes: Vec<u8> = words[n_before..n_words]
             .iter()
             .flat_map(|w| w.to_le_bytes())
             .collect();
-        Some((
-            rest[0],
-            Self::take(head >> 32, &mut Decoder(&bytes)),
+        Some(Noted {
+            ticks: rest[0],
+            session: has_session.then(|| rest[1]),
+            note: Self::take((head & !HAS_SESSION) >> 32, &mut Decoder(&bytes)),
             n_words,
-        ))
+        })
     }
 
     fn take(kind: u64, from: &mut Decoder<'_>) -> Option<Self> {
@@ -286,135 +407,102 @@ impl Note {
                 session: from.u64()?,
                 name: from.text()?,
                 tags: from.attributes()?,
+                // The first captures have none.
+                flow: from.u16().unwrap_or(0),
             },
             8 => Self::SessionEnd {
                 session: from.u64()?,
             },
+            9 => Self::Series {
+                group: from.u32()?,
+                index: from.u32()?,
+                info: from.series_info()?,
+            },
+            10 => Self::Samples(Samples::take(from)?),
+            11 => Self::Unavailable {
+                what: from.text()?,
+                why: from.text()?,
+            },
+            12 => Self::Fact {
+                key: from.text()?,
+                value: from.text()?,
+            },
+            13 => Self::Generation(Generation::take(from)?),
             _ => return None,
         })
     }
 }
 
-struct Encoder(Vec<u8>);
-
-impl Encoder {
-    fn u8(&mut self, v: u8) -> &mut Self {
-        self.0.push(v);
-        self
-    }
-
-    fn u32(&mut self, v: u32) -> &mut Self {
-        self.0.extend_from_slice(&v.to_le_bytes());
-        self
-    }
-
-    fn u64(&mut self, v: u64) -> &mut Self {
-        self.0.extend_from_slice(&v.to_le_bytes());
-        self
-    }
-
-    fn optional(&mut self, v: Option<u64>) -> &mut Self {
-        self.u8(v.is_some().into()).u64(v.unwrap_or_default())
-    }
-
-    fn text(&mut self, v: &str) -> &mut Self {
-        let bytes = &v.as_bytes()[..v.floor_char_boundary(MAX_TEXT_BYTES)];
-        self.u32(u32::try_from(bytes.len()).expect("cut above"));
-        self.0.extend_from_slice(bytes);
-        self
-    }
-
-    fn attributes(&mut self, attributes: &Attributes) -> &mut Self {
-        let n = u16::try_from(attributes.len()).unwrap_or(u16::MAX);
-        self.0.extend_from_slice(&n.to_le_bytes());
-        for (name, value) in attributes.iter().take(n.into()) {
-            self.text(name);
-            match value {
-                Value::Bool(v) => self.u8(0).u8((*v).into()),
-                Value::Int(v) => self.u8(1).u64(v.cast_unsigned()),
-                Value::Float(v) => self.u8(2).u64(v.to_bits()),
-                Value::Text(v) => self.u8(3).text(v),
-            };
+impl Samples {
+    fn put(&self, out: &mut Encoder) {
+        out.u32(self.group).u32(self.first_series).u32(self.rounds);
+        out.u64(self.start).u64(self.width).u64(self.first);
+        let n = u16::try_from(self.values.len()).unwrap_or(u16::MAX);
+        out.u16(n);
+        for value in self.values.iter().take(n.into()) {
+            if self.rounds == 1 {
+                out.f64(if value.count == 0 {
+                    f64::NAN
+                } else {
+                    value.last
+                });
+            } else {
+                out.u32(value.count)
+                    .f64(value.min)
+                    .f64(value.max)
+                    .f64(value.sum)
+                    .f64(value.last);
+            }
         }
-        self
+    }
+
+    fn take(from: &mut Decoder<'_>) -> Option<Self> {
+        let mut samples = Self {
+            group: from.u32()?,
+            first_series: from.u32()?,
+            rounds: from.u32()?,
+            start: from.u64()?,
+            width: from.u64()?,
+            first: from.u64()?,
+            values: Vec::new(),
+        };
+        for _ in 0..from.u16()? {
+            samples.values.push(if samples.rounds == 1 {
+                Readings::of(from.f64()?)
+            } else {
+                Readings {
+                    count: from.u32()?,
+                    min: from.f64()?,
+                    max: from.f64()?,
+                    sum: from.f64()?,
+                    last: from.f64()?,
+                }
+            });
+        }
+        Some(samples)
     }
 }
 
-struct Decoder<'a>(&'a [u8]);
-
-impl Decoder<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*bytes)
+impl Readings {
+    /// One reading; none when it is not finite.
+    pub(crate) fn of(value: f64) -> Self {
+        let mut readings = Self::default();
+        readings.add(value);
+        readings
     }
 
-    fn u8(&mut self) -> Option<u8> {
-        self.take::<1>().map(|b| b[0])
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
-    }
-
-    /// Outer `None`: not there. Inner `None`: there, and absent.
-    #[expect(clippy::option_option, reason = "damaged and absent are two things")]
-    fn optional(&mut self) -> Option<Option<u64>> {
-        let (flag, value) = (self.u8()?, self.u64()?);
-        Some((flag != 0).then_some(value))
-    }
-
-    fn text(&mut self) -> Option<String> {
-        let length = self.u32()? as usize;
-        if length > self.0.len() {
-            return None;
+    /// Adds a reading; nothing when it is not finite.
+    pub(crate) fn add(&mut self, value: f64) {
+        if !value.is_finite() {
+            return;
         }
-        let (bytes, rest) = self.0.split_at(length);
-        self.0 = rest;
-        Some(crate::capture::readable(bytes))
+        let is_first = self.count == 0;
+        self.min = if is_first { value } else { self.min.min(value) };
+        self.max = if is_first { value } else { self.max.max(value) };
+        self.sum += value;
+        self.last = value;
+        self.count = self.count.saturating_add(1);
     }
-
-    fn attributes(&mut self) -> Option<Attributes> {
-        let n = self.take().map(u16::from_le_bytes)?;
-        let mut attributes = Attributes::new();
-        for _ in 0..n {
-            let name = self.text()?;
-            let value = match self.u8()? {
-                0 => Value::Bool(self.u8()? != 0),
-                1 => Value::Int(self.u64()?.cast_signed()),
-                2 => Value::Float(f64::from_bits(self.u64()?)),
-                3 => Value::Text(self.text()?),
-                _ => return None,
-            };
-            attributes.push((name, value));
-        }
-        Some(attributes)
-    }
-}
-
-#[test]
-fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
-    let note = Note::Cache {
-        cache: "kv".into(),
-        outcome: CacheOutcome::Lookup,
-        step: None,
-        block: Some(2),
-        score: None,
-        threshold: None,
-        held_bytes: None,
-        attributes: vec![],
-    };
-    let mut words = note.encode(7).expect("short enough");
-    let n_words = words.len();
-    assert_eq!(Note::decode(&words), Some((7, Some(note), n_words)));
-    // The outcome follows the name: four bytes of length, then two of text.
-    assert_eq!(words[2] >> 48 & 0xff, 3);
-    words[2] += 1 << 48;
-    assert_eq!(Note::decode(&words), Some((7, None, n_words)));
 }
 
 #[cfg(test)]

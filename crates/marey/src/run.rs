@@ -3,7 +3,9 @@
 //! All times are nanoseconds since the start of the run (`start_unix_ns` in [`RunInfo`] says when that was),
 //! already converted from clock ticks. Sizes are bytes. What is not known is `None`.
 
+use crate::generation::GenerationRecord;
 use crate::histogram::Histogram;
+use crate::series::{Series, Unavailable};
 use crate::value::Attributes;
 use crate::warning::Warning;
 
@@ -39,6 +41,12 @@ pub struct Run {
     pub counters: Vec<CounterReading>,
     /// What caches did, ordered by time.
     pub cache_events: Vec<CacheEvent>,
+    /// What the program reported about its own work, ordered by time.
+    pub generation: Vec<GenerationRecord>,
+    /// What samplers read, ordered by name and subject.
+    pub series: Vec<Series>,
+    /// What samplers could not read, and why, in recorded order.
+    pub unavailable: Vec<Unavailable>,
     /// What was not recorded, counted.
     pub losses: Losses,
     /// What was wrong with the capture itself.
@@ -183,6 +191,8 @@ pub struct SectionAttributes {
     pub section: usize,
     /// The attributes.
     pub attributes: Attributes,
+    /// Index into `Run::sessions`, for a section that was opened for one session.
+    pub session: Option<u32>,
 }
 
 /// A named interval of the run, what a user calls one generation.
@@ -196,6 +206,12 @@ pub struct Session {
     pub end_ns: Option<u64>,
     /// The user's tags.
     pub tags: Attributes,
+    /// The session that it is nested in: an index into `Run::sessions`.
+    pub parent: Option<u32>,
+    /// The thread that began it: an index into `Run::threads`.
+    pub thread: u32,
+    /// The flow that it began in, as in [`Section::flow`].
+    pub flow: u16,
 }
 
 /// A point in time with a name.
@@ -209,6 +225,8 @@ pub struct Event {
     pub name: String,
     /// The user's data.
     pub attributes: Attributes,
+    /// Index into `Run::sessions`, when it was recorded for one session.
+    pub session: Option<u32>,
 }
 
 /// Where a memory reading comes from, which is what it means.
@@ -235,6 +253,8 @@ pub struct MemoryReading {
     pub reserved_bytes: Option<u64>,
     /// Highest `allocated_bytes` so far, as the source counts it; `None` when not read.
     pub peak_bytes: Option<u64>,
+    /// Index into `Run::sessions`, when it was recorded for one session.
+    pub session: Option<u32>,
 }
 
 /// One reading of a named counter.
@@ -282,6 +302,8 @@ pub struct CacheEvent {
     pub held_bytes: Option<u64>,
     /// Anything else that the user gave.
     pub attributes: Attributes,
+    /// Index into `Run::sessions`, when it was recorded for one session.
+    pub session: Option<u32>,
 }
 
 /// What was not recorded. All zero is a complete capture.

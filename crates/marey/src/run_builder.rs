@@ -1,10 +1,12 @@
 //! Builds a [`Run`] from a drawn timeline, for tests and for the scripted demo.
 
+use crate::generation::{Generation, GenerationRecord};
 use crate::histogram::Histogram;
 use crate::run::{
     CacheEvent, CounterReading, Event, MemoryReading, Node, NodeKind, NodeTotals, OpenSection, Run,
     Section, SectionAttributes, Session, Status, Thread,
 };
+use crate::series::{Series, SeriesInfo, SeriesPoint};
 use crate::value::Attributes;
 
 /// A [`Run`] under construction. Sections are drawn by name, start and end; those within belong to a closure.
@@ -130,6 +132,9 @@ impl RunBuilder {
             start_ns,
             end_ns,
             tags,
+            parent: None,
+            thread: self.thread,
+            flow: 0,
         });
         self
     }
@@ -142,6 +147,7 @@ impl RunBuilder {
             thread: self.thread,
             name: name.into(),
             attributes,
+            session: None,
         });
         self
     }
@@ -150,6 +156,35 @@ impl RunBuilder {
     #[must_use]
     pub fn memory(mut self, reading: MemoryReading) -> Self {
         self.run.memory.push(reading);
+        self
+    }
+
+    /// Adds a series of single readings, drawn as time and value.
+    #[must_use]
+    pub fn series(mut self, info: SeriesInfo, readings: &[(u64, f64)]) -> Self {
+        let point = |(at_ns, value): &(u64, f64)| SeriesPoint {
+            first_ns: *at_ns,
+            last_ns: *at_ns,
+            count: 1,
+            min: *value,
+            max: *value,
+            sum: *value,
+            last: *value,
+        };
+        let points = readings.iter().map(point).collect();
+        self.run.series.push(Series { info, points });
+        self
+    }
+
+    /// Adds a report of the program about its own work, to a session if it is one of its.
+    #[must_use]
+    pub fn generation(mut self, at_ns: u64, session: Option<u32>, what: Generation) -> Self {
+        self.run.generation.push(GenerationRecord {
+            at_ns,
+            thread: self.thread,
+            session,
+            what,
+        });
         self
     }
 
@@ -267,6 +302,7 @@ impl Within<'_> {
         self.builder.run.section_attributes.push(SectionAttributes {
             section,
             attributes,
+            session: None,
         });
         self
     }

@@ -84,7 +84,6 @@ impl Unit {
     ];
 
     /// The unit of a code; `None` for one that a newer version wrote.
-    #[allow(dead_code, reason = "used by the capture with the next commit")]
     pub(crate) fn of_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }

@@ -173,6 +173,7 @@ mod tests {
         let on = |(section, name, value): &(usize, &str, Value)| SectionAttributes {
             section: *section,
             attributes: vec![((*name).to_owned(), value.clone())],
+            session: None,
         };
         run.section_attributes = given.iter().map(on).collect();
         run

@@ -109,6 +109,7 @@ mod tests {
             threshold: None,
             held_bytes,
             attributes: vec![],
+            session: None,
         }
     }
 

@@ -38,6 +38,7 @@ fn hostile_run() -> Run {
             allocated_bytes: 5,
             reserved_bytes: None,
             peak_bytes: None,
+            session: None,
         })
         .cache_event(CacheEvent {
             at_ns: 2,
@@ -49,6 +50,7 @@ fn hostile_run() -> Run {
             threshold: Some(f64::INFINITY),
             held_bytes: None,
             attributes,
+            session: None,
         })
         .finish(10)
 }

@@ -112,6 +112,7 @@ fn memory(builder: RunBuilder) -> RunBuilder {
         allocated_bytes: allocated * MIB,
         reserved_bytes: Some(reserved * MIB),
         peak_bytes: Some((allocated + 100) * MIB),
+        session: None,
     };
     builder
         .memory(gpu(3, Some("worker_start"), 1024, 2048))
@@ -125,6 +126,7 @@ fn memory(builder: RunBuilder) -> RunBuilder {
             allocated_bytes: 3000 * MIB + MIB / 2,
             reserved_bytes: None,
             peak_bytes: None,
+            session: None,
         })
 }
 
@@ -139,6 +141,7 @@ fn caches(builder: RunBuilder) -> RunBuilder {
         threshold: Some(0.15),
         held_bytes: Some(64 * MIB),
         attributes: vec![("kind".into(), Value::Text("residual|x".into()))],
+        session: None,
     };
     builder
         .cache_event(event(20, CacheOutcome::Miss, 0, 0.9))

@@ -178,6 +178,7 @@ fn no_line_of_the_terminal_is_as_long_as_what_a_user_gave() {
             threshold: None,
             held_bytes: None,
             attributes: given(),
+            session: None,
         });
     }
     let text = summary(&Report::new(&run));

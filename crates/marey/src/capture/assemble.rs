@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::decode::{Decode, RawSection};
+use super::decode::{Decode, RawNote, RawSection};
 use super::merge::Merged;
+use super::notes::Sessions;
 use crate::clock::ClockKind;
 use crate::clock_map::ClockMap;
 use crate::note::Note;
 use crate::run::{
-    CacheEvent, CounterReading, Event, Losses, MemoryReading, NodeTotals, OpenSection, Run,
-    RunInfo, Section, SectionAttributes, Session, Status, Thread,
+    Losses, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Status, Thread,
 };
 use crate::value::Attributes;
 use crate::warning::Warning;
@@ -48,7 +48,8 @@ impl Decode {
         if !sections.is_sorted_by_key(|raw| (raw.thread, raw.end)) {
             sections.sort_by_key(|raw| (raw.thread, raw.end));
         }
-        run.section_attributes = place_attributes(&sections, self.attribute_keys(&thread));
+        let found = super::notes::place_sessions(&mut run, &self.notes, &clock, &thread);
+        run.section_attributes = place_attributes(&sections, self.attribute_keys(&thread, &found));
         count_threads(&sections, &mut run.totals);
         run.sections = sections
             .into_iter()
@@ -63,7 +64,8 @@ impl Decode {
             })
             .collect();
         run.threads = threads.into_values().collect();
-        place_notes(&mut run, std::mem::take(&mut self.notes), &clock, &thread);
+        let notes = std::mem::take(&mut self.notes);
+        super::notes::place(&mut run, notes, &found, &clock, &thread);
         self.check_totals(&run);
         run.warnings = self.warnings;
         run
@@ -78,7 +80,7 @@ impl Decode {
         for raw in &self.sections {
             threads.entry(raw.thread).or_default();
         }
-        for (_, number, note) in &self.notes {
+        for RawNote { thread, note, .. } in &self.notes {
             match note {
                 Note::Thread {
                     thread,
@@ -88,8 +90,8 @@ impl Decode {
                     let (os_id, name) = (*os_id, name.clone());
                     threads.insert(*thread, Thread { os_id, name });
                 }
-                Note::Event { .. } => {
-                    threads.entry(*number).or_default();
+                Note::Event { .. } | Note::SessionStart { .. } | Note::Generation(_) => {
+                    threads.entry(*thread).or_default();
                 }
                 _ => {}
             }
@@ -219,22 +221,27 @@ impl Decode {
         self.open.iter().map(open).collect()
     }
 
-    /// Attributes by the section they belong to: thread, node, start in ticks.
-    fn attribute_keys(&mut self, thread: &impl Fn(u32) -> u32) -> AttributeKeys {
+    /// Attributes and session by the section they belong to.
+    fn attribute_keys(
+        &mut self,
+        thread: &impl Fn(u32) -> u32,
+        sessions: &Sessions,
+    ) -> AttributeKeys {
         let mut keys = AttributeKeys::new();
-        self.notes.retain_mut(|(_, number, note)| {
+        self.notes.retain_mut(|raw| {
             let Note::SectionAttributes {
                 node,
                 start_ticks,
                 attributes,
-            } = note
+            } = &mut raw.note
             else {
                 return true;
             };
-            let given = keys
-                .entry((thread(*number), *node, *start_ticks))
+            let (given, session) = keys
+                .entry((thread(raw.thread), *node, *start_ticks))
                 .or_default();
             given.append(attributes);
+            *session = session.or(sessions.index(raw.session));
             false
         });
         keys
@@ -255,8 +262,8 @@ impl Decode {
     }
 }
 
-/// Attributes by the section they belong to: thread, node, start in ticks.
-type AttributeKeys = HashMap<(u32, u32, u64), Attributes>;
+/// Attributes and session by the section they belong to: thread, node, start in ticks.
+type AttributeKeys = HashMap<(u32, u32, u64), (Attributes, Option<u32>)>;
 
 #[expect(
     clippy::cast_precision_loss,
@@ -279,9 +286,10 @@ fn place_attributes(sections: &[RawSection], mut keys: AttributeKeys) -> Vec<Sec
             break;
         }
         let given = keys.remove(&(raw.thread, raw.node, raw.start));
-        placed.extend(given.map(|attributes| SectionAttributes {
+        placed.extend(given.map(|(attributes, session)| SectionAttributes {
             section,
             attributes,
+            session,
         }));
     }
     placed
@@ -299,95 +307,4 @@ fn count_threads(sections: &[RawSection], totals: &mut [NodeTotals]) {
     for (totals, (_, n)) in totals.iter_mut().zip(seen) {
         totals.n_threads = totals.n_threads.max(n);
     }
-}
-
-/// Sorts notes into the lists of the run.
-fn place_notes(
-    run: &mut Run,
-    notes: Vec<(u64, u32, Note)>,
-    clock: &ClockMap,
-    thread: &impl Fn(u32) -> u32,
-) {
-    let mut sessions: BTreeMap<u64, Session> = BTreeMap::new();
-    for (ticks, number, note) in notes {
-        let at_ns = clock.ns(ticks);
-        match note {
-            Note::Event { name, attributes } => {
-                run.events.push(Event {
-                    at_ns,
-                    thread: thread(number),
-                    name,
-                    attributes,
-                });
-            }
-            Note::Memory {
-                label,
-                source,
-                allocated_bytes,
-                reserved_bytes,
-                peak_bytes,
-            } => {
-                run.memory.push(MemoryReading {
-                    at_ns,
-                    label,
-                    source,
-                    allocated_bytes,
-                    reserved_bytes,
-                    peak_bytes,
-                });
-            }
-            Note::Counter { name, value } if value.is_finite() => {
-                run.counters.push(CounterReading { at_ns, name, value });
-            }
-            Note::Counter { .. } | Note::Thread { .. } | Note::SectionAttributes { .. } => {}
-            Note::Cache {
-                cache,
-                outcome,
-                step,
-                block,
-                score,
-                threshold,
-                held_bytes,
-                attributes,
-            } => {
-                run.cache_events.push(CacheEvent {
-                    at_ns,
-                    cache,
-                    outcome,
-                    step,
-                    block,
-                    score: score.filter(|v| v.is_finite()),
-                    threshold: threshold.filter(|v| v.is_finite()),
-                    held_bytes,
-                    attributes,
-                });
-            }
-            Note::SessionStart {
-                session,
-                name,
-                tags,
-            } => {
-                sessions.insert(
-                    session,
-                    Session {
-                        name,
-                        start_ns: at_ns,
-                        end_ns: None,
-                        tags,
-                    },
-                );
-            }
-            Note::SessionEnd { session } => {
-                if let Some(session) = sessions.get_mut(&session) {
-                    session.end_ns = Some(at_ns.max(session.start_ns));
-                }
-            }
-        }
-    }
-    run.sessions = sessions.into_values().collect();
-    run.sessions.sort_by_key(|s| s.start_ns);
-    run.events.sort_by_key(|e| e.at_ns);
-    run.memory.sort_by_key(|m| m.at_ns);
-    run.counters.sort_by_key(|c| c.at_ns);
-    run.cache_events.sort_by_key(|c| c.at_ns);
 }

@@ -25,13 +25,23 @@ pub(super) struct RawSection {
     pub(super) has_pauses: bool,
 }
 
+/// A note as it was read.
+#[derive(Debug)]
+pub(super) struct RawNote {
+    pub(super) ticks: u64,
+    pub(super) thread: u32,
+    /// Number of the session that it belongs to.
+    pub(super) session: Option<u64>,
+    pub(super) note: Note,
+}
+
 /// What was read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Decode {
     pub(super) facts: Vec<(String, String)>,
     pub(super) tables: Tables,
     pub(super) sections: Vec<RawSection>,
-    pub(super) notes: Vec<(u64, u32, Note)>,
+    pub(super) notes: Vec<RawNote>,
     /// Per lane: next record position, next note position, thread seen last.
     pub(super) lanes: BTreeMap<u32, LaneSeen>,
     /// Totals by lane and epoch.
@@ -185,11 +195,17 @@ impl Decode {
         }
         let mut is_sound = true;
         while !rest.is_empty() {
-            let (ticks, note, n_words) = Note::decode(rest)?;
+            let noted = Note::decode(rest)?;
+            let (ticks, n_words) = (noted.ticks, noted.n_words);
             let next = position.saturating_add(n_words as u64);
             if position >= seen.next_note {
-                match note {
-                    Some(note) => self.notes.push((ticks, thread, note)),
+                match noted.note {
+                    Some(note) => self.notes.push(RawNote {
+                        ticks,
+                        thread,
+                        session: noted.session,
+                        note,
+                    }),
                     None => is_sound = false,
                 }
                 self.last_ticks = self.last_ticks.max(ticks);

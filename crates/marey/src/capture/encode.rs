@@ -4,13 +4,15 @@ use std::borrow::Borrow;
 
 use super::block::{Kind, begin, seal};
 use crate::clock::Anchor;
-use crate::recorder::{OpenSlot, Record, Ring, TotalsSnapshot, low};
+use crate::recorder::{OpenSlot, Record, Ring, SeriesTable, TotalsSnapshot, low};
 use crate::run::Status;
 
 /// Records of one block.
 const RECORDS_PER_BLOCK: usize = 8192;
 /// Words of one block of notes; a note is never longer than half of this.
 const NOTE_WORDS_PER_BLOCK: usize = 1 << 14;
+/// The lane number of time buckets that were being filled when the capture ended.
+const OPEN_BUCKETS_LANE: u32 = u32::MAX - 1;
 
 /// Appends encoded blocks to a buffer.
 #[derive(Debug, Default)]
@@ -81,6 +83,16 @@ impl Encode {
                 out[n_at..n_at + 4].copy_from_slice(&n.to_le_bytes());
             });
         }
+    }
+
+    /// Time buckets that are being filled, in a lane of their own. Once a capture.
+    pub(crate) fn open_buckets(&mut self, table: &SeriesTable<'_>) {
+        let notes = table.open_buckets().into_iter();
+        let words: Vec<u64> = notes
+            .filter_map(|(ticks, note)| note.encode(ticks, None))
+            .flatten()
+            .collect();
+        self.notes(OPEN_BUCKETS_LANE, u32::MAX, 0, &words);
     }
 
     /// Whole notes, as words; `position` is that of the first word in the lane's ring of notes.

@@ -38,10 +38,12 @@ mod block;
 mod decode;
 mod encode;
 mod merge;
+mod notes;
 mod payload;
 mod reader;
 mod rings;
 mod salvage;
+mod samples;
 mod tables;
 
 pub(crate) use block::FILE_HEADER;

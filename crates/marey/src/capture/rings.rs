@@ -10,8 +10,8 @@ use std::sync::atomic::Ordering::Acquire;
 use super::encode::Encode;
 use crate::clock::Anchor;
 use crate::recorder::{
-    HEADER_WORDS, Identity, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, Ring, View, halves,
-    lane_words, open_slots, process_words as at, read_name, snapshot,
+    HEADER_WORDS, Identity, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, Ring, SeriesTable, View,
+    halves, lane_words, open_slots, process_words as at, read_name, snapshot,
 };
 
 /// A process's shared files.
@@ -50,13 +50,14 @@ impl Rings {
                 .and_then(|n| usize::try_from(n).ok())
                 .filter(|n| *n <= words.len())
         };
-        let layout = ProcessLayout::new(
+        let layout = ProcessLayout::new([
             capacity(at::CAP_NAMES)?,
             capacity(at::CAP_NAME_WORDS)?,
             capacity(at::CAP_NODES)?,
             capacity(at::CAP_SLOTS)?,
             capacity(at::CAP_HISTOGRAMS)?,
-        );
+            capacity(at::CAP_SERIES)?,
+        ]);
         let is_whole = layout.end <= words.len() && words.len() >= HEADER_WORDS;
         is_whole.then_some(Self {
             process,
@@ -115,8 +116,9 @@ impl Rings {
             self.get(at::SECTIONS_NOT_WRITTEN),
             notes_dropped,
         );
-        let slots = self.layout.slots..self.layout.histograms;
+        let slots = self.layout.slots..self.layout.groups;
         encode.open(&open_slots(&self.process.words()[slots]));
+        encode.open_buckets(&self.series_table());
         for anchor in self.anchors() {
             encode.anchor(anchor);
         }
@@ -124,6 +126,11 @@ impl Rings {
             blocks: encode.bytes,
             heads,
         }
+    }
+
+    /// What samplers read last.
+    pub(crate) fn series_table(&self) -> SeriesTable<'_> {
+        SeriesTable::new(self.process.words(), &self.layout)
     }
 
     /// Records, notes and totals of a lane; returns its head.

@@ -157,7 +157,7 @@ fn numbers_that_are_none_are_absent() {
     };
     let words: Vec<u64> = [f64::NAN, 1.5, f64::INFINITY]
         .iter()
-        .flat_map(|value| counter(*value).encode(10).unwrap())
+        .flat_map(|value| counter(*value).encode(10, None).unwrap())
         .collect();
     blocks.notes(0, 0, 0, &words);
     let run = read(&blocks);
@@ -173,7 +173,7 @@ fn an_event_of_a_thread_that_nobody_introduced_has_a_thread() {
             name: "compiled".into(),
             attributes: vec![],
         };
-        blocks.notes(0, thread, u64::MAX - 3, &event.encode(10).unwrap());
+        blocks.notes(0, thread, u64::MAX - 3, &event.encode(10, None).unwrap());
         let run = read(&blocks);
         assert!((run.events[0].thread as usize) < run.threads.len());
     }
@@ -191,7 +191,7 @@ fn attributes_belong_to_one_section_even_where_time_stands_still() {
         start_ticks: 500,
         attributes: vec![("prompt".into(), "x".repeat(5000).into())],
     };
-    blocks.notes(0, 0, 0, &note.encode(10).unwrap());
+    blocks.notes(0, 0, 0, &note.encode(10, None).unwrap());
     let run = read(&blocks);
     let sections: Vec<usize> = run.section_attributes.iter().map(|a| a.section).collect();
     assert_eq!(sections, [499]);

@@ -1,6 +1,12 @@
 use proptest::prelude::*;
 
+use super::wire::MAX_TEXT_BYTES;
 use super::*;
+use crate::generation::{
+    Allocation, BlockComputation, DiffusionStep, LayerComputation, ModelParameters, StreamingEvent,
+};
+use crate::series::Unit;
+use crate::value::Value;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -26,6 +32,90 @@ fn value() -> impl Strategy<Value = Value> {
 
 fn attributes() -> impl Strategy<Value = Attributes> {
     prop::collection::vec((any::<String>(), value()), 0..6)
+}
+
+fn samples() -> impl Strategy<Value = Samples> {
+    let bucket = (1_u32.., number(), number(), number(), number()).prop_map(
+        |(count, min, max, sum, last)| Readings {
+            count,
+            min,
+            max,
+            sum,
+            last,
+        },
+    );
+    let one = prop::option::of(number()).prop_map(|v| Readings::of(v.unwrap_or(f64::NAN)));
+    let values = prop_oneof![
+        prop::collection::vec(one, 0..40).prop_map(|values| (1, values)),
+        (2_u32.., prop::collection::vec(bucket, 0..40)),
+    ];
+    (values, any::<[u64; 3]>(), any::<[u32; 2]>()).prop_map(
+        |((rounds, values), [start, width, first], [group, first_series])| Samples {
+            group,
+            first_series,
+            rounds,
+            start,
+            width,
+            first,
+            values,
+        },
+    )
+}
+
+fn generation() -> impl Strategy<Value = Generation> {
+    let whole = || prop::option::of(any::<u64>());
+    let real = || prop::option::of(number().prop_filter("absent", |v| v.is_finite()));
+    let word = || prop::option::of(text());
+    prop_oneof![
+        (whole(), real(), whole(), whole(), real()).prop_map(
+            |(step, timestep, size, ns, scale)| {
+                Generation::Step(DiffusionStep {
+                    step,
+                    timestep,
+                    block_size: size,
+                    computation_ns: ns,
+                    guidance_scale: scale,
+                })
+            }
+        ),
+        (whole(), whole(), whole(), whole()).prop_map(
+            |(index, size, computation_ns, memory_bytes)| Generation::Block(BlockComputation {
+                index,
+                size,
+                computation_ns,
+                memory_bytes,
+            })
+        ),
+        (text(), whole(), word()).prop_map(|(name, count, kind)| Generation::Model(
+            ModelParameters { name, count, kind }
+        )),
+        (whole(), whole(), whole(), real()).prop_map(
+            |(frames, encoding_ns, network_latency_ns, buffer_occupancy)| Generation::Streaming(
+                StreamingEvent {
+                    frames,
+                    encoding_ns,
+                    network_latency_ns,
+                    buffer_occupancy,
+                }
+            )
+        ),
+        any::<u64>().prop_map(|count| Generation::DroppedFrames { count }),
+        (text(), whole(), whole()).prop_map(|(name, computation_ns, parameters)| {
+            Generation::Layer(LayerComputation {
+                name,
+                computation_ns,
+                parameters,
+            })
+        }),
+        (any::<bool>(), any::<u64>(), word(), word()).prop_map(
+            |(is_release, bytes, allocator, context)| Generation::Allocation(Allocation {
+                is_release,
+                bytes,
+                allocator,
+                context,
+            })
+        ),
+    ]
 }
 
 fn note() -> impl Strategy<Value = Note> {
@@ -90,34 +180,52 @@ fn note() -> impl Strategy<Value = Note> {
                     }
                 }
             ),
-        (any::<u64>(), text(), attributes()).prop_map(|(session, name, tags)| {
-            Note::SessionStart {
+        (any::<u64>(), text(), attributes(), any::<u16>()).prop_map(
+            |(session, name, tags, flow)| Note::SessionStart {
                 session,
                 name,
                 tags,
+                flow,
             }
-        }),
+        ),
         any::<u64>().prop_map(|session| Note::SessionEnd { session }),
+        (any::<u32>(), any::<u32>(), text(), text(), 0_u8..10).prop_map(
+            |(group, index, name, subject, unit)| {
+                let unit = Unit::of_code(unit).expect("ten units");
+                let info = SeriesInfo::cumulative(&name, &subject, unit);
+                Note::Series { group, index, info }
+            }
+        ),
+        samples().prop_map(Note::Samples),
+        (text(), text()).prop_map(|(what, why)| Note::Unavailable { what, why }),
+        (text(), text()).prop_map(|(key, value)| Note::Fact { key, value }),
+        generation().prop_map(Note::Generation),
     ]
 }
 
 proptest! {
     #[test]
-    fn a_note_comes_back_as_it_was_written(note in note(), ticks in any::<u64>()) {
-        let words = note.encode(ticks).expect("short enough");
-        prop_assert_eq!(Note::decode(&words), Some((ticks, Some(note), words.len())));
+    fn a_note_comes_back_as_it_was_written(
+        note in note(),
+        ticks in any::<u64>(),
+        session in prop::option::of(any::<u64>()),
+    ) {
+        let words = note.encode(ticks, session).expect("short enough");
+        let n_words = words.len();
+        prop_assert_eq!(Note::decode(&words), Some(Noted { ticks, session, note: Some(note), n_words }));
     }
 
     #[test]
     fn any_words_are_a_note_or_none_and_never_longer_than_they_are(
-        kind in 0_u64..10,
+        kind in 0_u64..15,
+        has_session in any::<bool>(),
         n_words in 0_u64..70_000,
         words in prop::collection::vec(any::<u64>(), 1..40),
     ) {
         let mut words = words;
-        words[0] = kind << 32 | n_words;
-        if let Some((_, _, taken)) = Note::decode(&words) {
-            prop_assert!((2..=words.len()).contains(&taken));
+        words[0] = kind << 32 | n_words | u64::from(has_session) << 63;
+        if let Some(noted) = Note::decode(&words) {
+            prop_assert!((2..=words.len()).contains(&noted.n_words));
         }
     }
 }
@@ -130,13 +238,50 @@ fn a_note_that_is_too_long_is_refused_and_a_long_text_is_cut_between_characters(
             .map(|i| (i.to_string(), "é".repeat(4000).into()))
             .collect(),
     };
-    assert!(long(4).encode(1).is_some());
-    assert!(long(5).encode(1).is_none());
+    assert!(long(4).encode(1, None).is_some());
+    assert!(long(5).encode(1, None).is_none());
     let name = format!("x{}", "é".repeat(MAX_TEXT_BYTES));
-    let words = Note::Counter { name, value: 1.0 }.encode(1).unwrap();
-    let Some((_, Some(Note::Counter { name, .. }), _)) = Note::decode(&words) else {
+    let words = Note::Counter { name, value: 1.0 }.encode(1, None).unwrap();
+    let Some(Note::Counter { name, .. }) = Note::decode(&words).and_then(|n| n.note) else {
         panic!("a counter was written");
     };
     assert_eq!(name.len(), MAX_TEXT_BYTES - 1);
     assert!(name.ends_with('é'));
+}
+
+#[test]
+fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
+    let note = Note::Cache {
+        cache: "kv".into(),
+        outcome: CacheOutcome::Lookup,
+        step: None,
+        block: Some(2),
+        score: None,
+        threshold: None,
+        held_bytes: None,
+        attributes: vec![],
+    };
+    let mut words = note.encode(7, None).expect("short enough");
+    let n_words = words.len();
+    assert_eq!(
+        Note::decode(&words),
+        Some(Noted {
+            ticks: 7,
+            session: None,
+            note: Some(note),
+            n_words
+        })
+    );
+    // The outcome follows the name: four bytes of length, then two of text.
+    assert_eq!(words[2] >> 48 & 0xff, 3);
+    words[2] += 1 << 48;
+    assert_eq!(
+        Note::decode(&words),
+        Some(Noted {
+            ticks: 7,
+            session: None,
+            note: None,
+            n_words
+        })
+    );
 }

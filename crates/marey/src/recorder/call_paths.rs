@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     fn paths(names: usize, nodes: usize) -> CallPaths {
-        let layout = ProcessLayout::new(names, 4096, nodes, 0, 0);
+        let layout = ProcessLayout::new([names, 4096, nodes, 0, 0, 0]);
         CallPaths::new(Mapping::private(layout.end).unwrap(), &layout)
     }
 

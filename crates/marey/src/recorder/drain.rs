@@ -259,7 +259,7 @@ impl Drain {
             reserved_bytes: None,
             peak_bytes: None,
         };
-        let Some(words) = note.encode(clock::ticks()) else {
+        let Some(words) = note.encode(clock::ticks(), None) else {
             return;
         };
         let mut encode = Encode::default();
@@ -281,6 +281,7 @@ impl Drain {
         let mut encode = Encode::default();
         encode_totals(recorder, &mut encode);
         encode.open(&recorder.slots.open_now());
+        encode.open_buckets(&recorder.series_table());
         encode.anchor(clock::anchor());
         let mut bytes = self.output.as_ref().map(Output::bytes).unwrap_or_default();
         bytes.extend_from_slice(&encode.bytes);
@@ -320,6 +321,7 @@ impl Drain {
         let mut encode = Encode::default();
         encode_totals(recorder, &mut encode);
         encode.open(&recorder.slots.open_now());
+        encode.open_buckets(&recorder.series_table());
         let last = clock::anchor();
         self.note_anchor(recorder, last);
         encode.anchor(last);

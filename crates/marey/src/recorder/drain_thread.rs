@@ -36,13 +36,14 @@ impl Recorder {
         self.drain().thread = thread.ok();
     }
 
-    /// Ends the drain thread for as long as a fork takes, so that Python does not warn of a thread which the program has not started:
+    /// Ends drain and samplers for as long as a fork takes, so that Python does not warn of threads which the program has not started:
     ///
     /// ```text
-    /// drain thread ──────┤                    ├──────────
-    /// program         pause_drain  fork  resume_drain
+    /// our threads   ──────┤                      ├──────────
+    /// program         pause_threads  fork  resume_threads
     /// ```
-    pub fn pause_drain(&'static self) {
+    pub fn pause_threads(&'static self) {
+        self.pause_samplers();
         // A drain that waits for a disk is not waited for; Python then warns.
         if super::fork::soon(&self.drain).is_none() {
             return;
@@ -60,8 +61,11 @@ impl Recorder {
         }
     }
 
-    /// Starts the drain thread again if recording is on and none runs.
-    pub fn resume_drain(&'static self) {
+    /// Starts what was paused, if recording is on.
+    pub fn resume_threads(&'static self) {
+        if STATE.load(Acquire) == ON {
+            self.resume_samplers();
+        }
         if STATE.load(Acquire) == ON && self.drain().thread.is_none() {
             self.start_drain();
         }

@@ -25,6 +25,7 @@ use super::lanes::LANE;
 use super::ring_folder::RingFolder;
 use super::{FORKED, Lanes, OFF, ON, RECORDER, Recorder, STARTING, STATE, process_words};
 use crate::clock;
+use crate::sampler::Sampler;
 
 /// Pid of the process that this one was forked from while that was recording; 0 for none.
 static PARENT: AtomicU32 = AtomicU32::new(0);
@@ -68,6 +69,7 @@ struct Held {
 
 struct HeldRecorder {
     recorder: &'static Recorder,
+    samplers: MutexGuard<'static, Vec<Sampler>>,
     _wake: MutexGuard<'static, bool>,
     drain: Option<MutexGuard<'static, Drain>>,
     lanes: MutexGuard<'static, Lanes>,
@@ -98,6 +100,7 @@ extern "C" fn before() {
         .filter(|_| !is_cut_off())
         .map(|recorder| HeldRecorder {
             recorder,
+            samplers: recorder.samplers(),
             _wake: recorder.wake.hold(),
             drain: soon(&recorder.drain),
             lanes: recorder.lanes(),
@@ -144,6 +147,8 @@ impl HeldRecorder {
         if let Some(drain) = &mut self.drain {
             drain.abandon();
         }
+        // Their threads are the parent's. The child has none of its own: the parent counts it among its children.
+        std::mem::forget(std::mem::take(&mut *self.samplers));
         self.folder.forget();
         // Sections that are open in the parent do not exist here, and neither do its threads.
         LANE.set(None);

@@ -220,7 +220,7 @@ impl SessionGuard {
     pub(crate) fn open(name: &str, tags: Attributes) -> Self {
         let on = lane().and_then(|_| recorder());
         Self {
-            open: on.map(|recorder| (recorder, recorder.start_session(name, tags))),
+            open: on.map(|recorder| (recorder, recorder.start_session(name, tags, None, 0))),
         }
     }
 }

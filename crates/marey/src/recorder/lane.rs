@@ -325,7 +325,7 @@ impl Lane {
             os_id,
             name,
         };
-        if let Some(words) = note.encode(clock::ticks()) {
+        if let Some(words) = note.encode(clock::ticks(), None) {
             self.note(&words);
         }
     }
@@ -349,6 +349,12 @@ impl Lane {
         for own in [&self.limit, &self.notes_head, &self.is_introduced] {
             own.set(0);
         }
+    }
+
+    /// Makes the lane a sampler's: its notes are about the machine, and its thread is none of the program's.
+    pub(crate) fn hand_to_sampler(&self) {
+        self.ring.set(lane::THREAD, u64::from(u32::MAX));
+        self.is_introduced.set(1);
     }
 
     /// Prepares the lane for the calling thread, which owns it from here on.

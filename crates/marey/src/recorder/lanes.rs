@@ -11,6 +11,9 @@ use super::{FORKED, Lane, OFF, ON, RECORDER, Recorder, STATE};
 /// Most lanes that a process gets; threads beyond record nothing, and that is counted.
 const MAX_LANES: usize = 4096;
 
+/// Notes of a sampler between two rounds of the drain: a hundred rounds of a hundred series.
+const SAMPLER_NOTE_WORDS: usize = 16 << 10;
+
 /// Lanes that ended threads left behind and that are not drained yet.
 const MAX_UNDRAINED: usize = 16;
 
@@ -111,14 +114,32 @@ impl Recorder {
         Some(lane)
     }
 
+    /// A small lane for a sampler, which has notes and no sections. It is the sampler's for ever.
+    pub(crate) fn sampler_lane(&'static self) -> Option<&'static Lane> {
+        let mut lanes = self.lanes();
+        let lane = self.lane_of_size(&mut lanes, 64, SAMPLER_NOTE_WORDS, 16)?;
+        lane.hand_to_sampler();
+        Some(lane)
+    }
+
     fn new_lane(&'static self, lanes: &mut Lanes) -> Option<&'static Lane> {
+        let records = self.config.ring_records.next_power_of_two();
+        let note_words = (self.config.note_bytes / 8).next_power_of_two();
+        let n_nodes = self.config.max_nodes.clamp(16, 65_000);
+        self.lane_of_size(lanes, records, note_words, n_nodes)
+    }
+
+    fn lane_of_size(
+        &'static self,
+        lanes: &mut Lanes,
+        records: usize,
+        note_words: usize,
+        n_nodes: usize,
+    ) -> Option<&'static Lane> {
         if lanes.all.len() >= MAX_LANES {
             return None;
         }
         let id = u32::try_from(lanes.all.len()).ok()?;
-        let records = self.config.ring_records.next_power_of_two();
-        let note_words = (self.config.note_bytes / 8).next_power_of_two();
-        let n_nodes = self.config.max_nodes.clamp(16, 65_000);
         let size = LaneLayout::new(records, note_words, n_nodes).end;
         let is_within_cap = lanes.shared_bytes + size * 8 <= self.config.shared_bytes;
         let shared = if is_within_cap {

@@ -9,8 +9,8 @@
 //! |---|---|
 //! | 0..8 | magic · layout version · pid · start time of the process (clock ticks since boot) · clock kind · boot id (2) · pid namespace |
 //! | 8..12 | capacities: names · name words · nodes · slots |
-//! | 12 | capacity of the histogram arena, in histograms |
-//! | 16..21 | in use: names · name words · nodes · slots · histograms |
+//! | 12, 13 | capacities: histogram arena, in histograms · series |
+//! | 16..23 | in use: names · name words · nodes · slots · histograms · series · samplers |
 //! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
@@ -19,6 +19,7 @@
 //! | … | name words |
 //! | … | nodes: parent · name « 16 · flags « 32 (bit 0 iteration, bit 1 detached) · published « 63 |
 //! | … | slots of open sections, 4 words each: start ticks (0 = free) · node, generation « 32 · parent slot, its generation « 32 · lane, flow « 32 |
+//! | … | samplers and their series, see [`super::series_table`] |
 //! | … | histogram arena: `N_BUCKETS` 32-bit counts each |
 //!
 //! ## `lane-<n>`
@@ -38,7 +39,7 @@
 
 pub(crate) const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"MareyPRC");
 pub(crate) const LANE_MAGIC: u64 = u64::from_le_bytes(*b"MareyLAN");
-pub(crate) const LAYOUT_VERSION: u64 = 1;
+pub(crate) const LAYOUT_VERSION: u64 = 2;
 pub(crate) const HEADER_WORDS: usize = 512;
 
 /// Word positions in the header of `process`.
@@ -55,11 +56,14 @@ pub(crate) mod process {
     pub(crate) const CAP_NODES: usize = 10;
     pub(crate) const CAP_SLOTS: usize = 11;
     pub(crate) const CAP_HISTOGRAMS: usize = 12;
+    pub(crate) const CAP_SERIES: usize = 13;
     pub(crate) const N_NAMES: usize = 16;
     pub(crate) const N_NAME_WORDS: usize = 17;
     pub(crate) const N_NODES: usize = 18;
     pub(crate) const N_SLOTS: usize = 19;
     pub(crate) const N_HISTOGRAMS: usize = 20;
+    pub(crate) const N_SERIES: usize = 21;
+    pub(crate) const N_GROUPS: usize = 22;
     pub(crate) const SECTIONS_UNRECORDED: usize = 24;
     pub(crate) const LANES_PRIVATE: usize = 25;
     pub(crate) const SECTIONS_NOT_WRITTEN: usize = 26;
@@ -97,6 +101,13 @@ pub(crate) const RECORD_WORDS: usize = 4;
 pub(crate) const SLOT_WORDS: usize = 4;
 pub(crate) const TOTALS_WORDS: usize = 8;
 pub(crate) const RARE_WORDS: usize = 2;
+/// Words of a sampler and of a series of it.
+pub(crate) const GROUP_WORDS: usize = 16;
+pub(crate) const SERIES_WORDS: usize = 24;
+/// Samplers of a process.
+pub(crate) const MAX_GROUPS: u32 = 16;
+/// Series of a process, all samplers together.
+pub(crate) const MAX_SERIES: usize = 1024;
 
 /// A record was left by an error.
 pub(crate) const FLAG_FAILED: u64 = 1;
@@ -135,30 +146,30 @@ pub(crate) struct ProcessLayout {
     pub(crate) name_words: usize,
     pub(crate) nodes: usize,
     pub(crate) slots: usize,
+    pub(crate) groups: usize,
+    pub(crate) series: usize,
     pub(crate) histograms: usize,
     pub(crate) end: usize,
 }
 
 impl ProcessLayout {
-    /// From the five capacities of the header.
-    pub(crate) fn new(
-        names: usize,
-        name_words: usize,
-        nodes: usize,
-        slots: usize,
-        histograms: usize,
-    ) -> Self {
+    /// From the six capacities of the header.
+    pub(crate) fn new([names, name_words, nodes, slots, histograms, series]: [usize; 6]) -> Self {
         let name_index = HEADER_WORDS;
         let words = name_index + names;
         let node_words = words + name_words;
         let slot_words = node_words + nodes;
-        let histogram_words = slot_words + slots * SLOT_WORDS;
+        let group_words = slot_words + slots * SLOT_WORDS;
+        let series_words = group_words + MAX_GROUPS as usize * GROUP_WORDS;
+        let histogram_words = series_words + series * SERIES_WORDS;
         let end = histogram_words + histograms * crate::histogram::N_BUCKETS / 2;
         Self {
             name_index,
             name_words: words,
             nodes: node_words,
             slots: slot_words,
+            groups: group_words,
+            series: series_words,
             histograms: histogram_words,
             end,
         }

@@ -28,6 +28,7 @@ mod output;
 mod recording;
 mod ring;
 mod ring_folder;
+mod series_table;
 mod slots;
 mod totals;
 
@@ -56,6 +57,7 @@ pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start
 pub(crate) use ring::{Record, Ring};
 pub(crate) use ring_folder::remove as remove_ring_folder;
 pub use ring_folder::ring_root;
+pub(crate) use series_table::{Bucket, GroupPlace, SeriesTable};
 pub use slots::{Current, Slot};
 pub(crate) use slots::{OpenSlot, Slots, open_slots};
 pub(crate) use totals::snapshot;
@@ -65,8 +67,10 @@ use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::clock_map::ClockMap;
 use crate::error::Error;
-use crate::note::Note;
+use crate::note::{Note, Readings};
 use crate::run::Status;
+use crate::sampler::Sampler;
+use crate::series::SeriesInfo;
 use drain::Drain;
 use mapping::Mapping;
 use ring_folder::RingFolder;
@@ -91,7 +95,8 @@ pub struct Recorder {
     pub(crate) paths: CallPaths,
     pub(crate) slots: Slots,
     pub(crate) histograms: &'static [AtomicU32],
-    // Locked in this order, when several are: drain, lanes, folder, then the tables of `paths`.
+    // Locked in this order, when several are: samplers, drain, lanes, folder, then the tables of `paths`.
+    samplers: Mutex<Vec<Sampler>>,
     drain: Mutex<Drain>,
     lanes: Mutex<Lanes>,
     folder: Mutex<RingFolder>,
@@ -164,12 +169,18 @@ impl Recorder {
         let n_nodes = config.max_nodes.clamp(16, 65_000);
         let name_words = n_nodes * 16;
         let n_histograms = config.histogram_bytes / (crate::histogram::N_BUCKETS * 4);
-        let layout =
-            ProcessLayout::new(n_nodes, name_words, n_nodes, config.max_open, n_histograms);
+        let capacities = [
+            n_nodes,
+            name_words,
+            n_nodes,
+            config.max_open,
+            n_histograms,
+            layout::MAX_SERIES,
+        ];
+        let layout = ProcessLayout::new(capacities);
         let mut folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
         let process = folder.process(layout.end).map_err(Error::Memory)?;
         let header = process.words();
-        let capacities = [n_nodes, name_words, n_nodes, config.max_open, n_histograms];
         for (at, value) in (process_words::CAP_NAMES..).zip(capacities) {
             header[at].store(value as u64, Relaxed);
         }
@@ -183,6 +194,7 @@ impl Recorder {
             paths: CallPaths::new(process, &layout),
             slots: Slots::new(process, &layout),
             histograms: mapping::halves(&process.words()[layout.histograms..]),
+            samplers: Mutex::default(),
             drain: Mutex::default(),
             lanes: Mutex::default(),
             folder: Mutex::new(folder),
@@ -211,23 +223,37 @@ impl Recorder {
 
     /// Appends a note from the calling thread, now.
     pub fn note(&self, note: &Note) {
+        self.note_in(None, note);
+    }
+
+    /// As [`Self::note`], for what belongs to the session of that number.
+    pub fn note_in(&self, session: Option<u64>, note: &Note) {
         let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
             return;
         };
-        match note.encode(clock::ticks()) {
+        match note.encode(clock::ticks(), session) {
             Some(words) => lane.note(&words),
             None => lane.drop_note(),
         }
     }
 
-    /// Opens a session: a number for [`Self::end_session`].
-    pub fn start_session(&self, name: &str, tags: crate::value::Attributes) -> u64 {
+    /// Opens a session: a number for [`Self::end_session`]. `within` is the session that it is nested in, `flow` the flow that it begins
+    /// in (0 for the thread's own stack).
+    pub fn start_session(
+        &self,
+        name: &str,
+        tags: crate::value::Attributes,
+        within: Option<u64>,
+        flow: u16,
+    ) -> u64 {
         let session = self.n_sessions.fetch_add(1, Relaxed);
-        self.note(&Note::SessionStart {
+        let start = Note::SessionStart {
             session,
             name: name.into(),
             tags,
-        });
+            flow,
+        };
+        self.note_in(within, &start);
         session
     }
 
@@ -325,6 +351,7 @@ impl Recorder {
             set_state(OFF);
             return None;
         }
+        self.finish_samplers();
         set_state(OFF);
         self.stop_drain();
         self.drain().close(self, status)
@@ -332,6 +359,36 @@ impl Recorder {
 
     pub(crate) fn header(&self) -> &'static [AtomicU64] {
         &self.process.words()[..layout::HEADER_WORDS]
+    }
+
+    /// A place in the table of series for a sampler. Its series are read by live viewers from then on.
+    pub(crate) fn place_series(&self, infos: &[SeriesInfo]) -> Option<GroupPlace> {
+        let _alone = self.lanes();
+        self.series_table().place(infos)
+    }
+
+    /// Shows a round to live viewers.
+    pub(crate) fn publish_series(&self, place: GroupPlace, bucket: Bucket, values: &[Readings]) {
+        self.series_table().publish(place, bucket, values);
+    }
+
+    /// The latest reading of every series of this process's samplers, and how long ago it was taken, in nanoseconds. Empty without
+    /// samplers, or before their first round.
+    pub fn latest_readings(&self) -> Vec<(SeriesInfo, f64, u64)> {
+        let now = clock::ticks();
+        let age = |ticks: u64| self.duration_ns(now.saturating_sub(ticks));
+        let latest = self.series_table().latest().into_iter();
+        latest
+            .map(|(info, value, ticks)| (info, value, age(ticks)))
+            .collect()
+    }
+
+    fn series_table(&self) -> SeriesTable<'static> {
+        SeriesTable::new(self.process.words(), &self.layout)
+    }
+
+    pub(crate) fn samplers(&self) -> MutexGuard<'_, Vec<Sampler>> {
+        self.samplers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lanes(&self) -> MutexGuard<'_, Lanes> {
@@ -369,6 +426,7 @@ impl Recorder {
         ] {
             self.header()[at].store(0, Relaxed);
         }
+        self.series_table().clear();
         self.lanes().all.iter().for_each(|lane| lane.forget());
     }
 

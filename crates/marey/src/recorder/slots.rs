@@ -116,7 +116,7 @@ impl Slots {
         let words = mapping.words();
         Self {
             header: &words[..super::layout::HEADER_WORDS],
-            words: &words[layout.slots..layout.histograms],
+            words: &words[layout.slots..layout.groups],
         }
     }
 
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     fn slots() -> Slots {
-        let layout = ProcessLayout::new(0, 0, 0, 128, 0);
+        let layout = ProcessLayout::new([0, 0, 0, 128, 0, 0]);
         Slots::new(Mapping::private(layout.end).unwrap(), &layout)
     }
 

@@ -1,5 +1,15 @@
 //! Samplers: threads that read the machine at an interval.
+//!
+//! ```text
+//! source ─► round ─┬─► time buckets ─► notes in a lane of their own ─► capture
+//!                  └─► table in shared memory ─► live viewers
+//! ```
 
+mod buckets;
+mod rounds;
 mod source;
+mod thread;
 
 pub use source::Source;
+pub(crate) use thread::Sampler;
+pub use thread::SamplerOptions;

@@ -11,6 +11,7 @@ fn reading(at_ns: u64, allocated_bytes: u64) -> MemoryReading {
         allocated_bytes,
         reserved_bytes: None,
         peak_bytes: None,
+        session: None,
     }
 }
 

@@ -1,0 +1,162 @@
+//! Notes to the lists of the run.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::decode::RawNote;
+use super::samples::Groups;
+use crate::clock_map::ClockMap;
+use crate::generation::GenerationRecord;
+use crate::note::Note;
+use crate::run::{CacheEvent, CounterReading, Event, MemoryReading, Run, Session};
+use crate::series::Unavailable;
+
+/// Sessions by their number in the process.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(HashMap<u64, u32>);
+
+impl Sessions {
+    /// The index of a session; `None` for a number that no session has.
+    pub(super) fn index(&self, number: Option<u64>) -> Option<u32> {
+        self.0.get(&number?).copied()
+    }
+}
+
+/// Puts the sessions into the run, ordered by start.
+pub(super) fn place_sessions(
+    run: &mut Run,
+    notes: &[RawNote],
+    clock: &ClockMap,
+    thread: &impl Fn(u32) -> u32,
+) -> Sessions {
+    let mut found: BTreeMap<u64, (Session, Option<u64>)> = BTreeMap::new();
+    for raw in notes {
+        let at_ns = clock.ns(raw.ticks);
+        match &raw.note {
+            Note::SessionStart {
+                session,
+                name,
+                tags,
+                flow,
+            } => {
+                let opened = Session {
+                    name: name.clone(),
+                    start_ns: at_ns,
+                    end_ns: None,
+                    tags: tags.clone(),
+                    parent: None,
+                    thread: thread(raw.thread),
+                    flow: *flow,
+                };
+                found.insert(*session, (opened, raw.session));
+            }
+            Note::SessionEnd { session } => {
+                if let Some((session, _)) = found.get_mut(session) {
+                    session.end_ns = Some(at_ns.max(session.start_ns));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut ordered: Vec<_> = found.into_iter().collect();
+    ordered.sort_by_key(|(number, (session, _))| (session.start_ns, *number));
+    let index = ordered.iter().map(|(number, _)| *number).zip(0..).collect();
+    let sessions = Sessions(index);
+    let within_parent = |(_, (session, parent)): (u64, (Session, Option<u64>))| Session {
+        parent: sessions.index(parent),
+        ..session
+    };
+    run.sessions = ordered.into_iter().map(within_parent).collect();
+    sessions
+}
+
+/// Sorts the other notes into the lists of the run.
+pub(super) fn place(
+    run: &mut Run,
+    notes: Vec<RawNote>,
+    sessions: &Sessions,
+    clock: &ClockMap,
+    thread: &impl Fn(u32) -> u32,
+) {
+    let mut groups = Groups::default();
+    for raw in notes {
+        let at_ns = clock.ns(raw.ticks);
+        let session = sessions.index(raw.session);
+        match raw.note {
+            Note::Event { name, attributes } => {
+                run.events.push(Event {
+                    at_ns,
+                    thread: thread(raw.thread),
+                    name,
+                    attributes,
+                    session,
+                });
+            }
+            Note::Memory {
+                label,
+                source,
+                allocated_bytes,
+                reserved_bytes,
+                peak_bytes,
+            } => {
+                run.memory.push(MemoryReading {
+                    at_ns,
+                    label,
+                    source,
+                    allocated_bytes,
+                    reserved_bytes,
+                    peak_bytes,
+                    session,
+                });
+            }
+            Note::Counter { name, value } if value.is_finite() => {
+                run.counters.push(CounterReading { at_ns, name, value });
+            }
+            Note::Cache {
+                cache,
+                outcome,
+                step,
+                block,
+                score,
+                threshold,
+                held_bytes,
+                attributes,
+            } => {
+                run.cache_events.push(CacheEvent {
+                    at_ns,
+                    cache,
+                    outcome,
+                    step,
+                    block,
+                    score: score.filter(|v| v.is_finite()),
+                    threshold: threshold.filter(|v| v.is_finite()),
+                    held_bytes,
+                    attributes,
+                    session,
+                });
+            }
+            Note::Generation(what) => {
+                run.generation.push(GenerationRecord {
+                    at_ns,
+                    thread: thread(raw.thread),
+                    session,
+                    what,
+                });
+            }
+            Note::Series { group, index, info } => groups.define(group, index, info),
+            Note::Samples(samples) => groups.add(samples, raw.ticks),
+            Note::Unavailable { what, why } => run.unavailable.push(Unavailable { what, why }),
+            Note::Fact { key, value } => run.info.facts.push((key, value)),
+            Note::Counter { .. }
+            | Note::Thread { .. }
+            | Note::SectionAttributes { .. }
+            | Note::SessionStart { .. }
+            | Note::SessionEnd { .. } => {}
+        }
+    }
+    run.events.sort_by_key(|e| e.at_ns);
+    run.memory.sort_by_key(|m| m.at_ns);
+    run.counters.sort_by_key(|c| c.at_ns);
+    run.cache_events.sort_by_key(|c| c.at_ns);
+    run.generation.sort_by_key(|g| g.at_ns);
+    run.series = groups.finish(clock);
+}

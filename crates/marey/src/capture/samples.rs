@@ -1,0 +1,122 @@
+//! Samples to series. A sampler's time buckets grow with the run; here the early, short ones are put together to the width of the last:
+//!
+//! ```text
+//! written   |..|..|..|..|.. ..|.. ..|.. .. .. ..|
+//! read      |.. .. .. ..|.. .. .. ..|.. .. .. ..|
+//! ```
+//!
+//! That is exact, because a bucket's beginning is a multiple of its width, and each width is twice the one before.
+
+use std::collections::BTreeMap;
+
+use crate::clock_map::ClockMap;
+use crate::note::{Readings, Samples};
+use crate::series::{Series, SeriesInfo, SeriesPoint};
+
+/// Samplers by number.
+#[derive(Debug, Default)]
+pub(super) struct Groups(BTreeMap<u32, Group>);
+
+#[derive(Debug, Default)]
+struct Group {
+    infos: BTreeMap<u32, SeriesInfo>,
+    /// Widest bucket; 0 while every round is a bucket of its own.
+    width: u64,
+    /// First bucket's start.
+    origin: Option<u64>,
+    buckets: Vec<(Samples, u64)>,
+}
+
+impl Groups {
+    /// A series of a group.
+    pub(super) fn define(&mut self, group: u32, index: u32, info: SeriesInfo) {
+        self.0.entry(group).or_default().infos.insert(index, info);
+    }
+
+    /// A bucket of a group, whose last round was at `last`.
+    pub(super) fn add(&mut self, samples: Samples, last: u64) {
+        let group = self.0.entry(samples.group).or_default();
+        group.width = group.width.max(samples.width);
+        let origin = group.origin.get_or_insert(samples.start);
+        *origin = samples.start.min(*origin);
+        group.buckets.push((samples, last));
+    }
+
+    /// All series that have points, ordered by name and subject.
+    pub(super) fn finish(self, clock: &ClockMap) -> Vec<Series> {
+        let mut series: Vec<Series> = self
+            .0
+            .into_values()
+            .flat_map(|group| group.finish(clock))
+            .collect();
+        series.sort_by(|a, b| a.info.cmp(&b.info));
+        series
+    }
+}
+
+impl Group {
+    fn finish(mut self, clock: &ClockMap) -> Vec<Series> {
+        let origin = self.origin.unwrap_or_default();
+        let number_of = |start: u64| start.saturating_sub(origin).checked_div(self.width);
+        // A bucket that was read while it was filled, and again when it was full: the fuller one counts.
+        let place = |samples: &Samples| (samples.first, samples.first_series);
+        self.buckets
+            .sort_by_key(|(samples, _)| (place(samples), std::cmp::Reverse(samples.rounds)));
+        self.buckets
+            .dedup_by(|(later, _), (kept, _)| place(later) == place(kept));
+        let mut found: BTreeMap<u32, Vec<(Option<u64>, SeriesPoint)>> = BTreeMap::new();
+        for (samples, last) in &self.buckets {
+            let number = number_of(samples.start);
+            let (first_ns, last_ns) = (clock.ns(samples.first), clock.ns(*last));
+            for (index, readings) in (samples.first_series..).zip(&samples.values) {
+                let Some(point) = point(*readings, first_ns, last_ns) else {
+                    continue;
+                };
+                let points = found.entry(index).or_default();
+                match points.last_mut() {
+                    Some((at, whole)) if at.is_some() && *at == number => whole.join(&point),
+                    _ => points.push((number, point)),
+                }
+            }
+        }
+        let named = |(index, points): (u32, Vec<(Option<u64>, SeriesPoint)>)| {
+            let info = self.infos.remove(&index)?;
+            let points = points.into_iter().map(|(_, point)| point).collect();
+            Some(Series { info, points })
+        };
+        found.into_iter().filter_map(named).collect()
+    }
+}
+
+/// A point of what was read in a bucket; `None` when there was nothing, or nothing that makes sense.
+fn point(readings: Readings, first_ns: u64, last_ns: u64) -> Option<SeriesPoint> {
+    let Readings {
+        count,
+        min,
+        max,
+        sum,
+        last,
+    } = readings;
+    let is_sound = count > 0 && [min, max, sum, last].iter().all(|v| v.is_finite());
+    is_sound.then_some(SeriesPoint {
+        first_ns,
+        last_ns: last_ns.max(first_ns),
+        count,
+        min,
+        max,
+        sum,
+        last,
+    })
+}
+
+impl SeriesPoint {
+    /// Takes a later point of the same bucket in.
+    fn join(&mut self, later: &Self) {
+        self.last_ns = self.last_ns.max(later.last_ns);
+        self.count = self.count.saturating_add(later.count);
+        self.min = self.min.min(later.min);
+        self.max = self.max.max(later.max);
+        self.sum += later.sum;
+        self.last = later.last;
+    }
+}

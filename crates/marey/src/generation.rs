@@ -1,0 +1,114 @@
+//! What a generating program reports about its own work: denoising steps, blocks of frames, models, delivered frames.
+//!
+//! All fields but names are optional: what the program did not say is absent, not 0.
+
+/// One report of a program, with when and where it was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenerationRecord {
+    /// When it was reported: at the end of the work that it is about.
+    pub at_ns: u64,
+    /// Index into [`crate::Run::threads`].
+    pub thread: u32,
+    /// Index into [`crate::Run::sessions`], for a report to one session.
+    pub session: Option<u32>,
+    /// What was reported.
+    pub what: Generation,
+}
+
+/// What a generating program reports.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Generation {
+    /// A denoising step.
+    Step(DiffusionStep),
+    /// A block of frames.
+    Block(BlockComputation),
+    /// A model that the program uses.
+    Model(ModelParameters),
+    /// Frames that were delivered.
+    Streaming(StreamingEvent),
+    /// Frames that were to be delivered and were not.
+    DroppedFrames {
+        /// How many.
+        count: u64,
+    },
+    /// A layer of a model.
+    Layer(LayerComputation),
+    /// An allocation or a release.
+    Allocation(Allocation),
+}
+
+/// A denoising step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DiffusionStep {
+    /// Number of the step in its loop.
+    pub step: Option<u64>,
+    /// Time step of the schedule, in the program's own scale (0..1, or 0..1000).
+    pub timestep: Option<f64>,
+    /// Latent frames that the step worked on.
+    pub block_size: Option<u64>,
+    /// How long it took.
+    pub computation_ns: Option<u64>,
+    /// Scale of the guidance.
+    pub guidance_scale: Option<f64>,
+}
+
+/// A block of frames, from its first denoising step to its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlockComputation {
+    /// Number of the block.
+    pub index: Option<u64>,
+    /// Latent frames in it.
+    pub size: Option<u64>,
+    /// How long it took.
+    pub computation_ns: Option<u64>,
+    /// Memory in use, as the program read it.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A model that the program uses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelParameters {
+    /// Name of the model.
+    pub name: String,
+    /// Number of parameters.
+    pub count: Option<u64>,
+    /// What it is: `transformer`, `vae`.
+    pub kind: Option<String>,
+}
+
+/// Frames that were delivered to a viewer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StreamingEvent {
+    /// How many.
+    pub frames: Option<u64>,
+    /// Time to encode them.
+    pub encoding_ns: Option<u64>,
+    /// Time on the network.
+    pub network_latency_ns: Option<u64>,
+    /// Fill of the viewer's buffer, in the program's own scale.
+    pub buffer_occupancy: Option<f64>,
+}
+
+/// A layer of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayerComputation {
+    /// Name of the layer.
+    pub name: String,
+    /// How long it took.
+    pub computation_ns: Option<u64>,
+    /// Number of its parameters.
+    pub parameters: Option<u64>,
+}
+
+/// An allocation or a release of memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Allocation {
+    /// It is a release.
+    pub is_release: bool,
+    /// Its size.
+    pub bytes: u64,
+    /// Who made it.
+    pub allocator: Option<String>,
+    /// What for.
+    pub context: Option<String>,
+}

@@ -1,0 +1,272 @@
+//! The threads of samplers: when they read, and how they end.
+//!
+//! ```text
+//! deadlines     |    |    |    |    |    |    |
+//! reads         xx   xx   xxxxxxxxxxxx   xx
+//!                                   ^ late; two rounds missed, not made up for
+//! ```
+//!
+//! Whoever ends a sampler waits for it up to [`PATIENCE`], together with all others; one that hangs in its source is left behind. When it
+//! comes back it finds its recording over and ends.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::Source;
+use super::rounds::Rounds;
+use crate::clock;
+use crate::recorder::{Recorder, recording_number};
+
+/// How long a stop or a fork waits for samplers.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// A source that takes longer is not read once more at the end.
+const QUICK_NS: u64 = 20_000_000;
+
+/// How a sampler reads.
+#[derive(Clone, Copy, Debug)]
+pub struct SamplerOptions {
+    /// What it is called: its thread is `marey-<name>`, and its own series carry the name. One of a name runs at a time.
+    pub name: &'static str,
+    /// Time between two rounds; at least a millisecond.
+    pub interval: Duration,
+    /// Points that a series keeps, at least 2: rounds share ever wider time buckets beyond.
+    pub max_points: u64,
+}
+
+/// A sampler of the recording.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    options: SamplerOptions,
+    control: Arc<Control>,
+    thread: Option<JoinHandle<Option<Work>>>,
+    /// While it is paused.
+    idle: Option<Work>,
+}
+
+/// What a sampler's thread works with, from start to start.
+struct Work {
+    rounds: Rounds,
+    next_ns: u64,
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Work").finish_non_exhaustive()
+    }
+}
+
+/// What a sampler is to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Order {
+    /// Read on.
+    #[default]
+    Read,
+    /// End, to be started again.
+    Pause,
+    /// Read once more, write what there is, and end.
+    Finish,
+}
+
+#[derive(Debug, Default)]
+struct Control {
+    state: Mutex<(Order, bool)>,
+    signal: Condvar,
+}
+
+impl Control {
+    fn lock(&self) -> MutexGuard<'_, (Order, bool)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give(&self, order: Order) {
+        self.lock().0 = order;
+        self.signal.notify_all();
+    }
+
+    /// Waits for an order until a moment; what the order is then.
+    fn wait_until(&self, at_ns: u64) -> Order {
+        let mut state = self.lock();
+        loop {
+            let now = clock::monotonic_ns();
+            if state.0 != Order::Read || now >= at_ns {
+                return state.0;
+            }
+            let left = Duration::from_nanos(at_ns - now);
+            (state, _) = self
+                .signal
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Takes an order back; false when it was carried out.
+    fn read_on(&self) -> bool {
+        let mut state = self.lock();
+        state.0 = Order::Read;
+        !state.1
+    }
+
+    fn say_done(&self) {
+        self.lock().1 = true;
+        self.signal.notify_all();
+    }
+
+    /// Waits until the thread has ended, or until a moment; whether it has.
+    fn is_done_by(&self, at_ns: u64) -> bool {
+        let mut state = self.lock();
+        loop {
+            let now = clock::monotonic_ns();
+            if state.1 || now >= at_ns {
+                return state.1;
+            }
+            let left = Duration::from_nanos(at_ns - now);
+            (state, _) = self
+                .signal
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Recorder {
+    /// Starts a sampler on a thread of its own, which also makes its source, so that a slow library delays nobody. Returns false when one
+    /// of that name is at work, recording is off, or no thread is to be had.
+    pub fn start_sampler(
+        &'static self,
+        options: SamplerOptions,
+        make: impl FnOnce() -> Box<dyn Source> + Send + 'static,
+    ) -> bool {
+        let mut samplers = self.samplers();
+        if samplers.iter().any(|s| s.options.name == options.name) {
+            return false;
+        }
+        let mut sampler = Sampler {
+            options,
+            control: Arc::default(),
+            thread: None,
+            idle: None,
+        };
+        let recording = recording_number();
+        let begin = move || {
+            let source = make();
+            let rounds = Rounds::begin(source, options, self, recording)?;
+            let next_ns = clock::monotonic_ns();
+            Some(Work { rounds, next_ns })
+        };
+        let is_started = recording != 0 && sampler.spawn(begin);
+        if is_started {
+            samplers.push(sampler);
+        }
+        is_started
+    }
+
+    /// Ends all samplers for a moment, as [`Recorder::pause_threads`] asks for.
+    pub(crate) fn pause_samplers(&self) {
+        let mut samplers = std::mem::take(&mut *self.samplers());
+        end_all(&mut samplers, Order::Pause);
+        self.samplers().append(&mut samplers);
+    }
+
+    /// Starts what was paused.
+    pub(crate) fn resume_samplers(&self) {
+        for sampler in self.samplers().iter_mut() {
+            sampler.come_back();
+            if let Some(work) = sampler.idle.take() {
+                sampler.control = Arc::default();
+                sampler.spawn(move || Some(work));
+            }
+        }
+    }
+
+    /// Ends all samplers after a last round, for good.
+    pub(crate) fn finish_samplers(&self) {
+        let mut samplers = std::mem::take(&mut *self.samplers());
+        end_all(&mut samplers, Order::Finish);
+    }
+}
+
+impl Sampler {
+    /// Looks after a thread that was not waited for: it reads on, or has ended meanwhile.
+    fn come_back(&mut self) {
+        if self.control.read_on() {
+            return;
+        }
+        if let Some(thread) = self.thread.take() {
+            self.idle = thread.join().ok().flatten();
+        }
+    }
+
+    fn spawn(&mut self, begin: impl FnOnce() -> Option<Work> + Send + 'static) -> bool {
+        let control = Arc::clone(&self.control);
+        let interval_ns = self.options.interval_ns();
+        let work = move || {
+            let mut work = begin();
+            let is_to_continue = match &mut work {
+                Some(work) => work.run(&control, interval_ns),
+                None => false,
+            };
+            control.say_done();
+            work.filter(|_| is_to_continue)
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("marey-{}", self.options.name))
+            .stack_size(512 << 10)
+            .spawn(work);
+        self.thread = thread.ok();
+        self.thread.is_some()
+    }
+}
+
+impl Work {
+    /// Reads until ordered to end. Whether it is to be continued.
+    fn run(&mut self, control: &Control, interval_ns: u64) -> bool {
+        let mut last_took_ns = 0;
+        loop {
+            let order = control.wait_until(self.next_ns);
+            let began_ns = clock::monotonic_ns();
+            match order {
+                Order::Read => {
+                    let late_ns = began_ns.saturating_sub(self.next_ns);
+                    let n_missed = late_ns / interval_ns;
+                    if !self.rounds.round(late_ns, n_missed) {
+                        return false;
+                    }
+                    self.next_ns += (n_missed + 1) * interval_ns;
+                    last_took_ns = clock::monotonic_ns() - began_ns;
+                }
+                Order::Pause => return true,
+                Order::Finish => {
+                    if last_took_ns < QUICK_NS {
+                        self.rounds.round(0, 0);
+                    }
+                    self.rounds.finish();
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+impl SamplerOptions {
+    pub(super) fn interval_ns(&self) -> u64 {
+        u64::try_from(self.interval.as_nanos())
+            .unwrap_or(u64::MAX)
+            .clamp(1_000_000, 1 << 60)
+    }
+}
+
+/// Gives the order to all, then waits for all together.
+fn end_all(samplers: &mut [Sampler], order: Order) {
+    for sampler in samplers.iter() {
+        sampler.control.give(order);
+    }
+    let patience_ns = u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
+    let deadline_ns = clock::monotonic_ns() + patience_ns;
+    for sampler in samplers {
+        let is_done = sampler.control.is_done_by(deadline_ns);
+        if let Some(thread) = sampler.thread.take_if(|_| is_done) {
+            sampler.idle = thread.join().ok().flatten();
+        }
+    }
+}
