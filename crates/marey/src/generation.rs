@@ -37,6 +37,68 @@ pub enum Generation {
     Allocation(Allocation),
 }
 
+/// What a program has reported so far, counted. Everything is 0 before the first report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Generated {
+    /// Denoising steps.
+    pub steps: u64,
+    /// Blocks of frames.
+    pub blocks: u64,
+    /// Latent frames in those blocks whose size was given.
+    pub block_frames: u64,
+    /// Frames that were delivered.
+    pub streamed_frames: u64,
+    /// Frames that were to be delivered and were not.
+    pub dropped_frames: u64,
+}
+
+impl Generated {
+    pub(crate) const WORDS: usize = 5;
+
+    /// What one report adds.
+    pub(crate) fn of(report: &Generation) -> Self {
+        let none = Self::default();
+        match report {
+            Generation::Step(_) => Self { steps: 1, ..none },
+            Generation::Block(block) => Self {
+                blocks: 1,
+                block_frames: block.size.unwrap_or(0),
+                ..none
+            },
+            Generation::Streaming(event) => Self {
+                streamed_frames: event.frames.unwrap_or(0),
+                ..none
+            },
+            Generation::DroppedFrames { count } => Self {
+                dropped_frames: *count,
+                ..none
+            },
+            Generation::Model(_) | Generation::Layer(_) | Generation::Allocation(_) => none,
+        }
+    }
+
+    pub(crate) fn words(self) -> [u64; Self::WORDS] {
+        [
+            self.steps,
+            self.blocks,
+            self.block_frames,
+            self.streamed_frames,
+            self.dropped_frames,
+        ]
+    }
+
+    pub(crate) fn of_words(words: [u64; Self::WORDS]) -> Self {
+        let [steps, blocks, block_frames, streamed_frames, dropped_frames] = words;
+        Self {
+            steps,
+            blocks,
+            block_frames,
+            streamed_frames,
+            dropped_frames,
+        }
+    }
+}
+
 /// A denoising step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DiffusionStep {

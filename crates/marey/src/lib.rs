@@ -52,8 +52,8 @@ pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{ticks, unix_ns};
 pub use error::Error;
 pub use generation::{
-    Allocation, BlockComputation, DiffusionStep, Generation, GenerationRecord, LayerComputation,
-    ModelParameters, StreamingEvent,
+    Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,
+    LayerComputation, ModelParameters, StreamingEvent,
 };
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
 pub use note::{Note, Readings, Samples};

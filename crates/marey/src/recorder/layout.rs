@@ -14,6 +14,7 @@
 //! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
+//! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
 //! | 64, 65.. | length in bytes, and bytes, of the absolute path of the capture; 0 when there is none |
 //! | 512.. | name index: offset into the name words « 32 · length in bytes |
 //! | … | name words |
@@ -74,6 +75,7 @@ pub(crate) mod process {
     pub(crate) const FIRST_ANCHOR: usize = 32;
     pub(crate) const N_ANCHORS: usize = 35;
     pub(crate) const ANCHORS: usize = 36;
+    pub(crate) const GENERATED: usize = 48;
     pub(crate) const CAPTURE_PATH: usize = 64;
 }
 

@@ -24,7 +24,9 @@ mod lane;
 mod lanes;
 mod layout;
 mod mapping;
+mod notes;
 mod output;
+mod readings;
 mod recording;
 mod ring;
 mod ring_folder;
@@ -67,10 +69,9 @@ use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::clock_map::ClockMap;
 use crate::error::Error;
-use crate::note::{Note, Readings};
+use crate::generation::Generated;
 use crate::run::Status;
 use crate::sampler::Sampler;
-use crate::series::SeriesInfo;
 use drain::Drain;
 use mapping::Mapping;
 use ring_folder::RingFolder;
@@ -221,47 +222,6 @@ impl Recorder {
         self.header()[process_words::SECTIONS_UNRECORDED].fetch_add(1, Relaxed);
     }
 
-    /// Appends a note from the calling thread, now.
-    pub fn note(&self, note: &Note) {
-        self.note_in(None, note);
-    }
-
-    /// As [`Self::note`], for what belongs to the session of that number.
-    pub fn note_in(&self, session: Option<u64>, note: &Note) {
-        let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
-            return;
-        };
-        match note.encode(clock::ticks(), session) {
-            Some(words) => lane.note(&words),
-            None => lane.drop_note(),
-        }
-    }
-
-    /// Opens a session: a number for [`Self::end_session`]. `within` is the session that it is nested in, `flow` the flow that it begins
-    /// in (0 for the thread's own stack).
-    pub fn start_session(
-        &self,
-        name: &str,
-        tags: crate::value::Attributes,
-        within: Option<u64>,
-        flow: u16,
-    ) -> u64 {
-        let session = self.n_sessions.fetch_add(1, Relaxed);
-        let start = Note::SessionStart {
-            session,
-            name: name.into(),
-            tags,
-            flow,
-        };
-        self.note_in(within, &start);
-        session
-    }
-
-    /// Ends a session.
-    pub fn end_session(&self, session: u64) {
-        self.note(&Note::SessionEnd { session });
-    }
-
     /// Length of a time in ticks, by the mean speed of the clock so far.
     pub fn duration_ns(&self, ticks: u64) -> u64 {
         self.clock_map().duration_ns(ticks)
@@ -361,32 +321,6 @@ impl Recorder {
         &self.process.words()[..layout::HEADER_WORDS]
     }
 
-    /// A place in the table of series for a sampler. Its series are read by live viewers from then on.
-    pub(crate) fn place_series(&self, infos: &[SeriesInfo]) -> Option<GroupPlace> {
-        let _alone = self.lanes();
-        self.series_table().place(infos)
-    }
-
-    /// Shows a round to live viewers.
-    pub(crate) fn publish_series(&self, place: GroupPlace, bucket: Bucket, values: &[Readings]) {
-        self.series_table().publish(place, bucket, values);
-    }
-
-    /// The latest reading of every series of this process's samplers, and how long ago it was taken, in nanoseconds. Empty without
-    /// samplers, or before their first round.
-    pub fn latest_readings(&self) -> Vec<(SeriesInfo, f64, u64)> {
-        let now = clock::ticks();
-        let age = |ticks: u64| self.duration_ns(now.saturating_sub(ticks));
-        let latest = self.series_table().latest().into_iter();
-        latest
-            .map(|(info, value, ticks)| (info, value, age(ticks)))
-            .collect()
-    }
-
-    fn series_table(&self) -> SeriesTable<'static> {
-        SeriesTable::new(self.process.words(), &self.layout)
-    }
-
     pub(crate) fn samplers(&self) -> MutexGuard<'_, Vec<Sampler>> {
         self.samplers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -425,6 +359,9 @@ impl Recorder {
             process_words::CAPTURE_BYTES,
         ] {
             self.header()[at].store(0, Relaxed);
+        }
+        for word in &self.header()[process_words::GENERATED..][..Generated::WORDS] {
+            word.store(0, Relaxed);
         }
         self.series_table().clear();
         self.lanes().all.iter().for_each(|lane| lane.forget());

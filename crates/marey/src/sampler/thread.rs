@@ -129,6 +129,15 @@ impl Control {
     }
 }
 
+/// Says that the thread is done when it is dropped.
+struct SayDone<'a>(&'a Control);
+
+impl Drop for SayDone<'_> {
+    fn drop(&mut self) {
+        self.0.say_done();
+    }
+}
+
 impl Recorder {
     /// Starts a sampler on a thread of its own, which also makes its source, so that a slow library delays nobody. Returns false when one
     /// of that name is at work, recording is off, or no thread is to be had.
@@ -201,12 +210,13 @@ impl Sampler {
         let control = Arc::clone(&self.control);
         let interval_ns = self.options.interval_ns();
         let work = move || {
+            // Said last, also when a source panics.
+            let done = SayDone(&control);
             let mut work = begin();
             let is_to_continue = match &mut work {
-                Some(work) => work.run(&control, interval_ns),
+                Some(work) => work.run(done.0, interval_ns),
                 None => false,
             };
-            control.say_done();
             work.filter(|_| is_to_continue)
         };
         let thread = std::thread::Builder::new()

@@ -14,4 +14,5 @@ mod limits;
 mod live;
 mod places;
 mod program;
+mod samplers;
 mod threads;

@@ -1,0 +1,69 @@
+//! Notes, sessions, and what the program reports of its own work.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{Recorder, lane, process_words};
+use crate::clock;
+use crate::generation::{Generated, Generation};
+use crate::note::Note;
+use crate::value::Attributes;
+
+impl Recorder {
+    /// Appends a note from the calling thread, now.
+    pub fn note(&self, note: &Note) {
+        self.note_in(None, note);
+    }
+
+    /// As [`Self::note`], for what belongs to the session of that number.
+    pub fn note_in(&self, session: Option<u64>, note: &Note) {
+        let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
+            return;
+        };
+        if let Note::Generation(report) = note {
+            self.count_generated(report);
+        }
+        match note.encode(clock::ticks(), session) {
+            Some(words) => lane.note(&words),
+            None => lane.drop_note(),
+        }
+    }
+
+    /// Counts for live viewers.
+    fn count_generated(&self, report: &Generation) {
+        let words = &self.header()[process_words::GENERATED..];
+        for (word, more) in words.iter().zip(Generated::of(report).words()) {
+            word.fetch_add(more, Relaxed);
+        }
+    }
+
+    /// What the program has reported of its own work in this recording, counted.
+    pub fn generated(&self) -> Generated {
+        let words = &self.header()[process_words::GENERATED..];
+        Generated::of_words(std::array::from_fn(|at| words[at].load(Relaxed)))
+    }
+
+    /// Opens a session: a number for [`Self::end_session`]. `within` is the session that it is nested in, `flow` the flow that it begins
+    /// in (0 for the thread's own stack).
+    pub fn start_session(
+        &self,
+        name: &str,
+        tags: Attributes,
+        within: Option<u64>,
+        flow: u16,
+    ) -> u64 {
+        let session = self.n_sessions.fetch_add(1, Relaxed);
+        let start = Note::SessionStart {
+            session,
+            name: name.into(),
+            tags,
+            flow,
+        };
+        self.note_in(within, &start);
+        session
+    }
+
+    /// Ends a session.
+    pub fn end_session(&self, session: u64) {
+        self.note(&Note::SessionEnd { session });
+    }
+}
