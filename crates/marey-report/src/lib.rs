@@ -13,12 +13,14 @@ mod model;
 mod cache_markdown;
 mod json;
 mod memory_log;
+mod metrics;
 mod text;
 mod width;
 
 pub use cache_markdown::cache_markdown;
 pub use json::profiling_report;
 pub use memory_log::memory_log;
+pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
     AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, EventMoment,
     Loss, NamedValues, OpenCall, Quality, Report, RunFacts, RunStatus, SessionFacts, StatusKind,
