@@ -18,7 +18,7 @@ demo:
 test: test-rust test-python
 
 test-rust:
-	cargo test --locked --workspace --exclude marey-python --features marey/tracing
+	cargo test --locked --workspace --exclude marey-python --features marey/tracing,marey/yaml
 
 ## The demo pipeline's own tests; building candle takes some minutes.
 test-example:
@@ -41,8 +41,8 @@ wheel: $(BIN)/maturin
 ## Formatting, lints, documentation and types, with no warning left.
 lint: $(BIN)/marey
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets --features marey/tracing -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features marey/tracing
+	cargo clippy --locked --workspace --all-targets --features marey/tracing,marey/yaml -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features marey/tracing,marey/yaml
 	cargo fmt --check --manifest-path examples/latent-video/Cargo.toml
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

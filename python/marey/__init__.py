@@ -12,6 +12,8 @@ into a folder that ``marey report`` reads; ``MAREY_ENABLED=0`` switches everythi
 
 from marey._core import (
     CaptureError,
+    ConfigError,
+    ProfilingConfig,
     TimingStats,
     __version__,
     counter,
@@ -29,9 +31,11 @@ from marey.recording import export_profiling_report, get_global_stats, session, 
 __all__ = [
     "CacheEventRecorder",
     "CaptureError",
+    "ConfigError",
     "Error",
     "IterationProfiler",
     "MemoryTracker",
+    "ProfilingConfig",
     "TimingStats",
     "__version__",
     "_autostart",

@@ -18,6 +18,7 @@ mod paused_section;
 mod plain_section;
 mod profile_section;
 mod profiled_function;
+mod profiling_config;
 mod recording;
 mod report;
 mod section_pool;
@@ -51,6 +52,8 @@ mod core_module {
     #[pymodule_export]
     use super::paused_section::PausedSection;
     #[pymodule_export]
+    use super::profiling_config::ProfilingConfig;
+    #[pymodule_export]
     use super::recording::{
         autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session,
         use_fast_sections, wrap_function,
@@ -64,6 +67,7 @@ mod core_module {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py: Python<'_> = module.py();
         module.add("profile_section", super::profile_section::builtin(py)?)?;
+        module.add("ConfigError", super::errors::config_error_type(py)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::recording::choose_section_objects(py);
         Ok(())

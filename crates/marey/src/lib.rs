@@ -37,6 +37,7 @@ mod generation;
 mod histogram;
 mod note;
 mod process_memory;
+pub mod profiling_config;
 mod recorder;
 mod run;
 mod run_builder;
@@ -58,6 +59,7 @@ pub use generation::{
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
 pub use note::{Note, Readings, Samples};
 pub use process_memory::{peak_resident_bytes, resident_bytes};
+pub use profiling_config::ProfilingConfig;
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording,
     SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, default_output_dir, is_alive,

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::profiling_config::{self, FILE_VARIABLE, KEYS, Key, nearest};
+
 /// How a recorder is set up. Every limit is fixed at the start; past it things are dropped and counted.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -56,16 +58,15 @@ impl Default for Config {
     }
 }
 
-/// All variables of the environment that mean something.
-const KNOWN: [&str; 11] = [
+/// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
+/// known by their table.
+const KNOWN: [&str; 9] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
-    "MAREY_ENABLED",
     "MAREY_JOB_ID",
     "MAREY_MAX_NODES",
     "MAREY_MAX_OPEN",
     "MAREY_NOTE_BYTES",
-    "MAREY_OUTPUT_DIR",
     "MAREY_RING_DIR",
     "MAREY_RING_RECORDS",
     "MAREY_SHARED_BYTES",
@@ -80,10 +81,8 @@ impl Config {
         let mut warnings = Vec::new();
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
-            if name.starts_with("MAREY_") && !KNOWN.contains(&name.as_ref()) {
-                warnings.push(format!(
-                    "{name} is not a variable that Marey knows; it changes nothing"
-                ));
+            if name.starts_with("MAREY_") && !is_known(&name) {
+                warnings.push(unknown(&name));
             }
         }
         let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
@@ -123,5 +122,20 @@ impl Config {
             config.drain_interval_ms = v.clamp(1, 10_000);
         }
         (config, warnings)
+    }
+}
+
+fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name) || profiling_config::is_known_variable(name)
+}
+
+fn unknown(name: &str) -> String {
+    let keys: Vec<String> = KEYS.iter().map(Key::variable).collect();
+    let known = KNOWN.into_iter().chain(keys.iter().map(String::as_str));
+    match nearest(name, known.chain([FILE_VARIABLE])) {
+        Some(meant) => format!(
+            "{name} is not a variable that Marey knows, and changes nothing; did you mean {meant}?"
+        ),
+        None => format!("{name} is not a variable that Marey knows; it changes nothing"),
     }
 }

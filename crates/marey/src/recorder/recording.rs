@@ -82,9 +82,10 @@ pub fn start_from_env_with(facts: Vec<(String, String)>) -> Option<Recording> {
     }
 }
 
-/// Whether `MAREY_ENABLED` is set to something other than `0`, `false`, `off` or nothing.
+/// Whether `MAREY_ENABLED` is set to something other than `0`, `false`, `no`, `off` or nothing. Where it is not set,
+/// `FRAMEPACK_ENABLE_PROFILING=1` says the same.
 pub fn is_asked_for_by_env() -> bool {
-    std::env::var("MAREY_ENABLED").is_ok_and(|v| !matches!(v.as_str(), "" | "0" | "false" | "off"))
+    crate::profiling_config::asks_to_record()
 }
 
 #[expect(

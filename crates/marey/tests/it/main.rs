@@ -13,6 +13,9 @@ mod kill;
 mod limits;
 mod live;
 mod places;
+mod profiling_config;
+#[cfg(feature = "yaml")]
+mod profiling_yaml;
 mod program;
 mod samplers;
 mod threads;

@@ -1,0 +1,81 @@
+//! Values as a source gives them, before a key says what they should be.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Longest text that a message repeats, in characters.
+const MAX_SHOWN: usize = 60;
+
+/// A place in a file; both numbers begin at 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line.
+    pub line: usize,
+    /// Column, in characters.
+    pub column: usize,
+}
+
+/// A value that was given. Displayed as a message names it: `the text "yes"`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RawValue {
+    /// Nothing: `null`, `None`.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// A path; text in a file.
+    Path(PathBuf),
+    /// A mapping, in the order in which it was given.
+    Mapping(Vec<Entry>),
+    /// Anything else, in words: `a list`, `a number of more than 64 bits`.
+    Other(String),
+}
+
+/// A named value of a mapping.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// Where the name is; `None` outside of files.
+    pub name_at: Option<Position>,
+    /// The value.
+    pub value: RawValue,
+    /// Where the value is; `None` outside of files.
+    pub value_at: Option<Position>,
+}
+
+impl Entry {
+    /// An entry that is not in a file.
+    pub fn new(name: impl Into<String>, value: RawValue) -> Self {
+        Self {
+            name: name.into(),
+            name_at: None,
+            value,
+            value_at: None,
+        }
+    }
+}
+
+impl fmt::Display for RawValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("nothing (null)"),
+            Self::Bool(v) => write!(f, "{v}"),
+            Self::Int(v) => write!(f, "the number {v}"),
+            Self::Float(v) => write!(f, "the number {v:?}"),
+            Self::Text(text) if text.chars().count() > MAX_SHOWN => {
+                let beginning: String = text.chars().take(MAX_SHOWN).collect();
+                write!(f, "the text {beginning:?}…")
+            }
+            Self::Text(text) => write!(f, "the text {text:?}"),
+            Self::Path(path) => write!(f, "the path {}", path.display()),
+            Self::Mapping(_) => f.write_str("a mapping"),
+            Self::Other(what) => f.write_str(what),
+        }
+    }
+}

@@ -1,0 +1,539 @@
+//! What to record and report: keys, layers, the environment, and which switch a section falls under.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+
+use marey::profiling_config::{
+    CheckedLayer, Entry, KEYS, Key, KeyKind, Layer, Layers, Origin, RawValue, ReportFormat,
+    SectionKind, Setting,
+};
+use marey::{ProfilingConfig, Value};
+use proptest::prelude::*;
+
+use crate::program::{captures, recorded};
+
+/// A value of a key that is not its default, as a program gives it and as a variable says it.
+fn other_than_default(key: &Key) -> (RawValue, &'static str, Setting) {
+    let default = ProfilingConfig::default();
+    match key.kind {
+        KeyKind::Switch => {
+            let settings = default.settings();
+            let (_, was) = settings.iter().find(|(k, _)| k.name == key.name).unwrap();
+            let is_on = *was == Setting::Switch(false);
+            let word = if is_on { "yes" } else { "no" };
+            (RawValue::Bool(is_on), word, Setting::Switch(is_on))
+        }
+        KeyKind::Seconds => (RawValue::Float(0.25), "0.25", Setting::Seconds(0.25)),
+        KeyKind::Points => (RawValue::Int(77), "77", Setting::Points(77)),
+        KeyKind::Format => (
+            RawValue::Text("html".into()),
+            "html",
+            Setting::Format(ReportFormat::Html),
+        ),
+        KeyKind::Folder => (
+            RawValue::Text("elsewhere".into()),
+            "elsewhere",
+            Setting::Folder(Some("elsewhere".into())),
+        ),
+        KeyKind::Tags => {
+            let tag = RawValue::Mapping(vec![Entry::new("k", RawValue::Text("v".into()))]);
+            let tags = vec![("k".into(), Value::Text("v".into()))];
+            (tag, "k=v", Setting::Tags(tags))
+        }
+    }
+}
+
+fn setting(config: &ProfilingConfig, key: &Key) -> Setting {
+    let settings = config.settings();
+    let found = settings.into_iter().find(|(k, _)| k.name == key.name);
+    found.unwrap().1
+}
+
+fn variables(given: &[(&str, &str)]) -> CheckedLayer {
+    let given: BTreeMap<&str, &str> = given.iter().copied().collect();
+    CheckedLayer::of_variables(&|name| given.get(name).map(OsString::from))
+}
+
+fn keywords(given: Vec<(&str, RawValue)>) -> CheckedLayer {
+    let entries: Vec<_> = given
+        .into_iter()
+        .map(|(name, value)| Entry::new(name, value))
+        .collect();
+    CheckedLayer::of_keywords(&entries)
+}
+
+#[test]
+fn the_defaults_are_those_that_users_know() {
+    let config = ProfilingConfig::default();
+    let expected = ProfilingConfig {
+        enabled: false,
+        real_time_display: true,
+        display_interval: 5.0,
+        gpu_monitor_interval: 0.5,
+        monitor_gpu_memory: true,
+        monitor_gpu_utilization: true,
+        monitor_gpu_temperature: true,
+        monitor_gpu_power: true,
+        cpu_monitor_interval: 1.0,
+        monitor_cpu_usage: true,
+        monitor_system_memory: true,
+        generate_final_report: true,
+        report_format: ReportFormat::Both,
+        output_dir: None,
+        save_raw_data: false,
+        max_data_points: 10_000,
+        profile_inference_steps: true,
+        profile_vae_decode: true,
+        profile_text_encoding: true,
+        profile_diffusion_steps: true,
+        profile_block_computation: true,
+        profile_model_parameters: true,
+        session_tags: vec![],
+    };
+    assert_eq!(config, expected);
+    assert_eq!(config.output_folder(), marey::default_output_dir());
+}
+
+#[test]
+fn every_key_is_set_by_its_variable_and_by_its_keyword() {
+    for key in KEYS {
+        let (value, text, expected) = other_than_default(key);
+        let environment = variables(&[(&key.variable(), text)]).strict().unwrap();
+        let keyword = keywords(vec![(key.name, value)]).strict().unwrap();
+        for layer in [environment, keyword] {
+            let layers = Layers {
+                keywords: layer,
+                ..Layers::default()
+            };
+            let config = layers.config();
+            assert_eq!(setting(&config, key), expected, "{}", key.name);
+            let n_changed = config
+                .settings()
+                .iter()
+                .zip(ProfilingConfig::default().settings())
+                .filter(|(a, b)| a.1 != b.1)
+                .count();
+            assert_eq!(n_changed, 1, "{}", key.name);
+        }
+    }
+}
+
+#[test]
+fn each_layer_overrides_the_one_below_key_by_key() {
+    let of = |name: &str| {
+        keywords(vec![("output_dir", RawValue::Text(name.into()))])
+            .strict()
+            .unwrap()
+    };
+    let folder = |layers: &Layers| layers.config().output_dir.unwrap();
+    let mut layers = Layers {
+        file: keywords(vec![
+            ("output_dir", RawValue::Text("file".into())),
+            ("max_data_points", RawValue::Int(5)),
+        ])
+        .layer,
+        ..Layers::default()
+    };
+    assert_eq!(folder(&layers), OsStr::new("file"));
+    layers.environment = of("environment");
+    assert_eq!(folder(&layers), OsStr::new("environment"));
+    layers.arguments = of("arguments");
+    assert_eq!(folder(&layers), OsStr::new("arguments"));
+    layers.keywords = of("keywords");
+    assert_eq!(folder(&layers), OsStr::new("keywords"));
+    assert_eq!(layers.config().max_data_points, 5);
+}
+
+#[test]
+fn tags_of_a_stronger_layer_replace_all_of_a_weaker_one() {
+    let layers = Layers {
+        environment: variables(&[("MAREY_SESSION_TAGS", "model=a,seed=7")]).layer,
+        keywords: keywords(vec![("session_tags", RawValue::Mapping(vec![]))]).layer,
+        ..Layers::default()
+    };
+    assert_eq!(layers.config().session_tags, []);
+}
+
+#[test]
+fn the_origin_of_a_variable_is_its_name() {
+    let layers = Layers {
+        environment: variables(&[
+            ("MAREY_GPU_MONITOR_INTERVAL", "2"),
+            ("FRAMEPACK_ENABLE_PROFILING", "1"),
+        ])
+        .layer,
+        ..Layers::default()
+    };
+    let origin = |name| layers.origin(Key::of(name).unwrap()).to_string();
+    assert_eq!(origin("gpu_monitor_interval"), "MAREY_GPU_MONITOR_INTERVAL");
+    assert_eq!(origin("enabled"), "FRAMEPACK_ENABLE_PROFILING");
+    assert_eq!(origin("display_interval"), "default");
+}
+
+#[test]
+fn booleans_of_the_environment_have_eight_words() {
+    for (text, expected) in [
+        ("1", true),
+        ("true", true),
+        ("Yes", true),
+        ("ON", true),
+        ("0", false),
+        ("false", false),
+        ("no", false),
+        ("Off", false),
+    ] {
+        for (variable, key) in [
+            ("MAREY_SAVE_RAW_DATA", "save_raw_data"),
+            ("MAREY_ENABLED", "enabled"),
+        ] {
+            let layer = variables(&[(variable, text)]).strict().unwrap();
+            let (said, _) = layer.get(Key::of(key).unwrap()).unwrap();
+            assert_eq!(*said, Setting::Switch(expected), "{variable}={text}");
+        }
+    }
+}
+
+#[test]
+fn enabled_is_what_switches_the_recorder_on() {
+    for (given, expected) in [
+        (vec![("MAREY_ENABLED", "")], Some(false)),
+        (vec![("MAREY_ENABLED", "2")], Some(true)),
+        (vec![("FRAMEPACK_ENABLE_PROFILING", "1")], Some(true)),
+        (vec![("FRAMEPACK_ENABLE_PROFILING", "")], None),
+        (
+            vec![("MAREY_ENABLED", "0"), ("FRAMEPACK_ENABLE_PROFILING", "1")],
+            Some(false),
+        ),
+    ] {
+        let layer = variables(&given).strict().unwrap();
+        let said = layer.get(Key::of("enabled").unwrap());
+        assert_eq!(
+            said.map(|(setting, _)| setting.clone()),
+            expected.map(Setting::Switch),
+            "{given:?}"
+        );
+    }
+}
+
+#[test]
+fn a_variable_that_does_not_fit_is_named_with_what_would() {
+    for (name, text, expected) in [
+        (
+            "MAREY_GPU_MONITOR_INTERVAL",
+            "fast",
+            "`gpu_monitor_interval` is the text \"fast\", but must be a number of seconds from 0.01 to 86400",
+        ),
+        (
+            "MAREY_GPU_MONITOR_INTERVAL",
+            "inf",
+            "`gpu_monitor_interval` is the number inf, but must be a number of seconds from 0.01 to 86400",
+        ),
+        (
+            "MAREY_MAX_DATA_POINTS",
+            "1.5",
+            "`max_data_points` is the text \"1.5\", but must be a whole number, at least 2",
+        ),
+        (
+            "MAREY_MONITOR_GPU_POWER",
+            "maybe",
+            "`monitor_gpu_power` is the text \"maybe\", but must be true or false",
+        ),
+        (
+            "MAREY_SESSION_TAGS",
+            "model=a,seed",
+            "`session_tags` is the text \"model=a,seed\", but must be name=value pairs with commas between",
+        ),
+        (
+            "MAREY_SESSION_TAGS",
+            "a=1,a=2",
+            "`session_tags` is the text \"a=1,a=2\", but must be name=value pairs with commas between",
+        ),
+    ] {
+        let error = variables(&[(name, text)]).strict().unwrap_err();
+        assert_eq!(error.to_string(), format!("{name}: {expected}"));
+    }
+}
+
+#[test]
+fn a_tolerant_environment_leaves_out_what_does_not_fit() {
+    let checked = variables(&[
+        ("MAREY_GPU_MONITOR_INTERVAL", "fast"),
+        ("MAREY_DISPLAY_INTERVAL", "2"),
+        ("MAREY_CPU_MONITOR_INTERVAL", ""),
+    ]);
+    assert_eq!(checked.errors.len(), 1);
+    let layers = Layers {
+        environment: checked.layer,
+        ..Layers::default()
+    };
+    let expected = ProfilingConfig {
+        display_interval: 2.0,
+        ..ProfilingConfig::default()
+    };
+    assert_eq!(layers.config(), expected);
+}
+
+#[test]
+fn tags_of_the_environment_are_text_and_folders_any_bytes() {
+    let layer = CheckedLayer::of_variables(&|name| match name {
+        "MAREY_SESSION_TAGS" => Some("seed=7, note=a=b".into()),
+        "MAREY_OUTPUT_DIR" => Some(OsStr::from_bytes(b"caf\xe9").into()),
+        _ => None,
+    });
+    let layers = Layers {
+        environment: layer.strict().unwrap(),
+        ..Layers::default()
+    };
+    let config = layers.config();
+    let text = |v: &str| Value::Text(v.into());
+    let expected = [("seed".into(), text("7")), ("note".into(), text("a=b"))];
+    assert_eq!(config.session_tags, expected);
+    assert_eq!(
+        config.output_folder().as_os_str(),
+        OsStr::from_bytes(b"caf\xe9")
+    );
+}
+
+#[test]
+fn arguments_that_were_not_given_and_those_of_others_say_nothing() {
+    let layer = CheckedLayer::of_arguments(&[
+        Entry::new("enable_profiling", RawValue::Bool(false)),
+        Entry::new("profiling_output_dir", RawValue::Null),
+        Entry::new("enabled", RawValue::Bool(true)),
+        Entry::new("steps", RawValue::Int(30)),
+    ]);
+    assert_eq!(layer.strict().unwrap(), Layer::default());
+}
+
+#[test]
+fn arguments_set_their_keys() {
+    let arguments = CheckedLayer::of_arguments(&[
+        Entry::new("enable_profiling", RawValue::Bool(true)),
+        Entry::new("profiling_output_dir", RawValue::Text("there".into())),
+    ]);
+    let layers = Layers {
+        arguments: arguments.strict().unwrap(),
+        ..Layers::default()
+    };
+    let expected = ProfilingConfig {
+        enabled: true,
+        output_dir: Some("there".into()),
+        ..ProfilingConfig::default()
+    };
+    assert_eq!(layers.config(), expected);
+    let flag = Origin::Argument("--profiling-output-dir".into());
+    assert_eq!(layers.origin(Key::of("output_dir").unwrap()), flag);
+    let wrong = [Entry::new("profiling_output_dir", RawValue::Int(3))];
+    assert_eq!(
+        CheckedLayer::of_arguments(&wrong)
+            .strict()
+            .unwrap_err()
+            .to_string(),
+        "--profiling-output-dir: `output_dir` is the number 3, but must be the path of a folder as text, or null"
+    );
+}
+
+#[test]
+fn a_mapping_is_taken_with_the_root_and_without() {
+    let bare = vec![Entry::new("enabled", RawValue::Bool(true))];
+    let rooted = vec![Entry::new("profiling", RawValue::Mapping(bare.clone()))];
+    for entries in [bare, rooted] {
+        let layer = CheckedLayer::of_mapping(&RawValue::Mapping(entries));
+        let layers = Layers {
+            file: layer.strict().unwrap(),
+            ..Layers::default()
+        };
+        assert!(layers.config().enabled);
+    }
+    let list = CheckedLayer::of_mapping(&RawValue::Other("a list".into()));
+    assert_eq!(
+        list.strict().unwrap_err().to_string(),
+        "mapping: the keys must be a mapping of keys to values, found a list"
+    );
+}
+
+#[test]
+fn an_unknown_keyword_is_named_with_the_nearest_valid_one() {
+    let error = keywords(vec![("max_data_point", RawValue::Int(5))])
+        .strict()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "keyword: unknown key `max_data_point`; did you mean `max_data_points`?"
+    );
+}
+
+#[test]
+fn the_recorder_knows_the_variable_of_every_key_and_names_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = recorded("endings", folder.path());
+    for key in KEYS.iter().filter(|key| key.argument.is_none()) {
+        command.env(key.variable(), other_than_default(key).1);
+    }
+    let output = command
+        .env("MAREY_PROFILING_CONFIG", "")
+        .env("MAREY_GPU_MONITOR_INTERVALL", "1")
+        .env("MAREY_SOMETHING_ELSE", "1")
+        .arg("return")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let mut lines: Vec<&str> = said.lines().collect();
+    lines.sort_unstable();
+    let expected = [
+        "marey: MAREY_GPU_MONITOR_INTERVALL is not a variable that Marey knows, and changes nothing; did you mean \
+         MAREY_GPU_MONITOR_INTERVAL?",
+        "marey: MAREY_SOMETHING_ELSE is not a variable that Marey knows; it changes nothing",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn the_alias_switches_the_recorder_on_and_no_switches_it_off() {
+    for (variables, n_captures) in [
+        (vec![("FRAMEPACK_ENABLE_PROFILING", "1")], 1),
+        (vec![("FRAMEPACK_ENABLE_PROFILING", "0")], 0),
+        (
+            vec![("FRAMEPACK_ENABLE_PROFILING", "1"), ("MAREY_ENABLED", "no")],
+            0,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        recorded("endings", folder.path())
+            .env_remove("MAREY_ENABLED")
+            .envs(variables.iter().copied())
+            .arg("return")
+            .output()
+            .unwrap();
+        assert_eq!(captures(folder.path()).len(), n_captures, "{variables:?}");
+    }
+}
+
+#[test]
+fn sections_fall_under_a_switch_by_their_names() {
+    use SectionKind::{BlockComputation, InferenceStep, TextEncoding, VaeDecode};
+    for (kind, names) in [
+        (
+            Some(TextEncoding),
+            "text_encoding text_encoding_positive text_encode encode_text encode_prompt text_encoder text_encoder_2 \
+             text_encoder_forward prompt_encoding TextEncoder.forward StableDiffusionPipeline.encode_prompt \
+             T5TextEncoder text-encoding text/encoder pipeline::text_encoder",
+        ),
+        (
+            Some(VaeDecode),
+            "vae_decode vae.decode vae_decode_full_chunk_0 decode_latents latent_decode vae_decoding vae_decoder VaeDecode \
+             VAEDecode wan_vae_decode AutoencoderKL.decode models.vae.decode decode_vae vae/decode",
+        ),
+        (
+            Some(InferenceStep),
+            "inference_step denoising_step denoise_step diffusion_step sampling_step denoising_step_12 InferenceStep \
+             denoising-step warm_up_denoising_step",
+        ),
+        (
+            Some(BlockComputation),
+            "block block_3 Block block_computation block_processing process_block compute_block causal_block_generation",
+        ),
+        (
+            None,
+            "vae_encode vae vae.encode decode text image_encoder text_encoder_loading load_text_encoder offload_vae_decoder \
+             scheduler_step scheduler.step step denoising_steps denoising_loop denoise transformer_block blocks \
+             block_swap unblock context textual_inversion video_decode_h264 app.vae.decoders.load step_inference 7 _ .",
+        ),
+    ] {
+        for name in names.split(' ').filter(|name| !name.is_empty()) {
+            assert_eq!(SectionKind::of(name), kind, "{name}");
+        }
+    }
+    assert_eq!(SectionKind::of(""), None);
+    assert_eq!(SectionKind::of("sampling step"), Some(InferenceStep));
+    // The module that a function lies in says nothing about it.
+    assert_eq!(SectionKind::of("app.vae_decode.Cache.lookup"), None);
+}
+
+#[test]
+fn a_switch_keeps_out_sections_of_its_kind_only() {
+    let names = [
+        ("denoising_step", "profile_inference_steps"),
+        ("vae_decode", "profile_vae_decode"),
+        ("encode_prompt", "profile_text_encoding"),
+        ("block", "profile_block_computation"),
+    ];
+    assert!(names.map(|(name, _)| name).iter().all(|name| {
+        ProfilingConfig::default().records(name) && ProfilingConfig::default().records("other")
+    }));
+    for (_, key) in names {
+        let layers = Layers {
+            keywords: keywords(vec![(key, RawValue::Bool(false))]).layer,
+            ..Layers::default()
+        };
+        let config = layers.config();
+        for (name, its_key) in names {
+            assert_eq!(config.records(name), its_key != key, "{name} under {key}");
+        }
+        assert!(config.records("vae_encode"));
+    }
+}
+
+#[test]
+fn the_guide_has_the_table_of_keys() {
+    let guide = include_str!("../../../../docs/guide.md");
+    let mut expected =
+        String::from("| key | default | what it does | variable |\n|---|---|---|---|\n");
+    for (key, default) in ProfilingConfig::default().settings() {
+        writeln!(
+            expected,
+            "| `{}` | `{default}` | {} | `{}` |",
+            key.name,
+            key.meaning(),
+            key.variable()
+        )
+        .unwrap();
+    }
+    assert!(
+        guide.contains(&format!("\n{expected}\n")),
+        "docs/guide.md, section Configuration, should have\n{expected}"
+    );
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    prop::collection::vec((0..KEYS.len(), any::<bool>()), 0..12).prop_map(|given| {
+        let entries = given.into_iter().map(|(i, is_other)| {
+            let default = match other_than_default(&KEYS[i]).0 {
+                RawValue::Bool(v) => RawValue::Bool(!v),
+                RawValue::Text(_) if KEYS[i].kind == KeyKind::Format => {
+                    RawValue::Text("json".into())
+                }
+                RawValue::Text(_) => RawValue::Null,
+                RawValue::Mapping(_) => RawValue::Mapping(vec![]),
+                _ => RawValue::Int(9),
+            };
+            let value = if is_other {
+                other_than_default(&KEYS[i]).0
+            } else {
+                default
+            };
+            Entry::new(KEYS[i].name, value)
+        });
+        CheckedLayer::of_keywords(&entries.collect::<Vec<_>>())
+            .strict()
+            .unwrap()
+    })
+}
+
+proptest! {
+    #[test]
+    fn layers_can_be_put_together_in_any_grouping(a in layer(), b in layer(), c in layer()) {
+        let left = a.clone().over(b.clone()).over(c.clone());
+        let right = a.clone().over(b.over(c));
+        prop_assert_eq!(left, right);
+        prop_assert_eq!(a.clone().over(Layer::default()), a.clone());
+        prop_assert_eq!(Layer::default().over(a.clone()), a);
+    }
+
+    #[test]
+    fn no_name_of_a_section_is_too_strange(name in any::<String>()) {
+        ProfilingConfig::default().records(&name);
+    }
+}
