@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         machine::pressure(),
     ];
     checks.extend(python::checks());
-    checks.push(gpu::check());
+    checks.extend(gpu::checks());
     let diagnosis = Diagnosis {
         schema_version: SCHEMA_VERSION,
         marey: env!("CARGO_PKG_VERSION"),

@@ -1,82 +1,184 @@
-//! The NVIDIA driver. Looked for in files only; nothing is loaded.
+//! The GPUs, and what can be read of each.
 
-use std::path::PathBuf;
+use marey::Unavailable;
+use marey_gpu::{DeviceDescription, Devices, GpuOptions, Vendor};
+use marey_report::quantity::bytes;
 
 use super::check::Check;
 
-const LIBRARY: &str = "libnvidia-ml.so.1";
-/// Where distributions, containers and WSL keep it.
-const FOLDERS: [&str; 7] = [
-    "/usr/lib/x86_64-linux-gnu",
-    "/usr/lib/aarch64-linux-gnu",
-    "/usr/lib64",
-    "/usr/lib",
-    "/usr/local/nvidia/lib64",
-    "/usr/lib/wsl/lib",
-    "/run/opengl-driver/lib",
-];
+const NAME: &str = "gpu";
 
-/// Whether there is a GPU to measure.
-pub(super) fn check() -> Check {
-    let name = "gpu";
-    let Some(library) = library() else {
-        return Check::not_available(
-            name,
+/// One line for each GPU; one that says why where there is none.
+pub(super) fn checks() -> Vec<Check> {
+    of_devices(&marey_gpu::devices(&GpuOptions::default()))
+}
+
+fn of_devices(found: &Devices) -> Vec<Check> {
+    if found.devices.is_empty() {
+        let reasons: Vec<&str> = found
+            .unavailable
+            .iter()
+            .map(|one| one.why.as_str())
+            .collect();
+        return vec![Check::not_available(
+            NAME,
             format!(
-                "no NVIDIA driver library ({LIBRARY}); GPU utilisation, memory, power and kernels are not measured"
+                "{}; no AMD GPU; GPU utilisation, memory, power and temperature are not measured",
+                reasons.join("; ")
             ),
-        );
+        )];
+    }
+    let devices = found.devices.iter().map(|device| check(device, found));
+    let others = found.unavailable.iter();
+    let others = others.map(|one| Check::not_available(NAME, format!("{}: {}", one.what, one.why)));
+    devices.chain(others).collect()
+}
+
+fn check(device: &DeviceDescription, found: &Devices) -> Check {
+    let text = format!("{}; {}", identity(device, found), measured(device));
+    if device.metrics.is_empty() {
+        Check::not_available(NAME, text)
+    } else if device.unavailable.is_empty() {
+        Check::available(NAME, text)
+    } else {
+        Check::limited(NAME, text)
+    }
+}
+
+fn identity(device: &DeviceDescription, found: &Devices) -> String {
+    let driver = match device.vendor {
+        Vendor::Nvidia => found
+            .fact("nvidia.driver")
+            .map(|version| format!("driver {version}")),
+        Vendor::Amd => found
+            .fact("amd.driver")
+            .map(|version| format!("amdgpu {version}")),
     };
-    let Some(version) = driver_version() else {
-        return Check::not_available(
-            name,
-            format!(
-                "{} is there, but no driver is loaded (/proc/driver/nvidia)",
-                library.display()
-            ),
-        );
+    let mig = match device.mig {
+        Some("on") => Some("divided into instances (MIG)"),
+        Some("instance") => Some("an instance (MIG)"),
+        _ => None,
     };
-    Check::limited(
-        name,
-        format!(
-            "NVIDIA driver {version}; this version of marey takes no readings from it, GPU memory comes from torch"
-        ),
-    )
+    let name = device.name.as_deref().unwrap_or("GPU of unknown model");
+    let other = "not read by default: CUDA_VISIBLE_DEVICES or the rank leave it to others";
+    let parts = [
+        Some(format!("{}: {name} {}", device.index, device.subject)),
+        device.memory_bytes.map(bytes),
+        driver,
+        mig.map(str::to_owned),
+        (!device.is_own).then(|| other.to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn library() -> Option<PathBuf> {
-    let configured = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&configured).collect();
-    folders.extend(FOLDERS.map(PathBuf::from));
-    folders
-        .into_iter()
-        .map(|folder| folder.join(LIBRARY))
-        .find(|path| path.exists())
+/// What is measured, and why not the rest; what has the same reason stands together.
+fn measured(device: &DeviceDescription) -> String {
+    let names = device.metrics.iter().map(|name| short(name));
+    let names: Vec<&str> = names.collect();
+    let mut parts = Vec::new();
+    if !names.is_empty() {
+        parts.push(format!("measured: {}", names.join(", ")));
+    }
+    let mut left: Vec<&Unavailable> = device.unavailable.iter().collect();
+    while let Some(why) = left.first().map(|one| one.why.as_str()) {
+        let (same, others): (Vec<_>, Vec<_>) = left.into_iter().partition(|one| one.why == why);
+        let names: Vec<&str> = same
+            .iter()
+            .map(|one| short(first_word(&one.what)))
+            .collect();
+        parts.push(format!("not {}: {why}", names.join(", ")));
+        left = others;
+    }
+    parts.join("; ")
 }
 
-fn driver_version() -> Option<String> {
-    version_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
+fn first_word(what: &str) -> &str {
+    what.split(' ').next().unwrap_or(what)
 }
 
-/// The first word of the first line that is a number with dots.
-fn version_in(text: &str) -> Option<String> {
-    let is_version =
-        |word: &&str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let line = text.lines().next()?;
-    line.split_whitespace().find(is_version).map(Into::into)
+fn short(name: &str) -> &str {
+    name.strip_prefix("gpu.").unwrap_or(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn missing(what: &str, why: &str) -> Unavailable {
+        let (what, why) = (what.into(), why.into());
+        Unavailable { what, why }
+    }
+
+    fn device() -> DeviceDescription {
+        DeviceDescription {
+            vendor: Vendor::Nvidia,
+            index: 0,
+            subject: "GPU-1".into(),
+            name: Some("NVIDIA H200".into()),
+            memory_bytes: Some(2 << 30),
+            mig: Some("off"),
+            compute_capability: Some("9.0".into()),
+            is_own: true,
+            metrics: vec!["gpu.memory.used".into(), "gpu.power".into()],
+            unavailable: Vec::new(),
+        }
+    }
+
+    fn lines(devices: Vec<DeviceDescription>, unavailable: Vec<Unavailable>) -> Vec<String> {
+        let found = Devices {
+            devices,
+            facts: vec![("nvidia.driver".into(), "550.54.15".into())],
+            unavailable,
+        };
+        of_devices(&found).iter().map(Check::line).collect()
+    }
+
     #[test]
-    fn both_kernel_modules_name_their_version() {
-        let closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23 2025\nGCC version: 12.2.0";
-        let open =
-            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  575.51.03  Release Build\n";
-        assert_eq!(version_in(closed).as_deref(), Some("570.86.15"));
-        assert_eq!(version_in(open).as_deref(), Some("575.51.03"));
-        assert_eq!(version_in(""), None);
+    fn without_a_gpu_one_line_says_why() {
+        let lines = lines(Vec::new(), vec![missing("nvml", "no NVIDIA driver")]);
+        assert_eq!(lines.len(), 1);
+        assert!(
+            lines[0].contains("not available  no NVIDIA driver; no AMD GPU; "),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn a_gpu_that_gives_everything_is_named_with_what_it_gives() {
+        let lines = lines(vec![device()], Vec::new());
+        let expected = "gpu            ok             0: NVIDIA H200 GPU-1, 2.0 GiB, driver 550.54.15; measured: memory.used, power";
+        assert_eq!(lines, [expected]);
+    }
+
+    #[test]
+    fn what_is_missing_for_the_same_reason_stands_together() {
+        let mut limited = device();
+        limited.unavailable = vec![
+            missing("gpu.energy GPU-1", "too old"),
+            missing("gpm GPU-1", "no counters"),
+            missing("gpu.throttle GPU-1", "too old"),
+        ];
+        limited.is_own = false;
+        let lines = lines(vec![limited], vec![missing("GPU 1", "no permission")]);
+        assert_eq!(lines.len(), 2);
+        assert!(lines[0].contains("limited"), "{lines:?}");
+        assert!(lines[0].contains("not read by default"), "{lines:?}");
+        let end =
+            "measured: memory.used, power; not energy, throttle: too old; not gpm: no counters";
+        assert!(lines[0].ends_with(end), "{lines:?}");
+        assert!(lines[1].ends_with("GPU 1: no permission"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_gpu_that_gives_nothing_is_not_available() {
+        let mut lost = device();
+        lost.metrics.clear();
+        lost.unavailable = vec![missing("GPU-1", "it has fallen off the bus")];
+        let lines = lines(vec![lost], Vec::new());
+        assert!(lines[0].contains("not available"), "{lines:?}");
+        assert!(
+            lines[0].ends_with("not GPU-1: it has fallen off the bus"),
+            "{lines:?}"
+        );
     }
 }

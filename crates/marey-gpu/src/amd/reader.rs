@@ -1,0 +1,211 @@
+//! One AMD GPU that is read. Its files are opened once and read from the start in every round.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use marey::{SeriesInfo, Unavailable};
+
+use super::card::{Card, line};
+use crate::GpuOptions;
+use crate::description::Vendor;
+use crate::device::{Device, Identity};
+use crate::metric::{
+    CLOCK_MEMORY, CLOCK_SM, MEMORY_CONTROLLER, MEMORY_TOTAL, MEMORY_USED, Metric, POWER,
+    POWER_LIMIT, TEMPERATURE, UTILIZATION, reading,
+};
+use crate::options::Group;
+
+/// One GPU.
+pub(super) struct AmdReader {
+    identity: Identity,
+    files: Vec<Reading>,
+    unavailable: Vec<Unavailable>,
+}
+
+/// A file, and what its number is.
+struct Reading {
+    metric: &'static Metric,
+    file: File,
+    /// What one in the file is in the unit of the series.
+    scale: f64,
+}
+
+/// What a series is read from.
+struct Place {
+    group: Group,
+    metric: Metric,
+    /// Names of files; the first that can be read is taken. A sensor can be named by its label: `temp:edge`.
+    files: &'static [&'static str],
+    /// Whether they lie in the folder of sensors.
+    is_sensor: bool,
+    scale: f64,
+}
+
+const fn file(group: Group, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
+    Place {
+        group,
+        metric,
+        files,
+        is_sensor: false,
+        scale,
+    }
+}
+
+const fn sensor(group: Group, metric: Metric, files: &'static [&'static str], scale: f64) -> Place {
+    Place {
+        group,
+        metric,
+        files,
+        is_sensor: true,
+        scale,
+    }
+}
+
+const PERCENT: f64 = 1e-2;
+const MILLI: f64 = 1e-3;
+const MICRO: f64 = 1e-6;
+
+static PLACES: [Place; 9] = [
+    file(Group::Memory, MEMORY_USED, &["mem_info_vram_used"], 1.0),
+    file(Group::Memory, MEMORY_TOTAL, &["mem_info_vram_total"], 1.0),
+    file(
+        Group::Utilization,
+        UTILIZATION,
+        &["gpu_busy_percent"],
+        PERCENT,
+    ),
+    file(
+        Group::Utilization,
+        MEMORY_CONTROLLER,
+        &["mem_busy_percent"],
+        PERCENT,
+    ),
+    // The edge of the chip; accelerators have the hottest spot only.
+    sensor(
+        Group::Temperature,
+        TEMPERATURE,
+        &["temp:edge", "temp:junction", "temp1_input"],
+        MILLI,
+    ),
+    sensor(
+        Group::Power,
+        POWER,
+        &["power1_average", "power1_input"],
+        MICRO,
+    ),
+    sensor(Group::Power, POWER_LIMIT, &["power1_cap"], MICRO),
+    sensor(
+        Group::Utilization,
+        CLOCK_SM,
+        &["freq:sclk", "freq1_input"],
+        1.0,
+    ),
+    sensor(
+        Group::Utilization,
+        CLOCK_MEMORY,
+        &["freq:mclk", "freq2_input"],
+        1.0,
+    ),
+];
+
+impl AmdReader {
+    pub(super) fn open(card: &Card, index: usize, options: &GpuOptions) -> Self {
+        let number = |name: &str| number(&File::open(card.folder.join(name)).ok()?);
+        let model = line(&card.folder.join("product_name"));
+        let id = line(&card.folder.join("device"));
+        let mut reader = Self {
+            identity: Identity {
+                vendor: Vendor::Amd,
+                index,
+                subject: card.subject(),
+                name: model.or(id.map(|id| format!("AMD GPU {id}"))),
+                memory_bytes: number("mem_info_vram_total"),
+                pci: card.pci.clone(),
+                mig: None,
+                capability: None,
+            },
+            files: Vec::new(),
+            unavailable: Vec::new(),
+        };
+        for place in PLACES.iter().filter(|place| options.wants(place.group)) {
+            reader.open_place(card, place);
+        }
+        reader
+    }
+
+    fn open_place(&mut self, card: &Card, place: &'static Place) {
+        let folder = if place.is_sensor {
+            card.sensors.as_deref()
+        } else {
+            Some(card.folder.as_path())
+        };
+        let mut problem = None;
+        for path in place.files.iter().filter_map(|name| path(folder?, name)) {
+            match File::open(&path) {
+                Ok(file) if number(&file).is_some() => {
+                    let (metric, scale) = (&place.metric, place.scale);
+                    self.files.push(Reading {
+                        metric,
+                        file,
+                        scale,
+                    });
+                    return;
+                }
+                Ok(_) => problem = Some(format!("{} holds no number", path.display())),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => problem = Some(format!("{}: {error}", path.display())),
+            }
+        }
+        let why = problem.unwrap_or_else(|| "the driver amdgpu has no file for it".into());
+        let what = format!("{} {}", place.metric.name, self.identity.subject);
+        self.unavailable.push(Unavailable { what, why });
+    }
+}
+
+impl Device for AmdReader {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn series(&self) -> Vec<SeriesInfo> {
+        let files = self.files.iter();
+        files
+            .map(|reading| reading.metric.of(&self.identity.subject))
+            .collect()
+    }
+
+    fn read(&mut self, values: &mut [f64]) {
+        for (value, read) in values.iter_mut().zip(&self.files) {
+            *value = number(&read.file).map_or(f64::NAN, |number| reading(number) * read.scale);
+        }
+    }
+
+    fn unavailable(&self) -> Vec<Unavailable> {
+        self.unavailable.clone()
+    }
+}
+
+/// A file by name, or a sensor's by the name that stands in its label.
+fn path(folder: &Path, name: &str) -> Option<PathBuf> {
+    let Some((kind, label)) = name.split_once(':') else {
+        return Some(folder.join(name));
+    };
+    let labelled = |number: &u32| {
+        let label_of = line(&folder.join(format!("{kind}{number}_label")));
+        label_of.as_deref() == Some(label)
+    };
+    let number = (1..=8).find(labelled)?;
+    Some(folder.join(format!("{kind}{number}_input")))
+}
+
+/// The number that stands in a file now.
+fn number(file: &File) -> Option<u64> {
+    let mut bytes = [0; 32];
+    let length = file.read_at(&mut bytes, 0).ok()?;
+    std::str::from_utf8(&bytes[..length])
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+}
