@@ -72,6 +72,23 @@ impl ProfilingConfig {
         (layers.config(), errors.collect())
     }
 
+    /// Whether the values of fields that a program set by itself are in their ranges.
+    ///
+    /// # Errors
+    /// Names the first that is not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let ranged = |(key, setting): (&Key, Setting)| match setting {
+            Setting::Seconds(v) => Some(Entry::new(key.name, RawValue::Float(v))),
+            Setting::Points(v) => {
+                let v = i64::try_from(v).unwrap_or(i64::MAX);
+                Some(Entry::new(key.name, RawValue::Int(v)))
+            }
+            _ => None,
+        };
+        let entries: Vec<_> = self.settings().into_iter().filter_map(ranged).collect();
+        CheckedLayer::of_keywords(&entries).strict().map(drop)
+    }
+
     /// Folder that gets reports and captures: `output_dir`, else `profiling_results`.
     pub fn output_folder(&self) -> PathBuf {
         self.output_dir

@@ -355,6 +355,24 @@ fn a_mapping_is_taken_with_the_root_and_without() {
 }
 
 #[test]
+fn fields_that_a_program_set_are_checked() {
+    assert!(ProfilingConfig::default().check().is_ok());
+    let never = ProfilingConfig {
+        cpu_monitor_interval: f64::NAN,
+        ..ProfilingConfig::default()
+    };
+    assert_eq!(
+        never.check().unwrap_err().to_string(),
+        "keyword: `cpu_monitor_interval` is the number NaN, but must be a number of seconds from 0.01 to 86400"
+    );
+    let too_few = ProfilingConfig {
+        max_data_points: 1,
+        ..ProfilingConfig::default()
+    };
+    assert_eq!(too_few.check().unwrap_err().key(), Some("max_data_points"));
+}
+
+#[test]
 fn an_unknown_keyword_is_named_with_the_nearest_valid_one() {
     let error = keywords(vec![("max_data_point", RawValue::Int(5))])
         .strict()
