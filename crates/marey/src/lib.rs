@@ -35,6 +35,7 @@ mod clock_map;
 mod error;
 mod generation;
 mod histogram;
+pub mod live;
 mod note;
 mod process_memory;
 pub mod profiling_config;

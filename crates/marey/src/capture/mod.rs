@@ -49,6 +49,9 @@ mod tables;
 pub(crate) use block::FILE_HEADER;
 pub(crate) use encode::Encode;
 pub use reader::{ReadError, decode, load};
+pub(crate) use reader::{how_it_ended, read_info};
+pub(crate) use rings::Rings;
+pub(crate) use salvage::is_own;
 pub use salvage::{Leftover, close_leftovers, leftovers};
 
 /// Text of any bytes: what is not UTF-8 is shown as `\xNN`.

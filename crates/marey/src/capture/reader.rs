@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::block::{Blocks, FILE_HEADER};
+use super::block::{Blocks, FILE_HEADER, Kind};
 use super::decode::Decode;
 use super::rings::Rings;
 use crate::recorder::{Identity, is_alive};
-use crate::run::{Run, Status};
+use crate::run::{Run, RunInfo, Status};
 
 /// Why nothing of a capture can be read.
 #[derive(Debug, thiserror::Error)]
@@ -142,6 +142,44 @@ pub(crate) fn written_by(decode: &Decode) -> Option<Identity> {
         boot_id: decode.fact("boot_id")?.parse().ok()?,
         pid_namespace: decode.fact("pid_namespace")?.parse().ok()?,
     })
+}
+
+/// Which process wrote a capture, and what its first info block says about that. `None` when it does not begin with one. Reads no
+/// further.
+pub(crate) fn read_info(path: &Path) -> Option<(Identity, RunInfo)> {
+    let mut blocks = Blocks::new(open_blocks(path)?.take(4 << 20), 0);
+    let mut decode = Decode::default();
+    while let Some(block) = blocks.next().ok()? {
+        decode.block(&block);
+        if let Some(process) = written_by(&decode) {
+            return Some((process, decode.finish(Status::Running).info));
+        }
+    }
+    None
+}
+
+/// How a capture says that a process ended; `None` when it does not say so, or is that of another one. Holds one block at a time.
+pub(crate) fn how_it_ended(path: &Path, process: &Identity) -> Option<Status> {
+    let mut blocks = Blocks::new(open_blocks(path)?, 0);
+    let mut decode = Decode::default();
+    while let Some(block) = blocks.next().ok()? {
+        if matches!(Kind::from_code(block.code), Some(Kind::Info | Kind::End)) {
+            decode.block(&block);
+        }
+    }
+    let is_its = written_by(&decode).as_ref() == Some(process);
+    decode.status.filter(|_| is_its)
+}
+
+/// A capture from behind its header. Opening anything but a plain file could block.
+fn open_blocks(path: &Path) -> Option<BufReader<File>> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut file = BufReader::new(File::open(path).ok()?);
+    let mut header = [0; FILE_HEADER.len()];
+    file.read_exact(&mut header).ok()?;
+    (header == FILE_HEADER).then_some(file)
 }
 
 /// What the first info block names as the folder of the rings.

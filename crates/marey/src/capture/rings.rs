@@ -8,11 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Acquire;
 
 use super::encode::Encode;
+use super::tables::Tables;
 use crate::clock::Anchor;
 use crate::recorder::{
-    HEADER_WORDS, Identity, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, Ring, SeriesTable, View,
-    halves, lane_words, open_slots, process_words as at, read_name, snapshot,
+    HEADER_WORDS, Identity, LAYOUT_VERSION, OpenSlot, PROCESS_MAGIC, ProcessLayout, Ring,
+    SLOT_WORDS, SeriesTable, View, halves, lane_words, open_slots, process_words as at, read_name,
+    snapshot,
 };
+use crate::run::Node;
 
 /// A process's shared files.
 #[derive(Debug)]
@@ -36,9 +39,13 @@ impl Rings {
     pub(crate) fn read(folder: &Path) -> Option<Self> {
         // Lanes first: what they name is in the tables when those are read afterwards.
         let mut lanes = Vec::new();
-        while let Ok(lane) = View::of_file(&folder.join(format!("lane-{}", lanes.len()))) {
-            lanes.push(lane);
-        }
+        find_lanes(folder, &mut lanes);
+        let rings = Self::without_lanes(folder)?;
+        Some(Self { lanes, ..rings })
+    }
+
+    /// As [`Self::read`], without the lanes: enough to tell whose rings these are.
+    pub(crate) fn without_lanes(folder: &Path) -> Option<Self> {
         let process = View::of_file(&folder.join("process")).ok()?;
         let words = process.words();
         let get = |word: usize| words.get(word).map(|w| w.load(Acquire));
@@ -61,12 +68,23 @@ impl Rings {
         let is_whole = layout.end <= words.len() && words.len() >= HEADER_WORDS;
         is_whole.then_some(Self {
             process,
-            lanes,
+            lanes: Vec::new(),
             layout,
         })
     }
 
-    fn get(&self, word: usize) -> u64 {
+    /// Maps the lanes that came since the rings were mapped.
+    pub(crate) fn find_lanes(&mut self, folder: &Path) {
+        find_lanes(folder, &mut self.lanes);
+    }
+
+    /// The lanes, by number; those that are damaged are left out.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = Ring<'_>> {
+        self.lanes.iter().filter_map(|lane| Ring::of(lane.words()))
+    }
+
+    /// A word of the header.
+    pub(crate) fn get(&self, word: usize) -> u64 {
         self.process.words()[word].load(Acquire)
     }
 
@@ -101,7 +119,7 @@ impl Rings {
         let mut lanes = Encode::default();
         let mut heads = HashMap::new();
         let mut notes_dropped = self.get(at::NOTES_NOT_WRITTEN);
-        for ring in self.lanes.iter().filter_map(|lane| Ring::of(lane.words())) {
+        for ring in self.lanes() {
             let id = u32::try_from(ring.get(lane_words::LANE)).unwrap_or(u32::MAX);
             heads.insert(id, self.lane(id, &ring, &mut lanes));
             notes_dropped = notes_dropped.saturating_add(ring.get(lane_words::NOTES_DROPPED));
@@ -116,8 +134,7 @@ impl Rings {
             self.get(at::SECTIONS_NOT_WRITTEN),
             notes_dropped,
         );
-        let slots = self.layout.slots..self.layout.groups;
-        encode.open(&open_slots(&self.process.words()[slots]));
+        encode.open(&self.open_slots());
         encode.open_buckets(&self.series_table());
         for anchor in self.anchors() {
             encode.anchor(anchor);
@@ -126,6 +143,26 @@ impl Rings {
             blocks: encode.bytes,
             heads,
         }
+    }
+
+    /// Sections that are open, by start.
+    pub(crate) fn open_slots(&self) -> Vec<OpenSlot> {
+        let slots = &self.process.words()[self.layout.slots..self.layout.groups];
+        let n_used = usize::try_from(self.get(at::N_SLOTS)).unwrap_or(usize::MAX);
+        open_slots(&slots[..n_used.saturating_mul(SLOT_WORDS).min(slots.len())])
+    }
+
+    /// Call paths published so far. What is damaged has a stand-in.
+    pub(crate) fn nodes(&self) -> Vec<Node> {
+        let (texts, words) = self.texts_and_nodes();
+        let mut tables = Tables::default();
+        for (name, text) in (0..).zip(&texts) {
+            tables.name(name, text);
+        }
+        for (node, word) in (0..).zip(&words) {
+            tables.node(node, *word).or_else(|| tables.use_node(node));
+        }
+        tables.run_nodes()
     }
 
     /// What samplers read last.
@@ -152,6 +189,13 @@ impl Rings {
     }
 
     fn tables(&self, encode: &mut Encode) {
+        let (texts, words) = self.texts_and_nodes();
+        encode.names(0, &texts);
+        encode.nodes(0, &words);
+    }
+
+    /// Texts of names, and words of nodes, by number.
+    fn texts_and_nodes(&self) -> (Vec<Vec<u8>>, Vec<u64>) {
         let count =
             |word: usize, cap: usize| (usize::try_from(self.get(word)).unwrap_or(cap)).min(cap);
         let all = self.process.words();
@@ -161,16 +205,16 @@ impl Rings {
         // Nodes first: a node that is counted has its name published.
         let n_nodes = count(at::N_NODES, nodes.len());
         let n_names = count(at::N_NAMES, index.len());
-        let texts: Vec<Vec<u8>> = index[..n_names]
+        let texts = index[..n_names]
             .iter()
             .map(|w| read_name(names, w.load(Acquire)))
             .collect();
-        encode.names(0, &texts);
-        let words: Vec<u64> = nodes[..n_nodes].iter().map(|w| w.load(Acquire)).collect();
-        encode.nodes(0, &words);
+        let words = nodes[..n_nodes].iter().map(|w| w.load(Acquire)).collect();
+        (texts, words)
     }
 
-    fn anchors(&self) -> Vec<Anchor> {
+    /// The first and the latest moment that the process read all its clocks at.
+    pub(crate) fn anchors(&self) -> Vec<Anchor> {
         let anchor = |word: usize| Anchor {
             ticks: self.get(word),
             monotonic_ns: self.get(word + 1),
@@ -185,5 +229,12 @@ impl Rings {
             .chain(latest)
             .filter(|a| a.ticks != 0)
             .collect()
+    }
+}
+
+/// Maps the lanes of a folder that are not among `lanes` yet.
+fn find_lanes(folder: &Path, lanes: &mut Vec<View>) {
+    while let Ok(lane) = View::of_file(&folder.join(format!("lane-{}", lanes.len()))) {
+        lanes.push(lane);
     }
 }

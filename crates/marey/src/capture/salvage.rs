@@ -52,7 +52,7 @@ pub fn close_leftovers(root: &Path, status: impl Fn(&Identity) -> Status) -> Vec
 }
 
 /// Whether a file or folder, itself and not what it points to, belongs to this user.
-fn is_own(path: &Path) -> bool {
+pub(crate) fn is_own(path: &Path) -> bool {
     let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|m| m.uid());
     owner(path).is_some() && owner(path) == owner(Path::new("/proc/self"))
 }

@@ -237,7 +237,7 @@ proptest! {
         blocks.notes(u32::MAX, 3, u64::MAX, &words);
         let open: Vec<_> = open
             .into_iter()
-            .map(|(start, node, lane)| OpenSlot { start, node, lane })
+            .map(|(start, node, lane)| OpenSlot { start, node, lane, flow: 0 })
             .collect();
         blocks.open(&open);
         for (ticks, monotonic_ns, unix_ns) in anchors {

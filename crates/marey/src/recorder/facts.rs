@@ -80,7 +80,7 @@ fn processor() -> String {
 }
 
 /// Arguments, with what follows a flag that names a prompt left out (`--prompt x`, `--negative-prompt=x`).
-fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
+pub(crate) fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
     let is_prompt_flag =
         |flag: &str| flag.starts_with('-') && flag.to_ascii_lowercase().contains("prompt");
     let mut is_prompt = false;

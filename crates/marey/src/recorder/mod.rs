@@ -18,6 +18,7 @@ mod drain_thread;
 mod facts;
 mod file_size_limit;
 mod fork;
+mod glance;
 mod guard;
 mod identity;
 mod lane;
@@ -44,14 +45,16 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub use call_paths::NameId;
 pub(crate) use call_paths::{CallPaths, read_name};
 pub use config::Config;
+pub(crate) use facts::redacted;
+pub(crate) use glance::{Glance, glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
 pub use lane::{Ending, Lane};
 use lanes::Lanes;
 pub use lanes::lane;
 pub(crate) use layout::{
-    HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, high, lane as lane_words, low,
-    process as process_words,
+    HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, SLOT_WORDS, high,
+    lane as lane_words, low, process as process_words,
 };
 pub(crate) use mapping::{View, halves};
 pub use output::{default_output_dir, job_id};

@@ -12,7 +12,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::layout::{ProcessLayout, SLOT_WORDS, low, process};
+use super::layout::{ProcessLayout, SLOT_WORDS, high, low, process};
 use super::mapping::Mapping;
 
 /// The open section that a new one goes under, or none. Packs slot and generation, so that a reused slot is not mistaken for its
@@ -70,6 +70,8 @@ pub(crate) struct OpenSlot {
     pub(crate) start: u64,
     pub(crate) node: u32,
     pub(crate) lane: u32,
+    /// 0 for the thread's own stack.
+    pub(crate) flow: u32,
 }
 
 impl Slot {
@@ -221,6 +223,7 @@ pub(crate) fn open_slots(words: &[AtomicU64]) -> Vec<OpenSlot> {
                 start,
                 node: low(words[1].load(Relaxed)),
                 lane: low(words[3].load(Relaxed)),
+                flow: high(words[3].load(Relaxed)),
             })
         })
         .collect();

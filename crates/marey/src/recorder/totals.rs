@@ -24,15 +24,15 @@ use super::layout::{FLAG_FAILED, RARE_WORDS, TOTALS_WORDS, high, lane, low};
 use super::ring::{Record, Ring, bucket_in_arena, buckets_of};
 use crate::histogram::{N_BUCKETS, bucket_of};
 
-const COUNT: usize = 0;
-const SUM: usize = 1;
-const MIN: usize = 3;
-const MAX: usize = 4;
-const LAST_END: usize = 5;
+pub(super) const COUNT: usize = 0;
+pub(super) const SUM: usize = 1;
+pub(super) const MIN: usize = 3;
+pub(super) const MAX: usize = 4;
+pub(super) const LAST_END: usize = 5;
 const FIRST: usize = 6;
 const HISTOGRAM: usize = 7;
 const FIRST_START: usize = 0;
-const ERRORS: usize = 1;
+pub(super) const ERRORS: usize = 1;
 
 /// Attempts at a copy of everything. Histograms are large, so a thread that does nothing but record defeats these.
 const ATTEMPTS_WITH_HISTOGRAMS: u32 = 100;

@@ -19,3 +19,4 @@ mod profiling_yaml;
 mod program;
 mod samplers;
 mod threads;
+mod watching;

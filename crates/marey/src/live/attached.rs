@@ -1,0 +1,326 @@
+//! A process that is looked at again and again.
+
+use std::collections::{HashMap, VecDeque};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::process::{Process, rings_in};
+use super::{Look, OpenNow, Reading, Totals, Turns};
+use crate::capture::{Rings, how_it_ended};
+use crate::clock::{self, Anchor, ClockKind};
+use crate::clock_map::ClockMap;
+use crate::generation::Generated;
+use crate::recorder::{Glance, glance, is_alive, lane_words, low, newest, process_words as at};
+use crate::run::{Losses, Node, NodeKind, Status};
+
+/// Turns of a loop that are kept.
+const KEPT_TURNS: usize = 256;
+/// The node that stands for all that found no place of its own.
+const OTHER: u32 = 1;
+
+/// A process that is looked at again and again. Holds its shared files mapped, so that it can be looked at after its death, too.
+#[derive(Debug)]
+pub struct Live {
+    folder: PathBuf,
+    rings: Rings,
+    /// Device and inode of the file that is mapped: another one in its place is another recording's.
+    file: Option<(u64, u64)>,
+    nodes: Arc<[Node]>,
+    /// Of each lane, records that were looked at.
+    seen: Vec<u64>,
+    /// The newest turns by node, in ticks.
+    turns: HashMap<u32, VecDeque<u64>>,
+    end: Option<End>,
+    /// The moment of the last look at a process that was not over.
+    now: Anchor,
+}
+
+/// What is known about the end.
+#[derive(Clone, Debug)]
+struct End {
+    status: Status,
+    /// When the process was found dead, its files were still there: it did not close its recording.
+    is_without_closing: bool,
+    /// Length of the capture that was asked; `None` when there is none.
+    capture_bytes: Option<u64>,
+}
+
+impl Live {
+    /// Attaches to the process whose shared files lie in a folder. `None` when they are gone, damaged, of another version of Marey, or
+    /// somebody else's.
+    pub fn attach(folder: &Path) -> Option<Self> {
+        let mut rings = rings_in(folder)?;
+        rings.find_lanes(folder);
+        Some(Self {
+            folder: folder.to_owned(),
+            rings,
+            file: file_of(folder),
+            nodes: Arc::default(),
+            seen: Vec::new(),
+            turns: HashMap::new(),
+            end: None,
+            now: clock::anchor(),
+        })
+    }
+
+    /// Folder of the shared files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Who it is, as far as is known by now.
+    pub fn process(&self) -> Process {
+        Process::new(&self.folder, &self.rings)
+    }
+
+    /// What the process is doing now. Costs some hundred microseconds of the caller's time, and nothing of the process's.
+    pub fn look(&mut self) -> Look {
+        // Before the figures: a process that is found to have ended has changed them for the last time.
+        let is_alive = is_alive(&self.rings.identity());
+        let status = self.status(is_alive);
+        if status == Status::Running {
+            self.now = clock::anchor();
+        }
+        self.rings.find_lanes(&self.folder);
+        let clock = self.clock();
+        let glances = self.glances();
+        let (open, series) = (self.open(&clock), self.readings(&clock));
+        // Afterwards, so that all that the lanes name is there.
+        self.find_nodes();
+        let totals = self.totals(&glances, &clock);
+        let mut look = Look {
+            at_ns: 0,
+            status,
+            is_alive,
+            nodes: Arc::clone(&self.nodes),
+            losses: self.losses(&glances),
+            totals,
+            open,
+            series,
+            generated: self.generated(),
+        };
+        look.at_ns = if look.is_running() {
+            clock.now_ns
+        } else {
+            last_known_ns(&look, &clock)
+        };
+        for reading in &mut look.series {
+            reading.age_ns = look.at_ns.saturating_sub(reading.at_ns);
+        }
+        look
+    }
+
+    /// Running, or how it ended.
+    fn status(&mut self, is_alive: Option<bool>) -> Status {
+        let is_closed = file_of(&self.folder) != self.file;
+        if !is_closed && is_alive != Some(false) {
+            return Status::Running;
+        }
+        let capture = self.rings.capture_path();
+        let length = capture
+            .as_ref()
+            .and_then(|path| Some(path.metadata().ok()?.len()));
+        let known = self.end.take();
+        let is_without_closing = known
+            .as_ref()
+            .map_or(!is_closed, |end| end.is_without_closing);
+        let ask = || {
+            let said = capture.and_then(|path| how_it_ended(&path, &self.rings.identity()));
+            End {
+                status: said.unwrap_or(if is_without_closing {
+                    Status::EndedWithoutClosing
+                } else {
+                    Status::Finished
+                }),
+                is_without_closing,
+                capture_bytes: length,
+            }
+        };
+        // Whoever saw it die may complete the capture later, and say more.
+        let end = known
+            .filter(|end| end.capture_bytes == length)
+            .unwrap_or_else(ask);
+        self.end.insert(end).status.clone()
+    }
+
+    fn clock(&self) -> Clock {
+        let anchors = self.rings.anchors();
+        let first = anchors.first().copied();
+        let last_ns = anchors.last().zip(first).map_or(0, |(last, first)| {
+            last.monotonic_ns.saturating_sub(first.monotonic_ns)
+        });
+        let is_monotonic = self.rings.get(at::CLOCK) == ClockKind::Monotonic.code();
+        let kind = if is_monotonic {
+            ClockKind::Monotonic
+        } else {
+            ClockKind::Tsc
+        };
+        // Before the process has a second anchor, and so that what is just read is converted by no old slope.
+        let now = self.now;
+        let same_clock = first.is_some() && kind == clock::kind();
+        let anchors = anchors
+            .into_iter()
+            .chain(same_clock.then_some(now))
+            .collect();
+        Clock {
+            map: ClockMap::new(kind, anchors),
+            now_ns: first.map_or(0, |first: Anchor| {
+                now.monotonic_ns.saturating_sub(first.monotonic_ns)
+            }),
+            last_ns,
+        }
+    }
+
+    /// Figures of all lanes together, by node; takes note of the newest turns.
+    fn glances(&mut self) -> Vec<Glance> {
+        let mut by_node: HashMap<u32, Glance> = HashMap::new();
+        let mut heads = Vec::new();
+        let n_nodes = self.rings.get(at::N_NODES);
+        let mut records = Vec::new();
+        for (place, ring) in self.rings.lanes().enumerate() {
+            for seen in glance(&ring, n_nodes) {
+                let all = by_node.entry(seen.node).or_insert(Glance {
+                    node: seen.node,
+                    min: u64::MAX,
+                    ..Glance::default()
+                });
+                add(all, &seen);
+            }
+            let head = ring.get(lane_words::HEAD);
+            let from = self.seen.get(place).copied().unwrap_or(0);
+            records.extend(newest(&ring, from, head));
+            heads.push(head);
+        }
+        self.seen = heads;
+        self.find_nodes();
+        records.sort_by_key(|record| record[1]);
+        for [start, end, node_flow_flags, _] in records {
+            let node = low(node_flow_flags);
+            let kind = self.nodes.get(node as usize).map(|node| node.kind);
+            if kind == Some(NodeKind::Iteration) {
+                let turns = self.turns.entry(node).or_default();
+                if turns.len() == KEPT_TURNS {
+                    turns.pop_front();
+                }
+                turns.push_back(end.saturating_sub(start));
+            }
+        }
+        let mut glances: Vec<Glance> = by_node.into_values().collect();
+        glances.sort_by_key(|glance| glance.node);
+        glances
+    }
+
+    /// Reads the call paths when there are new ones.
+    fn find_nodes(&mut self) {
+        if self.nodes.len() as u64 != self.rings.get(at::N_NODES) {
+            self.nodes = self.rings.nodes().into();
+        }
+    }
+
+    fn totals(&self, glances: &[Glance], clock: &Clock) -> Vec<Totals> {
+        let turns = |node: u32| {
+            let ticks = self.turns.get(&node)?.iter();
+            Some(Turns {
+                newest_ns: ticks.map(|ticks| clock.map.duration_ns(*ticks)).collect(),
+            })
+        };
+        let totals = |seen: &Glance| Totals {
+            node: seen.node,
+            count: seen.count,
+            errors: seen.errors.into(),
+            sum_ns: clock.map.duration_ns(seen.sum),
+            min_ns: clock.map.duration_ns(seen.min),
+            max_ns: clock.map.duration_ns(seen.max),
+            last_ns: clock.map.duration_ns(seen.last),
+            last_end_ns: clock.map.ns(seen.last_end),
+            turns: turns(seen.node),
+        };
+        glances.iter().map(totals).collect()
+    }
+
+    fn open(&self, clock: &Clock) -> Vec<OpenNow> {
+        let open = self.rings.open_slots().into_iter();
+        open.map(|slot| OpenNow {
+            node: slot.node,
+            lane: slot.lane,
+            flow: slot.flow,
+            start_ns: clock.map.ns(slot.start),
+        })
+        .collect()
+    }
+
+    fn readings(&self, clock: &Clock) -> Vec<Reading> {
+        let latest = self.rings.series_table().latest().into_iter();
+        latest
+            .filter(|(_, value, _)| value.is_finite())
+            .map(|(info, value, ticks)| Reading {
+                info,
+                value,
+                at_ns: clock.map.ns(ticks),
+                age_ns: 0,
+            })
+            .collect()
+    }
+
+    fn generated(&self) -> Generated {
+        let mut words = [0; Generated::WORDS];
+        for (place, word) in words.iter_mut().enumerate() {
+            *word = self.rings.get(at::GENERATED + place);
+        }
+        Generated::of_words(words)
+    }
+
+    fn losses(&self, glances: &[Glance]) -> Losses {
+        let sum = |word: usize| {
+            let words = self.rings.lanes().map(|ring| ring.get(word));
+            words.fold(0, u64::saturating_add)
+        };
+        let other = glances.iter().find(|glance| glance.node == OTHER);
+        Losses {
+            sections_ring_full: sum(lane_words::DROPPED),
+            sections_not_written: self.rings.get(at::SECTIONS_NOT_WRITTEN),
+            notes_dropped: sum(lane_words::NOTES_DROPPED)
+                .saturating_add(self.rings.get(at::NOTES_NOT_WRITTEN)),
+            calls_without_name: other.map_or(0, |other| other.count),
+            sections_unrecorded: self.rings.get(at::SECTIONS_UNRECORDED),
+            threads_in_private_memory: self.rings.get(at::LANES_PRIVATE),
+        }
+    }
+}
+
+/// How ticks are converted, as of one moment.
+struct Clock {
+    map: ClockMap,
+    /// That moment, in nanoseconds since the start of the recording.
+    now_ns: u64,
+    /// When the process last read all its clocks.
+    last_ns: u64,
+}
+
+/// Adds a lane's figures of a node to those of the others.
+fn add(all: &mut Glance, seen: &Glance) {
+    all.count = all.count.saturating_add(seen.count);
+    all.errors = all.errors.saturating_add(seen.errors);
+    all.sum = all.sum.saturating_add(seen.sum);
+    all.min = all.min.min(seen.min);
+    all.max = all.max.max(seen.max);
+    if seen.last_end >= all.last_end {
+        (all.last, all.last_end) = (seen.last, seen.last_end);
+    }
+}
+
+/// Device and inode of the shared file in a folder; `None` when it is gone.
+fn file_of(folder: &Path) -> Option<(u64, u64)> {
+    let file = std::fs::symlink_metadata(folder.join("process")).ok()?;
+    Some((file.dev(), file.ino()))
+}
+
+/// The last thing known of a process that is over.
+fn last_known_ns(look: &Look, clock: &Clock) -> u64 {
+    let ends = look.totals.iter().map(|totals| totals.last_end_ns);
+    let starts = look.open.iter().map(|open| open.start_ns);
+    let readings = look.series.iter().map(|reading| reading.at_ns);
+    let known = ends.chain(starts).chain(readings).chain([clock.last_ns]);
+    known.max().unwrap_or(0)
+}

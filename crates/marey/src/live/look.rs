@@ -1,0 +1,268 @@
+//! What a process is doing at one moment.
+
+use std::sync::Arc;
+
+use crate::generation::Generated;
+use crate::run::{Losses, Node, NodeKind, Status};
+use crate::series::SeriesInfo;
+
+/// What a process is doing at one moment. Times are nanoseconds since the start of its recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Look {
+    /// When: for a process that is over, the last thing known of it.
+    pub at_ns: u64,
+    /// [`Status::Running`], or how it ended.
+    pub status: Status,
+    /// Whether the process lives; `None` when this machine cannot tell. It may live on when its recording has ended.
+    pub is_alive: Option<bool>,
+    /// Call paths so far; a node's number is its index.
+    pub nodes: Arc<[Node]>,
+    /// Nodes with at least one completed call, by number, all threads together.
+    pub totals: Vec<Totals>,
+    /// Sections that are open, by start.
+    pub open: Vec<OpenNow>,
+    /// What samplers read last, in their order.
+    pub series: Vec<Reading>,
+    /// What the program reported about its own work, counted.
+    pub generated: Generated,
+    /// What was not recorded so far.
+    pub losses: Losses,
+}
+
+/// A section that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenNow {
+    /// Its node.
+    pub node: u32,
+    /// Number of the lane of its thread. A lane belongs to one thread at a time.
+    pub lane: u32,
+    /// 0 for the thread's own stack; otherwise the asyncio task that it was opened in.
+    pub flow: u32,
+    /// Since when.
+    pub start_ns: u64,
+}
+
+/// Figures of a node so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The node.
+    pub node: u32,
+    /// Completed calls.
+    pub count: u64,
+    /// Those of them that were left by an error.
+    pub errors: u64,
+    /// Time in them.
+    pub sum_ns: u64,
+    /// The shortest.
+    pub min_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// The one that ended last.
+    pub last_ns: u64,
+    /// When that was.
+    pub last_end_ns: u64,
+    /// The newest turns, for an iteration; `None` for a section, and when no single turns were seen.
+    pub turns: Option<Turns>,
+}
+
+/// Durations of the newest turns of a loop that were seen one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// In the order in which they were recorded, at most 256.
+    pub newest_ns: Vec<u64>,
+}
+
+/// The latest reading of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What was read.
+    pub info: SeriesInfo,
+    /// The value, in the series' unit.
+    pub value: f64,
+    /// When it was read.
+    pub at_ns: u64,
+    /// How long ago that was.
+    pub age_ns: u64,
+}
+
+impl Look {
+    /// Names from the outermost section to that of a node; empty for one that there is not. Never safe to print as they are.
+    pub fn path(&self, node: u32) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut at = Some(node);
+        while let Some((number, node)) = at.and_then(|n| Some((n, self.nodes.get(n as usize)?))) {
+            if number > 0 {
+                names.push(node.name.as_str());
+            }
+            // A parent has a smaller number, also in damaged memory.
+            at = node.parent.filter(|parent| *parent < number);
+        }
+        names.reverse();
+        names
+    }
+
+    /// What a node counts; [`NodeKind::Section`] for one that there is not.
+    pub fn kind(&self, node: u32) -> NodeKind {
+        self.nodes
+            .get(node as usize)
+            .map_or(NodeKind::Section, |node| node.kind)
+    }
+
+    /// The loop that turned last; `None` without any.
+    pub fn newest_loop(&self) -> Option<&Totals> {
+        let loops = self.totals.iter();
+        loops
+            .filter(|totals| self.kind(totals.node) == NodeKind::Iteration)
+            .max_by_key(|totals| (totals.last_end_ns, totals.count))
+    }
+
+    /// What the program's first thread that has anything open is in: the innermost section of its own stack. Another flow's
+    /// when only those are open.
+    pub fn phase(&self) -> Option<&OpenNow> {
+        let first = self
+            .open
+            .iter()
+            .map(|open| (open.flow != 0, open.lane))
+            .min()?;
+        let is_its = |open: &&OpenNow| (open.flow != 0, open.lane) == first;
+        self.open.iter().rfind(is_its)
+    }
+
+    /// Figures of a node; `None` before its first call has ended.
+    pub fn totals_of(&self, node: u32) -> Option<&Totals> {
+        let at = self
+            .totals
+            .binary_search_by_key(&node, |totals| totals.node)
+            .ok()?;
+        self.totals.get(at)
+    }
+
+    /// It records, as far as is known.
+    pub fn is_running(&self) -> bool {
+        self.status == Status::Running
+    }
+}
+
+impl Totals {
+    /// Mean duration.
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    pub fn mean_ns(&self) -> f64 {
+        self.sum_ns as f64 / self.count.max(1) as f64
+    }
+}
+
+impl Turns {
+    /// The smallest of the durations that at least `quantile` (0 to 1) of all do not exceed; `None` without any.
+    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        let mut sorted = self.newest_ns.clone();
+        sorted.sort_unstable();
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rank within the list"
+        )]
+        let rank = (quantile.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
+        sorted.get(rank.max(1) - 1).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
+        Node {
+            parent,
+            name: name.into(),
+            kind,
+            is_detached: false,
+        }
+    }
+
+    fn open(node: u32, lane: u32, flow: u32, start_ns: u64) -> OpenNow {
+        OpenNow {
+            node,
+            lane,
+            flow,
+            start_ns,
+        }
+    }
+
+    /// root > block > step, and a node whose parent is itself.
+    fn look() -> Look {
+        let nodes = [
+            node(None, "", NodeKind::Section),
+            node(Some(0), "(other)", NodeKind::Section),
+            node(Some(0), "block", NodeKind::Iteration),
+            node(Some(2), "step", NodeKind::Iteration),
+            node(Some(4), "circle", NodeKind::Section),
+        ];
+        Look {
+            nodes: nodes.into(),
+            ..Look::default()
+        }
+    }
+
+    #[test]
+    fn a_path_has_its_names_from_the_outside_in_and_a_circle_has_an_end() {
+        let look = look();
+        assert_eq!(look.path(3), ["block", "step"]);
+        assert_eq!(look.path(0), [""; 0]);
+        assert_eq!(look.path(4), ["circle"]);
+        assert_eq!(look.path(99), [""; 0]);
+    }
+
+    #[test]
+    fn the_phase_is_the_innermost_section_of_the_first_thread() {
+        let mut look = look();
+        assert_eq!(look.phase(), None);
+        look.open = vec![
+            open(2, 1, 0, 10),
+            open(4, 0, 7, 20),
+            open(3, 1, 0, 30),
+            open(2, 2, 0, 40),
+        ];
+        assert_eq!(look.phase(), Some(&open(3, 1, 0, 30)));
+        look.open = vec![open(2, 3, 9, 10), open(3, 3, 9, 20), open(4, 3, 11, 30)];
+        assert_eq!(
+            look.phase(),
+            Some(&open(4, 3, 11, 30)),
+            "tasks of one thread"
+        );
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_nearest_rank() {
+        let turns = Turns {
+            newest_ns: vec![50, 10, 40, 20, 30],
+        };
+        // Ranks ⌈0.5 · 5⌉ = 3 and ⌈0.95 · 5⌉ = 5.
+        assert_eq!(
+            (turns.quantile_ns(0.5), turns.quantile_ns(0.95)),
+            (Some(30), Some(50))
+        );
+        assert_eq!(turns.quantile_ns(0.0), Some(10));
+        assert_eq!(Turns::default().quantile_ns(0.5), None);
+    }
+
+    #[test]
+    fn the_newest_loop_is_the_one_that_turned_last() {
+        let totals = |node, last_end_ns| Totals {
+            node,
+            count: 1,
+            last_end_ns,
+            ..Totals::default()
+        };
+        let mut look = look();
+        assert_eq!(look.newest_loop(), None);
+        look.totals = vec![totals(2, 50), totals(3, 70), totals(4, 90)];
+        assert_eq!(
+            look.newest_loop().map(|t| t.node),
+            Some(3),
+            "a section is no loop"
+        );
+        assert_eq!(look.totals_of(4).map(|t| t.last_end_ns), Some(90));
+        assert_eq!(look.totals_of(1), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Which processes record, or left their shared files behind.
+
+use std::path::{Path, PathBuf};
+
+use crate::capture::{Rings, is_own, read_info};
+use crate::clock::Anchor;
+use crate::recorder::{Identity, is_alive, redacted};
+use crate::run::RunInfo;
+
+/// A process that records, or that died and left its shared files behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Folder of its shared files, for [`super::Live::attach`].
+    pub folder: PathBuf,
+    /// Which process it is.
+    pub identity: Identity,
+    /// Whether it runs; `None` when this machine cannot tell, because it runs in another pid namespace.
+    pub is_alive: Option<bool>,
+    /// Its capture; `None` while that is in memory.
+    pub capture: Option<PathBuf>,
+    /// Wall clock at the start of the recording, nanoseconds since 1970; `None` before that.
+    pub start_unix_ns: Option<u64>,
+    /// The job that it belongs to; `None` while its capture is in memory.
+    pub job_id: Option<String>,
+    /// Its place in the job; `None` outside a job of several ranks, and while its capture is in memory.
+    pub rank: Option<u32>,
+    /// Process id of the recording process that it was forked from.
+    pub forked_from: Option<u32>,
+    /// Command line, values of prompt arguments replaced; empty when unknown. Never safe to print as it is.
+    pub command: Vec<String>,
+}
+
+/// All recording processes of this user below a root such as [`crate::ring_root`], and what dead ones left there, by folder name.
+/// What belongs to somebody else is not looked at.
+pub fn processes(root: &Path) -> Vec<Process> {
+    let entries = std::fs::read_dir(root).into_iter().flatten();
+    let mut folders: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    folders.sort();
+    folders
+        .iter()
+        .filter_map(|folder| Process::at(folder))
+        .collect()
+}
+
+impl Process {
+    /// The process whose shared files lie in a folder; `None` when there are none of this version, or when they are somebody else's.
+    pub fn at(folder: &Path) -> Option<Self> {
+        let rings = rings_in(folder)?;
+        Some(Self::new(folder, &rings))
+    }
+
+    pub(super) fn new(folder: &Path, rings: &Rings) -> Self {
+        let identity = rings.identity();
+        let capture = rings.capture_path();
+        let info = capture.as_deref().and_then(|path| info(path, &identity));
+        let is_alive = is_alive(&identity);
+        let start = rings
+            .anchors()
+            .first()
+            .map(|Anchor { unix_ns, .. }| *unix_ns);
+        let forked_from = info.as_ref().and_then(|info| {
+            let fact = info.facts.iter().rev().find(|(k, _)| k == "forked_from");
+            fact?.1.parse().ok()
+        });
+        let command = match &info {
+            Some(info) => info.command.clone(),
+            // The number may have gone to another process.
+            None if is_alive == Some(true) => command_of(identity.pid),
+            None => Vec::new(),
+        };
+        Self {
+            folder: folder.to_owned(),
+            identity,
+            is_alive,
+            capture,
+            start_unix_ns: start,
+            rank: info.as_ref().and_then(|info| info.rank),
+            job_id: info.map(|info| info.job_id).filter(|job| !job.is_empty()),
+            forked_from,
+            command,
+        }
+    }
+}
+
+/// This user's rings in a folder, without lanes.
+pub(super) fn rings_in(folder: &Path) -> Option<Rings> {
+    let is_own = is_own(folder) && is_own(&folder.join("process"));
+    is_own.then(|| Rings::without_lanes(folder)).flatten()
+}
+
+/// What a capture says about its process, if that is the one that is meant.
+fn info(capture: &Path, identity: &Identity) -> Option<RunInfo> {
+    let (written_by, info) = read_info(capture)?;
+    (written_by == *identity).then_some(info)
+}
+
+fn command_of(pid: u32) -> Vec<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = line.strip_suffix(b"\0").unwrap_or(&line);
+    let arguments = line.split(|byte| *byte == 0);
+    redacted(arguments.map(crate::capture::readable))
+}
