@@ -7,6 +7,7 @@
 
 pub mod escape;
 pub mod quantity;
+pub mod width;
 
 mod model;
 
@@ -15,7 +16,6 @@ mod json;
 mod memory_log;
 mod metrics;
 mod text;
-mod width;
 
 pub use cache_markdown::cache_markdown;
 pub use json::profiling_report;

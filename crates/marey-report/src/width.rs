@@ -6,17 +6,17 @@ use unicode_width::UnicodeWidthStr as _;
 const MAX_CHARS_PER_COLUMN: usize = 4;
 
 /// Columns that the text takes.
-pub(crate) fn columns(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     text.width()
 }
 
 /// The text with spaces after it.
-pub(crate) fn pad_end(text: &str, width: usize) -> String {
+pub fn pad_end(text: &str, width: usize) -> String {
     format!("{text}{}", spaces(text, width))
 }
 
 /// The text with spaces before it.
-pub(crate) fn pad_start(text: &str, width: usize) -> String {
+pub fn pad_start(text: &str, width: usize) -> String {
     format!("{}{text}", spaces(text, width))
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn fits(text: &str, width: usize) -> bool {
 }
 
 /// The longest front of the text that fits with an `…` after it, and that.
-pub(crate) fn front(text: &str, width: usize) -> String {
+pub fn front(text: &str, width: usize) -> String {
     let Some(kept) = width.checked_sub(1) else {
         return String::new();
     };
@@ -40,7 +40,7 @@ pub(crate) fn front(text: &str, width: usize) -> String {
 }
 
 /// The longest end of the text that fits with an `…` before it, and that.
-pub(crate) fn back(text: &str, width: usize) -> String {
+pub fn back(text: &str, width: usize) -> String {
     let Some(kept) = width.checked_sub(1) else {
         return String::new();
     };

@@ -87,7 +87,7 @@ pub fn ticks() -> u64 {
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
-pub(crate) fn monotonic_ns() -> u64 {
+pub fn monotonic_ns() -> u64 {
     system_clock_ns(libc::CLOCK_MONOTONIC)
 }
 

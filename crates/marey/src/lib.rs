@@ -51,7 +51,7 @@ mod warning;
 
 pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load};
 pub use clock::{ClockKind, kind as clock_kind};
-pub use clock::{ticks, unix_ns};
+pub use clock::{monotonic_ns, ticks, unix_ns};
 pub use error::Error;
 pub use generation::{
     Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,

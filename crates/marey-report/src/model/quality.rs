@@ -1,6 +1,6 @@
 //! How far the figures can be trusted: what was lost, what was odd, what had not ended.
 
-use marey::{Run, Status};
+use marey::{Losses, Run, Status};
 use marey_analysis::SynchronisedRow;
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ const PRIVATE_MEMORY: &str = "threads_in_private_memory";
 
 impl Quality {
     pub(super) fn new(run: &Run, synchronised: &[SynchronisedRow]) -> Self {
-        let losses = losses(run);
+        let losses = Loss::all(&run.losses, &run.status);
         let is_whole = losses.iter().all(|loss| loss.is_only_risk);
         Self {
             is_complete: is_whole && run.warnings.is_empty(),
@@ -109,67 +109,69 @@ fn thread_name(run: &Run, id: u32) -> Option<String> {
     Some(thread.name.clone())
 }
 
-fn losses(run: &Run) -> Vec<Loss> {
-    let lost = run.losses;
-    let table = [
-        (
-            "sections_ring_full",
-            lost.sections_ring_full,
-            [
-                "section is in the totals only: a ring was full",
-                "sections are in the totals only: a ring was full",
-            ],
-        ),
-        (
-            "sections_not_written",
-            lost.sections_not_written,
-            [
-                "section is in the totals only: the capture could not be written or reached its size cap",
-                "sections are in the totals only: the capture could not be written or reached its size cap",
-            ],
-        ),
-        (
-            "notes_dropped",
-            lost.notes_dropped,
-            [
-                "event, reading or attribute was dropped",
-                "events, readings or attributes were dropped",
-            ],
-        ),
-        (
-            "calls_without_name",
-            lost.calls_without_name,
-            [
-                "call is under \"(other)\": too many names or call paths",
-                "calls are under \"(other)\": too many names or call paths",
-            ],
-        ),
-        (
-            "sections_unrecorded",
-            lost.sections_unrecorded,
-            [
-                "section was not recorded at all: too many were open",
-                "sections were not recorded at all: too many were open",
-            ],
-        ),
-        (
-            PRIVATE_MEMORY,
-            lost.threads_in_private_memory,
-            in_private_memory(&run.status),
-        ),
-    ];
-    // Whoever closed the capture drained these threads before.
-    let was_closed = matches!(run.status, Status::Finished | Status::Failed(_));
-    table
-        .into_iter()
-        .filter(|(_, count, _)| *count > 0)
-        .map(|(kind, count, [one, several])| Loss {
-            kind,
-            count,
-            meaning: if count == 1 { one } else { several },
-            is_only_risk: kind == PRIVATE_MEMORY && was_closed,
-        })
-        .collect()
+impl Loss {
+    /// Everything of it that is not 0, for a process that runs or has ended so.
+    pub fn all(lost: &Losses, status: &Status) -> Vec<Self> {
+        let table = [
+            (
+                "sections_ring_full",
+                lost.sections_ring_full,
+                [
+                    "section is in the totals only: a ring was full",
+                    "sections are in the totals only: a ring was full",
+                ],
+            ),
+            (
+                "sections_not_written",
+                lost.sections_not_written,
+                [
+                    "section is in the totals only: the capture could not be written or reached its size cap",
+                    "sections are in the totals only: the capture could not be written or reached its size cap",
+                ],
+            ),
+            (
+                "notes_dropped",
+                lost.notes_dropped,
+                [
+                    "event, reading or attribute was dropped",
+                    "events, readings or attributes were dropped",
+                ],
+            ),
+            (
+                "calls_without_name",
+                lost.calls_without_name,
+                [
+                    "call is under \"(other)\": too many names or call paths",
+                    "calls are under \"(other)\": too many names or call paths",
+                ],
+            ),
+            (
+                "sections_unrecorded",
+                lost.sections_unrecorded,
+                [
+                    "section was not recorded at all: too many were open",
+                    "sections were not recorded at all: too many were open",
+                ],
+            ),
+            (
+                PRIVATE_MEMORY,
+                lost.threads_in_private_memory,
+                in_private_memory(status),
+            ),
+        ];
+        // Whoever closed the capture drained these threads before.
+        let was_closed = matches!(status, Status::Finished | Status::Failed(_));
+        table
+            .into_iter()
+            .filter(|(_, count, _)| *count > 0)
+            .map(|(kind, count, [one, several])| Self {
+                kind,
+                count,
+                meaning: if count == 1 { one } else { several },
+                is_only_risk: kind == PRIVATE_MEMORY && was_closed,
+            })
+            .collect()
+    }
 }
 
 /// What became of that which threads in private memory had not drained.

@@ -51,6 +51,20 @@ impl Process {
         Some(Self::new(folder, &rings))
     }
 
+    /// The process that writes a capture, or died over it; `None` when the capture is complete, or cannot be read.
+    pub fn of_capture(capture: &Path) -> Option<Self> {
+        let (_, info) = read_info(capture)?;
+        let is_ring_folder = |(key, _): &&(String, String)| key == "ring_folder";
+        let (_, folder) = info.facts.iter().rev().find(is_ring_folder)?;
+        let process = Self::at(Path::new(folder))?;
+        let is_its = |own: &PathBuf| own.canonicalize().ok() == capture.canonicalize().ok();
+        process
+            .capture
+            .as_ref()
+            .is_some_and(is_its)
+            .then_some(process)
+    }
+
     pub(super) fn new(folder: &Path, rings: &Rings) -> Self {
         let identity = rings.identity();
         let capture = rings.capture_path();
