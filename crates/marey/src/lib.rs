@@ -73,7 +73,7 @@ pub use run::{
     Thread,
 };
 pub use run_builder::{RunBuilder, Within};
-pub use sampler::{SamplerOptions, Source};
+pub use sampler::{HostOptions, HostSource, SamplerOptions, Source};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
 #[cfg(feature = "tracing")]
 pub use tracing_layer::TracingLayer;

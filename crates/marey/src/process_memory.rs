@@ -18,7 +18,7 @@ pub fn peak_resident_bytes() -> Option<u64> {
 }
 
 /// Bytes of a page, from the auxiliary vector (`AT_PAGESZ`, entry 6).
-fn page_bytes() -> u64 {
+pub(crate) fn page_bytes() -> u64 {
     use std::sync::OnceLock;
     static PAGE: OnceLock<u64> = OnceLock::new();
     *PAGE.get_or_init(|| {

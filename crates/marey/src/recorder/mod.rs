@@ -56,7 +56,7 @@ pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, SLOT_WORDS, high,
     lane as lane_words, low, process as process_words,
 };
-pub(crate) use mapping::{View, halves};
+pub(crate) use mapping::{View, halves, resident_pages};
 pub use output::{default_output_dir, job_id};
 pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
 pub(crate) use ring::{Record, Ring};

@@ -6,10 +6,12 @@
 //! ```
 
 mod buckets;
+mod host;
 mod rounds;
 mod source;
 mod thread;
 
+pub use host::{HostOptions, HostSource};
 pub use source::Source;
 pub(crate) use thread::Sampler;
 pub use thread::SamplerOptions;

@@ -1,0 +1,66 @@
+//! How much of a file the page cache holds: whether loading it again takes the disk.
+
+use std::fs::File;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::catalogue::{Catalogue, Part, Round, Slot};
+use super::pace::Pace;
+use crate::recorder::resident_pages;
+use crate::series::Unit;
+
+/// Opens the files that the options name.
+pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+    for path in &catalogue.options.files {
+        let subject = crate::capture::readable(path.as_os_str().as_encoded_bytes());
+        match plain_file(path) {
+            Ok(file) => {
+                let slot = catalogue.gauge("file.cached", &subject, Unit::Ratio);
+                let file = Some(file);
+                parts.push(Box::new(CachedFile { file, slot }));
+            }
+            Err(why) => catalogue.lacks(&format!("file.cached {subject}"), &why),
+        }
+    }
+}
+
+fn plain_file(path: &Path) -> Result<File, String> {
+    // Opening a pipe waits for its other end otherwise.
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+        .map_err(|error| format!("it cannot be opened: {error}"))?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err("it is no plain file".to_owned());
+    }
+    if resident_pages(&file).is_none() {
+        return Err("the kernel does not tell this user, or the file is empty".to_owned());
+    }
+    Ok(file)
+}
+
+struct CachedFile {
+    /// `None` once it was deleted: an open descriptor would keep its space on the disk.
+    file: Option<File>,
+    slot: Slot,
+}
+
+impl Part for CachedFile {
+    fn pace(&self) -> Pace {
+        Pace::of_seconds()
+    }
+
+    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
+        let file = self.file.as_ref()?;
+        if file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) {
+            self.file = None;
+            return None;
+        }
+        let (resident, total) = resident_pages(file)?;
+        #[expect(clippy::cast_precision_loss, reason = "a ratio")]
+        let share = resident as f64 / total as f64;
+        self.slot.put(round.values, share.min(1.0));
+        Some(())
+    }
+}
