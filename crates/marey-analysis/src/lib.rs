@@ -10,8 +10,10 @@
 mod calls;
 mod coverage;
 mod intervals;
+mod readings;
 mod records;
 mod stats;
+mod whereabouts;
 
 mod questions;
 
@@ -20,6 +22,7 @@ pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };
+pub use questions::belonging::Belonging;
 pub use questions::caches::{CacheUse, Caches, caches};
 pub use questions::counters::{Counter, CounterPoint, counters};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
@@ -31,5 +34,14 @@ pub use questions::names::NameRow;
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };
+pub use questions::session_runs::{SessionRun, SessionRuns};
 pub use questions::sessions::{SessionRow, sessions};
+pub use questions::stages::{Stage, Stages, stages};
+pub use questions::streaming::{Buffer, Streaming, streaming};
+pub use questions::telemetry::{
+    CoreUse, CpuPoint, CpuTime, CpuUse, DeviceUse, DiskUse, Energy, EnergySource, FileCached,
+    GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,
+    SamplerUse, Telemetry, Throttling, telemetry,
+};
+pub use readings::{Figures, Growth, Moment};
 pub use stats::{mean, median, percentile, sample_std_dev};

@@ -56,6 +56,15 @@ pub(crate) fn ratio(part: u128, whole: u128) -> f64 {
     part as f64 / whole as f64
 }
 
+/// A number of things or nanoseconds as a float.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "figures for people: 2^-53 relative"
+)]
+pub(crate) fn float(number: u64) -> f64 {
+    number as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,15 @@
 //! One question a file: a function from a run to its answer.
 
 pub(crate) mod attributes;
+pub(crate) mod belonging;
 pub(crate) mod caches;
 pub(crate) mod counters;
 pub(crate) mod iterations;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod sections;
+pub(crate) mod session_runs;
 pub(crate) mod sessions;
+pub(crate) mod stages;
+pub(crate) mod streaming;
+pub(crate) mod telemetry;

@@ -1,0 +1,615 @@
+//! What did one session do? The run restricted to it, so that every question has an answer for it, too.
+//!
+//! ```text
+//! run       0         10        20        30
+//! session         |------ A ------|                 A: 0 to 16
+//! sections    |-- none --|
+//!                    |- in A -|                     3 to 11
+//! power     ^    ^    ^    ^    ^    ^    ^         the readings that lie within it
+//! ```
+
+use marey::{
+    CacheEvent, Event, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
+    SectionAttributes, Series, Session, Status,
+};
+
+use super::belonging::Belonging;
+use super::sections::{NotAvailable, Sections, UnderNoSection, sections};
+use crate::intervals::Interval;
+
+/// The sessions of a run, each as a run of its own.
+#[derive(Debug)]
+pub struct SessionRuns<'a> {
+    run: &'a Run,
+    belonging: Belonging<'a>,
+    /// What belongs to each session or to one that is nested in it, by index into the lists of the run.
+    parts: Vec<Parts>,
+    n_missing: u64,
+    /// Nodes of which calls are in the totals only.
+    is_incomplete: Vec<bool>,
+}
+
+/// What belongs to a session, as ascending indices.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    sections: Vec<usize>,
+    open: Vec<usize>,
+    events: Vec<usize>,
+    memory: Vec<usize>,
+    counters: Vec<usize>,
+    cache_events: Vec<usize>,
+    generation: Vec<usize>,
+    sessions: Vec<usize>,
+}
+
+/// One session as a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionRun {
+    /// Only what belongs to the session. It begins with the session and lasts as long. Its first session is this one; those
+    /// that are nested in it follow. Totals are of recorded sections. Threads and nodes keep their numbers.
+    pub run: Run,
+    /// Sections of the run that were not recorded one by one: some of them may have been this session's, whose counts are
+    /// then too low.
+    pub n_sections_missing: u64,
+    is_incomplete: Vec<bool>,
+}
+
+impl<'a> SessionRuns<'a> {
+    /// Sorts everything that was recorded into sessions.
+    pub fn new(run: &'a Run) -> Self {
+        let is_incomplete = incomplete_nodes(run);
+        let mut runs = Self {
+            run,
+            belonging: Belonging::new(run),
+            parts: vec![Parts::default(); run.sessions.len()],
+            n_missing: run
+                .losses
+                .sections_missing()
+                .saturating_add(run.losses.sections_unrecorded),
+            is_incomplete,
+        };
+        if !run.sessions.is_empty() {
+            runs.sort();
+        }
+        runs
+    }
+
+    /// The session with this index into `Run::sessions`; `None` when there is none.
+    pub fn get(&self, session: usize) -> Option<SessionRun> {
+        let parts = self.parts.get(session)?;
+        let time = self.belonging.interval(u32::try_from(session).ok()?);
+        let cut = Cut {
+            run: self.run,
+            time,
+            parts,
+        };
+        Some(SessionRun {
+            run: cut.run(session),
+            n_sections_missing: self.n_missing,
+            is_incomplete: self.is_incomplete.clone(),
+        })
+    }
+
+    fn sort(&mut self) {
+        let run = self.run;
+        for index in 0..run.sections.len() {
+            self.put(self.belonging.of_section(index), |p| p.sections.push(index));
+        }
+        for (index, open) in run.open.iter().enumerate() {
+            self.put(self.belonging.of_open_section(open), |p| p.open.push(index));
+        }
+        for (index, event) in run.events.iter().enumerate() {
+            let found = self.record(event.session, Some(event.thread), event.at_ns);
+            self.put(found, |p| p.events.push(index));
+        }
+        for (index, made) in run.generation.iter().enumerate() {
+            let found = self.record(made.session, Some(made.thread), made.at_ns);
+            self.put(found, |p| p.generation.push(index));
+        }
+        for (index, event) in run.cache_events.iter().enumerate() {
+            let found = self.record(event.session, None, event.at_ns);
+            self.put(found, |p| p.cache_events.push(index));
+        }
+        for (index, reading) in run.counters.iter().enumerate() {
+            let found = self.record(None, None, reading.at_ns);
+            self.put(found, |p| p.counters.push(index));
+        }
+        for (index, reading) in run.memory.iter().enumerate() {
+            self.put_reading(index, reading);
+        }
+        for index in 0..run.sessions.len() {
+            self.put(u32::try_from(index).ok(), |p| p.sessions.push(index));
+        }
+    }
+
+    fn record(&self, said: Option<u32>, thread: Option<u32>, at_ns: u64) -> Option<u32> {
+        self.belonging.of_record(said, thread, at_ns)
+    }
+
+    /// What the user read belongs to a session; what the recorder reads by itself is of the whole process, like a series.
+    fn put_reading(&mut self, index: usize, reading: &MemoryReading) {
+        if reading.label.is_some() || reading.session.is_some() {
+            let found = self.record(reading.session, None, reading.at_ns);
+            self.put(found, |p| p.memory.push(index));
+            return;
+        }
+        for session in 0..self.parts.len() {
+            let time = u32::try_from(session).map(|s| self.belonging.interval(s));
+            let is_during = |t: Interval| t.start_ns <= reading.at_ns && reading.at_ns <= t.end_ns;
+            if time.is_ok_and(is_during) {
+                self.parts[session].memory.push(index);
+            }
+        }
+    }
+
+    /// Puts something into a session and into those that it is nested in.
+    fn put(&mut self, session: Option<u32>, put: impl Fn(&mut Parts)) {
+        for session in session.into_iter().flat_map(|s| self.belonging.chain(s)) {
+            if let Some(parts) = self.parts.get_mut(session as usize) {
+                put(parts);
+            }
+        }
+    }
+}
+
+fn incomplete_nodes(run: &Run) -> Vec<bool> {
+    let mut recorded = vec![0u64; run.nodes.len()];
+    for section in &run.sections {
+        if let Some(count) = recorded.get_mut(section.node as usize) {
+            *count += 1;
+        }
+    }
+    let counted = run.totals.iter().map(|totals| totals.count);
+    recorded
+        .iter()
+        .zip(counted)
+        .map(|(recorded, counted)| counted > *recorded)
+        .collect()
+}
+
+impl SessionRun {
+    /// Where the time of the session went. Shares and self times are absent where calls are missing that may have been this
+    /// session's.
+    pub fn sections(&self) -> Sections {
+        let mut found = sections(&self.run);
+        if self.n_sections_missing == 0 {
+            return found;
+        }
+        found.under_no_section =
+            UnderNoSection::Unknown(NotAvailable::NotRecordedOneByOne(self.n_sections_missing));
+        let mut is_doubtful = self.is_incomplete.clone();
+        for (id, node) in self.run.nodes.iter().enumerate() {
+            // A call that is missing is also missing in what its parent is without it.
+            if let (true, Some(parent)) = (self.is_incomplete.get(id) == Some(&true), node.parent) {
+                is_doubtful[parent as usize] = true;
+            }
+        }
+        let is_set = |list: &[bool], node: u32| list.get(node as usize) == Some(&true);
+        let mut doubtful_names = Vec::new();
+        let mut incomplete_names = Vec::new();
+        for row in &mut found.tree {
+            if is_set(&is_doubtful, row.node) {
+                row.self_ns = None;
+                doubtful_names.push(row.name.clone());
+            }
+            if is_set(&self.is_incomplete, row.node) {
+                row.share_of_wall_ratio = None;
+                incomplete_names.push(row.name.clone());
+            }
+        }
+        for row in &mut found.by_name {
+            if doubtful_names.contains(&row.name) {
+                (row.self_ns, row.is_self_known) = (0, false);
+            }
+            if incomplete_names.contains(&row.name) {
+                row.share_of_wall_ratio = None;
+            }
+        }
+        found
+    }
+}
+
+/// Takes out of a run what belongs to a session.
+struct Cut<'a> {
+    run: &'a Run,
+    time: Interval,
+    parts: &'a Parts,
+}
+
+impl Cut<'_> {
+    fn run(&self, session: usize) -> Run {
+        let run = self.run;
+        let mut info = run.info.clone();
+        info.start_unix_ns = info.start_unix_ns.saturating_add(self.time.start_ns);
+        let sections: Vec<Section> = self
+            .parts
+            .sections
+            .iter()
+            .map(|i| self.section(*i))
+            .collect();
+        Run {
+            info,
+            status: match run.sessions[session].end_ns {
+                Some(_) => Status::Finished,
+                None => run.status.clone(),
+            },
+            wall_ns: self.time.length_ns(),
+            nodes: run.nodes.clone(),
+            threads: run.threads.clone(),
+            totals: totals(&sections, run.nodes.len()),
+            sections,
+            open: self.parts.open.iter().map(|i| self.open(*i)).collect(),
+            section_attributes: self.section_attributes(),
+            sessions: self.sessions(session),
+            events: self.events(),
+            memory: self.memory(),
+            counters: self
+                .parts
+                .counters
+                .iter()
+                .map(|i| {
+                    let mut reading = run.counters[*i].clone();
+                    reading.at_ns = self.shifted(reading.at_ns);
+                    reading
+                })
+                .collect(),
+            cache_events: self.cache_events(),
+            generation: self.generation(),
+            series: run.series.iter().filter_map(|s| self.series(s)).collect(),
+            unavailable: run.unavailable.clone(),
+            losses: run.losses,
+            warnings: run.warnings.clone(),
+        }
+    }
+
+    /// A moment since the start of the session.
+    fn shifted(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_sub(self.time.start_ns)
+    }
+
+    /// The new number of a session.
+    fn renumbered(&self, session: Option<u32>) -> Option<u32> {
+        let place = self.parts.sessions.binary_search(&(session? as usize));
+        u32::try_from(place.ok()?).ok()
+    }
+
+    fn section(&self, index: usize) -> Section {
+        let section = self.run.sections[index];
+        Section {
+            start_ns: self.shifted(section.start_ns),
+            end_ns: self.shifted(section.end_ns),
+            ..section
+        }
+    }
+
+    fn open(&self, index: usize) -> OpenSection {
+        let open = self.run.open[index];
+        OpenSection {
+            start_ns: self.shifted(open.start_ns),
+            ..open
+        }
+    }
+
+    fn section_attributes(&self) -> Vec<SectionAttributes> {
+        let all = &self.run.section_attributes;
+        let mut kept = Vec::new();
+        for (new, old) in self.parts.sections.iter().enumerate() {
+            let from = all.partition_point(|given| given.section < *old);
+            let given = all[from..].iter().take_while(|given| given.section == *old);
+            kept.extend(given.map(|given| SectionAttributes {
+                section: new,
+                attributes: given.attributes.clone(),
+                session: self.renumbered(given.session),
+            }));
+        }
+        kept
+    }
+
+    /// This session, then those within it.
+    fn sessions(&self, session: usize) -> Vec<Session> {
+        let sessions = self.parts.sessions.iter();
+        sessions
+            .map(|index| {
+                let found = &self.run.sessions[*index];
+                Session {
+                    start_ns: self.shifted(found.start_ns),
+                    end_ns: found.end_ns.map(|end_ns| self.shifted(end_ns)),
+                    parent: (*index != session)
+                        .then_some(found.parent)
+                        .flatten()
+                        .and_then(|parent| self.renumbered(Some(parent))),
+                    ..found.clone()
+                }
+            })
+            .collect()
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let events = self.parts.events.iter().map(|i| &self.run.events[*i]);
+        events
+            .map(|event| Event {
+                at_ns: self.shifted(event.at_ns),
+                session: self.renumbered(event.session),
+                ..event.clone()
+            })
+            .collect()
+    }
+
+    fn memory(&self) -> Vec<MemoryReading> {
+        let readings = self.parts.memory.iter().map(|i| &self.run.memory[*i]);
+        readings
+            .map(|reading| MemoryReading {
+                at_ns: self.shifted(reading.at_ns),
+                session: self.renumbered(reading.session),
+                ..reading.clone()
+            })
+            .collect()
+    }
+
+    fn cache_events(&self) -> Vec<CacheEvent> {
+        let events = self.parts.cache_events.iter();
+        events
+            .map(|index| {
+                let event = &self.run.cache_events[*index];
+                CacheEvent {
+                    at_ns: self.shifted(event.at_ns),
+                    session: self.renumbered(event.session),
+                    ..event.clone()
+                }
+            })
+            .collect()
+    }
+
+    fn generation(&self) -> Vec<GenerationRecord> {
+        let records = self.parts.generation.iter();
+        records
+            .map(|index| {
+                let record = &self.run.generation[*index];
+                GenerationRecord {
+                    at_ns: self.shifted(record.at_ns),
+                    session: self.renumbered(record.session),
+                    ..record.clone()
+                }
+            })
+            .collect()
+    }
+
+    /// The points that lie within the session; `None` without any.
+    fn series(&self, series: &Series) -> Option<Series> {
+        let points = &series.points;
+        let from = points.partition_point(|p| p.first_ns < self.time.start_ns);
+        let until = points.partition_point(|p| p.last_ns <= self.time.end_ns);
+        let mut within = points.get(from..until)?.to_vec();
+        for point in &mut within {
+            point.first_ns = self.shifted(point.first_ns);
+            point.last_ns = self.shifted(point.last_ns);
+        }
+        (!within.is_empty()).then(|| Series {
+            info: series.info.clone(),
+            points: within,
+        })
+    }
+}
+
+/// Totals of recorded sections.
+fn totals(sections: &[Section], n_nodes: usize) -> Vec<NodeTotals> {
+    let mut totals = vec![NodeTotals::default(); n_nodes];
+    let mut threads: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
+    let mut begun = vec![u64::MAX; n_nodes];
+    let mut ended = vec![0; n_nodes];
+    for section in sections {
+        let node = section.node as usize;
+        let Some(of_node) = totals.get_mut(node) else {
+            continue;
+        };
+        let ns = section.duration_ns();
+        let is_first = of_node.count == 0;
+        of_node.count += 1;
+        of_node.sum_ns = of_node.sum_ns.saturating_add(ns);
+        of_node.min_ns = if is_first { ns } else { of_node.min_ns.min(ns) };
+        of_node.max_ns = of_node.max_ns.max(ns);
+        of_node.errors += u64::from(section.is_failed);
+        of_node.histogram.get_or_insert_default().add(ns);
+        if section.start_ns < begun[node] {
+            (begun[node], of_node.first_ns) = (section.start_ns, ns);
+        }
+        if is_first || section.end_ns >= ended[node] {
+            (ended[node], of_node.last_ns) = (section.end_ns, ns);
+        }
+        // Sections are ordered by thread.
+        if threads[node].last() != Some(&section.thread) {
+            threads[node].push(section.thread);
+        }
+    }
+    for (of_node, threads) in totals.iter_mut().zip(threads) {
+        of_node.n_threads = u32::try_from(threads.len()).unwrap_or(u32::MAX);
+    }
+    totals
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests {
+    use super::*;
+    use crate::telemetry;
+    use marey::{Generation, RunBuilder, SeriesInfo, StreamingEvent, Unit};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn names(run: &Run) -> Vec<&str> {
+        let names = run.sections.iter();
+        names
+            .map(|s| run.nodes[s.node as usize].name.as_str())
+            .collect()
+    }
+
+    #[test]
+    fn three_sessions_in_a_row_have_their_own_readings() {
+        // Twelve readings of memory, four in each session: the original said 4, 8, 12.
+        let readings: Vec<(u64, f64)> = (0..12).map(|n| (n * 10 + 5, 1.0)).collect();
+        let run = RunBuilder::new()
+            .session("first", 0, Some(40), vec![])
+            .session("second", 40, Some(80), vec![])
+            .session("third", 80, Some(120), vec![])
+            .series(
+                SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
+                &readings,
+            )
+            .finish(120);
+        let runs = SessionRuns::new(&run);
+        let counts: Vec<u64> = (0..3)
+            .map(|index| {
+                let session = runs.get(index).unwrap().run;
+                telemetry(&session).memory.unwrap().used.unwrap().n_readings
+            })
+            .collect();
+        assert_eq!(counts, [4, 4, 4]);
+        assert_eq!(runs.get(3), None);
+    }
+
+    #[test]
+    fn a_session_begins_at_zero_and_lasts_as_long_as_it_did() {
+        // run       0         10        20        30
+        // session         |------ A ------|
+        // sections    |-- none --|
+        //                    |- in A -|
+        let run = RunBuilder::new()
+            .with(|run| run.info.start_unix_ns = 1_000)
+            .thread("worker")
+            .section("none", 2, 13, |_| {})
+            .section("in A", 19 - 10, 9 + 8, |_| {})
+            .session("A", 6, Some(22), vec![])
+            .event("ready", 10, vec![])
+            .finish(30);
+        let session = SessionRuns::new(&run).get(0).unwrap();
+        let found = &session.run;
+        assert_eq!((found.info.start_unix_ns, found.wall_ns), (1_006, 16));
+        assert_eq!(found.status, Status::Finished);
+        assert_eq!(names(found), ["in A"]);
+        assert_eq!(
+            (found.sections[0].start_ns, found.sections[0].end_ns),
+            (3, 11)
+        );
+        assert_eq!(found.events[0].at_ns, 4);
+        let sections = session.sections();
+        assert_eq!(sections.tree.len(), 1);
+        assert_eq!(sections.tree[0].share_of_wall_ratio, Some(0.5));
+        assert_eq!(sections.under_no_section, UnderNoSection::Known(8));
+        assert_eq!(sections.tree[0].calls.first_ns, Some(8));
+    }
+
+    #[test]
+    fn two_sessions_on_two_threads_do_not_bleed_into_each_other() {
+        let frames = |frames| {
+            Generation::Streaming(StreamingEvent {
+                frames: Some(frames),
+                ..StreamingEvent::default()
+            })
+        };
+        // session P  |----------------|   thread one
+        // session Q     |----------------|   thread two
+        let run = RunBuilder::new()
+            .session("P", 0, Some(20), vec![])
+            .section("p", 5, 15, |_| {})
+            .event("p event", 8, vec![])
+            .generation(9, None, frames(1))
+            .thread("two")
+            .session("Q", 3, Some(23), vec![])
+            .section("q", 5, 15, |_| {})
+            .event("q event", 8, vec![])
+            .generation(9, None, frames(2))
+            .finish(30);
+        let runs = SessionRuns::new(&run);
+        for (index, name) in [(0, "p"), (1, "q")] {
+            let found = runs.get(index).unwrap().run;
+            assert_eq!(names(&found), [name]);
+            assert_eq!(found.events.len(), 1);
+            assert_eq!(found.events[0].name, format!("{name} event"));
+            assert_eq!(found.generation[0].what, frames(index as u64 + 1));
+            let counted: u64 = found.totals.iter().map(|t| t.count).sum();
+            assert_eq!(counted, 1);
+        }
+    }
+
+    #[test]
+    fn what_is_nested_counts_for_its_parent_too() {
+        let run = RunBuilder::new()
+            .session("outer", 0, Some(20), vec![])
+            .session("inner", 5, Some(15), vec![])
+            .section("before", 1, 4, |_| {})
+            .section("within", 6, 9, |s| {
+                s.section("deeper", 7, 8, |_| {})
+                    .attributes(vec![("n".into(), 1i64.into())]);
+            })
+            .with(|run| run.sessions[1].parent = Some(0))
+            .finish(20);
+        let runs = SessionRuns::new(&run);
+        let outer = runs.get(0).unwrap().run;
+        assert_eq!(names(&outer), ["before", "deeper", "within"]);
+        assert_eq!(outer.sessions[1].parent, Some(0));
+        let inner = runs.get(1).unwrap().run;
+        assert_eq!(names(&inner), ["deeper", "within"]);
+        assert_eq!(inner.section_attributes[0].section, 0);
+        let sessions: Vec<_> = inner.sessions.iter().map(|s| (&s.name, s.parent)).collect();
+        assert_eq!(sessions, [(&"inner".to_owned(), None)]);
+    }
+
+    #[test]
+    fn energy_of_sessions_in_a_row_is_that_of_the_run() {
+        let power: Vec<(u64, f64)> = (0..40)
+            .map(|n| (SECOND / 4 + n * SECOND / 2, 100.0))
+            .collect();
+        let run = RunBuilder::new()
+            .session("first", 0, Some(10 * SECOND), vec![])
+            .session("second", 10 * SECOND, Some(20 * SECOND), vec![])
+            .series(SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts), &power)
+            .finish(20 * SECOND);
+        let joules = |run: &Run| telemetry(run).gpus.unwrap().together.energy.unwrap().joules;
+        let runs = SessionRuns::new(&run);
+        assert_eq!(joules(&runs.get(0).unwrap().run), 1000.0);
+        assert_eq!(joules(&runs.get(1).unwrap().run), 1000.0);
+        assert_eq!(joules(&run), 2000.0);
+    }
+
+    #[test]
+    fn a_bucket_across_the_edge_of_a_session_is_in_none() {
+        let mut run = RunBuilder::new()
+            .session("A", 10, None, vec![])
+            .series(
+                SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
+                &[(5, 1.0), (15, 2.0), (25, 3.0)],
+            )
+            .finish(30);
+        run.series[0].points[0].last_ns = 12;
+        let found = SessionRuns::new(&run).get(0).unwrap().run;
+        assert_eq!(found.series[0].points.len(), 2);
+        assert_eq!(found.series[0].points[0].first_ns, 5);
+        assert_eq!((found.wall_ns, found.status), (20, run.status));
+    }
+
+    #[test]
+    fn a_session_of_a_run_that_dropped_sections_does_not_claim_shares() {
+        let mut run = RunBuilder::new()
+            .session("A", 0, Some(20), vec![])
+            .section("generate", 0, 20, |s| {
+                s.section("step", 1, 5, |_| {});
+            })
+            .section("load", 20, 30, |_| {})
+            .finish(30);
+        run.losses.sections_ring_full = 3;
+        run.totals[2].count += 3;
+        let found = SessionRuns::new(&run).get(0).unwrap();
+        assert_eq!(found.n_sections_missing, 3);
+        let sections = found.sections();
+        let unknown = UnderNoSection::Unknown(NotAvailable::NotRecordedOneByOne(3));
+        assert_eq!(sections.under_no_section, unknown);
+        let [generate, step] = &sections.tree[..] else {
+            panic!("{sections:?}");
+        };
+        assert_eq!(
+            (generate.share_of_wall_ratio, generate.self_ns),
+            (Some(1.0), None)
+        );
+        assert_eq!((step.share_of_wall_ratio, step.self_ns), (None, None));
+    }
+}

@@ -1,0 +1,444 @@
+//! Were the GPUs busy, full, warm, and what energy did they take?
+
+use marey::SeriesPoint;
+use serde::Serialize;
+
+use super::sampled::Sampled;
+use super::throttling::{Throttling, throttling};
+use super::timeline::{self, GpuPoint};
+use crate::readings::{Figures, Growth, Merge, gauge, integral, together};
+use crate::stats::float;
+
+/// All GPUs that were sampled.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gpus {
+    /// Each one, by UUID.
+    pub each: Vec<GpuUse>,
+    /// All as one: memory and power added up, utilisation and temperature the highest of any at the same reading. With one
+    /// GPU it is that one. `uuid` is empty, and what has no meaning for several is absent.
+    pub together: GpuUse,
+    /// Rounds in which they were read.
+    pub n_readings: u64,
+    /// `together` over time, a point a reading.
+    pub timeline: Vec<GpuPoint>,
+}
+
+/// One GPU. Ratios are 0 to 1, sizes bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct GpuUse {
+    /// Which one.
+    pub uuid: String,
+    /// Its number among the machine's GPUs; `None` when unknown.
+    pub index: Option<String>,
+    /// Its model; `None` when unknown.
+    pub name: Option<String>,
+    /// Memory in use, by anybody.
+    pub memory_used: Option<Figures>,
+    /// Memory that it has.
+    pub memory_total: Option<Figures>,
+    /// Memory in use by this process.
+    pub memory_process: Option<Figures>,
+    /// Highest share of its memory that was in use.
+    pub peak_memory_ratio: Option<f64>,
+    /// Share of the time in which a kernel ran, as the driver counts it.
+    pub utilization: Option<Figures>,
+    /// Share of the readings' time with a utilisation of at least one half.
+    pub well_used_ratio: Option<f64>,
+    /// Share of the time in which its memory was read or written.
+    pub memory_controller: Option<Figures>,
+    /// Degrees Celsius.
+    pub temperature: Option<Figures>,
+    /// Watts.
+    pub power: Option<Figures>,
+    /// Watts that it may take.
+    pub power_limit: Option<Figures>,
+    /// What it took.
+    pub energy: Option<Energy>,
+    /// Hertz of its processors.
+    pub clock_sm: Option<Figures>,
+    /// Hertz of its memory.
+    pub clock_memory: Option<Figures>,
+    /// Time in which its clocks were held down.
+    pub throttling: Option<Throttling>,
+    /// Bytes a second to the host.
+    pub pcie_sent: Option<Figures>,
+    /// Bytes a second from the host.
+    pub pcie_received: Option<Figures>,
+    /// Memory errors that were put right.
+    pub ecc_corrected: Option<Growth>,
+    /// Memory errors that were not.
+    pub ecc_uncorrected: Option<Growth>,
+    /// Everything else that was read of it.
+    pub others: Vec<GpuMetric>,
+}
+
+/// A reading that not every GPU has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GpuMetric {
+    /// Name of the series.
+    pub name: String,
+    /// The readings, in the unit of the series.
+    pub figures: Figures,
+}
+
+/// Energy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Energy {
+    /// Joules.
+    pub joules: f64,
+    /// Time in which they were taken, in nanoseconds.
+    pub over_ns: f64,
+    /// How it was measured.
+    pub source: EnergySource,
+}
+
+/// How energy was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EnergySource {
+    /// The GPU counts it.
+    Counter,
+    /// Power over time: each reading stands for the time half way to its neighbours.
+    Power,
+}
+
+impl Energy {
+    /// Watt hours.
+    pub fn watt_hours(&self) -> f64 {
+        self.joules / 3600.0
+    }
+}
+
+const KNOWN: [&str; 14] = [
+    "gpu.memory.used",
+    "gpu.memory.total",
+    "gpu.memory.process",
+    "gpu.utilization",
+    "gpu.memory_controller.utilization",
+    "gpu.temperature",
+    "gpu.power",
+    "gpu.power.limit",
+    "gpu.energy",
+    "gpu.clock.sm",
+    "gpu.clock.memory",
+    "gpu.throttle",
+    "gpu.pcie.sent",
+    "gpu.pcie.received",
+];
+const ECC: [&str; 2] = ["gpu.ecc.corrected", "gpu.ecc.uncorrected"];
+
+/// A utilisation from which on a GPU is well used.
+const WELL_USED: f64 = 0.5;
+
+pub(super) fn gpus(sampled: &Sampled<'_>) -> Option<Gpus> {
+    let read = sampled.beginning_with("gpu.");
+    let mut uuids: Vec<&str> = read.iter().map(|(_, uuid)| *uuid).collect();
+    uuids.sort_unstable();
+    uuids.dedup();
+    if uuids.is_empty() {
+        return None;
+    }
+    let each: Vec<GpuUse> = uuids.iter().map(|uuid| one(sampled, uuid)).collect();
+    let lanes = Lanes::new(sampled, &uuids);
+    Some(Gpus {
+        together: match each.as_slice() {
+            [only] => GpuUse {
+                uuid: String::new(),
+                ..only.clone()
+            },
+            _ => lanes.together(sampled, &each),
+        },
+        n_readings: lanes.n_readings(),
+        timeline: timeline::of_gpus(&lanes),
+        each,
+    })
+}
+
+fn one(sampled: &Sampled<'_>, uuid: &str) -> GpuUse {
+    let gauge = |name| sampled.gauge(name, uuid);
+    let growth = |name| sampled.growth(name, uuid);
+    let points = |name| sampled.points(name, uuid).unwrap_or_default();
+    let (memory_used, memory_total) = (gauge("gpu.memory.used"), gauge("gpu.memory.total"));
+    let index = index(sampled, uuid);
+    GpuUse {
+        uuid: uuid.to_owned(),
+        name: index
+            .and_then(|index| sampled.fact(&format!("gpu.{index}.name")))
+            .map(str::to_owned),
+        index: index.map(str::to_owned),
+        peak_memory_ratio: peak_ratio(memory_used, memory_total),
+        memory_used,
+        memory_total,
+        memory_process: gauge("gpu.memory.process"),
+        utilization: gauge("gpu.utilization"),
+        well_used_ratio: well_used_ratio(points("gpu.utilization"), sampled.wall_ns()),
+        memory_controller: gauge("gpu.memory_controller.utilization"),
+        temperature: gauge("gpu.temperature"),
+        power: gauge("gpu.power"),
+        power_limit: gauge("gpu.power.limit"),
+        energy: energy(growth("gpu.energy"), points("gpu.power"), sampled.wall_ns()),
+        clock_sm: gauge("gpu.clock.sm"),
+        clock_memory: gauge("gpu.clock.memory"),
+        throttling: throttling(points("gpu.throttle"), sampled.wall_ns()),
+        pcie_sent: gauge("gpu.pcie.sent"),
+        pcie_received: gauge("gpu.pcie.received"),
+        ecc_corrected: growth(ECC[0]),
+        ecc_uncorrected: growth(ECC[1]),
+        others: others(sampled, uuid),
+    }
+}
+
+/// The number of a GPU among the machine's, from the facts `gpu.<number>.uuid`.
+fn index<'a>(sampled: &Sampled<'a>, uuid: &str) -> Option<&'a str> {
+    let facts = sampled.facts().iter();
+    let of_uuid = facts.filter(|(_, value)| value == uuid);
+    of_uuid
+        .filter_map(|(key, _)| key.strip_prefix("gpu.")?.strip_suffix(".uuid"))
+        .next_back()
+}
+
+fn peak_ratio(used: Option<Figures>, total: Option<Figures>) -> Option<f64> {
+    let (used, total) = (used?.max, total?.max);
+    (total > 0.0).then(|| used / total)
+}
+
+fn others(sampled: &Sampled<'_>, uuid: &str) -> Vec<GpuMetric> {
+    let is_other = |name: &str| !KNOWN.contains(&name) && !ECC.contains(&name);
+    let read = sampled.beginning_with("gpu.");
+    read.into_iter()
+        .filter(|(name, of)| *of == uuid && is_other(name))
+        .filter_map(|(name, of)| {
+            Some(GpuMetric {
+                name: name.to_owned(),
+                figures: sampled.gauge(name, of)?,
+            })
+        })
+        .collect()
+}
+
+/// What the counter grew by, else the integral of power; `None` for a single reading.
+fn energy(counter: Option<Growth>, power: &[SeriesPoint], wall_ns: u64) -> Option<Energy> {
+    if let Some(growth) = counter {
+        return Some(Energy {
+            joules: growth.total,
+            over_ns: float(growth.over_ns),
+            source: EnergySource::Counter,
+        });
+    }
+    let (watt_ns, over_ns) = integral(power, wall_ns);
+    (over_ns > 0.0).then(|| Energy {
+        joules: watt_ns / 1e9,
+        over_ns,
+        source: EnergySource::Power,
+    })
+}
+
+fn well_used_ratio(utilization: &[SeriesPoint], wall_ns: u64) -> Option<f64> {
+    let weights = weights_of(utilization, wall_ns);
+    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let used = weights.iter().filter(|(value, _)| *value >= WELL_USED);
+    let used: f64 = used.map(|(_, weight)| weight).sum();
+    (all > 0.0).then(|| used / all)
+}
+
+fn weights_of(points: &[SeriesPoint], wall_ns: u64) -> Vec<(f64, f64)> {
+    let weights = crate::readings::weights(points, wall_ns);
+    points.iter().map(SeriesPoint::mean).zip(weights).collect()
+}
+
+/// The readings of all GPUs as if they were one; empty where one of them was never read.
+pub(super) struct Lanes {
+    pub(super) memory_used: Vec<SeriesPoint>,
+    pub(super) memory_total: Vec<SeriesPoint>,
+    pub(super) utilization: Vec<SeriesPoint>,
+    pub(super) temperature: Vec<SeriesPoint>,
+    pub(super) power: Vec<SeriesPoint>,
+    memory_process: Vec<SeriesPoint>,
+}
+
+impl Lanes {
+    fn new(sampled: &Sampled<'_>, uuids: &[&str]) -> Self {
+        let lane = |name: &str, how| {
+            let each = uuids.iter().map(|uuid| sampled.points(name, uuid));
+            let each: Option<Vec<Vec<SeriesPoint>>> = each.map(|p| p.map(<[_]>::to_vec)).collect();
+            each.map(|each| together(&each, how)).unwrap_or_default()
+        };
+        Self {
+            memory_used: lane("gpu.memory.used", Merge::Sum),
+            memory_total: lane("gpu.memory.total", Merge::Sum),
+            utilization: lane("gpu.utilization", Merge::Highest),
+            temperature: lane("gpu.temperature", Merge::Highest),
+            power: lane("gpu.power", Merge::Sum),
+            memory_process: lane("gpu.memory.process", Merge::Sum),
+        }
+    }
+
+    fn n_readings(&self) -> u64 {
+        let lanes = self.each().into_iter();
+        let counts = lanes.map(|points| points.iter().map(|p| u64::from(p.count)).sum());
+        counts.max().unwrap_or(0)
+    }
+
+    fn each(&self) -> [&Vec<SeriesPoint>; 5] {
+        [
+            &self.memory_used,
+            &self.memory_total,
+            &self.utilization,
+            &self.temperature,
+            &self.power,
+        ]
+    }
+
+    fn together(&self, sampled: &Sampled<'_>, each: &[GpuUse]) -> GpuUse {
+        let figures = |points: &[SeriesPoint]| gauge(points, &sampled.places);
+        let memory_used = figures(&self.memory_used);
+        let memory_total = figures(&self.memory_total);
+        GpuUse {
+            peak_memory_ratio: peak_ratio(memory_used, memory_total),
+            memory_used,
+            memory_total,
+            memory_process: figures(&self.memory_process),
+            utilization: figures(&self.utilization),
+            well_used_ratio: well_used_ratio(&self.utilization, sampled.wall_ns()),
+            temperature: figures(&self.temperature),
+            power: figures(&self.power),
+            energy: total_energy(each),
+            ..GpuUse::default()
+        }
+    }
+}
+
+/// Energy of all GPUs; `None` unless that of each is known.
+fn total_energy(each: &[GpuUse]) -> Option<Energy> {
+    let known: Option<Vec<Energy>> = each.iter().map(|gpu| gpu.energy).collect();
+    let known = known?;
+    let is_counted = known.iter().all(|e| e.source == EnergySource::Counter);
+    Some(Energy {
+        joules: known.iter().map(|e| e.joules).sum(),
+        over_ns: known.iter().map(|e| e.over_ns).fold(0.0, f64::max),
+        source: if is_counted {
+            EnergySource::Counter
+        } else {
+            EnergySource::Power
+        },
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests {
+    use super::*;
+    use crate::telemetry;
+    use marey::{RunBuilder, SeriesInfo, Unit};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn drawn(name: &str, uuid: &str, unit: Unit) -> SeriesInfo {
+        SeriesInfo::gauge(name, uuid, unit)
+    }
+
+    /// Readings every half second, the first after a quarter of one.
+    fn every_half_second(values: &[f64]) -> Vec<(u64, f64)> {
+        let at = |turn: usize| SECOND / 4 + turn as u64 * SECOND / 2;
+        values
+            .iter()
+            .enumerate()
+            .map(|(i, v)| (at(i), *v))
+            .collect()
+    }
+
+    #[test]
+    fn a_hundred_readings_of_400_w_every_half_second_are_5_56_watt_hours() {
+        let power = every_half_second(&[400.0; 100]);
+        let run = RunBuilder::new()
+            .series(drawn("gpu.power", "GPU-1", Unit::Watts), &power)
+            .finish(50 * SECOND);
+        let energy = telemetry(&run).gpus.unwrap().together.energy.unwrap();
+        assert_eq!(energy.source, EnergySource::Power);
+        assert!((energy.joules - 20_000.0).abs() < 1e-6, "{energy:?}");
+        assert!((energy.watt_hours() - 5.555_555_6).abs() < 1e-6);
+        assert_eq!(energy.over_ns, 50e9);
+    }
+
+    #[test]
+    fn what_the_gpu_counts_is_better_than_power_over_time() {
+        let run = RunBuilder::new()
+            .series(
+                drawn("gpu.power", "GPU-1", Unit::Watts),
+                &every_half_second(&[10.0; 4]),
+            )
+            .series(
+                SeriesInfo::cumulative("gpu.energy", "GPU-1", Unit::Joules),
+                &[(0, 1000.0), (2 * SECOND, 1900.0)],
+            )
+            .finish(2 * SECOND);
+        let energy = telemetry(&run).gpus.unwrap().each[0].energy.unwrap();
+        assert_eq!((energy.joules, energy.over_ns), (900.0, 2e9));
+        assert_eq!(energy.watt_hours(), 0.25);
+        assert_eq!(energy.source, EnergySource::Counter);
+    }
+
+    #[test]
+    fn what_was_not_read_is_absent_and_not_zero() {
+        let run = RunBuilder::new()
+            .series(
+                drawn("gpu.memory.used", "GPU-1", Unit::Bytes),
+                &every_half_second(&[5.0, 7.0]),
+            )
+            .finish(SECOND);
+        let gpus = telemetry(&run).gpus.unwrap();
+        let gpu = &gpus.each[0];
+        assert_eq!(gpu.memory_used.unwrap().mean, 6.0);
+        assert_eq!((gpu.utilization, gpu.well_used_ratio), (None, None));
+        assert_eq!((gpu.power, gpu.energy), (None, None));
+        assert_eq!((gpu.peak_memory_ratio, gpu.throttling), (None, None));
+        assert_eq!(gpus.timeline[0].utilization_ratio, None);
+        assert_eq!(telemetry(&RunBuilder::new().finish(10)).gpus, None);
+    }
+
+    #[test]
+    fn several_gpus_are_added_up_or_their_highest_counts() {
+        // Memory 3+1, 5+1 and utilisation 0.2|0.8, 0.4|0.1
+        let pair = |a: f64, b: f64| every_half_second(&[a, b]);
+        let [memory, total, busy] = ["gpu.memory.used", "gpu.memory.total", "gpu.utilization"];
+        let run = RunBuilder::new()
+            .with(|run| {
+                run.info.facts = vec![
+                    ("gpu.0.uuid".into(), "GPU-b".into()),
+                    ("gpu.0.name".into(), "H200".into()),
+                ];
+            })
+            .series(drawn(memory, "GPU-a", Unit::Bytes), &pair(3.0, 5.0))
+            .series(drawn(memory, "GPU-b", Unit::Bytes), &pair(1.0, 1.0))
+            .series(drawn(total, "GPU-a", Unit::Bytes), &pair(8.0, 8.0))
+            .series(drawn(total, "GPU-b", Unit::Bytes), &pair(8.0, 8.0))
+            .series(drawn(busy, "GPU-a", Unit::Ratio), &pair(0.2, 0.4))
+            .series(drawn(busy, "GPU-b", Unit::Ratio), &pair(0.8, 0.1))
+            .finish(SECOND);
+        let gpus = telemetry(&run).gpus.unwrap();
+        let all = &gpus.together;
+        assert_eq!(all.memory_used.unwrap().max, 6.0);
+        assert_eq!(all.peak_memory_ratio, Some(6.0 / 16.0));
+        assert_eq!(all.utilization.unwrap().min, 0.4);
+        assert_eq!(all.utilization.unwrap().max, 0.8);
+        assert_eq!(all.well_used_ratio, Some(0.5));
+        assert_eq!(gpus.n_readings, 2);
+        assert_eq!(gpus.each[1].name.as_deref(), Some("H200"));
+        assert_eq!(gpus.each[0].name, None);
+    }
+
+    #[test]
+    fn an_idle_gpu_is_not_well_used() {
+        // The original said that a GPU that does nothing is 50 % efficient.
+        let of = |values: &[f64]| {
+            let info = drawn("gpu.utilization", "GPU-1", Unit::Ratio);
+            let run = RunBuilder::new()
+                .series(info, &every_half_second(values))
+                .finish(2 * SECOND);
+            telemetry(&run).gpus.unwrap().together.well_used_ratio
+        };
+        assert_eq!(of(&[0.0; 4]), Some(0.0));
+        assert_eq!(of(&[0.9; 4]), Some(1.0));
+        assert_eq!(of(&[0.9]), None);
+    }
+}

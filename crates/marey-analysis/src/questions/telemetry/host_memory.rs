@@ -1,0 +1,123 @@
+//! Was the machine's memory enough?
+
+use serde::Serialize;
+
+use super::sampled::Sampled;
+use crate::readings::{Figures, Growth};
+
+/// Memory of the machine, the process and its control group, in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HostMemory {
+    /// Memory of the machine; `None` when unknown.
+    pub total_bytes: Option<u64>,
+    /// In use on the machine.
+    pub used: Option<Figures>,
+    /// What programs could still get without swapping.
+    pub available: Option<Figures>,
+    /// Resident memory of the process.
+    pub process_resident: Option<Figures>,
+    /// The same, with pages that are shared counted by their share.
+    pub process_proportional: Option<Figures>,
+    /// Memory of the process that was swapped out.
+    pub process_swapped: Option<Figures>,
+    /// Resident memory of the processes below this one.
+    pub children_resident: Option<Figures>,
+    /// In use by the control group.
+    pub cgroup_used: Option<Figures>,
+    /// What the control group may use.
+    pub cgroup_limit: Option<Figures>,
+    /// Most that the control group ever used, as the kernel counts it.
+    pub cgroup_peak: Option<Figures>,
+    /// Swap in use.
+    pub swap_used: Option<Figures>,
+    /// Bytes that were read back from swap.
+    pub swapped_in: Option<Growth>,
+    /// Bytes that were written to swap.
+    pub swapped_out: Option<Growth>,
+}
+
+impl HostMemory {
+    /// Something was written to swap or read back, or the process lay there in part.
+    pub fn has_swapped(&self) -> bool {
+        let moved = [self.swapped_in, self.swapped_out];
+        let has_moved = moved.iter().flatten().any(|growth| growth.total > 0.0);
+        has_moved
+            || self
+                .process_swapped
+                .is_some_and(|swapped| swapped.max > 0.0)
+    }
+}
+
+pub(super) fn host_memory(sampled: &Sampled<'_>) -> Option<HostMemory> {
+    let gauge = |name| sampled.gauge(name, "");
+    let total_bytes = sampled.number_fact("host.memory_bytes");
+    let found = HostMemory {
+        total_bytes,
+        used: gauge("host.memory.used"),
+        available: gauge("host.memory.available"),
+        process_resident: gauge("process.memory.resident"),
+        process_proportional: gauge("process.memory.proportional"),
+        process_swapped: gauge("process.memory.swapped"),
+        children_resident: gauge("children.memory.resident"),
+        cgroup_used: gauge("cgroup.memory.used"),
+        cgroup_limit: gauge("cgroup.memory.limit"),
+        cgroup_peak: gauge("cgroup.memory.peak"),
+        swap_used: gauge("host.swap.used"),
+        swapped_in: sampled.growth("host.swap.in", ""),
+        swapped_out: sampled.growth("host.swap.out", ""),
+    };
+    let nothing = HostMemory {
+        total_bytes,
+        ..HostMemory::default()
+    };
+    (found != nothing).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use marey::{RunBuilder, SeriesInfo, Unit};
+
+    use crate::telemetry;
+
+    #[test]
+    fn a_peak_is_in_the_section_in_which_it_happened() {
+        // 0         10        20        30
+        // |--- generate ------|-- save --|
+        //     |--decode--|
+        //  1        5    3       2
+        let run = RunBuilder::new()
+            .section("generate", 0, 20, |s| {
+                s.section("decode", 4, 14, |_| {});
+            })
+            .section("save", 20, 30, |_| {})
+            .series(
+                SeriesInfo::gauge("process.memory.resident", "", Unit::Bytes),
+                &[(1, 1.0), (10, 5.0), (15, 3.0), (22, 2.0)],
+            )
+            .finish(30);
+        let memory = telemetry(&run).memory.unwrap();
+        let resident = memory.process_resident.unwrap();
+        assert_eq!((resident.max, resident.peak.start_ns), (5.0, 10));
+        let node = resident.peak.node.unwrap();
+        assert_eq!(run.nodes[node as usize].name, "decode");
+        assert_eq!((memory.used, memory.total_bytes), (None, None));
+        assert!(!memory.has_swapped());
+    }
+
+    #[test]
+    fn swapping_is_what_moved_and_not_what_lay_there_before() {
+        let swap = |out: f64| {
+            let cumulative = |name| SeriesInfo::cumulative(name, "", Unit::Bytes);
+            let run = RunBuilder::new()
+                .series(
+                    SeriesInfo::gauge("host.swap.used", "", Unit::Bytes),
+                    &[(0, 9e9)],
+                )
+                .series(cumulative("host.swap.out"), &[(0, 4e9), (10, 4e9 + out)])
+                .finish(10);
+            telemetry(&run).memory.unwrap().has_swapped()
+        };
+        assert!(!swap(0.0));
+        assert!(swap(4096.0));
+    }
+}

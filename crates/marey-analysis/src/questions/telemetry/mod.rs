@@ -1,0 +1,70 @@
+//! What did the machine do meanwhile?
+//!
+//! Figures of the series that samplers recorded; the tables of series are in `docs/measurement.md`. What was not read is
+//! absent: a metric is never 0 because nobody measured it.
+
+mod cpu;
+mod disk;
+mod gpu;
+mod host_memory;
+mod network;
+mod pressure;
+mod sampled;
+mod sampler;
+mod throttling;
+mod timeline;
+
+use marey::{Run, Unavailable};
+use serde::Serialize;
+
+use sampled::Sampled;
+
+pub use cpu::{CoreUse, CpuTime, CpuUse, LoadAverage};
+pub use disk::{DeviceUse, DiskUse, FileCached, PageCache};
+pub use gpu::{Energy, EnergySource, GpuMetric, GpuUse, Gpus};
+pub use host_memory::HostMemory;
+pub use network::InterfaceUse;
+pub use pressure::Pressure;
+pub use sampler::SamplerUse;
+pub use throttling::Throttling;
+pub use timeline::{CpuPoint, GpuPoint};
+
+/// What samplers read of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Telemetry {
+    /// Processor time; `None` when none was read.
+    pub cpu: Option<CpuUse>,
+    /// Memory of the machine and of the process; `None` when none was read.
+    pub memory: Option<HostMemory>,
+    /// Disks; `None` when none were read.
+    pub disk: Option<DiskUse>,
+    /// Time that was lost to waiting for the machine; `None` when the kernel does not say.
+    pub pressure: Option<Pressure>,
+    /// Each network interface, by name.
+    pub network: Vec<InterfaceUse>,
+    /// GPUs; `None` when none was read.
+    pub gpus: Option<Gpus>,
+    /// Each sampler, by name.
+    pub samplers: Vec<SamplerUse>,
+    /// The machine over time, a point a reading.
+    pub cpu_timeline: Vec<CpuPoint>,
+    /// What could not be read, and why.
+    #[serde(skip)]
+    pub unavailable: Vec<Unavailable>,
+}
+
+/// Figures of all that was sampled.
+pub fn telemetry(run: &Run) -> Telemetry {
+    let sampled = Sampled::new(run);
+    Telemetry {
+        cpu: cpu::cpu(&sampled),
+        memory: host_memory::host_memory(&sampled),
+        disk: disk::disk(&sampled),
+        pressure: pressure::pressure(&sampled),
+        network: network::network(&sampled),
+        gpus: gpu::gpus(&sampled),
+        samplers: sampler::samplers(&sampled),
+        cpu_timeline: timeline::of_machine(&sampled),
+        unavailable: run.unavailable.clone(),
+    }
+}

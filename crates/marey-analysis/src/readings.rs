@@ -1,0 +1,392 @@
+//! Figures of readings over time: what a gauge held, what a counter grew by.
+//!
+//! ```text
+//! time      0    10    20    30    40    50
+//! gauge       2           6        4
+//! weight    |-------|---------|--------|      each reading stands for the time half way to its neighbours
+//! counter     7           9        9
+//! rate        |-- 2/12 ---|-- 0/9 -|          a rate is known between two readings only
+//! ```
+//!
+//! At both ends a reading is held up to the end of the run, for as long as the gap to its neighbour at most. Readings
+//! that were put together into a bucket count as their mean for as long as the bucket lasts.
+
+use marey::SeriesPoint;
+use serde::Serialize;
+
+use crate::stats::float;
+use crate::whereabouts::Whereabouts;
+
+/// Figures of readings, or of rates between them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Readings that they come from.
+    pub n_readings: u64,
+    /// Lowest.
+    pub min: f64,
+    /// Mean over the time.
+    pub mean: f64,
+    /// Highest.
+    pub max: f64,
+    /// The one that was taken last.
+    pub last: f64,
+    /// When it was highest, the earliest of equals.
+    pub peak: Moment,
+}
+
+impl Figures {
+    /// The same in another unit.
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self {
+            min: self.min * factor,
+            mean: self.mean * factor,
+            max: self.max * factor,
+            last: self.last * factor,
+            ..self
+        }
+    }
+}
+
+/// When something was read, and what the program did then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Moment {
+    /// Since the start of the run; earlier than `end_ns` for a rate, and for readings that were put together.
+    pub start_ns: u64,
+    /// Since the start of the run.
+    pub end_ns: u64,
+    /// The innermost section that was open all that time, on the main thread if there was one: an index into `Run::nodes`.
+    /// `None` when no recorded section was.
+    pub node: Option<u32>,
+}
+
+/// What a counter grew by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Growth {
+    /// Sum of its increases between the first and the last reading. Where it fell, it began anew: that counts as none.
+    pub total: f64,
+    /// Time that `total` is about.
+    pub over_ns: u64,
+    /// Growth in a second; the mean is `total` over `over_ns`.
+    pub per_second: Figures,
+}
+
+/// Points whose values are all numbers.
+pub(crate) fn sound(points: &[SeriesPoint]) -> Vec<SeriesPoint> {
+    let is_sound = |p: &&SeriesPoint| {
+        p.count > 0 && [p.min, p.max, p.sum, p.last].iter().all(|v| v.is_finite())
+    };
+    points.iter().filter(is_sound).copied().collect()
+}
+
+/// Figures of a gauge; `None` without readings.
+pub(crate) fn gauge(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<Figures> {
+    let last = points.last()?;
+    let highest = points
+        .iter()
+        .fold(None, |best: Option<&SeriesPoint>, p| match best {
+            Some(best) if best.max >= p.max => Some(best),
+            _ => Some(p),
+        })?;
+    let min = points.iter().map(|p| p.min).fold(f64::INFINITY, f64::min);
+    let (sum, over) = integral(points, places.wall_ns());
+    let plain = points.iter().map(SeriesPoint::mean).sum::<f64>() / float(points.len() as u64);
+    let mean = if over > 0.0 { sum / over } else { plain };
+    Some(Figures {
+        n_readings: points.iter().map(|p| u64::from(p.count)).sum(),
+        min,
+        mean: mean.clamp(min, highest.max),
+        max: highest.max,
+        last: last.last,
+        peak: places.moment(highest.first_ns, highest.last_ns),
+    })
+}
+
+/// Growth of a counter; `None` unless two readings lie apart.
+pub(crate) fn growth(points: &[SeriesPoint], places: &Whereabouts<'_>) -> Option<Growth> {
+    let rates = rates(points);
+    let highest = rates
+        .iter()
+        .fold(None, |best: Option<&Rate>, rate| match best {
+            Some(best) if best.per_second >= rate.per_second => Some(best),
+            _ => Some(rate),
+        })?;
+    let (total, over_ns) = rates.iter().fold((0.0, 0), |(total, over_ns), rate| {
+        (total + rate.growth, over_ns + rate.length_ns())
+    });
+    let min = rates
+        .iter()
+        .map(|r| r.per_second)
+        .fold(f64::INFINITY, f64::min);
+    Some(Growth {
+        total,
+        over_ns,
+        per_second: Figures {
+            n_readings: points.iter().map(|p| u64::from(p.count)).sum(),
+            min,
+            mean: total * 1e9 / float(over_ns),
+            max: highest.per_second,
+            last: rates.last()?.per_second,
+            peak: places.moment(highest.start_ns, highest.end_ns),
+        },
+    })
+}
+
+/// Growth of a counter between two readings that lie apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rate {
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) growth: f64,
+    pub(crate) per_second: f64,
+}
+
+impl Rate {
+    fn length_ns(&self) -> u64 {
+        self.end_ns - self.start_ns
+    }
+}
+
+/// Rates between readings, in order. Where the counter fell there is none.
+pub(crate) fn rates(points: &[SeriesPoint]) -> Vec<Rate> {
+    let rate = |from: (u64, f64), to: (u64, f64)| {
+        let length_ns = to.0.checked_sub(from.0).filter(|ns| *ns > 0)?;
+        let growth = to.1 - from.1;
+        (growth >= 0.0).then(|| Rate {
+            start_ns: from.0,
+            end_ns: to.0,
+            growth,
+            per_second: growth * 1e9 / float(length_ns),
+        })
+    };
+    // Readings that only grow begin a bucket with the lowest of them.
+    let within_first = points
+        .first()
+        .and_then(|p| rate((p.first_ns, p.min), (p.last_ns, p.last)));
+    let between = points.windows(2).filter_map(|pair| {
+        rate(
+            (pair[0].last_ns, pair[0].last),
+            (pair[1].last_ns, pair[1].last),
+        )
+    });
+    within_first.into_iter().chain(between).collect()
+}
+
+/// Sum of each value times the nanoseconds that it stands for, and those nanoseconds. 0 and 0 for a single reading: how
+/// long it held is not known.
+pub(crate) fn integral(points: &[SeriesPoint], wall_ns: u64) -> (f64, f64) {
+    let weights = weights(points, wall_ns);
+    let sum = points.iter().zip(&weights).map(|(p, w)| p.mean() * w).sum();
+    (sum, weights.iter().sum())
+}
+
+/// Nanoseconds that each point stands for.
+pub(crate) fn weights(points: &[SeriesPoint], wall_ns: u64) -> Vec<f64> {
+    let gap = |pair: &[SeriesPoint]| float(pair[1].first_ns.saturating_sub(pair[0].last_ns));
+    let gaps: Vec<f64> = points.windows(2).map(gap).collect();
+    let at_start = gaps
+        .first()
+        .zip(points.first())
+        .map(|(gap, p)| gap.min(float(p.first_ns)));
+    let at_end = gaps
+        .last()
+        .zip(points.last())
+        .map(|(gap, p)| gap.min(float(wall_ns.saturating_sub(p.last_ns))));
+    let before = |i: usize| match i.checked_sub(1) {
+        Some(i) => gaps[i] / 2.0,
+        None => at_start.unwrap_or(0.0),
+    };
+    let after = |i: usize| gaps.get(i).map_or(at_end.unwrap_or(0.0), |gap| gap / 2.0);
+    points
+        .iter()
+        .enumerate()
+        .map(|(i, p)| before(i) + float(p.last_ns.saturating_sub(p.first_ns)) + after(i))
+        .collect()
+}
+
+/// How values that were read at the same time become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Merge {
+    Sum,
+    Highest,
+}
+
+/// Several series as one: at each reading of the one with the most, what the others read nearest to it. Where one of them
+/// read nothing about then, there is no point.
+pub(crate) fn together(series: &[Vec<SeriesPoint>], how: Merge) -> Vec<SeriesPoint> {
+    let Some(longest) = series.iter().map(Vec::len).max() else {
+        return Vec::new();
+    };
+    let Some(first) = series.iter().position(|s| s.len() == longest) else {
+        return Vec::new();
+    };
+    let reference = &series[first];
+    let others = || series.iter().enumerate().filter(|(i, _)| *i != first);
+    (0..reference.len())
+        .filter_map(|at| {
+            others().try_fold(reference[at], |sum, (_, other)| {
+                Some(merged(sum, nearest(other, reference, at)?, how))
+            })
+        })
+        .collect()
+}
+
+/// The point of `other` that is nearest to one of `reference`, no further away than half way to its neighbours there.
+pub(crate) fn nearest<'a>(
+    other: &'a [SeriesPoint],
+    reference: &[SeriesPoint],
+    at: usize,
+) -> Option<&'a SeriesPoint> {
+    let at_ns = reference[at].last_ns;
+    let before = at
+        .checked_sub(1)
+        .map(|i| at_ns - reference[i].last_ns.min(at_ns));
+    let after = reference
+        .get(at + 1)
+        .map(|p| p.last_ns.saturating_sub(at_ns));
+    let reach_ns = before.max(after).map_or(u64::MAX, |gap_ns| gap_ns / 2);
+    let next = other.partition_point(|p| p.last_ns < at_ns);
+    let candidates = [next.checked_sub(1), Some(next)];
+    candidates
+        .into_iter()
+        .filter_map(|i| other.get(i?))
+        .min_by_key(|p| p.last_ns.abs_diff(at_ns))
+        .filter(|p| p.last_ns.abs_diff(at_ns) <= reach_ns)
+}
+
+fn merged(a: SeriesPoint, b: &SeriesPoint, how: Merge) -> SeriesPoint {
+    let value = |x: f64, y: f64| match how {
+        Merge::Sum => x + y,
+        Merge::Highest => x.max(y),
+    };
+    SeriesPoint {
+        min: value(a.min, b.min),
+        max: value(a.max, b.max),
+        sum: value(a.mean(), b.mean()) * f64::from(a.count),
+        last: value(a.last, b.last),
+        ..a
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests {
+    use super::*;
+    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+
+    fn points(drawn: &[(u64, f64)]) -> Vec<SeriesPoint> {
+        let info = SeriesInfo::gauge("x", "", Unit::Count);
+        RunBuilder::new()
+            .series(info, drawn)
+            .finish(0)
+            .series
+            .remove(0)
+            .points
+    }
+
+    fn bucket(first_ns: u64, last_ns: u64, values: &[f64]) -> SeriesPoint {
+        SeriesPoint {
+            first_ns,
+            last_ns,
+            count: u32::try_from(values.len()).unwrap(),
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            sum: values.iter().sum(),
+            last: *values.last().unwrap(),
+        }
+    }
+
+    fn empty(wall_ns: u64) -> Run {
+        RunBuilder::new().finish(wall_ns)
+    }
+
+    #[test]
+    fn a_reading_stands_for_the_time_half_way_to_its_neighbours() {
+        // 0         10        20        30        40
+        //      2              6    4
+        // |    5+7.5  | 7.5+2.5 |2.5+5|
+        let drawn = points(&[(5, 2.0), (20, 6.0), (25, 4.0)]);
+        assert_eq!(weights(&drawn, 40), [12.5, 10.0, 7.5]);
+        let run = empty(40);
+        let found = gauge(&drawn, &Whereabouts::new(&run)).unwrap();
+        let expected = (2.0 * 12.5 + 6.0 * 10.0 + 4.0 * 7.5) / 30.0;
+        assert_eq!((found.mean, found.n_readings), (expected, 3));
+        assert_eq!((found.min, found.max, found.last), (2.0, 6.0, 4.0));
+        assert_eq!((found.peak.start_ns, found.peak.end_ns), (20, 20));
+    }
+
+    #[test]
+    fn readings_in_a_bucket_count_as_their_mean_for_as_long_as_it_lasts() {
+        // |-- 1 3 5 --|     7
+        // 0          20    30
+        let drawn = vec![bucket(0, 20, &[1.0, 3.0, 5.0]), bucket(30, 30, &[7.0])];
+        assert_eq!(integral(&drawn, 30), (3.0 * 25.0 + 7.0 * 5.0, 30.0));
+        let run = empty(30);
+        let found = gauge(&drawn, &Whereabouts::new(&run)).unwrap();
+        assert_eq!((found.n_readings, found.min, found.max), (4, 1.0, 7.0));
+    }
+
+    #[test]
+    fn one_reading_is_a_gauge_and_no_rate() {
+        let run = empty(10);
+        let places = Whereabouts::new(&run);
+        let drawn = points(&[(5, 2.0)]);
+        assert_eq!(gauge(&drawn, &places).unwrap().mean, 2.0);
+        assert_eq!(growth(&drawn, &places), None);
+        assert_eq!(integral(&drawn, 10), (0.0, 0.0));
+        assert_eq!(gauge(&[], &places), None);
+    }
+
+    #[test]
+    fn a_counter_grows_between_its_readings() {
+        // 0 s: 7, 2 s: 9, 3 s: 12
+        let second = 1_000_000_000;
+        let drawn = points(&[(0, 7.0), (2 * second, 9.0), (3 * second, 12.0)]);
+        let run = empty(4 * second);
+        let found = growth(&drawn, &Whereabouts::new(&run)).unwrap();
+        assert_eq!((found.total, found.over_ns), (5.0, 3 * second));
+        let rate = found.per_second;
+        assert_eq!((rate.min, rate.mean, rate.max), (1.0, 5.0 / 3.0, 3.0));
+        assert_eq!(
+            (rate.peak.start_ns, rate.peak.end_ns),
+            (2 * second, 3 * second)
+        );
+    }
+
+    #[test]
+    fn a_counter_that_fell_began_anew() {
+        let second = 1_000_000_000;
+        let drawn = points(&[(0, 7.0), (second, 2.0), (2 * second, 5.0)]);
+        let run = empty(4 * second);
+        let found = growth(&drawn, &Whereabouts::new(&run)).unwrap();
+        assert_eq!((found.total, found.over_ns), (3.0, second));
+    }
+
+    #[test]
+    fn a_counter_grows_within_its_first_bucket() {
+        let second = 1_000_000_000;
+        let drawn = vec![bucket(0, second, &[1.0, 4.0])];
+        let run = empty(second);
+        let found = growth(&drawn, &Whereabouts::new(&run)).unwrap();
+        assert_eq!((found.total, found.over_ns), (3.0, second));
+    }
+
+    #[test]
+    fn several_series_are_added_where_all_of_them_were_read() {
+        // a   1    2    3    4
+        // b   10   20             nothing after that
+        let a = points(&[(10, 1.0), (20, 2.0), (30, 3.0), (40, 4.0)]);
+        let b = points(&[(11, 10.0), (21, 20.0)]);
+        let sum = together(&[a.clone(), b.clone()], Merge::Sum);
+        let shown: Vec<(u64, f64)> = sum.iter().map(|p| (p.last_ns, p.last)).collect();
+        assert_eq!(shown, [(10, 11.0), (20, 22.0)]);
+        let highest = together(&[a, b], Merge::Highest);
+        assert_eq!(highest[0].max, 10.0);
+        assert_eq!(together(&[], Merge::Sum), []);
+    }
+
+    #[test]
+    fn what_is_no_number_is_passed_over() {
+        let drawn = points(&[(0, f64::NAN), (10, 2.0), (20, f64::INFINITY)]);
+        assert_eq!(sound(&drawn).len(), 1);
+    }
+}

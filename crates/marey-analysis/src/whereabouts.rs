@@ -1,0 +1,107 @@
+//! What the program did at a moment.
+
+use std::cmp::Reverse;
+
+use marey::Run;
+
+use crate::intervals::Interval;
+use crate::readings::Moment;
+
+/// Finds the section in which something happened. One look at each record for each moment.
+pub(crate) struct Whereabouts<'a> {
+    run: &'a Run,
+    /// Number of names in each node's call path.
+    depths: Vec<u32>,
+    /// The thread that the process began with, else the first that recorded something.
+    main_thread: u32,
+}
+
+impl<'a> Whereabouts<'a> {
+    pub(crate) fn new(run: &'a Run) -> Self {
+        let mut depths: Vec<u32> = vec![0; run.nodes.len()];
+        for (id, node) in run.nodes.iter().enumerate() {
+            depths[id] = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
+        }
+        let is_main = |thread: &marey::Thread| thread.os_id == run.info.pid;
+        let main_thread = run.threads.iter().position(is_main).unwrap_or(0);
+        Self {
+            run,
+            depths,
+            main_thread: u32::try_from(main_thread).unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn wall_ns(&self) -> u64 {
+        self.run.wall_ns
+    }
+
+    /// The moment with its section.
+    pub(crate) fn moment(&self, start_ns: u64, end_ns: u64) -> Moment {
+        let node = self.innermost(Interval { start_ns, end_ns });
+        Moment {
+            start_ns,
+            end_ns,
+            node,
+        }
+    }
+
+    /// The deepest call path that was open all that time, of the main thread if there is one; of equals the one entered last.
+    fn innermost(&self, time: Interval) -> Option<u32> {
+        let completed = self
+            .run
+            .sections
+            .iter()
+            .map(|s| (Some(s.thread), s.node, s.start_ns, s.end_ns));
+        let open = self
+            .run
+            .open
+            .iter()
+            .map(|o| (o.thread, o.node, o.start_ns, u64::MAX));
+        completed
+            .chain(open)
+            .filter(|(_, _, start_ns, end_ns)| *start_ns <= time.start_ns && time.end_ns <= *end_ns)
+            .max_by_key(|(thread, node, start_ns, _)| {
+                let is_main = *thread == Some(self.main_thread);
+                let depth = self.depths.get(*node as usize).copied();
+                (is_main, depth, *start_ns, Reverse(*node))
+            })
+            .map(|(_, node, _, _)| node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marey::RunBuilder;
+
+    #[test]
+    fn a_moment_is_in_the_innermost_section_of_the_main_thread() {
+        // 0         10        20        30
+        // |------- generate -------|
+        //    |step| |step|
+        // worker  |-save-|        |-save-|
+        let run = RunBuilder::new()
+            .section("generate", 0, 25, |s| {
+                s.section("step", 3, 8, |_| {});
+                s.section("step", 10, 15, |_| {});
+            })
+            .thread("worker")
+            .section("save", 9, 15, |s| {
+                s.section("encode", 10, 14, |s| {
+                    s.section("pack", 11, 13, |_| {});
+                });
+            })
+            .section("save", 24, 30, |_| {})
+            .finish(40);
+        let places = Whereabouts::new(&run);
+        let name = |start_ns, end_ns| {
+            let node = places.moment(start_ns, end_ns).node?;
+            Some(run.nodes[node as usize].name.as_str())
+        };
+        assert_eq!(name(12, 12), Some("step"));
+        // A rate over both steps is in neither of them.
+        assert_eq!(name(5, 12), Some("generate"));
+        assert_eq!(name(27, 28), Some("save"));
+        assert_eq!(name(35, 35), None);
+    }
+}
