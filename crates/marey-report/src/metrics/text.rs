@@ -137,11 +137,11 @@ impl GpuNow {
 
 /// `Memory 8420MB / 24564MB (34.3%)`, or as much of it as is known.
 fn memory(used: Option<f64>, total: Option<f64>, ratio: Option<f64>) -> Option<String> {
-    let mut text = format!("Memory {:.0}MB", mib(used?));
-    if let Some((total, ratio)) = total.zip(ratio) {
-        text.push_str(&format!(" / {:.0}MB ({})", mib(total), percent(ratio)));
-    }
-    Some(text)
+    let used = format!("Memory {:.0}MB", mib(used?));
+    Some(match total.zip(ratio) {
+        Some((total, ratio)) => format!("{used} / {:.0}MB ({})", mib(total), percent(ratio)),
+        None => used,
+    })
 }
 
 fn percent(ratio: f64) -> String {

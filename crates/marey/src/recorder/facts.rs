@@ -43,7 +43,7 @@ pub(crate) fn of_this_process(
     if let Some(rank) = rank(config) {
         add("rank", rank.to_string());
     }
-    if let Some(world) = env_number("WORLD_SIZE") {
+    if let Some(world) = world_size() {
         add("world_size", world.to_string());
     }
     if let Some(parent) = super::fork::parent() {
@@ -56,9 +56,23 @@ pub(crate) fn of_this_process(
     facts
 }
 
-/// The configured rank, or torchrun's.
+/// The configured rank, or that of the environment.
 pub(crate) fn rank(config: &Config) -> Option<u32> {
-    config.rank.or_else(|| env_number("RANK"))
+    config.rank.or_else(rank_of_environment)
+}
+
+/// The rank that torchrun, Slurm or Open MPI gave this process; `None` outside such a job.
+pub fn rank_of_environment() -> Option<u32> {
+    ["RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"]
+        .into_iter()
+        .find_map(env_number)
+}
+
+/// The number of ranks, from the same places.
+fn world_size() -> Option<u32> {
+    ["WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"]
+        .into_iter()
+        .find_map(env_number)
 }
 
 fn env_number(name: &str) -> Option<u32> {

@@ -45,6 +45,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub use call_paths::NameId;
 pub(crate) use call_paths::{CallPaths, read_name};
 pub use config::Config;
+pub use facts::rank_of_environment;
 pub(crate) use facts::redacted;
 pub(crate) use glance::{Glance, glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};

@@ -28,6 +28,13 @@ impl Recorder {
         }
     }
 
+    /// Counts a note that its caller could not make: the losses of the calling thread say so.
+    pub fn count_unnoted(&self) {
+        if let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) {
+            lane.drop_note();
+        }
+    }
+
     /// Counts for live viewers.
     fn count_generated(&self, report: &Generation) {
         let words = &self.header()[process_words::GENERATED..];

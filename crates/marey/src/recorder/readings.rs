@@ -29,6 +29,11 @@ impl Recorder {
             .collect()
     }
 
+    /// Time since the recording began, in nanoseconds.
+    pub fn uptime_ns(&self) -> u64 {
+        self.duration_ns(clock::ticks().saturating_sub(self.first_anchor().ticks))
+    }
+
     pub(super) fn series_table(&self) -> SeriesTable<'static> {
         SeriesTable::new(self.process.words(), &self.layout)
     }
