@@ -1,7 +1,7 @@
 //! A program that records itself when `marey run` starts it, and does what its arguments say, one after the other: the other side of
 //! the tests of `marey run`.
 //!
-//! `section=NAME` · `open=NAME` (never closed) · `child=ARGUMENT` (starts itself with that argument and waits) · `ready=FILE` (makes it) ·
+//! `section=NAME` · `turn=NAME` (of a loop) · `open=NAME` (never closed) · `sample=VALUE` (a sampler reads that from then on) · `child=ARGUMENT` (starts itself with that argument and waits) · `ready=FILE` (makes it) ·
 //! `echo` (standard input to standard output) · `exit=CODE` · `signal=NUMBER` (to itself) · `await=NUMBER` (ends well when that
 //! signal has come) · `wait` (for ever)
 
@@ -16,6 +16,8 @@ fn main() {
         let (what, value) = argument.split_once('=').unwrap_or((&argument, ""));
         match what {
             "section" => drop(marey::section_named(value)),
+            "turn" => turn(value),
+            "sample" => sample(value.parse().unwrap()),
             "open" => open.push(marey::section_named(value)),
             "child" => {
                 let this = std::env::current_exe().unwrap();
@@ -46,6 +48,46 @@ fn main() {
             "wait" => wait(),
             other => panic!("unknown argument {other}"),
         }
+    }
+}
+
+fn turn(name: &str) {
+    let lane = marey::lane().unwrap();
+    let slot = lane.recorder().take_slots(1).unwrap()[0];
+    let name = lane.recorder().name(name.as_bytes());
+    lane.enter(slot, lane.node(name, marey::NodeKind::Iteration, false), 0);
+    lane.exit(slot, marey::Ending::default());
+}
+
+/// Reads always the same.
+struct Constant(f64);
+
+impl marey::Source for Constant {
+    fn series(&self) -> Vec<marey::SeriesInfo> {
+        let bytes = marey::Unit::Bytes;
+        vec![marey::SeriesInfo::gauge(
+            "process.memory.resident",
+            "",
+            bytes,
+        )]
+    }
+
+    fn read(&mut self, values: &mut [f64]) {
+        values.fill(self.0);
+    }
+}
+
+/// Returns when the first reading is there.
+fn sample(value: f64) {
+    let recorder = marey::recorder().unwrap();
+    let options = marey::SamplerOptions {
+        name: "constant",
+        interval: std::time::Duration::from_millis(10),
+        max_points: 100,
+    };
+    recorder.start_sampler(options, move || Box::new(Constant(value)));
+    while recorder.latest_readings().is_empty() {
+        std::thread::yield_now();
     }
 }
 

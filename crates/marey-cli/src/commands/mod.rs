@@ -4,6 +4,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod top;
 
 use std::path::Path;
 
@@ -18,6 +19,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
         Command::Run(arguments) => Ok(run::run(arguments, console)),
         Command::Report(arguments) => report::run(arguments, console),
         Command::Doctor(arguments) => doctor::run(arguments, console),
+        Command::Top(arguments) => top::run(arguments, console),
         Command::Demo(arguments) => demo::run(arguments, console),
     }
 }

@@ -9,3 +9,4 @@ mod python;
 mod report;
 mod run;
 mod signals;
+mod top;

@@ -1,0 +1,472 @@
+//! What is drawn, at several sizes and of several processes.
+
+use std::collections::BTreeSet;
+
+use marey::live::{Look, OpenNow, Process, Reading, Totals, Turns};
+use marey::{Generated, Identity, Losses, Node, NodeKind, SeriesInfo, Status, Unit};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::{Color, Style};
+
+use super::charset::Charset;
+use super::keys::{Action, Choice, action};
+use super::screen::{Palette, draw};
+use super::shown::Shown;
+use super::{json, layout, line};
+
+const S: u64 = 1_000_000_000;
+const HOSTILE: &str = "\x1b[31m</script>../é漢字";
+
+fn process(pid: u32, rank: Option<u32>) -> Process {
+    Process {
+        folder: format!("/rings/{pid}-1").into(),
+        identity: Identity {
+            pid,
+            ..Identity::default()
+        },
+        is_alive: Some(true),
+        capture: Some("/out/job/rank0-7.marey".into()),
+        start_unix_ns: Some(1_700_000_000 * S),
+        job_id: Some("flux-42".into()),
+        rank,
+        forked_from: None,
+        command: vec!["python".into(), HOSTILE.into()],
+    }
+}
+
+fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
+    Node {
+        parent,
+        name: name.into(),
+        kind,
+        is_detached: false,
+    }
+}
+
+fn totals(node: u32, durations_ms: &[u64]) -> Totals {
+    let ns = |ms: &u64| ms * 1_000_000;
+    Totals {
+        node,
+        count: durations_ms.len() as u64,
+        sum_ns: durations_ms.iter().map(ns).sum(),
+        min_ns: durations_ms.iter().map(ns).min().unwrap(),
+        max_ns: durations_ms.iter().map(ns).max().unwrap(),
+        last_ns: durations_ms.last().map(ns).unwrap(),
+        last_end_ns: u64::from(node),
+        ..Totals::default()
+    }
+}
+
+fn reading(info: SeriesInfo, value: f64, at_ns: u64) -> Reading {
+    Reading {
+        info,
+        value,
+        at_ns,
+        age_ns: 0,
+    }
+}
+
+/// A pipeline at a second of its life: a turn of 100 ms, or 300 ms every fourth, in each; half a core; 1 MB read a second.
+fn look(second: u32) -> Look {
+    let at_ns = u64::from(second) * S;
+    let nodes = [
+        node(None, "", NodeKind::Section),
+        node(Some(0), "(other)", NodeKind::Section),
+        node(Some(0), "pipeline", NodeKind::Section),
+        node(Some(2), HOSTILE, NodeKind::Section),
+        node(Some(3), "denoising_step", NodeKind::Iteration),
+        node(Some(2), "text_encoder", NodeKind::Section),
+    ];
+    let durations: Vec<u64> = (0..second.max(1))
+        .map(|turn| if turn % 4 == 3 { 300 } else { 100 })
+        .collect();
+    let mut steps = totals(4, &durations);
+    steps.turns = Some(Turns {
+        newest_ns: durations.iter().map(|ms| ms * 1_000_000).collect(),
+    });
+    let open = |node, start_s: u64| OpenNow {
+        node,
+        lane: 0,
+        flow: 0,
+        start_ns: start_s * S,
+    };
+    let (gauge, cumulative) = (SeriesInfo::gauge, SeriesInfo::cumulative);
+    let seconds = f64::from(second);
+    let gib = f64::from(1 << 30);
+    let series = vec![
+        reading(
+            cumulative("host.cpu.busy", "", Unit::Seconds),
+            seconds,
+            at_ns,
+        ),
+        reading(
+            cumulative("core.cpu.busy", "0", Unit::Seconds),
+            seconds,
+            at_ns,
+        ),
+        reading(cumulative("core.cpu.busy", "1", Unit::Seconds), 0.0, at_ns),
+        reading(
+            cumulative("process.cpu.user", "", Unit::Seconds),
+            seconds / 4.0,
+            at_ns,
+        ),
+        reading(
+            cumulative("process.cpu.system", "", Unit::Seconds),
+            seconds / 4.0,
+            at_ns,
+        ),
+        reading(
+            gauge("process.memory.resident", "", Unit::Bytes),
+            2.0 * gib,
+            at_ns,
+        ),
+        reading(
+            gauge("host.memory.used", "", Unit::Bytes),
+            12.0 * gib,
+            at_ns,
+        ),
+        reading(
+            gauge("host.memory.available", "", Unit::Bytes),
+            20.0 * gib,
+            at_ns,
+        ),
+        reading(
+            cumulative("process.disk.read", "", Unit::Bytes),
+            seconds * 1e6,
+            at_ns,
+        ),
+        reading(gauge("gpu.utilization", HOSTILE, Unit::Ratio), 0.85, at_ns),
+        reading(
+            gauge("gpu.memory.used", HOSTILE, Unit::Bytes),
+            8.0 * gib,
+            at_ns,
+        ),
+        reading(
+            gauge("gpu.memory.total", HOSTILE, Unit::Bytes),
+            24.0 * gib,
+            at_ns,
+        ),
+        reading(gauge("gpu.power", HOSTILE, Unit::Watts), 310.0, at_ns),
+        reading(
+            gauge("gpu.temperature", HOSTILE, Unit::Celsius),
+            72.0,
+            at_ns,
+        ),
+        reading(
+            cumulative("sampler.missed", "host", Unit::Count),
+            3.0,
+            at_ns,
+        ),
+    ];
+    Look {
+        at_ns,
+        status: Status::Running,
+        is_alive: Some(true),
+        nodes: nodes.into(),
+        totals: vec![steps, totals(5, &[480])],
+        open: vec![open(2, 1), open(3, 2)],
+        series,
+        generated: Generated {
+            blocks: u64::from(second) / 2,
+            block_frames: 3 * (u64::from(second) / 2),
+            ..Generated::default()
+        },
+        losses: Losses::default(),
+    }
+}
+
+fn shown() -> Shown {
+    let mut shown = Shown::new(process(4242, Some(3)));
+    (1..=12).for_each(|second| shown.take(look(second)));
+    shown
+}
+
+fn render(shown: &[&Shown], choice: &Choice, size: (u16, u16)) -> Buffer {
+    let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+    terminal
+        .draw(|frame| {
+            draw(
+                frame.buffer_mut(),
+                shown,
+                choice,
+                Palette::Colours,
+                Charset::Unicode,
+            );
+        })
+        .unwrap();
+    terminal.backend().buffer().clone()
+}
+
+/// The rows of a screen, without spaces at their ends. What is behind a wide character has no cell of its own.
+fn rows(buffer: &Buffer) -> Vec<String> {
+    let width = usize::from(buffer.area().width);
+    let row = |cells: &[ratatui::buffer::Cell]| -> String {
+        let mut row = String::new();
+        let mut at = 0;
+        while let Some(cell) = cells.get(at) {
+            row.push_str(cell.symbol());
+            at += marey_report::width::columns(cell.symbol()).max(1);
+        }
+        row.trim_end().to_owned()
+    };
+    buffer.content.chunks(width.max(1)).map(row).collect()
+}
+
+fn screen(shown: &[&Shown], size: (u16, u16)) -> String {
+    rows(&render(shown, &Choice::default(), size)).join("\n")
+}
+
+#[test]
+fn a_screen_of_the_usual_size_shows_everything() {
+    insta::assert_snapshot!(screen(&[&shown()], (80, 24)));
+}
+
+#[test]
+fn a_wide_screen_has_longer_bars() {
+    insta::assert_snapshot!(screen(&[&shown()], (120, 40)));
+}
+
+#[test]
+fn a_small_screen_shows_the_least_that_is_worth_knowing() {
+    insta::assert_snapshot!(screen(&[&shown()], (40, 10)));
+    insta::assert_snapshot!(screen(&[&shown()], (20, 5)));
+}
+
+#[test]
+fn no_size_is_too_small_to_be_drawn() {
+    let (one, two) = (shown(), Shown::new(process(7, None)));
+    assert_eq!(screen(&[&one], (1, 1)), "1");
+    let sizes = [0, 1, 2, 3, 5, 8, 15, 16, 17, 39, 40, 59, 60, 61, 79, 300];
+    for width in sizes {
+        for height in [0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 14, 15, 24, 100] {
+            for shown in [&[][..], &[&one], &[&one, &two], &[&two]] {
+                for shows_help in [false, true] {
+                    let choice = Choice {
+                        shows_help,
+                        ..Choice::default()
+                    };
+                    render(shown, &choice, (width, height));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_never_reach_the_terminal_as_they_are() {
+    for size in [(80, 24), (120, 40), (40, 10), (20, 5), (1, 1)] {
+        let buffer = render(&[&shown()], &Choice::default(), size);
+        for cell in &buffer.content {
+            assert!(
+                !cell.symbol().chars().any(char::is_control),
+                "{size:?} {:?}",
+                cell.symbol()
+            );
+        }
+    }
+    let screen = screen(&[&shown()], (120, 40));
+    assert!(screen.contains("\\x1b[31m</script>../é漢字"), "{screen}");
+}
+
+/// Every figure by hand: 12 turns, 3 of 300 ms and 9 of 100 ms, are 1.8 s; their nearest ranks 6 and 12 are 100 and 300 ms.
+#[test]
+fn figures_are_those_of_the_looks() {
+    let screen = screen(&[&shown()], (120, 40));
+    for figure in [
+        "job flux-42  rank 3 pid 4242  up 0:12  running",
+        "denoising_step  12  1.00 it/s  last 300 ms  p50 100 ms  p95 300 ms  mean 150 ms",
+        // 6 blocks of three latent frames, and 11 turns more than the first, in 11 s.
+        "1.64 latent FPS  0.55 blocks/s  1.00 steps/s",
+        "50.0 %",
+        "process 0.50 cores",
+        "process 2.0 GiB",
+        "12.0 GiB of 32.0 GiB",
+        "read 1.0 MB/s",
+        "85.0 %",
+        "8.0 GiB of 24.0 GiB",
+        "310 W  72 °C",
+        "! sampler host was late and left out 3 readings",
+    ] {
+        assert!(screen.contains(figure), "{figure}:\n{screen}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_not_shown() {
+    let mut bare = Shown::new(Process {
+        command: Vec::new(),
+        job_id: None,
+        ..process(9, None)
+    });
+    bare.take(Look {
+        series: Vec::new(),
+        totals: Vec::new(),
+        open: Vec::new(),
+        generated: Generated::default(),
+        ..look(1)
+    });
+    let screen = screen(&[&bare], (80, 24));
+    insta::assert_snapshot!(screen);
+    for word in [
+        "GPU", "CPU", "Memory", "Disk", "Loop", "Rate", "0.0", "it/s",
+    ] {
+        assert!(!screen.contains(word), "{word}:\n{screen}");
+    }
+}
+
+#[test]
+fn a_dead_process_stays_grey_and_says_how_it_ended() {
+    let mut shown = shown();
+    shown.take(Look {
+        status: Status::Killed(9),
+        is_alive: Some(false),
+        ..look(13)
+    });
+    let buffer = render(&[&shown], &Choice::default(), (80, 24));
+    let screen = rows(&buffer).join("\n");
+    assert!(screen.contains("killed by SIGKILL (9)"), "{screen}");
+    assert!(screen.contains("Was in  pipeline / \\x1b[31m"), "{screen}");
+    assert!(!screen.contains("it/s"), "no rate of the dead:\n{screen}");
+    let colours: BTreeSet<String> = buffer.content[3 * 80..20 * 80]
+        .iter()
+        .filter(|cell| cell.symbol() != " ")
+        .map(|cell| format!("{:?}", cell.fg))
+        .collect();
+    assert_eq!(colours, BTreeSet::from([format!("{:?}", Color::DarkGray)]));
+}
+
+#[test]
+fn several_processes_have_tabs_and_the_chosen_one_is_in_sight() {
+    let many: Vec<Shown> = (0..40)
+        .map(|rank| {
+            let mut shown = Shown::new(process(1000 + rank, Some(rank)));
+            shown.take(look(1));
+            shown
+        })
+        .collect();
+    let shown: Vec<&Shown> = many.iter().collect();
+    let folders: Vec<_> = many.iter().map(|s| s.process.folder.as_path()).collect();
+    let mut choice = Choice::default();
+    let top = |choice: &Choice| rows(&render(&shown, choice, (60, 24)))[0].clone();
+    assert_eq!(
+        top(&choice),
+        "[rank 0 pid 1000] rank 1 pid 1001  rank 2 pid 1002  rank 3 p"
+    );
+    choice.apply(Action::PreviousProcess, &folders, 0);
+    assert!(
+        top(&choice).contains("[rank 39 pid 1039]"),
+        "{}",
+        top(&choice)
+    );
+    choice.apply(Action::NextProcess, &folders, 0);
+    choice.apply(Action::NextProcess, &folders, 0);
+    assert!(
+        top(&choice).contains("[rank 1 pid 1001]"),
+        "{}",
+        top(&choice)
+    );
+    // Whatever order the others come in, the chosen one stays.
+    let others: Vec<&Shown> = many[1..].iter().rev().collect();
+    let row = rows(&render(&others, &choice, (60, 24)))[0].clone();
+    assert!(row.contains("[rank 1 pid 1001]"), "{row}");
+}
+
+#[test]
+fn keys_do_what_the_help_says() {
+    let key = |code, modifiers| action(&Event::Key(KeyEvent::new(code, modifiers)));
+    let plain = |code| key(code, KeyModifiers::NONE);
+    assert_eq!(
+        key(KeyCode::Char('c'), KeyModifiers::CONTROL),
+        Some(Action::Quit)
+    );
+    assert_eq!(plain(KeyCode::Char('q')), Some(Action::Quit));
+    assert_eq!(plain(KeyCode::Esc), Some(Action::Quit));
+    assert_eq!(plain(KeyCode::Tab), Some(Action::NextProcess));
+    assert_eq!(plain(KeyCode::Left), Some(Action::PreviousProcess));
+    assert_eq!(plain(KeyCode::Char('x')), None);
+    let mut choice = Choice::default();
+    choice.apply(Action::Down(10), &[], 4);
+    assert_eq!(choice.skipped, 3, "the last row stays in sight");
+    choice.apply(Action::Up(usize::MAX), &[], 4);
+    choice.apply(Action::Pause, &[], 4);
+    choice.apply(Action::Help, &[], 4);
+    let help = rows(&render(&[&shown()], &choice, (80, 24))).join("\n");
+    assert!(
+        help.contains("Left Right Tab     another process") && help.contains("paused"),
+        "{help}"
+    );
+}
+
+#[test]
+fn without_colours_and_utf_8_the_screen_says_the_same() {
+    let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
+    let shown = shown();
+    draw(
+        &mut buffer,
+        &[&shown],
+        &Choice::default(),
+        Palette::None,
+        Charset::Ascii,
+    );
+    assert!(buffer.content.iter().all(|cell| cell.symbol().is_ascii()));
+    assert!(buffer.content.iter().all(|cell| cell.style()
+        == Style::new().fg(Color::Reset).bg(Color::Reset)
+        || cell.modifier.is_empty() && cell.fg == Color::Reset));
+    let screen = rows(&buffer).join("\n");
+    assert!(
+        screen.contains("310 W  72  C") && screen.contains("########"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn the_text_of_one_look_has_all_rows() {
+    insta::assert_snapshot!(line::text(&layout::whole(&shown(), 100)));
+}
+
+#[test]
+fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
+    let shown = shown();
+    let text = json::of([&shown].into_iter(), 1_700_000_100 * S);
+    assert!(!text.contains('\x1b') && !text.contains("</script>"));
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["schema_version"], "1.0");
+    let process = &document["processes"][0];
+    assert_eq!(process["pid"], 4242);
+    assert_eq!(process["uptime_seconds"], 12.0);
+    assert_eq!(process["interval_seconds"], 1.0);
+    assert_eq!(process["phase"], serde_json::json!(["pipeline", HOSTILE]));
+    assert_eq!(process["open_sections"][1]["open_seconds"], 10.0);
+    let steps = &process["sections"][0];
+    assert_eq!(
+        steps["path"],
+        serde_json::json!(["pipeline", HOSTILE, "denoising_step"])
+    );
+    assert_eq!(steps["kind"], "iteration");
+    assert_eq!(
+        (&steps["count"], &steps["total_seconds"]),
+        (&12.into(), &1.8.into())
+    );
+    assert_eq!(
+        (&steps["mean_seconds"], &steps["calls_per_second"]),
+        (&0.15.into(), &1.0.into())
+    );
+    assert_eq!(steps["newest_turns"]["p50_seconds"], 0.1);
+    assert_eq!(process["gpus"][0]["power_watts"], 310.0);
+    assert_eq!(process["gpus"][0].get("clock_hertz"), None);
+    assert_eq!(process["cpu_ratio"], 0.5);
+    assert_eq!(process["generation"]["blocks_per_second"], 6.0 / 11.0);
+    let series = process["series"].as_array().unwrap();
+    let read = series
+        .iter()
+        .find(|s| s["name"] == "process.disk.read")
+        .unwrap();
+    assert_eq!(
+        (&read["unit"], &read["per_second"]),
+        (&"B".into(), &1e6.into())
+    );
+    assert_eq!(series[5].get("per_second"), None, "a gauge has none");
+    assert_eq!(process.get("forked_from"), None);
+}
