@@ -23,10 +23,12 @@ mod metric;
 mod nvml;
 mod options;
 mod pace;
+mod sampling;
 mod source;
 
 pub use description::{DeviceDescription, Devices, Vendor};
 pub use options::GpuOptions;
+pub use sampling::sample;
 pub use source::GpuSource;
 
 /// Opens the GPUs that the options choose. Takes as long as the driver's library does: milliseconds, seconds where no process keeps the

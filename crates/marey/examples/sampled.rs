@@ -148,6 +148,20 @@ fn main() {
             other.let_go();
             again.finish();
         }
+        // Another sampler of the same name takes over.
+        "restart" => {
+            for _ in 0..40 {
+                let leader = sample(recorder, 1000);
+                leader.rounds(3);
+                let is_round = |info: &SeriesInfo| info.name == "test.round";
+                let latest = recorder.latest_readings();
+                let shown = latest.iter().filter(|(info, ..)| is_round(info)).count();
+                assert_eq!(shown, 1, "the one before is still shown");
+                leader.let_go();
+                recorder.finish_sampler("led");
+            }
+            recording.finish();
+        }
         "pause" => {
             let leader = sample(recorder, 1000);
             leader.rounds(5);

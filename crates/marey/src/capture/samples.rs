@@ -50,6 +50,15 @@ impl Groups {
             .flat_map(|group| group.finish(clock))
             .collect();
         series.sort_by(|a, b| a.info.cmp(&b.info));
+        // A sampler that was started again, with another interval say, goes on with its series.
+        series.dedup_by(|later, kept| {
+            let is_same = later.info == kept.info;
+            if is_same {
+                kept.points.append(&mut later.points);
+                kept.points.sort_by_key(|point| point.first_ns);
+            }
+            is_same
+        });
         series
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::profiling_config::{self, FILE_VARIABLE, KEYS, Key, nearest};
+use crate::profiling_config::{self, FILE_VARIABLE, KEYS, Key, ProfilingConfig, nearest};
 
 /// How a recorder is set up. Every limit is fixed at the start; past it things are dropped and counted.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct Config {
     pub ring_dir: Option<PathBuf>,
     /// Things worth knowing about the run, kept as they are.
     pub facts: Vec<(String, String)>,
+    /// How the host is sampled while the capture is in a folder: intervals, switches, points. Names of sections are not looked at here.
+    pub profiling: ProfilingConfig,
 }
 
 impl Default for Config {
@@ -54,19 +56,21 @@ impl Default for Config {
             drain_interval_ms: 20,
             ring_dir: None,
             facts: Vec::new(),
+            profiling: ProfilingConfig::default(),
         }
     }
 }
 
 /// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
 /// known by their table.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
     "MAREY_JOB_ID",
     "MAREY_MAX_NODES",
     "MAREY_MAX_OPEN",
     "MAREY_NOTE_BYTES",
+    "MAREY_NVML_LIBRARY",
     "MAREY_RING_DIR",
     "MAREY_RING_RECORDS",
     "MAREY_SHARED_BYTES",
@@ -75,7 +79,7 @@ const KNOWN: [&str; 9] = [
 impl Config {
     /// The defaults, changed by the environment: `MAREY_OUTPUT_DIR`, `MAREY_JOB_ID`, `MAREY_RING_DIR` and the caps
     /// `MAREY_RING_RECORDS`, `MAREY_NOTE_BYTES`, `MAREY_MAX_NODES`, `MAREY_MAX_OPEN`, `MAREY_SHARED_BYTES`, `MAREY_CAPTURE_BYTES`,
-    /// `MAREY_DRAIN_INTERVAL_MS`. The second value holds one warning for each variable that could not be used.
+    /// `MAREY_DRAIN_INTERVAL_MS`, and the variables of [`ProfilingConfig`]. The second value holds one warning for each variable that could not be used.
     pub fn from_env() -> (Self, Vec<String>) {
         let mut config = Self::default();
         let mut warnings = Vec::new();
@@ -85,6 +89,9 @@ impl Config {
                 warnings.push(unknown(&name));
             }
         }
+        let (profiling, errors) = ProfilingConfig::from_env_tolerant();
+        config.profiling = profiling;
+        warnings.extend(errors.iter().map(ToString::to_string));
         let text = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
         config.output_dir = text("MAREY_OUTPUT_DIR").map(PathBuf::from);
         config.job_id = text("MAREY_JOB_ID");

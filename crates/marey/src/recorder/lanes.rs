@@ -117,7 +117,7 @@ impl Recorder {
     /// A small lane for a sampler, which has notes and no sections. It is the sampler's for ever.
     pub(crate) fn sampler_lane(&'static self) -> Option<&'static Lane> {
         let mut lanes = self.lanes();
-        let lane = self.lane_of_size(&mut lanes, 64, SAMPLER_NOTE_WORDS, 16)?;
+        let (lane, _) = self.lane_of_size(&mut lanes, 64, SAMPLER_NOTE_WORDS, 16)?;
         lane.hand_to_sampler();
         Some(lane)
     }
@@ -126,16 +126,21 @@ impl Recorder {
         let records = self.config.ring_records.next_power_of_two();
         let note_words = (self.config.note_bytes / 8).next_power_of_two();
         let n_nodes = self.config.max_nodes.clamp(16, 65_000);
-        self.lane_of_size(lanes, records, note_words, n_nodes)
+        let (lane, is_shared) = self.lane_of_size(lanes, records, note_words, n_nodes)?;
+        if !is_shared {
+            self.header()[process::LANES_PRIVATE].fetch_add(1, Relaxed);
+        }
+        Some(lane)
     }
 
+    /// A lane, and whether other processes can see it.
     fn lane_of_size(
         &'static self,
         lanes: &mut Lanes,
         records: usize,
         note_words: usize,
         n_nodes: usize,
-    ) -> Option<&'static Lane> {
+    ) -> Option<(&'static Lane, bool)> {
         if lanes.all.len() >= MAX_LANES {
             return None;
         }
@@ -147,16 +152,16 @@ impl Recorder {
         } else {
             None
         };
+        let is_shared = shared.is_some();
         let mapping = if let Some(mapping) = shared {
             lanes.shared_bytes += size * 8;
             mapping
         } else {
-            self.header()[process::LANES_PRIVATE].fetch_add(1, Relaxed);
             Mapping::private(size).ok()?
         };
         let ring = Ring::new(mapping.words(), id, records, note_words, n_nodes);
         let lane: &'static Lane = Box::leak(Box::new(Lane::new(id, ring, mapping, self)));
         lanes.all.push(lane);
-        Some(lane)
+        Some((lane, is_shared))
     }
 }

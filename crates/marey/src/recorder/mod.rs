@@ -107,6 +107,8 @@ pub struct Recorder {
     folder: Mutex<RingFolder>,
     wake: drain_thread::Wake,
     n_sessions: AtomicU64,
+    /// Samplers so far, in all recordings.
+    n_samplers: AtomicU32,
 }
 
 fn set_state(state: u8) {
@@ -155,6 +157,7 @@ impl Recorder {
         if STATE.load(Acquire) == ON {
             if let Some(folder) = &config.output_dir {
                 recorder.drain().move_to_file(recorder, folder, config)?;
+                recorder.sample_host(&config.profiling);
             }
             return Ok(recorder);
         }
@@ -167,6 +170,9 @@ impl Recorder {
         recorder.start_drain();
         fork::install();
         set_state(ON);
+        if config.output_dir.is_some() {
+            recorder.sample_host(&config.profiling);
+        }
         Ok(recorder)
     }
 
@@ -205,6 +211,7 @@ impl Recorder {
             folder: Mutex::new(folder),
             wake: drain_thread::Wake::default(),
             n_sessions: AtomicU64::new(0),
+            n_samplers: AtomicU32::new(0),
         })
     }
 

@@ -1,5 +1,7 @@
 //! What samplers read last.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::Recorder;
 use super::series_table::{Bucket, GroupPlace, SeriesTable};
 use crate::clock;
@@ -10,7 +12,13 @@ impl Recorder {
     /// A place in the table of series for a sampler. Its series are read by live viewers from then on.
     pub(crate) fn place_series(&self, infos: &[SeriesInfo]) -> Option<GroupPlace> {
         let _alone = self.lanes();
-        self.series_table().place(infos)
+        let group = self.n_samplers.fetch_add(1, Relaxed);
+        self.series_table().place(infos, group)
+    }
+
+    /// Shows a sampler's series to nobody any more.
+    pub(crate) fn retire_series(&self, place: GroupPlace) {
+        self.series_table().retire(place);
     }
 
     /// Shows a round to live viewers.

@@ -6,8 +6,9 @@
 //! | words of a sampler | content |
 //! |---|---|
 //! | 0 | rounds so far; their lowest bit selects the half |
-//! | 1 | series « 32 · first series of the table |
+//! | 1 | series « 32 · first series of the table; 0 when the sampler has ended |
 //! | 2..7, 8..13 | halves: bucket's start · its width · first round in it · last round in it (ticks) · rounds in it |
+//! | 14, 15 | what word 1 was · number of the sampler in its notes |
 //!
 //! | words of a series | content |
 //! |---|---|
@@ -29,6 +30,8 @@ use crate::series::{SeriesInfo, SeriesKind, Unit};
 const TEXT: usize = 1;
 const HALF: [usize; 2] = [13, 18];
 const GROUP_HALF: [usize; 2] = [2, 8];
+const EXTENT: usize = 14;
+const GROUP: usize = 15;
 /// Values in one note.
 pub(crate) const SERIES_PER_NOTE: usize = 512;
 
@@ -53,13 +56,14 @@ pub(crate) struct Bucket {
 /// The place of one sampler in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GroupPlace {
+    slot: u32,
     group: u32,
     first: u32,
     n: u32,
 }
 
 impl GroupPlace {
-    /// Number of the sampler.
+    /// Number of the sampler in its notes; no other one of the recording has it.
     pub(crate) fn group(self) -> u32 {
         self.group
     }
@@ -80,25 +84,51 @@ impl<'a> SeriesTable<'a> {
     }
 
     /// Places a sampler with its series; what does not fit is left out. `None` when there are too many samplers. One caller at a time.
-    pub(crate) fn place(&self, infos: &[SeriesInfo]) -> Option<GroupPlace> {
-        let group = u32::try_from(self.header[process::N_GROUPS].load(Relaxed)).ok()?;
-        if group >= MAX_GROUPS {
-            return None;
-        }
-        let first = low(self.header[process::N_SERIES].load(Relaxed));
-        let room = self.series.len() / SERIES_WORDS - first as usize;
-        let n = u32::try_from(infos.len().min(room)).ok()?;
+    pub(crate) fn place(&self, infos: &[SeriesInfo], group: u32) -> Option<GroupPlace> {
+        let (slot, first, n) = self.retired_room(infos.len()).or_else(|| {
+            let slot = self.n_slots();
+            let first = low(self.header[process::N_SERIES].load(Relaxed));
+            let room = self.series.len() / SERIES_WORDS - first as usize;
+            let n = u32::try_from(infos.len().min(room)).ok()?;
+            (slot < MAX_GROUPS).then_some((slot, first, n))
+        })?;
         for (at, info) in (first..).zip(&infos[..n as usize]) {
             self.describe(at, info);
         }
-        let words = self.group_words(group)?;
+        let words = self.group_words(slot)?;
         for word in words {
             word.store(0, Relaxed);
         }
-        words[1].store(u64::from(n) << 32 | u64::from(first), Relaxed);
-        self.header[process::N_SERIES].store(u64::from(first + n), Relaxed);
-        self.header[process::N_GROUPS].store(u64::from(group) + 1, Release);
-        Some(GroupPlace { group, first, n })
+        let extent = u64::from(n) << 32 | u64::from(first);
+        words[EXTENT].store(extent, Relaxed);
+        words[GROUP].store(group.into(), Relaxed);
+        words[1].store(extent, Relaxed);
+        if slot == self.n_slots() {
+            self.header[process::N_SERIES].store(u64::from(first + n), Relaxed);
+            self.header[process::N_GROUPS].store(u64::from(slot) + 1, Release);
+        }
+        Some(GroupPlace {
+            slot,
+            group,
+            first,
+            n,
+        })
+    }
+
+    /// Takes a sampler that has ended out of what is read; another one with as many series may have its place.
+    pub(crate) fn retire(&self, place: GroupPlace) {
+        if let Some(words) = self.group_words(place.slot) {
+            words[1].store(0, Release);
+        }
+    }
+
+    fn retired_room(&self, n: usize) -> Option<(u32, u32, u32)> {
+        (0..self.n_slots()).find_map(|slot| {
+            let words = self.group_words(slot)?;
+            let extent = words[EXTENT].load(Relaxed);
+            let is_free = words[1].load(Relaxed) == 0 && high(extent) as usize == n && n > 0;
+            is_free.then_some((slot, low(extent), high(extent)))
+        })
     }
 
     fn describe(&self, at: u32, info: &SeriesInfo) {
@@ -118,7 +148,7 @@ impl<'a> SeriesTable<'a> {
 
     /// Publishes the state of a bucket after a round.
     pub(crate) fn publish(&self, place: GroupPlace, bucket: Bucket, values: &[Readings]) {
-        let Some(words) = self.group_words(place.group) else {
+        let Some(words) = self.group_words(place.slot) else {
             return;
         };
         let rounds = words[0].load(Relaxed) + 1;
@@ -144,12 +174,13 @@ impl<'a> SeriesTable<'a> {
     /// The buckets that are being filled, as notes with their time. Rounds that are buckets of their own are notes already.
     pub(crate) fn open_buckets(&self) -> Vec<(u64, Note)> {
         let mut notes = Vec::new();
-        for group in 0..self.n_groups() {
-            let Some((bucket, values)) = self.bucket(group) else {
+        for slot in 0..self.n_slots() {
+            let (Some(place), Some((bucket, values))) = (self.placed(slot), self.bucket(slot))
+            else {
                 continue;
             };
             if bucket.width > 0 && bucket.rounds > 0 {
-                let samples = Samples::of_bucket(group, bucket, &values);
+                let samples = Samples::of_bucket(place.group, bucket, &values);
                 notes.extend(samples.into_iter().map(|note| (bucket.last, note)));
             }
         }
@@ -159,8 +190,8 @@ impl<'a> SeriesTable<'a> {
     /// The latest reading of every series that has one, and when it was taken (ticks).
     pub(crate) fn latest(&self) -> Vec<(SeriesInfo, f64, u64)> {
         let mut found = Vec::new();
-        for group in 0..self.n_groups() {
-            let (Some(place), Some((bucket, values))) = (self.placed(group), self.bucket(group))
+        for slot in 0..self.n_slots() {
+            let (Some(place), Some((bucket, values))) = (self.placed(slot), self.bucket(slot))
             else {
                 continue;
             };
@@ -178,21 +209,29 @@ impl<'a> SeriesTable<'a> {
         self.header[process::N_SERIES].store(0, Relaxed);
     }
 
-    fn n_groups(&self) -> u32 {
+    fn n_slots(&self) -> u32 {
         low(self.header[process::N_GROUPS].load(Acquire)).min(MAX_GROUPS)
     }
 
-    fn placed(&self, group: u32) -> Option<GroupPlace> {
-        let word = self.group_words(group)?[1].load(Relaxed);
-        let (first, n) = (low(word), high(word));
+    /// The sampler of a slot; `None` when it has ended.
+    fn placed(&self, slot: u32) -> Option<GroupPlace> {
+        let words = self.group_words(slot)?;
+        let extent = words[1].load(Acquire);
+        let (first, n) = (low(extent), high(extent));
         let end = first.checked_add(n)? as usize;
-        (end <= self.series.len() / SERIES_WORDS).then_some(GroupPlace { group, first, n })
+        let is_sound = n > 0 && end <= self.series.len() / SERIES_WORDS;
+        is_sound.then_some(GroupPlace {
+            slot,
+            group: low(words[GROUP].load(Relaxed)),
+            first,
+            n,
+        })
     }
 
     /// The state of a sampler's bucket after one of its rounds; `None` before the first, or when it does not hold still.
-    fn bucket(&self, group: u32) -> Option<(Bucket, Vec<Readings>)> {
-        let place = self.placed(group)?;
-        let words = self.group_words(group)?;
+    fn bucket(&self, slot: u32) -> Option<(Bucket, Vec<Readings>)> {
+        let place = self.placed(slot)?;
+        let words = self.group_words(slot)?;
         for _ in 0..100 {
             let rounds = words[0].load(Acquire);
             if rounds == 0 {
@@ -242,8 +281,8 @@ impl<'a> SeriesTable<'a> {
         })
     }
 
-    fn group_words(&self, group: u32) -> Option<&'a [AtomicU64]> {
-        let at = group as usize * GROUP_WORDS;
+    fn group_words(&self, slot: u32) -> Option<&'a [AtomicU64]> {
+        let at = slot as usize * GROUP_WORDS;
         self.groups.get(at..at + GROUP_WORDS)
     }
 

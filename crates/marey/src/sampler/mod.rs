@@ -7,6 +7,7 @@
 
 mod buckets;
 mod host;
+mod machine;
 mod rounds;
 mod source;
 mod thread;

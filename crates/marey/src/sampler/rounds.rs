@@ -105,12 +105,13 @@ impl Rounds {
         true
     }
 
-    /// Writes the bucket that is being filled.
+    /// Writes the bucket that is being filled, and takes the series from live viewers.
     pub(super) fn finish(&mut self) {
         if recording_number() == self.recording {
             let (lane, group) = (self.lane, self.place.group());
             self.buckets
                 .close(&mut |bucket, values| write(lane, group, bucket, values));
+            self.recorder.retire_series(self.place);
         }
     }
 }

@@ -188,6 +188,16 @@ impl Recorder {
         }
     }
 
+    /// Ends the sampler of a name after a last round, for good. Waits for it as a stop does.
+    pub fn finish_sampler(&self, name: &str) {
+        let mut found = {
+            let mut samplers = self.samplers();
+            let is_found = |s: &mut Sampler| s.options.name == name;
+            samplers.extract_if(.., is_found).collect::<Vec<_>>()
+        };
+        end_all(&mut found, Order::Finish);
+    }
+
     /// Ends all samplers after a last round, for good.
     pub(crate) fn finish_samplers(&self) {
         let mut samplers = std::mem::take(&mut *self.samplers());

@@ -56,9 +56,11 @@ fn assert_rounds(run: &Run, n: u32) {
     );
 }
 
+/// The program without a sampler of its host.
 fn in_folder(how: &str, folder: &Path) -> Command {
     let mut command = recorded("sampled", folder);
-    command.arg(how);
+    command.env("MAREY_MONITOR_CPU_USAGE", "0");
+    command.env("MAREY_MONITOR_SYSTEM_MEMORY", "0").arg(how);
     command
 }
 
@@ -168,4 +170,19 @@ fn samplers_end_for_a_fork_and_go_on_where_they_were() {
         .sum::<u32>();
     assert!(n >= 12, "{n}");
     assert_rounds(&run, n);
+}
+
+#[test]
+fn a_sampler_that_takes_over_goes_on_with_the_series_however_often() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(&mut in_folder("restart", folder.path()));
+    let run = only_run(folder.path());
+    let named = run.series.iter().filter(|s| s.info.name == "test.round");
+    assert_eq!(named.count(), 1);
+    let points = &series(&run, "test.round").points;
+    // Each of the forty began at round 0 and was let to read at least three.
+    let beginnings = points.iter().filter(|p| p.last == 0.0).count();
+    assert_eq!(beginnings, 40);
+    assert!(points.len() >= 120, "{}", points.len());
+    assert!(points.is_sorted_by(|a, b| a.last_ns < b.first_ns));
 }

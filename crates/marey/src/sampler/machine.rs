@@ -1,0 +1,34 @@
+//! Which samplers a configuration asks for.
+
+use std::time::Duration;
+
+use super::{HostOptions, HostSource, SamplerOptions};
+use crate::profiling_config::ProfilingConfig;
+use crate::recorder::Recorder;
+
+impl Recorder {
+    /// Samples the host as a configuration says, in place of the host sampler that is at work, if one is. False when it says that nothing
+    /// is to be sampled, or no thread is to be had.
+    pub fn sample_host(&'static self, config: &ProfilingConfig) -> bool {
+        let host = HostOptions {
+            cpu: config.monitor_cpu_usage,
+            memory: config.monitor_system_memory,
+            ..HostOptions::default()
+        };
+        let options = SamplerOptions::of("host", config.cpu_monitor_interval, config);
+        self.finish_sampler(options.name);
+        (host.cpu || host.memory)
+            && self.start_sampler(options, move || Box::new(HostSource::new(&host)))
+    }
+}
+
+impl SamplerOptions {
+    /// A sampler that reads every so many seconds and keeps as many points as a configuration says.
+    pub fn of(name: &'static str, interval_s: f64, config: &ProfilingConfig) -> Self {
+        Self {
+            name,
+            interval: Duration::try_from_secs_f64(interval_s).unwrap_or(Duration::from_secs(1)),
+            max_points: config.max_data_points.try_into().unwrap_or(u64::MAX),
+        }
+    }
+}
