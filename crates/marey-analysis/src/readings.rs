@@ -45,6 +45,17 @@ impl Figures {
             ..self
         }
     }
+
+    /// Shares of a time: counters that tick coarsely seem to go beyond the whole.
+    pub(crate) fn at_most_all(self) -> Self {
+        Self {
+            min: self.min.min(1.0),
+            mean: self.mean.min(1.0),
+            max: self.max.min(1.0),
+            last: self.last.min(1.0),
+            ..self
+        }
+    }
 }
 
 /// When something was read, and what the program did then.

@@ -6,7 +6,7 @@ use crate::quantity::{UNKNOWN, bytes, known, time_s};
 
 /// Every cache event as a row; one sentence when there were none.
 pub fn cache_markdown(report: &Report) -> String {
-    let moments = &report.cache_timeline;
+    let moments = &report.activity.cache_timeline;
     if moments.is_empty() {
         return "No cache events were recorded.\n".into();
     }

@@ -18,12 +18,12 @@ mod metrics;
 mod text;
 
 pub use cache_markdown::cache_markdown;
-pub use json::profiling_report;
+pub use json::{profiling_report, raw_profiling_data};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
-    AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, EventMoment,
-    Loss, NamedValues, OpenCall, Quality, Report, RunFacts, RunStatus, SessionFacts, StatusKind,
-    Synchronised,
+    Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment,
+    EventMoment, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts, RunStatus,
+    SessionFacts, SessionScope, StatusKind, Synchronised,
 };
 pub use text::{iteration_summary, memory_summary, summary, timing_summary};

@@ -35,7 +35,11 @@ pub fn time_s(ns: u64) -> String {
 
 /// A size with one decimal: `512 B`, `4.0 KiB`, `1024.5 MiB` is `1.0 GiB`.
 pub fn bytes(size: u64) -> String {
-    let mut size = float(size);
+    bytes_of(float(size))
+}
+
+/// [`bytes`] of a size that is a mean or a rate.
+pub fn bytes_of(mut size: f64) -> String {
     if size < 1024.0 {
         return format!("{size:.0} B");
     }

@@ -57,15 +57,24 @@ pub struct SessionRun {
 impl<'a> SessionRuns<'a> {
     /// Sorts everything that was recorded into sessions.
     pub fn new(run: &'a Run) -> Self {
-        let is_incomplete = incomplete_nodes(run);
+        let losses = &run.losses;
+        let n_missing = losses.sections_missing();
+        let n_missing = n_missing.saturating_add(losses.sections_unrecorded);
+        Self::with(run, n_missing, incomplete_nodes(run))
+    }
+
+    /// The same within one session: that one first, then those that are nested in it.
+    pub fn within(session: &'a SessionRun) -> Self {
+        let is_incomplete = session.is_incomplete.clone();
+        Self::with(&session.run, session.n_sections_missing, is_incomplete)
+    }
+
+    fn with(run: &'a Run, n_missing: u64, is_incomplete: Vec<bool>) -> Self {
         let mut runs = Self {
             run,
             belonging: Belonging::new(run),
             parts: vec![Parts::default(); run.sessions.len()],
-            n_missing: run
-                .losses
-                .sections_missing()
-                .saturating_add(run.losses.sections_unrecorded),
+            n_missing,
             is_incomplete,
         };
         if !run.sessions.is_empty() {

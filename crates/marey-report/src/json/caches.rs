@@ -4,7 +4,7 @@ use marey_analysis::{CacheUse, Caches};
 use serde::Serialize;
 
 use super::{Pairs, seconds};
-use crate::model::{CacheMoment, NamedValues, Report};
+use crate::model::{Activity, CacheMoment, NamedValues};
 
 /// `cache_analysis` of the report.
 #[derive(Serialize)]
@@ -53,10 +53,16 @@ struct MomentObject<'a> {
 }
 
 impl<'a> CacheAnalysis<'a> {
-    pub(super) fn new(report: &'a Report, caches: &'a Caches) -> Self {
+    /// `None` when no cache said anything.
+    pub(super) fn new(activity: &'a Activity) -> Option<Self> {
+        let caches = activity.caches.as_ref()?;
+        Some(Self::of(activity, caches))
+    }
+
+    fn of(activity: &'a Activity, caches: &'a Caches) -> Self {
         let all = &caches.all;
         let each = caches.each.iter();
-        let moments = report.cache_timeline.iter();
+        let moments = activity.cache_timeline.iter();
         Self {
             cache_performance: Performance {
                 hits: all.hits,
@@ -73,7 +79,7 @@ impl<'a> CacheAnalysis<'a> {
                     .collect(),
             ),
             timeline: moments
-                .map(|moment| MomentObject::new(report, moment))
+                .map(|moment| MomentObject::new(activity, moment))
                 .collect(),
         }
     }
@@ -93,9 +99,9 @@ impl CacheObject {
 }
 
 impl<'a> MomentObject<'a> {
-    fn new(report: &Report, moment: &'a CacheMoment) -> Self {
+    fn new(activity: &Activity, moment: &'a CacheMoment) -> Self {
         Self {
-            timestamp: seconds(report.run.start_unix_ns.saturating_add(moment.at_ns)),
+            timestamp: seconds(activity.start_unix_ns.saturating_add(moment.at_ns)),
             cache: &moment.cache,
             outcome: moment.outcome,
             step: moment.step,

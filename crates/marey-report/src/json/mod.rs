@@ -1,13 +1,22 @@
 //! `profiling_report.json`. Its fields are described in `docs/schema/profiling_report.schema.json`.
 
+mod activity;
 mod attributes;
 mod caches;
 mod calls;
 mod counters;
+mod cpu;
+mod disk;
+mod figures;
+mod gpu;
 mod memory;
 mod quality;
+mod raw;
 mod run;
 mod sections;
+mod stages;
+mod streaming;
+mod summary;
 
 use serde::{Serialize, Serializer};
 
@@ -15,16 +24,24 @@ use crate::escape;
 use crate::model::Report;
 use crate::quantity::float;
 
+use activity::{SessionInfo, SessionObject};
 use attributes::AttributedObject;
 use caches::CacheAnalysis;
 use calls::{IterationStats, TimingStats};
 use counters::CounterObject;
+use cpu::CpuMetrics;
+use figures::Scope;
+use gpu::GpuMetrics;
 use memory::MemoryAnalysis;
 use quality::DataQuality;
-use run::{EventObject, RunObject, SessionObject, StatusObject};
+use run::{EventObject, RunObject, StatusObject};
 use sections::{SectionObject, UnderNoSectionObject};
+use stages::StageAnalysis;
+use streaming::StreamingAnalysis;
+use summary::Summary;
 
 pub(crate) use memory::snapshots;
+pub use raw::raw_profiling_data;
 pub(crate) use sections::reason;
 
 /// Version of the document's shape: the first number changes when a key changes its meaning or goes.
@@ -37,13 +54,19 @@ struct Document<'a> {
     timestamp: f64,
     run: RunObject<'a>,
     status: StatusObject<'a>,
+    session_info: SessionInfo<'a>,
+    summary: Summary,
     timing_stats: Pairs<&'a str, TimingStats>,
     memory_snapshots: Vec<memory::Snapshot<'a>>,
     iteration_stats: MaybeEmpty<IterationStats>,
     iteration_profilers: Pairs<&'a str, IterationStats>,
     sections: Vec<SectionObject<'a>>,
     under_no_section: UnderNoSectionObject,
+    stage_analysis: StageAnalysis<'a>,
     memory: Option<MemoryAnalysis<'a>>,
+    gpu_metrics: Option<GpuMetrics<'a>>,
+    cpu_metrics: Option<CpuMetrics<'a>>,
+    streaming_analysis: Option<StreamingAnalysis>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     counters: Pairs<&'a str, CounterObject>,
     section_attributes: Vec<AttributedObject<'a>>,
@@ -56,6 +79,8 @@ struct Document<'a> {
 /// The profiling report as UTF-8 JSON, indented. It is finite and valid whatever names the user chose; strings in it
 /// hold nothing that a terminal or a browser would act on.
 pub fn profiling_report(report: &Report) -> Vec<u8> {
+    let activity = &report.activity;
+    let scope = Scope::new(report, activity);
     let stats = |found: &marey_analysis::Iterations| IterationStats::new(found);
     let first = report.iterations.first().map(stats);
     bytes_of(&Document {
@@ -63,6 +88,8 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         timestamp: seconds(report.run.start_unix_ns),
         run: RunObject::new(&report.run),
         status: StatusObject::new(&report.status),
+        session_info: SessionInfo::new(report),
+        summary: Summary::new(activity),
         timing_stats: Pairs(
             report
                 .sections
@@ -87,14 +114,15 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .map(SectionObject::new)
             .collect(),
         under_no_section: UnderNoSectionObject::new(report),
+        stage_analysis: StageAnalysis::new(&activity.stages),
         memory: report
             .memory
             .as_ref()
             .map(|memory| MemoryAnalysis::new(report, memory)),
-        cache_analysis: report
-            .caches
-            .as_ref()
-            .map(|caches| CacheAnalysis::new(report, caches)),
+        gpu_metrics: GpuMetrics::new(scope),
+        cpu_metrics: CpuMetrics::new(scope),
+        streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
+        cache_analysis: CacheAnalysis::new(activity),
         counters: Pairs(
             report
                 .counters
@@ -109,12 +137,12 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .map(AttributedObject::new)
             .collect(),
         section_attributes_left_out: report.attributes.n_calls_left_out,
-        sessions: report.sessions.iter().map(SessionObject::new).collect(),
-        events: report
-            .events
+        sessions: report
+            .sessions
             .iter()
-            .map(|event| EventObject::new(&report.run, event))
+            .map(|session| SessionObject::new(report, session))
             .collect(),
+        events: EventObject::of(activity),
         data_quality: DataQuality::new(report),
     })
 }

@@ -1,7 +1,9 @@
 //! `data_quality`: how far the figures can be trusted.
 
+use marey_analysis::SamplerUse;
 use serde::Serialize;
 
+use super::figures::PERCENT;
 use super::{Pairs, seconds};
 use crate::model::{OpenCall, Report};
 
@@ -15,6 +17,26 @@ pub(super) struct DataQuality<'a> {
     losses: Pairs<&'static str, u64>,
     warnings: &'a [String],
     open_sections: Vec<OpenObject<'a>>,
+    sections_missing: u64,
+    samplers: Pairs<&'a str, SamplerObject>,
+    unavailable: Vec<UnavailableObject<'a>>,
+}
+
+/// One sampler: what it cost, and whether it kept its times.
+#[derive(Serialize)]
+struct SamplerObject {
+    missed_rounds: Option<f64>,
+    late_avg_s: Option<f64>,
+    late_max_s: Option<f64>,
+    cpu_s: Option<f64>,
+    cpu_percent_of_a_core: Option<f64>,
+}
+
+/// Something that could not be read.
+#[derive(Serialize)]
+struct UnavailableObject<'a> {
+    what: &'a str,
+    why: &'a str,
 }
 
 #[derive(Serialize)]
@@ -37,6 +59,7 @@ struct OpenObject<'a> {
 impl<'a> DataQuality<'a> {
     pub(super) fn new(report: &'a Report) -> Self {
         let quality = &report.quality;
+        let telemetry = &report.activity.telemetry;
         let losses = quality.losses.iter();
         Self {
             is_complete: quality.is_complete,
@@ -59,6 +82,37 @@ impl<'a> DataQuality<'a> {
                 .iter()
                 .map(|open| OpenObject::new(report, open))
                 .collect(),
+            sections_missing: report
+                .session
+                .as_ref()
+                .map_or(0, |session| session.n_sections_missing),
+            samplers: Pairs(
+                telemetry
+                    .samplers
+                    .iter()
+                    .map(|sampler| (sampler.name.as_str(), SamplerObject::new(sampler)))
+                    .collect(),
+            ),
+            unavailable: quality
+                .unavailable
+                .iter()
+                .map(|missing| UnavailableObject {
+                    what: &missing.what,
+                    why: &missing.why,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl SamplerObject {
+    fn new(sampler: &SamplerUse) -> Self {
+        Self {
+            missed_rounds: sampler.missed,
+            late_avg_s: sampler.late_s.map(|late| late.mean),
+            late_max_s: sampler.late_s.map(|late| late.max),
+            cpu_s: sampler.cpu.map(|cpu| cpu.total),
+            cpu_percent_of_a_core: sampler.cpu.map(|cpu| cpu.per_second.mean * PERCENT),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! `run`, `status`, `sessions` and `events`.
+//! `run`, `status` and `events`.
 
 use serde::Serialize;
 
 use super::{Pairs, seconds};
-use crate::model::{EventMoment, NamedValues, RunFacts, RunStatus, SessionFacts, StatusKind};
+use crate::model::{Activity, EventMoment, NamedValues, RunFacts, RunStatus, StatusKind};
 
 /// `run` of the report.
 #[derive(Serialize)]
@@ -27,15 +27,6 @@ pub(super) struct StatusObject<'a> {
     signal: Option<i32>,
     reason: Option<&'a str>,
     text: String,
-}
-
-/// One session.
-#[derive(Serialize)]
-pub(super) struct SessionObject<'a> {
-    name: &'a str,
-    start: f64,
-    duration: Option<f64>,
-    tags: &'a NamedValues,
 }
 
 /// One event.
@@ -86,22 +77,16 @@ impl<'a> StatusObject<'a> {
     }
 }
 
-impl<'a> SessionObject<'a> {
-    pub(super) fn new(session: &'a SessionFacts) -> Self {
-        Self {
-            name: &session.name,
-            start: seconds(session.start_ns),
-            duration: session.duration_ns.map(seconds),
-            tags: &session.tags,
-        }
-    }
-}
-
 impl<'a> EventObject<'a> {
-    pub(super) fn new(run: &RunFacts, event: &'a EventMoment) -> Self {
+    pub(super) fn of(activity: &'a Activity) -> Vec<Self> {
+        let events = activity.events.iter();
+        events.map(|event| Self::new(activity, event)).collect()
+    }
+
+    fn new(activity: &Activity, event: &'a EventMoment) -> Self {
         Self {
             name: &event.name,
-            timestamp: seconds(run.start_unix_ns.saturating_add(event.at_ns)),
+            timestamp: seconds(activity.start_unix_ns.saturating_add(event.at_ns)),
             data: &event.data,
         }
     }

@@ -1,26 +1,33 @@
 //! Everything that any format shows, once. Missing is `None`.
 
+mod activity;
 mod attributed;
 mod attributes;
 mod moments;
 mod quality;
 mod run_facts;
+mod session_facts;
 
 use std::collections::BTreeMap;
 
 use marey::Run;
-use marey_analysis::{Caches, Counter, Iterations, Memory, SectionRow, Sections, UnderNoSection};
+use marey_analysis::{
+    Counter, Iterations, Memory, SectionRow, Sections, SessionRun, SessionRuns, UnderNoSection,
+};
 use serde::Serialize;
 
 use crate::quantity::float;
 
+pub use activity::Activity;
 pub use attributed::{AttributeFacts, Attributed, AttributedCallFacts};
 pub use attributes::{AttributeValue, NamedValues};
-pub use moments::{CacheMoment, EventMoment, SessionFacts};
-pub use quality::{Loss, OpenCall, Quality, Synchronised};
+pub use moments::{CacheMoment, EventMoment};
+pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
+pub(crate) use run_facts::run_id;
 pub use run_facts::{RunFacts, RunStatus, StatusKind};
+pub use session_facts::{SessionFacts, SessionScope};
 
-/// What is shown about one run. Names in it are as the user gave them: each format escapes them for itself.
+/// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Where, when and how the process ran.
@@ -33,18 +40,16 @@ pub struct Report {
     pub iterations: Vec<Iterations>,
     /// Memory readings; `None` when there were none.
     pub memory: Option<Memory>,
-    /// What caches did; `None` when they said nothing.
-    pub caches: Option<Caches>,
-    /// Each cache event, in order of time.
-    pub cache_timeline: Vec<CacheMoment>,
     /// Readings of each counter.
     pub counters: Vec<Counter>,
     /// What was said about single calls.
     pub attributes: Attributed,
-    /// Named intervals, in order of their start.
+    /// Stages, the machine meanwhile, streaming, caches and events.
+    pub activity: Activity,
+    /// The session that the report is about; `None` when it is about the whole run.
+    pub session: Option<SessionScope>,
+    /// Named intervals, in order of their start. In the report of a session those that are nested in it.
     pub sessions: Vec<SessionFacts>,
-    /// Points in time, in order.
-    pub events: Vec<EventMoment>,
     /// `sections.under_no_section` as a share of the wall time, 0 to 1; `None` when it is not known.
     pub under_no_section_ratio: Option<f64>,
     /// How far the figures can be trusted.
@@ -56,7 +61,34 @@ pub struct Report {
 impl Report {
     /// Asks every question about the run.
     pub fn new(run: &Run) -> Self {
-        let sections = marey_analysis::sections(run);
+        let sessions = SessionFacts::of(run, &SessionRuns::new(run), 0);
+        Self::about(run, marey_analysis::sections(run), sessions)
+    }
+
+    /// Asks every question about one session: an index into `Run::sessions`. `None` when there is no such session.
+    pub fn of_session(run: &Run, session: usize) -> Option<Self> {
+        let session = SessionRuns::new(run).get(session)?;
+        Some(Self::about_session(run, &session))
+    }
+
+    /// The report of each session, in the order of `Run::sessions`; cheaper than one by one.
+    pub fn of_sessions(run: &Run) -> impl Iterator<Item = Self> + '_ {
+        let runs = SessionRuns::new(run);
+        let sessions = 0..run.sessions.len();
+        sessions.filter_map(move |session| Some(Self::about_session(run, &runs.get(session)?)))
+    }
+
+    fn about_session(run: &Run, session: &SessionRun) -> Self {
+        let runs = SessionRuns::within(session);
+        let nested = SessionFacts::of(&session.run, &runs, 1);
+        let mut report = Self::about(&session.run, session.sections(), nested);
+        // The run stays the same one.
+        report.run.id = run_id(run);
+        report.session = SessionScope::new(session);
+        report
+    }
+
+    fn about(run: &Run, sections: Sections, sessions: Vec<SessionFacts>) -> Self {
         let attributes = marey_analysis::attributes(run);
         let rows = sections.tree.iter().enumerate();
         let rows_by_node = rows.map(|(index, row)| (row.node, index)).collect();
@@ -65,15 +97,11 @@ impl Report {
             status: RunStatus::new(&run.status),
             iterations: marey_analysis::iterations(run),
             memory: marey_analysis::memory(run),
-            caches: marey_analysis::caches(run),
-            cache_timeline: run.cache_events.iter().map(CacheMoment::new).collect(),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),
-            sessions: marey_analysis::sessions(run)
-                .into_iter()
-                .map(SessionFacts::new)
-                .collect(),
-            events: run.events.iter().map(EventMoment::new).collect(),
+            activity: Activity::new(run, &sections),
+            session: None,
+            sessions,
             under_no_section_ratio: under_no_section_ratio(&sections),
             quality: Quality::new(run, &attributes.synchronised),
             sections,

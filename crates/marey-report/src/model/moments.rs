@@ -1,23 +1,9 @@
-//! What happened when: sessions, events and cache decisions.
+//! What happened when: events and cache decisions.
 
 use marey::{CacheEvent, CacheOutcome, Event};
-use marey_analysis::SessionRow;
 use serde::Serialize;
 
 use super::attributes::NamedValues;
-
-/// A named interval of the run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SessionFacts {
-    /// As the user gave it; not safe to print.
-    pub name: String,
-    /// When it began, since the start of the run.
-    pub start_ns: u64,
-    /// How long it took; `None` if it was open when the capture ended.
-    pub duration_ns: Option<u64>,
-    /// The user's tags.
-    pub tags: NamedValues,
-}
 
 /// A point in time with a name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,17 +37,6 @@ pub struct CacheMoment {
     pub held_bytes: Option<u64>,
     /// Anything else that the user gave.
     pub data: NamedValues,
-}
-
-impl SessionFacts {
-    pub(super) fn new(session: SessionRow) -> Self {
-        Self {
-            tags: NamedValues::new(&session.tags),
-            name: session.name,
-            start_ns: session.start_ns,
-            duration_ns: session.duration_ns,
-        }
-    }
 }
 
 impl EventMoment {

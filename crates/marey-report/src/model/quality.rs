@@ -1,6 +1,6 @@
 //! How far the figures can be trusted: what was lost, what was odd, what had not ended.
 
-use marey::{Losses, Run, Status};
+use marey::{Losses, Run, Status, Unavailable};
 use marey_analysis::SynchronisedRow;
 use serde::Serialize;
 
@@ -19,6 +19,17 @@ pub struct Quality {
     pub warnings: Vec<String>,
     /// Sections that had not ended.
     pub open: Vec<OpenCall>,
+    /// What of the machine was not read, and why.
+    pub unavailable: Vec<NotRead>,
+}
+
+/// Something of the machine that was not read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotRead {
+    /// A source, a series with its subject, or a key of the report.
+    pub what: String,
+    /// In words for a user.
+    pub why: String,
 }
 
 /// A call path that was synchronised with the GPU.
@@ -80,6 +91,7 @@ impl Quality {
                     so_far_ns: run.wall_ns.saturating_sub(open.start_ns),
                 })
                 .collect(),
+            unavailable: unavailable(run),
         }
     }
 }
@@ -92,6 +104,27 @@ impl Synchronised {
             is_at_least: row.is_at_least,
         }
     }
+}
+
+/// What samplers could not read; then what no sampler of this run was there for.
+fn unavailable(run: &Run) -> Vec<NotRead> {
+    let not_read = |what: &str, why: &str| NotRead {
+        what: what.into(),
+        why: why.into(),
+    };
+    let said = run.unavailable.iter();
+    let mut found: Vec<NotRead> = said.map(|u| not_read(&u.what, &u.why)).collect();
+    let is_sampler = |name: &str| name.starts_with("sampler.");
+    let is_of_gpu = |name: &str| name.starts_with("gpu.");
+    let names = || run.series.iter().map(|s| s.info.name.as_str());
+    let says_gpu = |u: &Unavailable| u.what.contains("gpu") || u.what.contains("nvml");
+    if !names().any(is_of_gpu) && !run.unavailable.iter().any(says_gpu) {
+        found.push(not_read("gpu_metrics", "no GPU was sampled"));
+    }
+    if !names().any(|name| !is_of_gpu(name) && !is_sampler(name)) {
+        found.push(not_read("cpu_metrics", "the machine was not sampled"));
+    }
+    found
 }
 
 fn how_measured(clock: &str) -> String {

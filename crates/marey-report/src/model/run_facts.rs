@@ -63,12 +63,7 @@ impl RunFacts {
         let known = |text: &String| (!text.is_empty()).then(|| text.clone());
         let host = known(&info.host);
         Self {
-            id: format!(
-                "{}-{}-{}",
-                host.as_deref().unwrap_or("unknown"),
-                info.pid,
-                info.start_unix_ns
-            ),
+            id: run_id(run),
             job_id: known(&info.job_id),
             host,
             pid: info.pid,
@@ -81,6 +76,14 @@ impl RunFacts {
             facts: info.facts.clone(),
         }
     }
+}
+
+/// Host, process id and start.
+pub(crate) fn run_id(run: &Run) -> String {
+    let info = &run.info;
+    let host = Some(info.host.as_str()).filter(|host| !host.is_empty());
+    let host = host.unwrap_or("unknown");
+    format!("{host}-{}-{}", info.pid, info.start_unix_ns)
 }
 
 impl RunStatus {
@@ -104,6 +107,11 @@ impl RunStatus {
                 ..of_kind(StatusKind::Killed)
             },
         }
+    }
+
+    /// It will not go on.
+    pub fn has_ended(&self) -> bool {
+        self.kind != StatusKind::Running
     }
 
     /// One sentence fragment; the reason in it is as the user gave it.

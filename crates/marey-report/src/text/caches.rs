@@ -16,7 +16,7 @@ const DETAILS_WIDTH: usize = 100;
 
 /// Each cache, then the timeline; `None` when no cache said anything.
 pub(super) fn table(report: &Report) -> Option<String> {
-    let caches = report.caches.as_ref()?;
+    let caches = report.activity.caches.as_ref()?;
     let headers = [
         "Cache",
         "Lookups",
@@ -41,7 +41,7 @@ pub(super) fn table(report: &Report) -> Option<String> {
     let more = caches.each.len().saturating_sub(MAX_CACHES);
     let notes = (more > 0).then(|| format!("… and {more} more"));
     let text = table.block("CACHES - Hits over Lookups", notes.as_slice());
-    Some(text + "\n" + &timeline(&report.cache_timeline))
+    Some(text + "\n" + &timeline(&report.activity.cache_timeline))
 }
 
 fn timeline(moments: &[CacheMoment]) -> String {

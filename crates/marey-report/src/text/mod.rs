@@ -6,6 +6,7 @@ mod caches;
 mod columns;
 mod counters;
 mod iterations;
+mod machine;
 mod memory;
 mod quality;
 mod sections;
@@ -36,6 +37,7 @@ pub fn summary(report: &Report) -> String {
     parts.push(sections::tree(report));
     parts.extend(iterations::steadiness(report));
     parts.extend(memory::details(report));
+    parts.extend(machine::table(report));
     parts.extend(caches::table(report));
     parts.extend(counters::table(report));
     parts.extend(attributes::table(report));

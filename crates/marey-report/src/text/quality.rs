@@ -1,5 +1,6 @@
 //! How the run ended, and how far the figures can be trusted.
 
+use super::machine;
 use super::sections::shown_path;
 use crate::escape::{cut, visible};
 use crate::model::{OpenCall, Report, Synchronised};
@@ -29,6 +30,13 @@ pub(super) fn lines(report: &Report) -> String {
         let what = if loss.is_only_risk { "Note" } else { "Lost" };
         lines.push(format!("{what}: {} {}", loss.count, loss.meaning));
     }
+    if let Some(session) = report.session.as_ref().filter(|s| s.n_sections_missing > 0) {
+        lines.push(format!(
+            "Lost: {} of the run may have been this session's: its counts are of recorded sections only",
+            counted(session.n_sections_missing, "section", "sections")
+        ));
+    }
+    lines.extend(machine::late_samplers(report));
     for warning in &quality.warnings {
         lines.push(format!("Warning: {}", visible(warning)));
     }

@@ -2,26 +2,61 @@
 
 use super::columns::{Columns, Last};
 use crate::escape::{cut, visible};
-use crate::model::{NamedValues, Report};
-use crate::quantity::{duration_ns, time_s};
+use crate::model::{NamedValues, Report, SessionFacts};
+use crate::quantity::{duration_ns, known, time_s};
+
+/// More rows than this do not help anybody on a terminal.
+const MAX_ROWS: usize = 40;
 
 /// Each session with its tags; `None` when there were none.
 pub(super) fn table(report: &Report) -> Option<String> {
     if report.sessions.is_empty() {
         return None;
     }
-    let mut table = Columns::new(&["Session", "Start", "Duration", "Tags"], Last::Text);
-    for session in &report.sessions {
-        table.row(vec![
+    let streams = |session: &SessionFacts| session.activity.streaming.is_some();
+    let has_frames = report.sessions.iter().any(streams);
+    let headers: &[&str] = if has_frames {
+        &["Session", "Start", "Duration", "Frames", "FPS", "Tags"]
+    } else {
+        &["Session", "Start", "Duration", "Tags"]
+    };
+    let mut table = Columns::new(headers, Last::Text);
+    for session in report.sessions.iter().take(MAX_ROWS) {
+        let mut cells = vec![
             cut(&session.name, 48),
             format!("{} s", time_s(session.start_ns)),
             session
                 .duration_ns
                 .map_or_else(|| "not ended".into(), duration_ns),
-            tags(&session.tags),
-        ]);
+        ];
+        if has_frames {
+            cells.extend(frames(session));
+        }
+        cells.push(tags(&session.tags));
+        table.row(cells);
     }
-    Some(table.block("SESSIONS", &[]))
+    let mut notes = Vec::new();
+    if report.sessions.len() > MAX_ROWS {
+        notes.push(format!("… and {} more", report.sessions.len() - MAX_ROWS));
+    }
+    if has_frames {
+        notes.push(
+            "FPS: frames delivered after the first delivery, in a second from it to the last."
+                .into(),
+        );
+    }
+    Some(table.block("SESSIONS", &notes))
+}
+
+/// Frames that it delivered, and how many a second.
+fn frames(session: &SessionFacts) -> [String; 2] {
+    let streaming = session.activity.streaming.as_ref();
+    [
+        known(streaming.and_then(|s| s.frames), |n| n.to_string()),
+        known(streaming.and_then(|s| s.frames_per_second), |fps| {
+            format!("{fps:.2}")
+        }),
+    ]
 }
 
 fn tags(tags: &NamedValues) -> String {

@@ -1,11 +1,12 @@
 //! Names from users never become markup, paths or control codes, in any format.
 
 use marey::{
-    CacheEvent, CacheOutcome, MemoryReading, MemorySource, Run, RunBuilder, Status, Value,
+    CacheEvent, CacheOutcome, MemoryReading, MemorySource, Run, RunBuilder, SeriesInfo, Status,
+    Unavailable, Unit, Value,
 };
 use marey_report::{
     Report, cache_markdown, iteration_summary, memory_log, memory_summary, profiling_report,
-    summary, timing_summary,
+    raw_profiling_data, summary, timing_summary,
 };
 
 const HOSTILE: &str = "</script>\x1b[31m\n\r| ../../etc \u{202e}\u{9b}2J\u{0}\"\\";
@@ -28,6 +29,26 @@ fn hostile_run() -> Run {
                 .attributes(vec![("sync".into(), true.into())]);
         })
         .counter(HOSTILE, 2, 0.5)
+        .with(|run| {
+            run.info.facts.push(("gpu.0.uuid".into(), HOSTILE.into()));
+            run.info.facts.push(("gpu.0.name".into(), HOSTILE.into()));
+            run.unavailable = vec![Unavailable {
+                what: HOSTILE.into(),
+                why: HOSTILE.into(),
+            }];
+        })
+        .series(
+            SeriesInfo::gauge("gpu.temperature", HOSTILE, Unit::Celsius),
+            &[(1, 1.0), (2, 2.0)],
+        )
+        .series(
+            SeriesInfo::cumulative("disk.busy", HOSTILE, Unit::Seconds),
+            &[(1, 0.0), (2, 1.0)],
+        )
+        .series(
+            SeriesInfo::cumulative("sampler.missed", HOSTILE, Unit::Count),
+            &[(1, 0.0), (2, 1.0)],
+        )
         .open(HOSTILE, 6, |_| {})
         .session(HOSTILE, 0, None, attributes.clone())
         .event(HOSTILE, 3, attributes.clone())
@@ -93,6 +114,9 @@ fn a_name_adds_no_cell_and_no_tag_to_markdown() {
 #[test]
 fn json_gives_the_name_back_as_it_was_and_stays_harmless() {
     let report = Report::new(&hostile_run());
+    let raw = String::from_utf8(raw_profiling_data(&hostile_run(), Some(0)).unwrap()).unwrap();
+    assert_harmless(&raw);
+    assert!(!raw.contains('<'));
     for bytes in [profiling_report(&report), memory_log(&report)] {
         let text = String::from_utf8(bytes).unwrap();
         assert_harmless(&text);

@@ -12,8 +12,9 @@
 //! ```
 
 use marey::{
-    CacheEvent, CacheOutcome, Losses, MemoryReading, MemorySource, Run, RunBuilder, RunInfo,
-    Section, Status, Value, Warning, Within,
+    CacheEvent, CacheOutcome, Generation, Losses, MemoryReading, MemorySource, Run, RunBuilder,
+    RunInfo, Section, SeriesInfo, Status, StreamingEvent, Unavailable, Unit, Value, Warning,
+    Within,
 };
 
 const MS: u64 = 1_000_000;
@@ -26,6 +27,134 @@ pub(crate) fn latent_video() -> Run {
         .thread("writer")
         .section("save", 88 * MS, 97 * MS, |_| {})
         .finish(100 * MS)
+}
+
+/// The same run with samplers: twice as long between readings as a real one would take for so short a run.
+///
+/// ```text
+/// ms        0     10   20   30    40    50   60   70    80    90   100
+/// read        ^             ^            ^             ^             ^     at 1, 25, 50, 75, 99
+/// stream                                                 3     3   3       at 80, 90, 95
+/// ```
+pub(crate) fn sampled_latent_video() -> Run {
+    let builder = RunBuilder::new().with(|run| *run = latent_video());
+    let frames = |at_ms: u64| {
+        let event = StreamingEvent {
+            frames: Some(3),
+            encoding_ns: Some(2 * MS),
+            network_latency_ns: None,
+            buffer_occupancy: Some(0.5),
+        };
+        (at_ms * MS, event)
+    };
+    let mut builder = host(gpu(builder));
+    for (at_ns, event) in [80, 90, 95].map(frames) {
+        builder = builder.generation(at_ns, None, Generation::Streaming(event));
+    }
+    let mut run = builder.finish(100 * MS);
+    run.info.facts.extend(
+        [
+            ("host.cpus", "4"),
+            ("host.memory_bytes", "34359738368"),
+            ("gpu.0.uuid", "GPU-5f3c"),
+            ("gpu.0.name", "NVIDIA H200"),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned())),
+    );
+    run.unavailable = vec![Unavailable {
+        what: "gpu.ecc.corrected GPU-5f3c".into(),
+        why: "this GPU does not count them".into(),
+    }];
+    run
+}
+
+/// What was read at 1, 25, 50, 75 and 99 ms.
+fn readings(values: [f64; 5]) -> [(u64, f64); 5] {
+    let times = [1, 25, 50, 75, 99];
+    std::array::from_fn(|n| (times[n] * MS, values[n]))
+}
+
+fn host(builder: RunBuilder) -> RunBuilder {
+    let mib = |values: [f64; 5]| readings(values.map(|v| v * 1_048_576.0));
+    let total = |name: &str, unit| SeriesInfo::cumulative(name, "", unit);
+    let gauge = |name: &str| SeriesInfo::gauge(name, "", Unit::Bytes);
+    builder
+        .series(
+            total("host.cpu.busy", Unit::Seconds),
+            &readings([50.0, 50.024, 50.124, 50.149, 50.173]),
+        )
+        .series(
+            total("process.cpu.user", Unit::Seconds),
+            &readings([1.0, 1.018, 1.093, 1.098, 1.11]),
+        )
+        .series(
+            total("process.cpu.system", Unit::Seconds),
+            &readings([0.5, 0.506, 0.506, 0.506, 0.506]),
+        )
+        .series(
+            gauge("host.memory.used"),
+            &mib([9000.0, 12000.0, 15000.0, 14000.0, 11000.0]),
+        )
+        .series(
+            gauge("process.memory.resident"),
+            &mib([800.0, 2000.0, 2100.0, 2000.0, 3000.0]),
+        )
+        .series(
+            total("process.disk.read", Unit::Bytes),
+            &mib([10.0, 42.0, 42.0, 42.0, 42.0]),
+        )
+        .series(
+            total("process.io.read", Unit::Bytes),
+            &mib([10.0, 138.0, 138.0, 138.0, 138.0]),
+        )
+        .series(
+            total("host.swap.out", Unit::Bytes),
+            &mib([5.0, 5.0, 7.0, 7.0, 7.0]),
+        )
+        .series(gauge("host.swap.used"), &mib([5.0, 5.0, 7.0, 7.0, 7.0]))
+        .series(
+            total("pressure.io.some", Unit::Seconds),
+            &readings([0.0, 0.012, 0.012, 0.012, 0.012]),
+        )
+        .series(
+            SeriesInfo::gauge("sampler.late", "host", Unit::Seconds),
+            &readings([0.0, 0.001, 0.005, 0.0, 0.0]),
+        )
+        .series(
+            SeriesInfo::cumulative("sampler.missed", "host", Unit::Count),
+            &readings([0.0, 0.0, 2.0, 2.0, 2.0]),
+        )
+        .series(
+            SeriesInfo::cumulative("sampler.cpu", "host", Unit::Seconds),
+            &readings([0.0, 0.0001, 0.0002, 0.0003, 0.00049]),
+        )
+}
+
+fn gpu(builder: RunBuilder) -> RunBuilder {
+    let gauge = |name: &str, unit| SeriesInfo::gauge(name, "GPU-5f3c", unit);
+    let gib = |values: [f64; 5]| readings(values.map(|v| v * 1_073_741_824.0));
+    builder
+        .series(
+            gauge("gpu.memory.used", Unit::Bytes),
+            &gib([1.0, 9.0, 12.0, 10.0, 4.0]),
+        )
+        .series(gauge("gpu.memory.total", Unit::Bytes), &gib([140.0; 5]))
+        .series(
+            gauge("gpu.utilization", Unit::Ratio),
+            &readings([0.0, 0.5, 1.0, 0.9, 0.1]),
+        )
+        .series(
+            gauge("gpu.temperature", Unit::Celsius),
+            &readings([41.0, 60.0, 72.0, 74.0, 66.0]),
+        )
+        .series(
+            gauge("gpu.power", Unit::Watts),
+            &readings([100.0, 400.0, 600.0, 600.0, 200.0]),
+        )
+        .series(
+            gauge("gpu.throttle", Unit::Bits),
+            &readings([1.0, 0.0, 4.0, 0.0, 1.0]),
+        )
 }
 
 /// The same run, killed while it decoded, with a small ring and a damaged capture.

@@ -17,7 +17,7 @@ fn shown(bytes: Vec<u8>) -> String {
 }
 
 #[track_caller]
-fn assert_follows_schema(document: &Value) {
+pub(crate) fn assert_follows_schema(document: &Value) {
     let schema: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let validator = jsonschema::draft202012::new(&schema).expect("the schema is sound");
     let errors: Vec<String> = validator

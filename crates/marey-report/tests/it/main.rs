@@ -3,4 +3,6 @@
 mod escaping;
 mod example;
 mod json;
+mod machine;
+mod session;
 mod text;

@@ -69,7 +69,7 @@ pub(super) fn cpu(sampled: &Sampled<'_>) -> Option<CpuUse> {
     let of_machine = |name: &str| {
         let rate = sampled.growth(name, "")?.per_second;
         let cores = n_cores.filter(|n| *n > 0)?;
-        Some(rate.scaled(1.0 / float(cores)))
+        Some(rate.scaled(1.0 / float(cores)).at_most_all())
     };
     let found = CpuUse {
         n_cores,
@@ -109,7 +109,7 @@ fn cores(sampled: &Sampled<'_>) -> Vec<CoreUse> {
     let core = |core: &str| {
         Some(CoreUse {
             core: core.to_owned(),
-            busy_ratio: sampled.growth(name, core)?.per_second,
+            busy_ratio: sampled.growth(name, core)?.per_second.at_most_all(),
         })
     };
     sampled
@@ -224,6 +224,19 @@ mod tests {
         let cores: Vec<&str> = cpu.cores.iter().map(|c| c.core.as_str()).collect();
         assert_eq!(cores, ["2", "10"]);
         assert_eq!(cpu.n_cores, Some(2));
+    }
+
+    #[test]
+    fn a_coarse_tick_does_not_make_a_core_more_than_busy() {
+        let run = RunBuilder::new()
+            .series(seconds("core.cpu.busy", "0"), &[(0, 0.0), (SECOND, 1.01)])
+            .series(seconds("host.cpu.busy", ""), &[(0, 0.0), (SECOND, 1.01)])
+            .finish(SECOND);
+        let found = telemetry(&run);
+        let cpu = found.cpu.unwrap();
+        assert_eq!(cpu.cores[0].busy_ratio.max, 1.0);
+        assert_eq!(cpu.busy_ratio.unwrap().mean, 1.0);
+        assert_eq!(found.cpu_timeline[1].busy_ratio, Some(1.0));
     }
 
     #[test]

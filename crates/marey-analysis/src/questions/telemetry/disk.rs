@@ -90,7 +90,7 @@ fn devices(sampled: &Sampled<'_>) -> Vec<DeviceUse> {
             device: device.to_owned(),
             read,
             written,
-            busy_ratio: busy.map(|busy| busy.per_second),
+            busy_ratio: busy.map(|busy| busy.per_second.at_most_all()),
         };
         (read.is_some() || written.is_some() || busy.is_some()).then_some(found)
     };

@@ -72,6 +72,29 @@ pub struct GpuUse {
     pub others: Vec<GpuMetric>,
 }
 
+/// Hotter than this a GPU is about to throttle, in degrees Celsius.
+const HOT: f64 = 85.0;
+
+impl GpuUse {
+    /// It was hotter than 85 °C, or held its clocks down for heat. `None` when neither was read.
+    pub fn is_at_thermal_risk(&self) -> Option<bool> {
+        let was_hot = self.temperature.map(|t| t.max > HOT);
+        let was_throttled = self.throttling.map(|t| t.was_thermal);
+        match (was_hot, was_throttled) {
+            (Some(hot), Some(throttled)) => Some(hot || throttled),
+            (known, None) | (None, known) => known,
+        }
+    }
+}
+
+impl Gpus {
+    /// One of them was at risk; `None` when that is known of none.
+    pub fn is_any_at_thermal_risk(&self) -> Option<bool> {
+        let known = self.each.iter().filter_map(GpuUse::is_at_thermal_risk);
+        known.reduce(|a, b| a || b)
+    }
+}
+
 /// A reading that not every GPU has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuMetric {
@@ -425,6 +448,27 @@ mod tests {
         assert_eq!(gpus.n_readings, 2);
         assert_eq!(gpus.each[1].name.as_deref(), Some("H200"));
         assert_eq!(gpus.each[0].name, None);
+    }
+
+    #[test]
+    fn heat_is_a_risk_above_85_degrees_and_when_it_throttles() {
+        let at_risk = |temperature: f64, bits: f64| {
+            let run = RunBuilder::new()
+                .series(
+                    drawn("gpu.temperature", "GPU-1", Unit::Celsius),
+                    &every_half_second(&[60.0, temperature]),
+                )
+                .series(
+                    drawn("gpu.throttle", "GPU-1", Unit::Bits),
+                    &every_half_second(&[1.0, bits]),
+                )
+                .finish(SECOND);
+            telemetry(&run).gpus.unwrap().is_any_at_thermal_risk()
+        };
+        assert_eq!(at_risk(85.0, 1.0), Some(false));
+        assert_eq!(at_risk(86.0, 1.0), Some(true));
+        assert_eq!(at_risk(60.0, 64.0), Some(true));
+        assert_eq!(GpuUse::default().is_at_thermal_risk(), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::sampled::Sampled;
 use crate::readings::{Figures, Growth};
+use crate::stats::float;
 
 /// Memory of the machine, the process and its control group, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -37,6 +38,12 @@ pub struct HostMemory {
 }
 
 impl HostMemory {
+    /// Highest share of the machine's memory that was in use, 0 to 1; `None` when either is not known.
+    pub fn peak_used_ratio(&self) -> Option<f64> {
+        let total_bytes = self.total_bytes.filter(|bytes| *bytes > 0)?;
+        Some(self.used?.max / float(total_bytes))
+    }
+
     /// Something was written to swap or read back, or the process lay there in part.
     pub fn has_swapped(&self) -> bool {
         let moved = [self.swapped_in, self.swapped_out];

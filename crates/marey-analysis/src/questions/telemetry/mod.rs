@@ -46,11 +46,21 @@ pub struct Telemetry {
     pub gpus: Option<Gpus>,
     /// Each sampler, by name.
     pub samplers: Vec<SamplerUse>,
+    /// Rounds in which the machine was read: readings of the series that has most of them.
+    pub n_host_readings: u64,
     /// The machine over time, a point a reading.
     pub cpu_timeline: Vec<CpuPoint>,
     /// What could not be read, and why.
     #[serde(skip)]
     pub unavailable: Vec<Unavailable>,
+}
+
+impl Telemetry {
+    /// Something of the machine itself was read, not only of GPUs.
+    pub fn has_machine(&self) -> bool {
+        let has_memory = self.memory.is_some() || self.disk.is_some();
+        self.cpu.is_some() || has_memory || self.pressure.is_some() || !self.network.is_empty()
+    }
 }
 
 /// Figures of all that was sampled.
@@ -64,6 +74,7 @@ pub fn telemetry(run: &Run) -> Telemetry {
         network: network::network(&sampled),
         gpus: gpu::gpus(&sampled),
         samplers: sampler::samplers(&sampled),
+        n_host_readings: sampled.n_host_readings(),
         cpu_timeline: timeline::of_machine(&sampled),
         unavailable: run.unavailable.clone(),
     }

@@ -22,7 +22,7 @@ pub struct Pressure {
 }
 
 pub(super) fn pressure(sampled: &Sampled<'_>) -> Option<Pressure> {
-    let share = |name| Some(sampled.growth(name, "")?.per_second);
+    let share = |name| Some(sampled.growth(name, "")?.per_second.at_most_all());
     let found = Pressure {
         cpu_some: share("pressure.cpu.some"),
         memory_some: share("pressure.memory.some"),

@@ -39,6 +39,15 @@ impl<'a> Sampled<'a> {
         self.run.wall_ns
     }
 
+    /// Readings of the series with most of them, but for GPUs and samplers.
+    pub(super) fn n_host_readings(&self) -> u64 {
+        let is_host =
+            |s: &&Named<'_>| !s.name.starts_with("gpu.") && !s.name.starts_with("sampler.");
+        let count = |s: &Named<'_>| s.points.iter().map(|p| u64::from(p.count)).sum();
+        let counts = self.series.iter().filter(is_host).map(count);
+        counts.max().unwrap_or(0)
+    }
+
     /// Readings, at least one.
     pub(super) fn points(&self, name: &str, subject: &str) -> Option<&[SeriesPoint]> {
         let place = self

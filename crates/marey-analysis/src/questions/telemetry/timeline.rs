@@ -46,7 +46,7 @@ pub(super) fn of_machine(sampled: &Sampled<'_>) -> Vec<CpuPoint> {
     let busy_ratio = |at: usize| {
         let reading = nearest(busy, reference, at)?;
         let index = rates.binary_search_by_key(&reading.last_ns, |rate| rate.end_ns);
-        Some(rates[index.ok()?].per_second / cores?)
+        Some((rates[index.ok()?].per_second / cores?).min(1.0))
     };
     (0..reference.len())
         .map(|at| CpuPoint {

@@ -1,0 +1,80 @@
+//! A session of a run, and what it did.
+
+use marey::Run;
+use marey_analysis::{SessionRow, SessionRun, SessionRuns};
+use serde::Serialize;
+
+use super::activity::Activity;
+use super::attributes::NamedValues;
+
+/// A named interval of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionFacts {
+    /// As the user gave it; not safe to print.
+    pub name: String,
+    /// When it began, since the start of the run.
+    pub start_ns: u64,
+    /// How long it took; `None` if it was open when the capture ended.
+    pub duration_ns: Option<u64>,
+    /// The user's tags.
+    pub tags: NamedValues,
+    /// The session that it is nested in: an index into the sessions of the report.
+    pub parent: Option<usize>,
+    /// Sections of the run that were not recorded one by one; some may have been this session's. Its counts are of recorded
+    /// sections only.
+    pub n_sections_missing: u64,
+    /// What it did.
+    pub activity: Activity,
+}
+
+/// The session that a report is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionScope {
+    /// As the user gave it; not safe to print.
+    pub name: String,
+    /// The user's tags.
+    pub tags: NamedValues,
+    /// It had ended when the capture did.
+    pub has_ended: bool,
+    /// As in [`SessionFacts`].
+    pub n_sections_missing: u64,
+}
+
+impl SessionFacts {
+    /// The sessions of a run from the `first` on, in the order of their start. Parents before that are none.
+    pub(super) fn of(run: &Run, runs: &SessionRuns<'_>, first: usize) -> Vec<Self> {
+        let rows = marey_analysis::sessions(run).into_iter().enumerate();
+        rows.skip(first)
+            .filter_map(|(index, row)| {
+                let parent = run.sessions[index].parent.map(|parent| parent as usize);
+                let parent = parent.and_then(|parent| parent.checked_sub(first));
+                Some(Self::new(row, parent, &runs.get(index)?))
+            })
+            .collect()
+    }
+
+    fn new(row: SessionRow, parent: Option<usize>, session: &SessionRun) -> Self {
+        Self {
+            tags: NamedValues::new(&row.tags),
+            name: row.name,
+            start_ns: row.start_ns,
+            duration_ns: row.duration_ns,
+            parent,
+            n_sections_missing: session.n_sections_missing,
+            activity: Activity::new(&session.run, &session.sections()),
+        }
+    }
+}
+
+impl SessionScope {
+    /// Of a session's run, whose first session is that one.
+    pub(super) fn new(session: &SessionRun) -> Option<Self> {
+        let itself = session.run.sessions.first()?;
+        Some(Self {
+            name: itself.name.clone(),
+            tags: NamedValues::new(&itself.tags),
+            has_ended: itself.end_ns.is_some(),
+            n_sections_missing: session.n_sections_missing,
+        })
+    }
+}

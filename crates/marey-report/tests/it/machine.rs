@@ -1,0 +1,205 @@
+//! What samplers read, in text and in the profiling report.
+
+use marey::{Run, RunBuilder, SeriesInfo, Unit};
+use marey_report::{Report, profiling_report, raw_profiling_data, summary};
+use serde_json::{Value, json};
+
+use crate::example::{latent_video, sampled_latent_video};
+use crate::json::assert_follows_schema;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn document(run: &Run) -> Value {
+    serde_json::from_slice(&profiling_report(&Report::new(run))).expect("valid JSON")
+}
+
+/// The lines of the block with this title.
+fn block(text: &str, title: &str) -> String {
+    let from = text
+        .find(&format!("\n{title}\n"))
+        .expect("the block is there");
+    let lines = text[from + 1..].lines();
+    lines
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn the_machine_of_the_example() {
+    let text = summary(&Report::new(&sampled_latent_video()));
+    insta::assert_snapshot!(block(&text, "MACHINE"));
+}
+
+#[test]
+fn the_sessions_of_the_example() {
+    let text = summary(&Report::new(&sampled_latent_video()));
+    insta::assert_snapshot!(block(&text, "SESSIONS"));
+    let expected = "Sampler host: left out 2 rounds, up to 5.00 ms late, took 0.5 % of a core";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn the_report_of_a_sampled_run() {
+    let report = document(&sampled_latent_video());
+    assert_follows_schema(&report);
+    let keys = [
+        "session_info",
+        "summary",
+        "gpu_metrics",
+        "cpu_metrics",
+        "streaming_analysis",
+    ];
+    let shown: serde_json::Map<String, Value> = keys
+        .iter()
+        .map(|key| ((*key).to_owned(), report[key].clone()))
+        .collect();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&shown).unwrap());
+}
+
+#[test]
+fn a_machine_that_was_not_sampled_is_null_and_said_to_be_so_once() {
+    let report = document(&latent_video());
+    for key in ["gpu_metrics", "cpu_metrics", "streaming_analysis"] {
+        assert_eq!(report[key], Value::Null, "{key}");
+    }
+    assert_eq!(report["summary"]["gpu"], Value::Null);
+    assert_eq!(report["summary"]["cpu"], Value::Null);
+    let expected = json!([
+        {"what": "gpu_metrics", "why": "no GPU was sampled"},
+        {"what": "cpu_metrics", "why": "the machine was not sampled"},
+    ]);
+    assert_eq!(report["data_quality"]["unavailable"], expected);
+    let text = summary(&Report::new(&latent_video()));
+    assert!(!text.contains("MACHINE"), "{text}");
+}
+
+#[test]
+fn a_gpu_that_cannot_be_read_has_no_zeros() {
+    let mut run = RunBuilder::new()
+        .series(
+            SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
+            &[(0, 1.0)],
+        )
+        .finish(SECOND);
+    run.unavailable = vec![marey::Unavailable {
+        what: "nvml".into(),
+        why: "libnvidia-ml.so.1 was not found".into(),
+    }];
+    let report = document(&run);
+    assert_follows_schema(&report);
+    assert_eq!(report["gpu_metrics"], Value::Null);
+    let expected = json!([{"what": "nvml", "why": "libnvidia-ml.so.1 was not found"}]);
+    assert_eq!(report["data_quality"]["unavailable"], expected);
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(text.matches("libnvidia-ml").count(), 1);
+    let shown = summary(&Report::new(&run));
+    let expected = "GPU: not available: libnvidia-ml.so.1 was not found.";
+    assert!(shown.contains(expected), "{shown}");
+    // One reading of memory has no rate beside it.
+    assert_eq!(report["cpu_metrics"]["cpu_analysis"], Value::Null);
+    assert_eq!(report["cpu_metrics"]["total_samples"], 1);
+}
+
+#[test]
+fn a_gpu_without_utilisation_has_the_rest() {
+    let run = RunBuilder::new()
+        .series(
+            SeriesInfo::gauge("gpu.temperature", "MIG-1", Unit::Celsius),
+            &[(0, 70.0), (SECOND, 90.0)],
+        )
+        .finish(SECOND);
+    let report = document(&run);
+    assert_follows_schema(&report);
+    let gpu = &report["gpu_metrics"];
+    assert_eq!(gpu["utilization_analysis"], Value::Null);
+    assert_eq!(gpu["memory_analysis"], Value::Null);
+    assert_eq!(gpu["temperature_analysis"]["thermal_throttling_risk"], true);
+    assert_eq!(gpu["timeline"][0]["utilization"], Value::Null);
+    assert_eq!(report["summary"]["gpu"]["avg_gpu_utilization"], Value::Null);
+    assert!(report.get("recommendations").is_none());
+}
+
+#[test]
+fn energy_in_the_report_is_5_56_wh_for_100_readings_of_400_w() {
+    // The original said 555.6 Wh.
+    let at = |n: u64| (SECOND / 4 + n * SECOND / 2, 400.0);
+    let readings: Vec<(u64, f64)> = (0..100).map(at).collect();
+    let run = RunBuilder::new()
+        .series(
+            SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts),
+            &readings,
+        )
+        .finish(50 * SECOND);
+    let power = &document(&run)["gpu_metrics"]["power_analysis"];
+    let energy = power["total_energy_wh"].as_f64().unwrap();
+    assert!((energy - 20_000.0 / 3600.0).abs() < 1e-9, "{energy}");
+    assert_eq!(power["energy_source"], "power");
+}
+
+#[test]
+fn several_gpus_have_an_object_each() {
+    let power = |uuid: &str| SeriesInfo::gauge("gpu.power", uuid, Unit::Watts);
+    let run = RunBuilder::new()
+        .series(power("GPU-a"), &[(0, 100.0), (SECOND, 300.0)])
+        .series(power("GPU-b"), &[(0, 50.0), (SECOND, 50.0)])
+        .finish(SECOND);
+    let report = document(&run);
+    assert_follows_schema(&report);
+    let gpus = &report["gpu_metrics"];
+    assert_eq!(gpus["power_analysis"]["peak_power_watts"], 350.0);
+    let of = |uuid: &str| gpus["devices"][uuid]["power_analysis"]["total_energy_joules"].clone();
+    assert_eq!((of("GPU-a"), of("GPU-b")), (json!(200.0), json!(50.0)));
+    assert_eq!(gpus["power_analysis"]["total_energy_joules"], 250.0);
+    assert_eq!(gpus["timeline"][1]["power"], 350.0);
+}
+
+#[test]
+fn nested_stages_are_shares_of_the_wall_time() {
+    // The original said 33.3 % each and a total of 0.61 s for 0.2 s.
+    let ms = 1_000_000;
+    let run = RunBuilder::new()
+        .section("run", 0, 200 * ms, |s| {
+            s.section("denoise", 0, 200 * ms, |s| {
+                s.section("step", 0, 200 * ms, |_| {});
+            });
+        })
+        .finish(200 * ms);
+    let stages = &document(&run)["stage_analysis"];
+    assert_eq!(stages["total_time"], 0.2);
+    for name in ["run", "denoise", "step"] {
+        assert_eq!(
+            stages["stages"][name]["percentage_of_total"], 100.0,
+            "{name}"
+        );
+    }
+    let bottlenecks = stages["bottlenecks"].as_array().unwrap();
+    assert_eq!(bottlenecks.len(), 1);
+    assert_eq!(bottlenecks[0]["stage"], "step");
+}
+
+#[test]
+fn raw_data_are_all_points_of_all_series() {
+    let run = sampled_latent_video();
+    let raw: Value = serde_json::from_slice(&raw_profiling_data(&run, None).unwrap()).unwrap();
+    assert_eq!(raw["session_id"], "workstation-4242-1700000000125000000");
+    assert_eq!(raw["gpu_data"].as_array().unwrap().len(), 6);
+    assert_eq!(raw["cpu_data"].as_array().unwrap().len(), 13);
+    let memory = &raw["gpu_data"][0];
+    assert_eq!(
+        (&memory["name"], &memory["unit"]),
+        (&json!("gpu.memory.used"), &json!("B"))
+    );
+    assert_eq!(memory["points"].as_array().unwrap().len(), 5);
+    assert_eq!(memory["points"][1]["timestamp"], 1_700_000_000.15);
+    assert_eq!(memory["points"][1]["mean"], 9_663_676_416.0);
+    let session: Value =
+        serde_json::from_slice(&raw_profiling_data(&run, Some(0)).unwrap()).unwrap();
+    assert_eq!(session["session_id"], "first prompt");
+    // From 1 ms to 78 ms: the readings at 1, 25, 50 and 75 ms.
+    assert_eq!(
+        session["gpu_data"][0]["points"].as_array().unwrap().len(),
+        4
+    );
+    assert_eq!(raw_profiling_data(&run, Some(2)), None);
+}
