@@ -53,6 +53,7 @@ lint: $(BIN)/marey
 ## Every figure of docs/overhead.md, against its peers.
 bench: $(BIN)/marey
 	cargo bench --locked -p marey --bench recording
+	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py
 
 $(BIN)/maturin: requirements-dev.txt
