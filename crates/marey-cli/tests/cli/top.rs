@@ -148,6 +148,28 @@ fn where_nothing_records_it_is_said_in_one_line() {
 }
 
 #[test]
+fn what_another_version_records_is_not_called_nothing() {
+    let place = Place::new();
+    let program = Program::start(&place, &["section=a"]);
+    let rings = std::fs::read_dir(place.path("rings"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let shared = rings.path().join("process");
+    let mut bytes = std::fs::read(&shared).unwrap();
+    // The second word is the version of the layout.
+    bytes[8] += 1;
+    let other = place.path("rings/1-1");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("process"), bytes).unwrap();
+    drop(program);
+    let said = top(&place, &["--once"]);
+    assert_eq!(said.code, 1);
+    insta::assert_snapshot!(said.err, @"marey: no process of this user records; start one with `marey run -- PROGRAM`; what another version of Marey records, only that version can show");
+}
+
+#[test]
 fn a_live_view_without_a_terminal_is_refused_with_what_to_do() {
     let place = Place::new();
     let said = top(&place, &[]);

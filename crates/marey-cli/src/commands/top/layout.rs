@@ -129,7 +129,6 @@ fn compact(shown: &Shown, columns: usize) -> Vec<Line> {
         phase(shown, columns, false),
     ];
     if let Some(newest) = shown.newest_loop() {
-        let name = shown.look.path(newest.node).pop().unwrap_or_default();
         let rate = shown
             .turns_per_second()
             .map(|rate| format!(" {}", quantity::rate(rate)));
@@ -139,7 +138,8 @@ fn compact(shown: &Shown, columns: usize) -> Vec<Line> {
             quantity::duration_ns(newest.last_ns)
         ) + &rate.unwrap_or_default();
         let room = columns.saturating_sub(width::columns(&figures)).max(8);
-        lines.push(Line::of(Role::Value, escape::cut(name, room)).and(Role::Value, figures));
+        lines
+            .push(Line::of(Role::Value, escape::cut(&newest.name, room)).and(Role::Value, figures));
     }
     lines.extend(rates(shown));
     for lane in shown.lanes.all() {
@@ -199,11 +199,10 @@ fn phase(shown: &Shown, columns: usize, is_labelled: bool) -> Line {
 /// The loop that turned last: as many of its figures as there is room for, most telling first.
 fn turns(shown: &Shown, columns: usize) -> Option<Line> {
     let newest = shown.newest_loop()?;
-    let name = shown.look.path(newest.node).pop().unwrap_or_default();
     let figure = |name: &str, ns: Option<u64>| {
         ns.map(|ns| format!("  {name} {}", quantity::duration_ns(ns)))
     };
-    let of_newest = |quantile| newest.turns.as_ref()?.quantile_ns(quantile);
+    let of_newest = |quantile| newest.newest.quantile_ns(quantile);
     let figures = [
         Some(format!("  {}", newest.count)),
         shown
@@ -214,7 +213,7 @@ fn turns(shown: &Shown, columns: usize) -> Option<Line> {
         figure("p95", of_newest(0.95)),
         Some(format!("  mean {}", quantity::duration(newest.mean_ns()))),
     ];
-    let mut line = label("Loop").and(Role::Value, escape::cut(name, 24));
+    let mut line = label("Loop").and(Role::Value, escape::cut(&newest.name, 24));
     for figure in figures.into_iter().flatten() {
         if line.columns() + width::columns(&figure) > columns {
             break;

@@ -137,8 +137,9 @@ fn tabs(shown: &[&Shown], chosen: usize, columns: usize) -> Line {
             Line::of(Role::Faint, format!(" {name}{mark} "))
         }
     };
-    // From the chosen one to the left as far as there is room, then to the right; the screen cuts.
-    let mut first = chosen;
+    // All, or from the chosen one to the left for half of the width, then to the right; the screen cuts.
+    let all: usize = (0..shown.len()).map(|at| tab(at).columns()).sum();
+    let mut first = if all <= columns { 0 } else { chosen };
     let mut used = tab(chosen).columns();
     while first > 0 && used + tab(first - 1).columns() <= columns / 2 {
         first -= 1;

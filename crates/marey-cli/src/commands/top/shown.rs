@@ -1,7 +1,7 @@
 //! What is shown of one process: its latest look, and what the looks before it add.
 
 use marey::NodeKind;
-use marey::live::{Interval, Look, Process, Totals};
+use marey::live::{Interval, Look, Process, Totals, Turns};
 use marey_report::Metrics;
 
 use super::lanes::Lanes;
@@ -17,10 +17,24 @@ pub(super) struct Shown {
     pub(super) metrics: Metrics,
     pub(super) lanes: Lanes,
     figures: marey_report::Watch,
-    newest_loop: Option<u32>,
+    newest_loop: Option<Loop>,
     turns: TurnRate,
     steps: TurnRate,
     blocks: TurnRate,
+}
+
+/// A loop, wherever in the program it turns: all call paths that end in its name.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    /// Not safe to print.
+    pub(super) name: String,
+    /// Completed turns.
+    pub(super) count: u64,
+    sum_ns: u64,
+    /// The turn that ended last.
+    pub(super) last_ns: u64,
+    /// The newest turns of each call path.
+    pub(super) newest: Turns,
 }
 
 impl Shown {
@@ -74,8 +88,8 @@ impl Shown {
     }
 
     /// The loop that turned last.
-    pub(super) fn newest_loop(&self) -> Option<&Totals> {
-        self.look.newest_loop()
+    pub(super) fn newest_loop(&self) -> Option<&Loop> {
+        self.newest_loop.as_ref()
     }
 
     /// Turns a second of the loop that turned last.
@@ -112,19 +126,51 @@ impl Shown {
 
     fn count_turns(&mut self) {
         let look = &self.look;
-        let newest = look.newest_loop();
-        if newest.map(|totals| totals.node) != self.newest_loop {
-            self.newest_loop = newest.map(|totals| totals.node);
+        let newest = Loop::newest(look);
+        let name = |newest: &Option<Loop>| newest.as_ref().map(|newest| newest.name.clone());
+        if name(&newest) != name(&self.newest_loop) {
             self.turns = TurnRate::default();
         }
-        if let Some(newest) = newest {
+        if let Some(newest) = &newest {
             self.turns.take(look.at_ns, newest.count);
         }
+        self.newest_loop = newest;
         let is_loop = |node| look.kind(node) == NodeKind::Iteration;
         let steps = count_named(look, "step", is_loop);
         self.steps.take(look.at_ns, steps);
         self.blocks
             .take(look.at_ns, count_named(look, "block", |_| true));
+    }
+}
+
+impl Loop {
+    fn newest(look: &Look) -> Option<Self> {
+        let newest = look.newest_loop()?;
+        let name = *look.path(newest.node).last()?;
+        let is_it = |totals: &&Totals| {
+            look.kind(totals.node) == NodeKind::Iteration
+                && look.path(totals.node).last() == Some(&name)
+        };
+        let mut all = Self {
+            name: name.to_owned(),
+            count: 0,
+            sum_ns: 0,
+            last_ns: newest.last_ns,
+            newest: Turns::default(),
+        };
+        for totals in look.totals.iter().filter(is_it) {
+            all.count = all.count.saturating_add(totals.count);
+            all.sum_ns = all.sum_ns.saturating_add(totals.sum_ns);
+            let turns = totals.turns.iter().flat_map(|turns| &turns.newest_ns);
+            all.newest.newest_ns.extend(turns);
+        }
+        Some(all)
+    }
+
+    /// Mean duration of all turns.
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    pub(super) fn mean_ns(&self) -> f64 {
+        self.sum_ns as f64 / self.count.max(1) as f64
     }
 }
 

@@ -294,6 +294,25 @@ fn figures_are_those_of_the_looks() {
 }
 
 #[test]
+fn a_loop_that_turns_in_two_places_is_one_loop() {
+    let mut shown = Shown::new(process(1, None));
+    for second in [1, 5] {
+        let mut look = look(second);
+        let mut nodes = look.nodes.to_vec();
+        nodes.push(node(Some(5), "denoising_step", NodeKind::Iteration));
+        look.nodes = nodes.into();
+        // The other place turned once, before and after.
+        look.totals.push(totals(6, &[400]));
+        shown.take(look);
+    }
+    let screen = screen(&[&shown], (120, 40));
+    // 1 and then 5 turns here, 1 there: 4 more in 4 s; the sum is 4 · 100 + 300 + 400 ms.
+    let expected = "denoising_step  6  1.00 it/s  last 400 ms";
+    assert!(screen.contains(expected), "{screen}");
+    assert!(screen.contains("mean 183 ms"), "{screen}");
+}
+
+#[test]
 fn what_is_not_known_is_not_shown() {
     let mut bare = Shown::new(Process {
         command: Vec::new(),

@@ -21,10 +21,17 @@ pub(super) fn of(look: &Look) -> Vec<String> {
 fn sampler(look: &Look, reading: &Reading) -> Option<String> {
     let name = escape::cut(&reading.info.subject, 40);
     match reading.info.name.as_str() {
-        "sampler.missed" if reading.value > 0.0 => Some(format!(
-            "sampler {name} was late and left out {:.0} readings",
-            reading.value
-        )),
+        "sampler.missed" if reading.value > 0.0 => {
+            let word = if reading.value > 1.0 {
+                "readings"
+            } else {
+                "reading"
+            };
+            Some(format!(
+                "sampler {name} was late and left out {:.0} {word}",
+                reading.value
+            ))
+        }
         "sampler.late" if look.is_running() && reading.age_ns > SILENT_NS => {
             let seconds = std::time::Duration::from_nanos(reading.age_ns).as_secs_f64();
             Some(format!(

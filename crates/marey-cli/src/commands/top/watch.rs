@@ -21,6 +21,8 @@ pub(super) struct Watch {
     settled: HashSet<PathBuf>,
     watched: Vec<Watched>,
     is_first: bool,
+    /// Something lies below the roots that is not of this version.
+    sees_others: bool,
 }
 
 struct Watched {
@@ -37,6 +39,7 @@ impl Watch {
             settled: HashSet::new(),
             watched: Vec::new(),
             is_first: true,
+            sees_others: false,
         }
     }
 
@@ -65,12 +68,17 @@ impl Watch {
 
     /// Why there is nothing to show, with what to do.
     pub(super) fn nothing(&self) -> String {
+        let others = if self.sees_others {
+            "; what another version of Marey records, only that version can show"
+        } else {
+            ""
+        };
         match &self.target {
-            Target::All => {
-                "no process of this user records; start one with `marey run -- PROGRAM`".into()
-            }
+            Target::All => format!(
+                "no process of this user records; start one with `marey run -- PROGRAM`{others}"
+            ),
             Target::Pid(pid) => {
-                format!("process {pid} does not record; `marey top` shows those that do")
+                format!("process {pid} does not record; `marey top` shows those that do{others}")
             }
             Target::Job(path) | Target::Capture(path) => {
                 let path = super::super::shown(path);
@@ -126,14 +134,17 @@ impl Watch {
     }
 
     /// Processes below the roots that were not seen before.
-    fn below_roots(&self) -> Vec<Process> {
+    fn below_roots(&mut self) -> Vec<Process> {
         let mut found = Vec::new();
         for root in &self.roots {
             for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
                 let folder = entry.path();
                 if !self.settled.contains(&folder) {
                     // One that is being made comes again.
-                    found.extend(Process::at(&folder));
+                    match Process::at(&folder) {
+                        Some(process) => found.push(process),
+                        None => self.sees_others |= folder.join("process").exists(),
+                    }
                 }
             }
         }
