@@ -3,6 +3,7 @@
 //! ```text
 //! <out>/<job-id>/rank0-<pid>.marey …          written by the processes themselves
 //!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json
+//!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json of one session
 //! <out>/timing_summary.txt …                  the same again, of the newest job
 //! ```
 //!
@@ -11,6 +12,7 @@
 mod documents;
 mod process;
 mod salvage;
+mod session_documents;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,6 +24,9 @@ use marey_report::{Report, RunStatus, StatusKind};
 pub use documents::{replace, write_capture_documents, write_documents};
 pub use process::Process;
 pub use salvage::load_completed;
+pub use session_documents::{
+    session_names, write_documents_of_session, write_raw_data, write_session_documents,
+};
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +75,8 @@ pub struct JobFolder {
     pub unreadable: Vec<ReadError>,
     /// Index into `processes` of the one that the documents describe; `None` when no capture can be read.
     pub main: Option<usize>,
+    /// What it did.
+    pub run: Option<Run>,
     /// What is shown about it.
     pub report: Option<Report>,
     /// What could not be completed.
@@ -147,10 +154,12 @@ impl JobFolder {
             best.as_ref()
                 .is_some_and(|(precedence, _)| precedence.file == process.file)
         };
+        let main = processes.iter().position(is_main);
         Ok(Self {
             path: path.to_owned(),
-            main: processes.iter().position(is_main),
+            main,
             report: best.as_ref().map(|(_, run)| Report::new(run)),
+            run: best.map(|(_, run)| run),
             processes,
             unreadable,
             problems,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use marey_report::{Report, RunStatus, StatusKind, escape, memory_log, profiling_report, summary};
 use serde::Serialize;
 
+use super::session_documents::write_session_documents;
 use super::{Error, JobFolder, Process};
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
@@ -49,7 +50,7 @@ struct StatusObject<'a> {
 }
 
 impl JobFolder {
-    /// Writes the documents; returns their paths. Where `latest` in the folder above points here, the documented names stand
+    /// Writes the documents, those of each session after those of the job; returns their paths. Where `latest` in the folder above points here, the documented names stand
     /// there, too.
     ///
     /// # Errors
@@ -67,6 +68,9 @@ impl JobFolder {
             for (name, bytes) in &documents {
                 written.push(replace(out.join(name), bytes)?);
             }
+        }
+        if let Some(run) = &self.run {
+            written.extend(write_session_documents(&self.path, run)?);
         }
         Ok(written)
     }

@@ -1,0 +1,266 @@
+//! Documents of single sessions, each in a folder of its own: `sessions/<safe name>/`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use marey::Run;
+use marey_report::{Report, profiling_report, raw_profiling_data, summary};
+
+use super::Error;
+use super::documents::replace;
+
+/// Sessions beyond this have no folder of their own; the report of the run has them all.
+const MAX_FOLDERS: usize = 1000;
+/// Longest name that is made of a user's, in bytes.
+const MAX_NAME: usize = 64;
+/// The name of a session whose own has nothing that is safe.
+const UNNAMED: &str = "session";
+
+/// Names for the files of each session, in the order of `Run::sessions`. They consist of ASCII letters, digits, `-`, `_` and
+/// `.`, begin with none of the last three, and differ also where capitals do not count. The same run gives the same names.
+///
+/// ```
+/// use marey_cli::run_folder::session_names;
+/// let names = session_names(["a b", "../up", "", "A-B", "a b"].into_iter());
+/// assert_eq!(names, ["a-b", "up", "session", "A-B-2", "a-b-3"]);
+/// ```
+pub fn session_names<'a>(sessions: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    sessions
+        .map(|name| {
+            let safe = safe(name);
+            let numbered = (2u64..).map(|n| format!("{safe}-{n}"));
+            let mut candidates = std::iter::once(safe.clone()).chain(numbered);
+            let free = candidates.find(|name| taken.insert(name.to_ascii_lowercase()));
+            free.unwrap_or(safe)
+        })
+        .collect()
+}
+
+/// What of a name is safe in a path; runs of anything else become one `-`.
+fn safe(name: &str) -> String {
+    let mut safe = String::new();
+    for c in name.chars() {
+        if safe.len() == MAX_NAME {
+            break;
+        }
+        let is_safe = c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        match (is_safe, safe.is_empty()) {
+            (true, true) if !c.is_ascii_alphanumeric() => {}
+            (true, _) => safe.push(c),
+            (false, false) if !safe.ends_with('-') => safe.push('-'),
+            (false, _) => {}
+        }
+    }
+    let safe = safe.trim_end_matches(['-', '.']);
+    if safe.is_empty() {
+        UNNAMED.to_owned()
+    } else {
+        safe.to_owned()
+    }
+}
+
+/// Writes the report and the summary of each session into `sessions/<safe name>/` of a job's folder; returns their paths.
+///
+/// # Errors
+/// At the first document that cannot be written; those before it stay.
+pub fn write_session_documents(job_folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
+    let names = names(run);
+    let mut written = Vec::new();
+    for (name, report) in names.iter().zip(Report::of_sessions(run)).take(MAX_FOLDERS) {
+        written.extend(write_session(job_folder, name, &report)?);
+    }
+    Ok(written)
+}
+
+/// Writes the report and the summary of one session, an index into `Run::sessions`, into its folder in a job's folder; returns
+/// their paths. Without such a session nothing is written.
+///
+/// # Errors
+/// At the first document that cannot be written.
+pub fn write_documents_of_session(
+    job_folder: &Path,
+    run: &Run,
+    session: usize,
+) -> Result<Vec<PathBuf>, Error> {
+    let names = names(run);
+    match names.get(session).zip(Report::of_session(run, session)) {
+        Some((name, report)) => write_session(job_folder, name, &report),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Writes `raw_profiling_data_<safe name>.json` with every point of every series for each session, or one for a run without
+/// sessions (`raw_profiling_data_run.json`); returns their paths.
+///
+/// # Errors
+/// At the first file that cannot be written.
+pub fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
+    let file = |name: &str| folder.join(format!("raw_profiling_data_{name}.json"));
+    if run.sessions.is_empty() {
+        let bytes = raw_profiling_data(run, None).unwrap_or_default();
+        return Ok(vec![replace(file("run"), &bytes)?]);
+    }
+    let mut written = Vec::new();
+    for (index, name) in names(run).iter().enumerate().take(MAX_FOLDERS) {
+        if let Some(bytes) = raw_profiling_data(run, Some(index)) {
+            written.push(replace(file(name), &bytes)?);
+        }
+    }
+    Ok(written)
+}
+
+fn names(run: &Run) -> Vec<String> {
+    session_names(run.sessions.iter().map(|session| session.name.as_str()))
+}
+
+fn write_session(job_folder: &Path, name: &str, report: &Report) -> Result<Vec<PathBuf>, Error> {
+    let folder = job_folder.join("sessions").join(name);
+    std::fs::create_dir_all(&folder).map_err(|source| Error::NotWritten {
+        path: folder.clone(),
+        source,
+    })?;
+    let documents = [
+        ("timing_summary.txt", summary(report).into_bytes()),
+        ("profiling_report.json", profiling_report(report)),
+    ];
+    documents
+        .iter()
+        .map(|(name, bytes)| replace(folder.join(name), bytes))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marey::RunBuilder;
+
+    fn run_of(names: &[&str]) -> Run {
+        let mut builder = RunBuilder::new();
+        for (index, name) in names.iter().enumerate() {
+            let start_ns = index as u64 * 10;
+            builder = builder
+                .session(name, start_ns, Some(start_ns + 10), vec![])
+                .section(&format!("work {index}"), start_ns + 1, start_ns + 9, |_| {});
+        }
+        builder.finish(1000)
+    }
+
+    /// Paths of all files below a folder, relative to it.
+    fn files(folder: &Path) -> Vec<String> {
+        let mut waiting = vec![folder.to_owned()];
+        let mut found = Vec::new();
+        while let Some(next) = waiting.pop() {
+            for entry in std::fs::read_dir(next).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    waiting.push(path);
+                } else {
+                    let path = path.strip_prefix(folder).unwrap();
+                    found.push(path.to_string_lossy().into_owned());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn sessions_with_any_name_have_distinct_safe_names() {
+        let long = "x".repeat(10_000);
+        let given = [
+            "../../etc/passwd",
+            "/absolute",
+            "\x1b[31mred\n\0",
+            "",
+            "..",
+            ".hidden",
+            "a/b",
+            "a:b",
+            "A/B",
+            &long,
+            &long,
+            "生成",
+            "-rf",
+            "a-b-2",
+            "plain_name.1",
+        ];
+        let names = session_names(given.into_iter());
+        let lower: BTreeSet<String> = names.iter().map(|n| n.to_ascii_lowercase()).collect();
+        assert_eq!(lower.len(), given.len(), "{names:?}");
+        for name in &names {
+            let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            assert!(name.chars().all(is_safe), "{name:?}");
+            assert!(
+                name.starts_with(|c: char| c.is_ascii_alphanumeric()),
+                "{name:?}"
+            );
+            assert!(name.len() < 100, "{name:?}");
+        }
+        assert_eq!(names[0], "etc-passwd");
+        assert_eq!(names[6..9], ["a-b", "a-b-2", "A-B-3"]);
+        assert_eq!(names[13], "a-b-2-2");
+        assert_eq!(names[14], "plain_name.1");
+    }
+
+    #[test]
+    fn each_session_has_a_folder_with_its_own_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = run_of(&["same", "same", "../up"]);
+        let written = write_session_documents(folder.path(), &run).unwrap();
+        assert_eq!(written.len(), 6);
+        let expected = [
+            "sessions/same-2/profiling_report.json",
+            "sessions/same-2/timing_summary.txt",
+            "sessions/same/profiling_report.json",
+            "sessions/same/timing_summary.txt",
+            "sessions/up/profiling_report.json",
+            "sessions/up/timing_summary.txt",
+        ];
+        assert_eq!(files(folder.path()), expected);
+        let text =
+            std::fs::read_to_string(folder.path().join("sessions/same-2/timing_summary.txt"));
+        let text = text.unwrap();
+        assert!(text.contains("work 1"), "{text}");
+        assert!(
+            !text.contains("work 0") && !text.contains("work 2"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn one_session_has_the_same_folder_as_among_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = run_of(&["same", "same"]);
+        let written = write_documents_of_session(folder.path(), &run, 1).unwrap();
+        let expected = folder.path().join("sessions/same-2");
+        assert!(
+            written.iter().all(|path| path.starts_with(&expected)),
+            "{written:?}"
+        );
+        assert_eq!(written.len(), 2);
+        let none = write_documents_of_session(folder.path(), &run, 2).unwrap();
+        assert_eq!(none, Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn raw_data_have_a_file_for_each_session() {
+        let folder = tempfile::tempdir().unwrap();
+        write_raw_data(folder.path(), &run_of(&["a", "a/"])).unwrap();
+        write_raw_data(folder.path(), &run_of(&[])).unwrap();
+        let expected = [
+            "raw_profiling_data_a-2.json",
+            "raw_profiling_data_a.json",
+            "raw_profiling_data_run.json",
+        ];
+        assert_eq!(files(folder.path()), expected);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_an_error_with_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("sessions"), "a file").unwrap();
+        let error = write_session_documents(folder.path(), &run_of(&["a"])).unwrap_err();
+        assert!(error.to_string().contains("sessions/a"), "{error}");
+    }
+}
