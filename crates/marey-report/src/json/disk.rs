@@ -16,7 +16,7 @@ pub(super) struct DiskObject<'a> {
     page_cache_percent: Option<f64>,
     reads_mapped_files: Option<bool>,
     devices: Pairs<&'a str, DeviceObject<'a>>,
-    files_cached: Pairs<&'a str, Option<FiguresObject<'a>>>,
+    files_cached_percent: Pairs<&'a str, Option<FiguresObject<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -52,9 +52,14 @@ impl<'a> DiskObject<'a> {
                     .map(|d| (d.device.as_str(), DeviceObject::new(scope, d)))
                     .collect(),
             ),
-            files_cached: Pairs(
+            files_cached_percent: Pairs(
                 files
-                    .map(|f| (f.path.as_str(), scope.figures(Some(f.cached), 1.0)))
+                    .map(|f| {
+                        (
+                            f.path.as_str(),
+                            scope.figures(Some(f.cached_ratio), PERCENT),
+                        )
+                    })
                     .collect(),
             ),
         }

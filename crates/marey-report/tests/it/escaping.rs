@@ -42,6 +42,10 @@ fn hostile_run() -> Run {
             &[(1, 1.0), (2, 2.0)],
         )
         .series(
+            SeriesInfo::gauge("file.cached", HOSTILE, Unit::Ratio),
+            &[(1, 0.5)],
+        )
+        .series(
             SeriesInfo::cumulative("disk.busy", HOSTILE, Unit::Seconds),
             &[(1, 0.0), (2, 1.0)],
         )

@@ -52,8 +52,8 @@ pub struct DeviceUse {
 pub struct FileCached {
     /// Its path; not safe to print.
     pub path: String,
-    /// The readings, in the unit of the series.
-    pub cached: Figures,
+    /// Share of it, 0 to 1.
+    pub cached_ratio: Figures,
 }
 
 pub(super) fn disk(sampled: &Sampled<'_>) -> Option<DiskUse> {
@@ -102,7 +102,7 @@ fn files(sampled: &Sampled<'_>) -> Vec<FileCached> {
     let file = |path: &str| {
         Some(FileCached {
             path: path.to_owned(),
-            cached: sampled.gauge(name, path)?,
+            cached_ratio: sampled.gauge(name, path)?,
         })
     };
     sampled
