@@ -9,7 +9,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGINT, SIGQUIT, SIGTERM};
 
 use super::charset::Charset;
 use super::keys::{Action, Choice, action};
@@ -30,7 +32,8 @@ pub(super) fn show(
     charset: Charset,
 ) -> Result<Exit> {
     let signal = Arc::new(AtomicUsize::new(0));
-    for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+    // Not the hang-up: it comes when the terminal is gone, and there is nothing to give back.
+    for number in [SIGINT, SIGQUIT, SIGTERM] {
         let value = usize::try_from(number).unwrap_or(0);
         signal_hook::flag::register_usize(number, Arc::clone(&signal), value)
             .context("cannot take signals")?;
@@ -85,8 +88,10 @@ impl View<'_> {
 
     /// Waits for keys and does what they ask for; whether the user has seen enough.
     fn is_left(&mut self, patience: Duration) -> io::Result<bool> {
-        if !poll(patience)? {
-            return Ok(false);
+        match wait(patience)? {
+            Waited::Event => {}
+            Waited::Nothing => return Ok(false),
+            Waited::HangUp => return Ok(true),
         }
         let Some(action) = action(&event::read()?) else {
             return Ok(false);
@@ -109,10 +114,32 @@ impl View<'_> {
     }
 }
 
-/// Whether an event has come. A signal in between is no failure.
-fn poll(patience: Duration) -> io::Result<bool> {
-    match event::poll(patience) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
-        other => other,
+/// What ended a wait.
+enum Waited {
+    Event,
+    Nothing,
+    HangUp,
+}
+
+/// Waits for an event. The terminal is asked whether it is still there before crossterm reads from it, because that reads on for ever
+/// when it is not.
+fn wait(patience: Duration) -> io::Result<Waited> {
+    let stdin = io::stdin();
+    let mut wanted = [PollFd::new(&stdin, PollFlags::IN)];
+    let timeout = Timespec::try_from(patience).ok();
+    // A change of the terminal's size interrupts the wait and is an event, too.
+    match rustix::event::poll(&mut wanted, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    if wanted[0].revents().intersects(gone) {
+        return Ok(Waited::HangUp);
+    }
+    match event::poll(Duration::ZERO) {
+        Ok(true) => Ok(Waited::Event),
+        Ok(false) => Ok(Waited::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Waited::Nothing),
+        Err(error) => Err(error),
     }
 }

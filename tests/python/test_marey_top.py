@@ -1,0 +1,117 @@
+"""`marey top` on a real terminal: it draws, resizes, gives the terminal back, and ends with it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+class Terminal:
+    """A pseudo-terminal with `marey top` on it."""
+
+    def __init__(self, folder: Path, *, is_leader: bool = True) -> None:
+        self.end, other = pty.openpty()
+        self.resize(24, 80, other)
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
+
+        def take() -> None:
+            os.setsid()
+            if is_leader:
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.top = subprocess.Popen(
+            [sys.executable, "-m", "marey", "top", "--interval", "0.1", str(folder)],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            env=environment | {"TERM": "xterm-256color", "LANG": "C.UTF-8"},
+            preexec_fn=take,
+        )
+        os.close(other)
+        self.written = ""
+
+    def resize(self, rows: int, columns: int, end: int | None = None) -> None:
+        size = struct.pack("HHHH", rows, columns, 0, 0)
+        fcntl.ioctl(self.end if end is None else end, termios.TIOCSWINSZ, size)
+
+    def until(self, text: str) -> None:
+        """Reads until this was written."""
+        while text not in self.written:
+            ready, _, _ = select.select([self.end], [], [], 60)
+            assert ready, f"{text!r} did not come after {self.written[-2000:]!r}"
+            self.written += os.read(self.end, 65536).decode(errors="replace")
+
+    def rest(self) -> str:
+        """What is written until the end."""
+        written = bytearray()
+        while True:
+            try:
+                some = os.read(self.end, 65536)
+            except OSError:
+                return written.decode(errors="replace")
+            if not some:
+                return written.decode(errors="replace")
+            written += some
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Iterator[Path]:
+    """The job folder of a program that is in a section and stays there."""
+    program = """
+import sys, marey
+marey.start("out", job_id="job")
+with marey.profile_section("decoding_now"):
+    print("in it", flush=True)
+    sys.stdin.read()
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "in it\n"
+    yield tmp_path / "out" / "job"
+    child.kill()
+    child.communicate()
+
+
+LEAVE_ALTERNATE_SCREEN = "\x1b[?1049l"
+
+
+def test_it_shows_what_is_open_follows_the_size_and_gives_the_terminal_back(recording: Path) -> None:
+    terminal = Terminal(recording)
+    terminal.until("decoding_now")
+    terminal.resize(10, 40)
+    terminal.top.send_signal(signal.SIGWINCH)
+    terminal.written = ""
+    terminal.until("decoding_now")
+    os.write(terminal.end, b"q")
+    assert LEAVE_ALTERNATE_SCREEN in terminal.rest()
+    assert terminal.top.wait() == 0
+
+
+@pytest.mark.parametrize("is_leader", [True, False], ids=["hung up", "closed"])
+def test_it_ends_with_its_terminal(recording: Path, is_leader: bool) -> None:
+    terminal = Terminal(recording, is_leader=is_leader)
+    terminal.until("decoding_now")
+    os.close(terminal.end)
+    # Without an end this waits for ever.
+    terminal.top.wait(60)
+
+
+def test_a_signal_gives_the_terminal_back(recording: Path) -> None:
+    terminal = Terminal(recording)
+    terminal.until("decoding_now")
+    terminal.top.terminate()
+    assert LEAVE_ALTERNATE_SCREEN in terminal.rest()
+    assert terminal.top.wait() in (-signal.SIGTERM, 128 + signal.SIGTERM)
