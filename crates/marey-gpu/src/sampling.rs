@@ -15,8 +15,16 @@ pub fn sample(recorder: &'static Recorder, config: &ProfilingConfig) -> bool {
         power: config.monitor_gpu_power,
         ..GpuOptions::default()
     };
-    let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config);
-    recorder.finish_sampler(options.name);
-    let is_wanted = wanted.memory || wanted.utilization || wanted.temperature || wanted.power;
-    is_wanted && recorder.start_sampler(options, move || Box::new(GpuSource::open(&wanted)))
+    let switches = [
+        wanted.memory,
+        wanted.utilization,
+        wanted.temperature,
+        wanted.power,
+    ];
+    let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config, &switches);
+    if options.switches == 0 {
+        recorder.finish_sampler(options.name);
+        return false;
+    }
+    recorder.replace_sampler(options, move || Box::new(GpuSource::open(&wanted)))
 }

@@ -216,6 +216,10 @@ impl Throttling {
 }
 
 impl Part for Throttling {
+    fn pace(&self) -> Pace {
+        Pace::of_counters()
+    }
+
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
         let count = number_of(self.file.read(round.buffer)?, self.key)?;
         self.slot.put(round.values, count / self.of_a_second);

@@ -3,6 +3,7 @@
 use super::catalogue::{Catalogue, Part, Round, Slot};
 use super::fields::{fields, lines, number};
 use super::kept_file::KeptFile;
+use super::pace::Pace;
 use crate::series::Unit;
 
 /// Further ones are left out.
@@ -55,6 +56,10 @@ struct Interface {
 }
 
 impl Part for Network {
+    fn pace(&self) -> Pace {
+        Pace::of_counters()
+    }
+
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
         let text = self.file.read(round.buffer)?;
         for (name, rest) in lines(text).filter_map(interface) {

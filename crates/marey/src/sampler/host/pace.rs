@@ -25,6 +25,11 @@ impl Pace {
         Self::new(SECOND, 2000)
     }
 
+    /// Twice a second at most: for counters that nobody looks at more closely, which lose nothing by it.
+    pub(super) fn of_counters() -> Self {
+        Self::new(SECOND / 2, 2000)
+    }
+
     fn new(least_ns: u64, pauses: u64) -> Self {
         Self {
             due_ns: 0,

@@ -4,6 +4,7 @@ use super::catalogue::{Catalogue, Part, Round, Slot};
 use super::fields::{fields, lines, whole};
 use super::hierarchy::Group;
 use super::kept_file::KeptFile;
+use super::pace::Pace;
 use crate::series::Unit;
 
 const REMEDY: &str = "; it takes a kernel with CONFIG_PSI, started with psi=1";
@@ -71,6 +72,10 @@ impl Pressure {
 }
 
 impl Part for Pressure {
+    fn pace(&self) -> Pace {
+        Pace::of_counters()
+    }
+
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
         let text = self.file.read(round.buffer)?;
         self.some.put(round.values, seconds_of(text, b"some ")?);
