@@ -10,6 +10,8 @@ The first use starts recording in memory. ``marey.start()``, ``marey run -- pyth
 into a folder that ``marey report`` reads; ``MAREY_ENABLED=0`` switches everything off.
 """
 
+from __future__ import annotations
+
 from marey._core import (
     CaptureError,
     ConfigError,
@@ -28,6 +30,12 @@ from marey.memory import MemoryTracker
 from marey.recording import autostart as _autostart
 from marey.recording import export_profiling_report, get_global_stats, session, start, stop
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from marey.profiler import Profiler
+
 __all__ = [
     "CacheEventRecorder",
     "CaptureError",
@@ -35,6 +43,7 @@ __all__ = [
     "Error",
     "IterationProfiler",
     "MemoryTracker",
+    "Profiler",
     "ProfilingConfig",
     "TimingStats",
     "__version__",
@@ -49,5 +58,20 @@ __all__ = [
     "start",
     "stop",
 ]
+
+
+def __getattr__(name: str) -> type[Profiler] | ModuleType:
+    """What not every program needs, imported when it is first asked for."""
+    if name == "Profiler":
+        from marey.profiler import Profiler
+
+        globals()[name] = Profiler
+        return Profiler
+    if name == "decorators":
+        import importlib
+
+        return importlib.import_module("marey.decorators")
+    raise AttributeError(f"module 'marey' has no attribute {name!r}")
+
 
 _autostart()

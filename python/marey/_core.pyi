@@ -3,7 +3,9 @@
 import os
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, final, type_check_only
+from typing import Any, SupportsFloat, SupportsInt, final, type_check_only
+
+from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "CacheLog",
@@ -13,7 +15,11 @@ __all__ = [
     "MareyError",
     "MemoryLog",
     "PausedSection",
+    "PausedSession",
+    "ProfilerCore",
     "ProfilingConfig",
+    "SessionScope",
+    "Stopwatch",
     "TimingStats",
     "__version__",
     "after_fork",
@@ -24,7 +30,10 @@ __all__ = [
     "event",
     "export_report",
     "losses",
+    "process_profiler",
     "profile_section",
+    "profiler_of",
+    "records",
     "run_command_line",
     "start",
     "start_session",
@@ -131,7 +140,112 @@ class PausedSection:
         traceback: TracebackType | None = None,
         /,
     ) -> None: ...
-    def finish(self, is_failed: bool) -> None: ...
+    def finish(self, is_failed: bool, _result: object = None) -> None: ...
+
+@final
+class PausedSession:
+    def __new__(
+        cls, profiler: ProfilerCore, session_id: object = None, tags: Mapping[str, Any] | None = None
+    ) -> PausedSession: ...
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
+    def finish(self, _is_failed: bool, _result: object = None) -> None: ...
+
+@disjoint_base
+class ProfilerCore:
+    def __new__(cls, *_args: Any, **_keywords: Any) -> Self: ...
+    def set_up(self, config: ProfilingConfig) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def is_enabled(self) -> bool: ...
+    @property
+    def open_sessions(self) -> list[str]: ...
+    def start_session(self, session_id: object = None, tags: Mapping[str, Any] | None = None) -> str: ...
+    def end_session(self, session_id: object = None) -> str | None: ...
+    def session(self, session_id: object = None, tags: Mapping[str, Any] | None = None) -> SessionScope: ...
+    def stage(self, name: str, metadata: Mapping[str, Any] | None = None) -> _Section: ...
+    def paused_stage(self, name: str, metadata: Mapping[str, Any] | None = None) -> PausedSection: ...
+    def add_event(self, name: str, data: object = None) -> None: ...
+    def record_diffusion_step(
+        self,
+        step: SupportsInt | None = None,
+        timestep: SupportsFloat | None = None,
+        block_size: SupportsInt | None = None,
+        computation_time_ms: SupportsFloat | Stopwatch | None = None,
+        guidance_scale: SupportsFloat | None = None,
+    ) -> None: ...
+    def record_block_computation(
+        self,
+        block_index: SupportsInt | None = None,
+        block_size: SupportsInt | None = None,
+        computation_time_ms: SupportsFloat | Stopwatch | None = None,
+        memory_usage_mb: SupportsFloat | None = None,
+    ) -> None: ...
+    def record_model_parameters(
+        self, model_name: str, parameters_count: SupportsInt | None = None, model_type: str | None = None
+    ) -> None: ...
+    def record_streaming_event(
+        self,
+        batch_size: SupportsInt | None = None,
+        encoding_time_ms: SupportsFloat | Stopwatch | None = None,
+        network_latency_ms: SupportsFloat | None = None,
+        buffer_occupancy: SupportsFloat | None = None,
+    ) -> None: ...
+    def record_dropped_frames(self, count: SupportsInt | None = None) -> None: ...
+    def record_cache_event(
+        self,
+        event_type: str,
+        cache_size: SupportsInt | None = None,
+        requested_size: SupportsInt | None = None,
+        evicted_size: SupportsInt | None = None,
+    ) -> None: ...
+    def record_memory_event(
+        self, event_type: str, size_bytes: SupportsInt, allocator: str | None = None, context: str | None = None
+    ) -> None: ...
+    def start_layer_computation(self, _layer: str | None = None) -> int: ...
+    def end_layer_computation(
+        self, layer: str, start: int | Stopwatch, parameters_count: SupportsInt | None = None
+    ) -> float: ...
+    def get_current_metrics(self) -> dict[str, Any]: ...
+    @staticmethod
+    def count_unrecorded() -> None: ...
+
+@final
+class LiveMetrics:
+    def __new__(cls) -> Self: ...
+    def look(self) -> bool: ...
+    def block(self, session: str) -> str: ...
+    def line(self) -> str: ...
+    def postfix(self) -> str: ...
+
+@final
+class SessionScope:
+    def __enter__(self) -> str: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
+
+@final
+class Stopwatch:
+    def __new__(cls) -> Stopwatch: ...
+    def __enter__(self) -> None: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
 
 @final
 class ProfilingConfig:
@@ -206,9 +320,16 @@ def export_report(
     iterations: IterationLog | None = None,
 ) -> str: ...
 def losses() -> dict[str, int]: ...
+def process_profiler() -> ProfilerCore: ...
+def profiler_of(owner: object = None) -> ProfilerCore: ...
+def rank() -> int | None: ...
+def records(path: str) -> str: ...
 def run_command_line(args: list[str]) -> int: ...
 def start(
-    output_dir: str | None = None, job_id: str | None = None, facts: dict[str, str] | None = None
+    output_dir: str | None = None,
+    job_id: str | None = None,
+    facts: dict[str, str] | None = None,
+    profiling: ProfilingConfig | None = None,
 ) -> str | None: ...
 def start_session(name: str, tags: dict[str, Any]) -> int | None: ...
 def stop(failure: str | None = None) -> str | None: ...

@@ -7,10 +7,28 @@ from marey import _core
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
-    from typing import Any, ParamSpec, TypeVar, overload
+    from types import TracebackType
+    from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
     P = ParamSpec("P")
     R = TypeVar("R")
+
+    class Run(Protocol):
+        """What measures one run of a function: entered whenever it runs, finished once."""
+
+        def __enter__(self) -> object:
+            """The function runs."""
+            ...
+
+        def __exit__(
+            self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+        ) -> None:
+            """It stands still."""
+            ...
+
+        def finish(self, is_failed: bool, result: object = None, /) -> None:
+            """It has ended."""
+            ...
 
     @overload
     def profile_function(name: Callable[P, R]) -> Callable[P, R]: ...
@@ -42,31 +60,53 @@ def profile_function(name: Any = None, enabled: bool = True) -> Any:
 
 
 def _profiled(function: Any, name: str | None) -> Any:  # noqa: ANN401
+    section = name_of_function(function) if name is None else name
+    return wrap(
+        function,
+        plain=lambda function: _core.wrap_function(function, section),
+        coroutine=lambda function: in_section(function, lambda _args, _kwargs: _core.profile_section(section)),
+        run=lambda _args, _kwargs: _core.PausedSection(section),
+    )
+
+
+def wrap(
+    function: Any,  # noqa: ANN401
+    plain: Callable[[Any], Any],
+    coroutine: Callable[[Any], Any],
+    run: Callable[[tuple[Any, ...], dict[str, Any]], Run],
+) -> Any:  # noqa: ANN401
+    """What a decorator makes of a function, method, property or other callable, looking like it from outside.
+
+    Args:
+        function: What is decorated.
+        plain: Makes the wrapper of a plain function.
+        coroutine: Makes that of a coroutine function.
+        run: What measures one run of a generator or an async generator, from the arguments of the call.
+    """
     # These take a while to import; a program that never decorates does without.
     import functools
     import inspect
 
     if _is(function, staticmethod, classmethod):
-        return type(function)(_profiled(function.__func__, name))
+        return type(function)(wrap(function.__func__, plain, coroutine, run))
     if _is(function, property):
-        return function.getter(_profiled(function.fget, name))
-    section = _name_of(function) if name is None else name
+        return function.getter(wrap(function.fget, plain, coroutine, run))
     has_code = _is(function, functools.partial) or hasattr(inspect.unwrap(function), "__code__")
     # What runs when any other object is called is its class's method.
     code = function if has_code else type(function).__call__
     wrapped: Any
     if inspect.isasyncgenfunction(code):
-        wrapped = _async_generator(function, section)
+        wrapped = _async_generator(function, run)
     elif inspect.iscoroutinefunction(code):
-        wrapped = _coroutine(function, section)
+        wrapped = coroutine(function)
     elif inspect.isgeneratorfunction(code):
-        wrapped = _generator(function, section)
+        wrapped = _generator(function, run)
         if getattr(getattr(code, "__code__", None), "co_flags", 0) & inspect.CO_ITERABLE_COROUTINE:
             import types
 
             wrapped = types.coroutine(wrapped)
     else:
-        wrapped = _core.wrap_function(function, section)
+        wrapped = plain(function)
     if wrapped is not function:
         functools.update_wrapper(wrapped, function)
     return wrapped
@@ -76,7 +116,7 @@ def _is(value: Any, *kinds: type) -> bool:  # noqa: ANN401
     return isinstance(value, kinds)
 
 
-def _name_of(function: Any) -> str:  # noqa: ANN401
+def name_of_function(function: Any) -> str:  # noqa: ANN401
     """Module and qualified name, for a ``partial`` those of its function, for another object those of its class."""
     while not hasattr(function, "__qualname__") and hasattr(function, "func"):
         function = function.func
@@ -85,18 +125,20 @@ def _name_of(function: Any) -> str:  # noqa: ANN401
     return f"{getattr(function, '__module__', None) or 'unknown'}.{function.__qualname__}"
 
 
-def _coroutine(function: Callable[..., Any], section: str) -> Callable[..., Any]:
+def in_section(function: Any, section: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Any:  # noqa: ANN401
+    """A coroutine function that is in a section, made from the arguments of the call, until it returns."""
+
     async def coroutine(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        with _core.profile_section(section):
+        with section(args, kwargs):
             return await function(*args, **kwargs)
 
     return coroutine
 
 
-def _generator(function: Callable[..., Any], section: str) -> Callable[..., Any]:
+def _generator(function: Callable[..., Any], start: Callable[..., Run]) -> Callable[..., Any]:
     def generator(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:  # noqa: ANN401
-        run = _core.PausedSection(section)
-        failed = True
+        run = start(args, kwargs)
+        failed, result = True, None
         try:
             with run:
                 inner = function(*args, **kwargs)
@@ -107,7 +149,7 @@ def _generator(function: Callable[..., Any], section: str) -> Callable[..., Any]
             failed = False
             raise
         finally:
-            run.finish(failed)
+            run.finish(failed, result)
 
     return generator
 
@@ -115,7 +157,7 @@ def _generator(function: Callable[..., Any], section: str) -> Callable[..., Any]
 class _Resumed:
     """An iterator for ``yield from`` that is in the section whenever the inner generator runs."""
 
-    def __init__(self, inner: Generator[Any, Any, Any], run: _core.PausedSection) -> None:
+    def __init__(self, inner: Generator[Any, Any, Any], run: Run) -> None:
         self.inner = inner
         self.run = run
 
@@ -139,9 +181,9 @@ class _Resumed:
             self.inner.close()
 
 
-def _async_generator(function: Callable[..., Any], section: str) -> Callable[..., Any]:
+def _async_generator(function: Callable[..., Any], start: Callable[..., Run]) -> Callable[..., Any]:
     async def async_generator(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:  # noqa: ANN401
-        run = _core.PausedSection(section)
+        run = start(args, kwargs)
         failed = True
         try:
             with run:

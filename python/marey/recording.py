@@ -25,12 +25,19 @@ def get_global_stats() -> _core.TimingStats:
     return _global_stats
 
 
-def start(output_dir: str | os.PathLike[str] | None = None, *, job_id: str | None = None) -> Path | None:
+def start(
+    output_dir: str | os.PathLike[str] | None = None,
+    *,
+    job_id: str | None = None,
+    profiling: _core.ProfilingConfig | None = None,
+) -> Path | None:
     """Record into ``<output_dir>/<job id>/`` from now on; what was recorded in memory so far comes along.
 
     Args:
         output_dir: Default ``MAREY_OUTPUT_DIR``, else ``profiling_results``.
         job_id: Name of the folder; default ``MAREY_JOB_ID``, else made of start time, host and pid.
+        profiling: How the machine is sampled, also when recording is on already; default the environment's. Its
+            ``output_dir`` is not used here.
 
     Returns:
         The job folder, where ``marey report`` finds the capture. Starting twice changes nothing. None when
@@ -39,7 +46,7 @@ def start(output_dir: str | os.PathLike[str] | None = None, *, job_id: str | Non
     Raises:
         CaptureError: The folder cannot be made or written.
     """
-    folder = _core.start(None if output_dir is None else os.fspath(output_dir), job_id, _facts())
+    folder = _core.start(None if output_dir is None else os.fspath(output_dir), job_id, _facts(), profiling)
     return None if folder is None else _path(folder)
 
 

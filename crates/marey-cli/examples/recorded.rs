@@ -84,6 +84,7 @@ fn sample(value: f64) {
         name: "constant",
         interval: std::time::Duration::from_millis(10),
         max_points: 100,
+        switches: 0,
     };
     recorder.start_sampler(options, move || Box::new(Constant(value)));
     while recorder.latest_readings().is_empty() {

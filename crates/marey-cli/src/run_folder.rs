@@ -25,7 +25,8 @@ pub use documents::{replace, write_capture_documents, write_documents};
 pub use process::Process;
 pub use salvage::load_completed;
 pub use session_documents::{
-    session_names, write_documents_of_session, write_raw_data, write_session_documents,
+    session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
+    write_session_documents,
 };
 
 /// What can go wrong with a job's folder.

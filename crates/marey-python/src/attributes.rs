@@ -4,11 +4,14 @@ use marey::{Attributes, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
+use crate::numbers::{is_on_device, is_scalar_at_hand};
+
 /// Longest text of an attribute that is not a string, in characters.
 const MAX_REPR: usize = 200;
 
-/// The items of a dict. Other than bool, int, float, str and None a value is recorded as its `repr`, cut at 200 characters; what has
-/// no `repr` as its type. None becomes the text `None`.
+/// The items of a dict. Other than bool, int, float, str and None a value is recorded as its number if it has one (`NumPy`'s scalars, tensors
+/// without dimensions), else as its `repr`, cut at 200 characters; what has no `repr`, or lies on a GPU, as its type. None becomes the
+/// text `None`.
 pub(crate) fn from_dict(dict: Option<&Bound<'_, PyDict>>) -> Attributes {
     dict.map(|dict| {
         dict.iter()
@@ -35,6 +38,12 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
     if value.cast::<PyString>().is_ok() {
         return Value::Text(text_of(value));
     }
+    if is_on_device(value).unwrap_or(false) {
+        return Value::Text(type_name(value));
+    }
+    if let Some(number) = number_of(value) {
+        return number;
+    }
     let shown = value
         .repr()
         .map(|repr| repr.to_string_lossy().chars().take(MAX_REPR).collect());
@@ -50,6 +59,17 @@ pub(crate) fn text_of(value: &Bound<'_, PyAny>) -> String {
             |repr| repr.to_string_lossy().into_owned(),
         ),
     }
+}
+
+/// The number of an object that is none of Python's own.
+fn number_of(value: &Bound<'_, PyAny>) -> Option<Value> {
+    let has_number = value.get_type().hasattr("__float__").unwrap_or(false)
+        && is_scalar_at_hand(value).unwrap_or(false);
+    if !has_number {
+        return None;
+    }
+    let whole = value.extract::<i64>().map(Value::Int);
+    whole.or_else(|_| value.extract().map(Value::Float)).ok()
 }
 
 fn as_float(value: &Bound<'_, PyAny>) -> Value {

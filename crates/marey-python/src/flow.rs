@@ -5,10 +5,7 @@
 //! that of the thread's base context. Where that pointer lies differs between versions of CPython; it is found at import by entering two
 //! known contexts and looking where they appear.
 
-#![allow(
-    unsafe_code,
-    reason = "reads the context pointer of the thread state, and the contextvar C API"
-)]
+#![allow(unsafe_code, reason = "reads the context pointer of the thread state")]
 #![expect(clippy::inline_always, reason = "every recorded section does this")]
 
 use std::cell::Cell;
@@ -18,8 +15,8 @@ use marey::{Current, Lane};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
+use crate::context_variable::ContextVariable;
 use crate::thread;
 
 /// Offset of the context pointer in the thread state; 0 before it was found.
@@ -28,7 +25,7 @@ static CONTEXT_OFFSET: AtomicUsize = AtomicUsize::new(0);
 const MAX_OFFSET: usize = 320;
 
 static N_FLOWS: AtomicU16 = AtomicU16::new(0);
-static CURRENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static CURRENT: ContextVariable = ContextVariable::new("marey_current_section");
 
 thread_local! {
     /// An entered context that was seen last, so that it is not examined again.
@@ -38,8 +35,11 @@ thread_local! {
 /// The section that is open in a flow: what the context variable holds.
 #[pyclass(frozen, module = "marey._core")]
 pub(crate) struct FlowSection {
+    /// In a flow that has only got its number, the section that its first one goes beside, or none.
     current: Current,
     flow: u16,
+    /// A section of this flow is open.
+    has_section: bool,
     /// Address of the context for which this was made; in a copy of that context it is the parent's.
     context: usize,
 }
@@ -100,9 +100,18 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
     let known = previous
         .as_ref()
         .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let beside = |section: &FlowSection| {
+        if section.current == Current::NONE {
+            thread_current
+        } else {
+            section.current
+        }
+    };
     let (parent, flow, is_detached) = match known.map(Bound::get) {
-        Some(section) if section.context == context => (section.current, section.flow, false),
-        Some(section) => (section.current, new_flow(), true),
+        Some(section) if section.context == context => {
+            (beside(section), section.flow, !section.has_section)
+        }
+        Some(section) => (beside(section), new_flow(), true),
         // The first section of a task that was started outside any section of a task: the thread's stack is around the event loop.
         None => (thread_current, new_flow(), true),
     };
@@ -115,6 +124,7 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
         FlowSection {
             current,
             flow,
+            has_section: true,
             context,
         },
     );
@@ -123,6 +133,34 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
         previous,
         current,
     }
+}
+
+/// The number of the flow that runs: 0 for the thread's own stack. All sections of a task that was asked for its number have that one.
+pub(crate) fn number(py: Python<'_>) -> u16 {
+    if is_base(py) {
+        return 0;
+    }
+    let context = context_address();
+    let value = get(py);
+    let section = value
+        .as_ref()
+        .and_then(|value| value.bind(py).cast::<FlowSection>().ok());
+    let current = match section.map(Bound::get) {
+        Some(section) if section.context == context => return section.flow,
+        Some(section) => section.current,
+        None => Current::NONE,
+    };
+    let flow = new_flow();
+    set(
+        py,
+        FlowSection {
+            current,
+            flow,
+            has_section: false,
+            context,
+        },
+    );
+    flow
 }
 
 /// The section that is open in the flow that runs.
@@ -201,25 +239,8 @@ fn new_flow() -> u16 {
     N_FLOWS.fetch_add(1, Relaxed).wrapping_add(1).max(1)
 }
 
-/// The context variable that holds the open section of a flow.
-fn variable(py: Python<'_>) -> Option<&Py<PyAny>> {
-    CURRENT
-        .get_or_try_init(py, || {
-            let module = py.import("contextvars")?;
-            module
-                .getattr("ContextVar")?
-                .call1(("marey_current_section",))
-                .map(Bound::unbind)
-        })
-        .ok()
-}
-
 fn get(py: Python<'_>) -> Option<Py<PyAny>> {
-    let mut value = std::ptr::null_mut();
-    // SAFETY: a context variable of ours, and a valid place for the result, which is a new reference or null.
-    unsafe { ffi::PyContextVar_Get(variable(py)?.as_ptr(), std::ptr::null_mut(), &raw mut value) };
-    // SAFETY: see above.
-    unsafe { Bound::from_owned_ptr_or_opt(py, value) }.map(Bound::unbind)
+    CURRENT.get(py).map(Bound::unbind)
 }
 
 fn set(py: Python<'_>, section: FlowSection) {
@@ -228,16 +249,6 @@ fn set(py: Python<'_>, section: FlowSection) {
     }
 }
 
-/// Sets the variable; without a value to an empty section, because a context variable cannot be unset without its token.
 fn restore(py: Python<'_>, value: Option<Py<PyAny>>) {
-    let Some(variable) = variable(py) else { return };
-    let value = value.unwrap_or_else(|| py.None());
-    // SAFETY: live objects under the GIL; the token is a new reference that is dropped.
-    let token = unsafe { ffi::PyContextVar_Set(variable.as_ptr(), value.as_ptr()) };
-    // SAFETY: as above.
-    let token = unsafe { Bound::from_owned_ptr_or_opt(py, token) };
-    if token.is_none() {
-        // SAFETY: the GIL is held; the error is the one just raised (no memory).
-        unsafe { ffi::PyErr_Clear() };
-    }
+    CURRENT.set(py, &value.unwrap_or_else(|| py.None()));
 }

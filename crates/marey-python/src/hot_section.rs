@@ -18,12 +18,12 @@
 
 use std::ptr;
 
-use marey::{Attributes, Ending, Lane, NameId, NodeKind, Slot};
+use marey::{Ending, Lane, NameId, NodeKind, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::open_section::{OpenSection, note_attributes};
+use crate::open_section::{About, OpenSection};
 use crate::open_sections::{Entry, position_of_mine};
 use crate::section_pool;
 use crate::{flow, thread};
@@ -69,7 +69,7 @@ impl Section {
 
 #[derive(Default)]
 pub(crate) struct Extra {
-    pub(crate) attributes: Attributes,
+    pub(crate) about: About,
     pub(crate) is_sync: bool,
     /// Entries of the same object while it was open: by the code inside, or by other tasks and threads.
     pub(crate) nested: Vec<Entry>,
@@ -122,16 +122,16 @@ fn enter_slowly(py: Python<'_>, section: &mut Section) {
 }
 
 fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane, own_slot: Slot) {
-    let (is_sync, attributes) = section
+    let (is_sync, about) = section
         .extra
         .as_ref()
-        .map(|e| (e.is_sync, e.attributes.clone()))
+        .map(|e| (e.is_sync, e.about.clone()))
         .unwrap_or_default();
     if is_sync {
         crate::sync::synchronize(py);
     }
     if section.state & OPEN != 0 {
-        let entry = Entry::begin(py, Some(section.name), NodeKind::Section, &attributes);
+        let entry = Entry::begin(py, Some(section.name), NodeKind::Section, &about);
         section.extra.get_or_insert_default().nested.push(entry);
         section.state |= EXTRA;
         return;
@@ -139,9 +139,7 @@ fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane, o
     section.state |= OPEN;
     let (open, node, start) =
         OpenSection::begin(py, lane, own_slot, section.name, NodeKind::Section);
-    if !attributes.is_empty() {
-        note_attributes(lane, node, start, attributes);
-    }
+    about.note(lane, node, start);
     section.open = open;
 }
 

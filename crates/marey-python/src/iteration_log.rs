@@ -2,14 +2,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use marey::{
-    Attributes, Histogram, NameId, Node, NodeKind, NodeTotals, Run, Section, Status, Thread,
-};
+use marey::{Histogram, NameId, Node, NodeKind, NodeTotals, Run, Section, Status, Thread};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
 use crate::names;
+use crate::open_section::About;
 use crate::open_sections::{Entry, take_mine};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
@@ -51,7 +50,7 @@ impl IterationLog {
     /// Begins a turn.
     fn begin(&self, py: Python<'_>) {
         if self.is_enabled && crate::state::recorder().is_some() {
-            let turn = Entry::begin(py, self.id, NodeKind::Iteration, &Attributes::new());
+            let turn = Entry::begin(py, self.id, NodeKind::Iteration, &About::default());
             self.turns().open.push(turn);
         }
     }

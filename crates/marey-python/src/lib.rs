@@ -4,26 +4,42 @@
 mod attributes;
 mod cache_log;
 mod command_line;
+mod context_variable;
+mod current_metrics;
 mod errors;
+mod event_data;
 mod flow;
 mod fork;
 mod guarded;
 mod hot_section;
 mod iteration_log;
+mod live_metrics;
+mod log;
 mod memory_log;
 mod names;
+mod numbers;
 mod open_section;
 mod open_sections;
 mod paused_section;
 mod plain_section;
 mod profile_section;
 mod profiled_function;
+mod profiler;
+mod profiler_of;
+mod profiler_sessions;
 mod profiling_config;
 mod recording;
+mod records;
 mod report;
+mod reported;
+mod section_kinds;
 mod section_pool;
+mod session_context;
+mod session_report;
+mod session_scope;
 mod slots;
 mod state;
+mod stopwatch;
 mod sync;
 mod thread;
 mod timing_stats;
@@ -48,9 +64,15 @@ mod core_module {
     #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
+    use super::live_metrics::{LiveMetrics, rank};
+    #[pymodule_export]
     use super::memory_log::MemoryLog;
     #[pymodule_export]
     use super::paused_section::PausedSection;
+    #[pymodule_export]
+    use super::profiler::ProfilerCore;
+    #[pymodule_export]
+    use super::profiler_of::{process_profiler, profiler_of};
     #[pymodule_export]
     use super::profiling_config::ProfilingConfig;
     #[pymodule_export]
@@ -59,7 +81,13 @@ mod core_module {
         use_fast_sections, wrap_function,
     };
     #[pymodule_export]
+    use super::records::records;
+    #[pymodule_export]
     use super::report::export_report;
+    #[pymodule_export]
+    use super::session_scope::{PausedSession, SessionScope};
+    #[pymodule_export]
+    use super::stopwatch::Stopwatch;
     #[pymodule_export]
     use super::timing_stats::TimingStats;
 

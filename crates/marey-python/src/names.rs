@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::attributes::text_of;
+use crate::section_kinds;
 
 const N_ENTRIES: usize = 256;
 
@@ -51,6 +52,14 @@ pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
         Some(text) => recorder.name(text.as_bytes()),
         None => recorder.name(text_of(name).as_bytes()),
     })
+}
+
+/// As [`id_of`], for a section; `None` also when sections of its kind are switched off.
+pub(crate) fn section_id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
+    if section_kinds::is_off_by_name(name) {
+        return None;
+    }
+    id_of(name)
 }
 
 fn index_of(object: *mut ffi::PyObject) -> usize {

@@ -6,6 +6,44 @@ use pyo3::prelude::*;
 use crate::flow::{self, Entered};
 use crate::guarded::guarded;
 
+/// What is noted of a section besides its times.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    /// The user's attributes.
+    pub(crate) attributes: Attributes,
+    /// The session that it was opened for.
+    pub(crate) session: Option<u64>,
+}
+
+impl From<Attributes> for About {
+    fn from(attributes: Attributes) -> Self {
+        Self {
+            attributes,
+            session: None,
+        }
+    }
+}
+
+impl About {
+    /// There is nothing to note.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.attributes.is_empty() && self.session.is_none()
+    }
+
+    /// Notes it of a section that was just opened, or that has ended.
+    pub(crate) fn note(self, lane: &Lane, node: u32, start_ticks: u64) {
+        if self.is_empty() {
+            return;
+        }
+        let note = Note::SectionAttributes {
+            node,
+            start_ticks,
+            attributes: self.attributes,
+        };
+        lane.recorder().note_in(self.session, &note);
+    }
+}
+
 /// A section that is open: what its end needs to know.
 #[derive(Debug, Default)]
 pub(crate) struct OpenSection {
@@ -93,13 +131,4 @@ impl OpenSection {
             }
         }
     }
-}
-
-/// Notes the attributes of a section that was just opened.
-pub(crate) fn note_attributes(lane: &Lane, node: u32, start_ticks: u64, attributes: Attributes) {
-    lane.recorder().note(&Note::SectionAttributes {
-        node,
-        start_ticks,
-        attributes,
-    });
 }

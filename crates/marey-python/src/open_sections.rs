@@ -5,11 +5,11 @@
 //! task 2        ├─────────────────┤     the same object; each end belongs to the beginning of its own task
 //! ```
 
-use marey::{Attributes, Lane, NameId, NodeKind, Slot};
+use marey::{Lane, NameId, NodeKind, Slot};
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::open_section::{OpenSection, note_attributes};
+use crate::open_section::{About, OpenSection};
 use crate::{flow, slots, thread};
 
 /// One entry of an object, until its end.
@@ -34,7 +34,7 @@ impl Entry {
         py: Python<'_>,
         name: Option<NameId>,
         kind: NodeKind,
-        attributes: &Attributes,
+        about: &About,
     ) -> Self {
         guarded(|| {
             let lane = thread::lane(py)?;
@@ -44,8 +44,8 @@ impl Entry {
                     return None;
                 };
                 let (open, node, start) = OpenSection::begin(py, lane, slot, name, kind);
-                if !attributes.is_empty() {
-                    note_attributes(lane, node, start, attributes.clone());
+                if !about.is_empty() {
+                    about.clone().note(lane, node, start);
                 }
                 Some(Recorded { slot, open, start })
             });

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::guarded::guarded;
-use crate::names::id_of;
-use crate::open_section::OpenSection;
+use crate::names::section_id_of;
+use crate::open_section::{About, OpenSection};
 use crate::slots;
 
 /// One run of a generator. Each `with` is one resume; `finish` records the whole: from the first resume, as long as all resumes
@@ -16,6 +16,7 @@ use crate::slots;
 #[pyclass(frozen, module = "marey._core", name = "PausedSection")]
 pub(crate) struct PausedSection {
     name: Option<marey::NameId>,
+    about: About,
     /// Locked only while no Python code runs.
     run: Mutex<Resumes>,
 }
@@ -36,10 +37,7 @@ struct Resumes {
 impl PausedSection {
     #[new]
     fn new(name: &Bound<'_, PyAny>) -> Self {
-        Self {
-            name: id_of(name),
-            run: Mutex::default(),
-        }
+        Self::with(section_id_of(name), About::default())
     }
 
     fn __enter__(&self, py: Python<'_>) {
@@ -82,8 +80,9 @@ impl PausedSection {
         });
     }
 
-    /// Records the section.
-    fn finish(&self, py: Python<'_>, is_failed: bool) {
+    /// Records the section. What the generator returned is none of it.
+    #[pyo3(signature = (is_failed, _result=None))]
+    fn finish(&self, py: Python<'_>, is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
         let run = std::mem::take(&mut *self.run());
         let lane = crate::thread::lane_for_end(py);
         if let Some(slot) = run.slot {
@@ -100,11 +99,21 @@ impl PausedSection {
             is_failed,
             has_pauses: run.n > 1,
         };
+        self.about.clone().note(lane, node, start);
         lane.complete(node, start, start + run.ticks, ending);
     }
 }
 
 impl PausedSection {
+    /// One run of a generator, of which something is noted.
+    pub(crate) fn with(name: Option<marey::NameId>, about: About) -> Self {
+        Self {
+            name,
+            about,
+            run: Mutex::default(),
+        }
+    }
+
     fn run(&self) -> MutexGuard<'_, Resumes> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }

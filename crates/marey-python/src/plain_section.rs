@@ -2,28 +2,29 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use marey::{Attributes, NameId, NodeKind};
+use marey::{NameId, NodeKind};
 use pyo3::exceptions::PyGeneratorExit;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::open_section::About;
 use crate::open_sections::{Entry, take_mine};
 
 /// A section to be entered with `with`.
 #[pyclass(frozen, module = "marey", name = "section")]
 pub(crate) struct PlainSection {
     name: NameId,
-    attributes: Attributes,
+    about: About,
     is_sync: bool,
     /// Locked only while no Python code runs.
     open: Mutex<Vec<Entry>>,
 }
 
 impl PlainSection {
-    pub(crate) fn new(name: NameId, attributes: Attributes, is_sync: bool) -> Self {
+    pub(crate) fn new(name: NameId, about: About, is_sync: bool) -> Self {
         Self {
             name,
-            attributes,
+            about,
             is_sync,
             open: Mutex::default(),
         }
@@ -36,7 +37,7 @@ impl PlainSection {
         if self.is_sync {
             crate::sync::synchronize(py);
         }
-        let entry = Entry::begin(py, Some(self.name), NodeKind::Section, &self.attributes);
+        let entry = Entry::begin(py, Some(self.name), NodeKind::Section, &self.about);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.push(entry);
     }

@@ -13,7 +13,8 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes;
 use crate::guarded::guarded;
-use crate::names::id_of;
+use crate::names::section_id_of;
+use crate::open_section::About;
 use crate::plain_section::PlainSection;
 use crate::section_pool::{no_section, section, section_with};
 
@@ -192,21 +193,27 @@ impl<'py> Arguments<'py> {
         if self.is_sync {
             attributes.push(("sync".into(), true.into()));
         }
-        if !IS_FAST.load(Relaxed) {
-            return match id_of(&self.name) {
-                Some(name) => Ok(Bound::new(
-                    py,
-                    PlainSection::new(name, attributes, self.is_sync),
-                )?
-                .into_any()),
-                None => no_section(py),
-            };
-        }
-        let made = if attributes.is_empty() {
-            section(py, &self.name)
-        } else {
-            section_with(py, &self.name, attributes, self.is_sync)
-        };
-        made.map_or_else(|| no_section(py), Ok)
+        open(py, &self.name, attributes.into(), self.is_sync)
     }
+}
+
+/// A section to be entered with `with`; the one that does nothing when it cannot be recorded.
+pub(crate) fn open<'py>(
+    py: Python<'py>,
+    name: &Bound<'py, PyAny>,
+    about: About,
+    is_sync: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    if !IS_FAST.load(Relaxed) {
+        return match section_id_of(name) {
+            Some(name) => Ok(Bound::new(py, PlainSection::new(name, about, is_sync))?.into_any()),
+            None => no_section(py),
+        };
+    }
+    let made = if about.is_empty() {
+        section(py, name)
+    } else {
+        section_with(py, name, about, is_sync)
+    };
+    made.map_or_else(|| no_section(py), Ok)
 }

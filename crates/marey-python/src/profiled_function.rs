@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::open_section::OpenSection;
-use crate::slots;
+use crate::{section_kinds, slots};
 
 // Part of the C API of every CPython (`Include/classobject.h`), and not declared by pyo3.
 unsafe extern "C" {
@@ -33,12 +33,18 @@ struct Profiled {
     dict: *mut ffi::PyObject,
     weak_references: *mut ffi::PyObject,
     name: NameId,
+    /// What [`section_kinds`] knows of the name.
+    kind: u8,
 }
 
 static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// A callable around `function` that records sections of this name.
-pub(crate) fn wrap<'py>(function: &Bound<'py, PyAny>, name: NameId) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn wrap<'py>(
+    function: &Bound<'py, PyAny>,
+    name: NameId,
+    kind: u8,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let own_type = TYPE.get_or_try_init(py, || profiled_type(py))?;
     // SAFETY: a type with the size of `Profiled`; memory comes zeroed and tracked by the garbage collector.
@@ -49,6 +55,7 @@ pub(crate) fn wrap<'py>(function: &Bound<'py, PyAny>, name: NameId) -> PyResult<
     let profiled = unsafe { &mut *object.as_ptr().cast::<Profiled>() };
     profiled.vectorcall = Some(call);
     profiled.name = name;
+    profiled.kind = kind;
     profiled.function = function.clone().into_ptr();
     Ok(object)
 }
@@ -66,7 +73,12 @@ unsafe extern "C" fn call(
     if profiled.function.is_null() {
         return cleared();
     }
-    let opened = crate::thread::lane(py).and_then(|lane| {
+    let lane = if section_kinds::is_off(profiled.kind) {
+        None
+    } else {
+        crate::thread::lane(py)
+    };
+    let opened = lane.and_then(|lane| {
         let slot = slots::take(py)?;
         Some((
             slot,

@@ -25,7 +25,7 @@ const VALUE_LEVELS: usize = 1;
 /// `ProfilingConfig(**keys)` is the environment with the keywords above it.
 #[pyclass(frozen, eq, module = "marey")]
 #[derive(PartialEq)]
-pub(crate) struct ProfilingConfig(marey::ProfilingConfig);
+pub(crate) struct ProfilingConfig(pub(crate) marey::ProfilingConfig);
 
 /// The methods, and an attribute for each key that is a plain value.
 macro_rules! methods {

@@ -1,6 +1,7 @@
 //! Starting, stopping, and what is recorded besides sections.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 
 use marey::{Config, Note, Status};
@@ -10,7 +11,8 @@ use pyo3::types::PyDict;
 use crate::attributes::{from_dict, text_of};
 use crate::errors::start_error;
 use crate::names::id_of;
-use crate::{flow, profile_section, profiled_function, state};
+use crate::profiling_config::ProfilingConfig;
+use crate::{flow, profile_section, profiled_function, section_kinds, session_report, state};
 
 /// CPython versions on which the tests of the fast section objects passed.
 const PROVED: std::ops::RangeInclusive<u8> = 10..=13;
@@ -33,12 +35,13 @@ pub(crate) fn use_fast_sections(is_fast: bool) {
 /// Starts recording into a folder, or moves what was recorded in memory there. The job folder's path; None when `MAREY_ENABLED=0`
 /// switches recording off.
 #[pyfunction]
-#[pyo3(signature = (output_dir=None, job_id=None, facts=None))]
+#[pyo3(signature = (output_dir=None, job_id=None, facts=None, profiling=None))]
 pub(crate) fn start(
     py: Python<'_>,
     output_dir: Option<PathBuf>,
     job_id: Option<String>,
     facts: Option<&Bound<'_, PyDict>>,
+    profiling: Option<&Bound<'_, ProfilingConfig>>,
 ) -> PyResult<Option<PathBuf>> {
     if state::is_switched_off() {
         return Ok(None);
@@ -49,6 +52,9 @@ pub(crate) fn start(
         .or_else(|| Some(marey::default_output_dir()));
     config.job_id = job_id.or(config.job_id);
     config.facts = facts.map(python_facts).unwrap_or_default();
+    if let Some(profiling) = profiling {
+        config.profiling = profiling.get().0.clone();
+    }
     py.detach(|| state::start(config))
         .map_err(|error| start_error(&error))?;
     Ok(folder())
@@ -61,12 +67,20 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
         return false;
     }
     let facts = python_facts(facts);
-    py.detach(|| {
+    let profiling = marey::ProfilingConfig::from_env_tolerant().0;
+    let is_on = py.detach(|| {
         let recording = marey::start_from_env_with(facts);
         let is_on = recording.is_some();
         std::mem::forget(recording);
+        if is_on && marey::recorder().is_some_and(|r| r.capture_path().is_some()) {
+            state::sample_gpus(&profiling);
+        }
         is_on
-    })
+    });
+    if is_on {
+        section_kinds::switch_off(py, &profiling);
+    }
+    is_on
 }
 
 /// Ends the recording and returns the path of the capture, None when it was in memory or nothing was on.
@@ -75,8 +89,12 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
 pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> {
     let status = failure.map_or(Status::Finished, Status::Failed);
     // Text, not a `pathlib.Path`: importing that at exit would make Python forget that it ends by Ctrl-C.
-    py.detach(|| state::stop(&status))
-        .map(PathBuf::into_os_string)
+    let capture = py.detach(|| state::stop(&status))?;
+    if let Some(problem) = py.detach(|| session_report::write_at_end(&capture)) {
+        // A line of its own; a closed stderr changes nothing.
+        writeln!(std::io::stderr(), "{problem}").ok();
+    }
+    Some(capture.into_os_string())
 }
 
 /// The path of the capture; None while it is in memory.
@@ -96,7 +114,7 @@ pub(crate) fn wrap_function<'py>(
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     match id_of(name) {
-        Some(name) => profiled_function::wrap(function, name),
+        Some(id) => profiled_function::wrap(function, id, section_kinds::mask_of(name)),
         None => Ok(function.clone()),
     }
 }

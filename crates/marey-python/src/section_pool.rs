@@ -8,13 +8,14 @@
 use std::ffi::CStr;
 use std::ptr::{self, NonNull};
 
-use marey::{Attributes, NameId, Slot};
+use marey::{NameId, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
 use crate::hot_section::{EXTRA, Extra, Section, enter, exit, none};
-use crate::names::{NameCache, id_of};
+use crate::names::{NameCache, section_id_of};
+use crate::open_section::About;
 use crate::slots;
 use crate::under_gil::UnderGil;
 
@@ -50,16 +51,16 @@ pub(crate) fn section<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> Option<
     Some(unsafe { Bound::from_borrowed_ptr(py, section.cast()) })
 }
 
-/// As [`section`], with attributes and synchronisation.
+/// As [`section`], with attributes, a session and synchronisation.
 pub(crate) fn section_with<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
-    attributes: Attributes,
+    about: About,
     is_sync: bool,
 ) -> Option<Bound<'py, PyAny>> {
     let object = section(py, name)?;
     let extra = Box::new(Extra {
-        attributes,
+        about,
         is_sync,
         nested: Vec::new(),
     });
@@ -76,9 +77,14 @@ pub(crate) fn give(py: Python<'_>, section: *mut Section) {
     POOL.get(py).free.push(section);
 }
 
+/// Makes every name be looked up again.
+pub(crate) fn forget_names(py: Python<'_>) {
+    POOL.get(py).names = NameCache::new();
+}
+
 #[cold]
 fn find_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<NameId> {
-    let id = guarded(|| id_of(name))?;
+    let id = guarded(|| section_id_of(name))?;
     POOL.get(py).names.keep(name, id);
     Some(id)
 }

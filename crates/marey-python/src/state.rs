@@ -35,11 +35,25 @@ pub(crate) fn is_off_for_good() -> bool {
 
 /// Starts recording, or moves a recording that is in memory into the folder.
 pub(crate) fn start(config: Config) -> Result<(), marey::Error> {
+    let to_sample = config
+        .output_dir
+        .is_some()
+        .then(|| config.profiling.clone());
     let recording = marey::start(config)?;
     // The interpreter ends the recording (`stop`), not a value on some stack.
     std::mem::forget(recording);
     STATE.store(STARTED, Relaxed);
+    if let Some(config) = to_sample {
+        sample_gpus(&config);
+    }
     Ok(())
+}
+
+/// Samples GPUs as a configuration says; the recorder samples the host by itself.
+pub(crate) fn sample_gpus(config: &marey::ProfilingConfig) {
+    if let Some(recorder) = marey::recorder() {
+        marey_gpu::sample(recorder, config);
+    }
 }
 
 /// Ends the recording; the path of its capture if it has one.

@@ -62,6 +62,7 @@ fn sample(recorder: &'static Recorder, max_points: u64) -> Leader {
         name: "led",
         interval: Duration::from_millis(1),
         max_points,
+        switches: 0,
     };
     let source = Led {
         began,
@@ -124,6 +125,7 @@ fn main() {
                 name: "unmade",
                 interval: Duration::from_secs(1),
                 max_points: 10,
+                switches: 0,
             };
             assert!(recorder.start_sampler(options, make));
             assert!(!recorder.start_sampler(options, || unreachable!("one of a name")));

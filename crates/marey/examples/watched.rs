@@ -41,6 +41,7 @@ fn main() {
         name: "scripted",
         interval: Duration::from_millis(1),
         max_points: 10_000,
+        switches: 0,
     };
     let recorder = marey::recorder().expect("MAREY_ENABLED=1");
     recorder.start_sampler(options, || Box::new(Scripted));

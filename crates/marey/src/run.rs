@@ -198,6 +198,8 @@ pub struct SectionAttributes {
 /// A named interval of the run, what a user calls one generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Session {
+    /// What [`crate::Recorder::start_session`] returned.
+    pub number: u64,
     /// The user's name for it.
     pub name: String,
     /// When it began.

@@ -128,6 +128,7 @@ impl RunBuilder {
         tags: Attributes,
     ) -> Self {
         self.run.sessions.push(Session {
+            number: self.run.sessions.len() as u64,
             name: name.into(),
             start_ns,
             end_ns,

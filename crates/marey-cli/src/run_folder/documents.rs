@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use marey::Run;
 use marey_report::{Report, RunStatus, StatusKind, escape, memory_log, profiling_report, summary};
 use serde::Serialize;
 
-use super::session_documents::write_session_documents;
+use super::session_documents::{write_raw_data, write_session_documents};
 use super::{Error, JobFolder, Process};
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
@@ -49,6 +50,13 @@ struct StatusObject<'a> {
     text: String,
 }
 
+/// `save_raw_data` of the recording's configuration, or of a profiler in it.
+fn asks_for_raw_data(run: &Run) -> bool {
+    let said = run.info.facts.iter().rev();
+    let mut said = said.filter(|(key, _)| key == "profiling.save_raw_data");
+    said.any(|(_, value)| value == "true")
+}
+
 impl JobFolder {
     /// Writes the documents, those of each session after those of the job; returns their paths. Where `latest` in the folder above points here, the documented names stand
     /// there, too.
@@ -71,6 +79,9 @@ impl JobFolder {
         }
         if let Some(run) = &self.run {
             written.extend(write_session_documents(&self.path, run)?);
+            if asks_for_raw_data(run) {
+                written.extend(write_raw_data(&self.path, run)?);
+            }
         }
         Ok(written)
     }

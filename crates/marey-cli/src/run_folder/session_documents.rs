@@ -110,6 +110,29 @@ pub fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
     Ok(written)
 }
 
+/// As [`write_raw_data`], for one session, an index into `Run::sessions`. Without such a session nothing is written.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_raw_data_of_session(
+    folder: &Path,
+    run: &Run,
+    session: usize,
+) -> Result<Option<PathBuf>, Error> {
+    let names = names(run);
+    match names
+        .get(session)
+        .zip(raw_profiling_data(run, Some(session)))
+    {
+        Some((name, bytes)) => replace(
+            folder.join(format!("raw_profiling_data_{name}.json")),
+            &bytes,
+        )
+        .map(Some),
+        None => Ok(None),
+    }
+}
+
 fn names(run: &Run) -> Vec<String> {
     session_names(run.sessions.iter().map(|session| session.name.as_str()))
 }

@@ -39,6 +39,7 @@ pub(super) fn place_sessions(
                 flow,
             } => {
                 let opened = Session {
+                    number: *session,
                     name: name.clone(),
                     start_ns: at_ns,
                     end_ns: None,

@@ -81,6 +81,14 @@ impl SectionKind {
         }
     }
 
+    /// All kinds.
+    pub const ALL: [Self; 4] = [
+        Self::InferenceStep,
+        Self::VaeDecode,
+        Self::TextEncoding,
+        Self::BlockComputation,
+    ];
+
     /// Whether sections of this kind are switched on.
     pub fn is_recorded(self, config: &ProfilingConfig) -> bool {
         match self {

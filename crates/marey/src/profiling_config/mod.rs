@@ -96,6 +96,11 @@ impl ProfilingConfig {
             .unwrap_or_else(crate::default_output_dir)
     }
 
+    /// Whether no kind of section is switched off.
+    pub fn records_all_kinds(&self) -> bool {
+        SectionKind::ALL.iter().all(|kind| kind.is_recorded(self))
+    }
+
     /// Whether sections of a name are recorded, as the switches by kind say. `enabled` is not asked.
     pub fn records(&self, name: &str) -> bool {
         SectionKind::of(name).is_none_or(|kind| kind.is_recorded(self))

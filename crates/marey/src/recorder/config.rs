@@ -35,7 +35,7 @@ pub struct Config {
     pub ring_dir: Option<PathBuf>,
     /// Things worth knowing about the run, kept as they are.
     pub facts: Vec<(String, String)>,
-    /// How the host is sampled while the capture is in a folder: intervals, switches, points. Names of sections are not looked at here.
+    /// What is recorded: kinds of sections by their names, and how the host is sampled while the capture is in a folder.
     pub profiling: ProfilingConfig,
 }
 

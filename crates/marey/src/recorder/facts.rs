@@ -6,6 +6,7 @@ use super::config::Config;
 use super::identity::Identity;
 use super::output::job_id;
 use crate::clock;
+use crate::profiling_config::ProfilingConfig;
 
 /// Shown instead of a prompt.
 const REDACTED: &str = "[prompt not recorded]";
@@ -53,6 +54,8 @@ pub(crate) fn of_this_process(
         add("argument", argument);
     }
     facts.extend(config.facts.iter().cloned());
+    let defaults = ProfilingConfig::default();
+    facts.extend(super::notes::settings_beside(&config.profiling, &defaults));
     facts
 }
 

@@ -50,7 +50,10 @@ impl Site {
         let node = if high(last) == parent {
             low(last)
         } else {
-            self.find(lane, parent)
+            match self.find(lane, parent) {
+                Some(node) => node,
+                None => return SectionGuard::off(),
+            }
         };
         SectionGuard::open(lane, node)
     }
@@ -62,15 +65,19 @@ impl Site {
         guard
     }
 
+    /// The node; `None` when sections of this name are switched off ([`crate::ProfilingConfig::records`]).
     #[cold]
-    fn find(&self, lane: &Lane, parent: u32) -> u32 {
+    fn find(&self, lane: &Lane, parent: u32) -> Option<u32> {
+        if !lane.recorder().records(self.name) {
+            return None;
+        }
         let id = *self
             .id
             .get_or_init(|| lane.recorder().name(self.name.as_bytes()));
         let node = lane.node(id, self.kind, false);
         self.last
             .store(u64::from(parent) << 32 | u64::from(node), Relaxed);
-        node
+        Some(node)
     }
 }
 
@@ -235,7 +242,7 @@ impl Drop for SessionGuard {
 
 /// Opens a section under a name that is only known at run time. Costs a lock and a hash of the name.
 pub fn section_named(name: &str) -> SectionGuard {
-    let Some(lane) = lane() else {
+    let Some(lane) = lane().filter(|lane| lane.recorder().records(name)) else {
         return SectionGuard::off();
     };
     let node = lane.node(

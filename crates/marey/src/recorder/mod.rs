@@ -95,6 +95,8 @@ static STARTING: Mutex<()> = Mutex::new(());
 #[derive(Debug)]
 pub struct Recorder {
     config: Config,
+    /// No kind of section is switched off.
+    records_all: bool,
     process: Mapping,
     layout: ProcessLayout,
     pub(crate) paths: CallPaths,
@@ -200,6 +202,7 @@ impl Recorder {
         header[process_words::MAGIC].store(PROCESS_MAGIC, Release);
         Ok(Self {
             config: config.clone(),
+            records_all: config.profiling.records_all_kinds(),
             process,
             layout,
             paths: CallPaths::new(process, &layout),
@@ -213,6 +216,11 @@ impl Recorder {
             n_sessions: AtomicU64::new(0),
             n_samplers: AtomicU32::new(0),
         })
+    }
+
+    /// Whether sections of a name are recorded, as the configuration of the first start says. Costs nothing while all are.
+    pub(crate) fn records(&self, name: &str) -> bool {
+        self.records_all || self.config.profiling.records(name)
     }
 
     /// The number of a name, for [`Lane::node`].
@@ -290,6 +298,11 @@ impl Recorder {
     /// A conversion of ticks that ends now.
     fn clock_map(&self) -> ClockMap {
         ClockMap::new(clock::kind(), vec![self.first_anchor(), clock::anchor()])
+    }
+
+    /// Length of the capture so far.
+    pub fn capture_bytes(&self) -> u64 {
+        self.header()[process_words::CAPTURE_BYTES].load(Relaxed)
     }
 
     /// The path of the capture; `None` while it is in memory.

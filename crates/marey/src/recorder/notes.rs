@@ -6,7 +6,20 @@ use super::{Recorder, lane, process_words};
 use crate::clock;
 use crate::generation::{Generated, Generation};
 use crate::note::Note;
+use crate::profiling_config::ProfilingConfig;
 use crate::value::Attributes;
+
+/// `profiling.<key>` and value of what a configuration sets otherwise than another one.
+pub(super) fn settings_beside(
+    config: &ProfilingConfig,
+    other: &ProfilingConfig,
+) -> Vec<(String, String)> {
+    let pairs = config.settings().into_iter().zip(other.settings());
+    pairs
+        .filter(|((_, setting), (_, theirs))| setting != theirs)
+        .map(|((key, setting), _)| (format!("profiling.{}", key.name), setting.to_string()))
+        .collect()
+}
 
 impl Recorder {
     /// Appends a note from the calling thread, now.
@@ -25,6 +38,13 @@ impl Recorder {
         match note.encode(clock::ticks(), session) {
             Some(words) => lane.note(&words),
             None => lane.drop_note(),
+        }
+    }
+
+    /// Notes what a configuration sets otherwise than the one that the recording was started with, as facts.
+    pub fn note_settings(&self, config: &ProfilingConfig) {
+        for (key, value) in settings_beside(config, &self.config.profiling) {
+            self.note(&Note::Fact { key, value });
         }
     }
 

@@ -15,20 +15,31 @@ impl Recorder {
             memory: config.monitor_system_memory,
             ..HostOptions::default()
         };
-        let options = SamplerOptions::of("host", config.cpu_monitor_interval, config);
-        self.finish_sampler(options.name);
-        (host.cpu || host.memory)
-            && self.start_sampler(options, move || Box::new(HostSource::new(&host)))
+        let switches = [host.cpu, host.memory];
+        let options = SamplerOptions::of("host", config.cpu_monitor_interval, config, &switches);
+        if options.switches == 0 {
+            self.finish_sampler(options.name);
+            return false;
+        }
+        self.replace_sampler(options, move || Box::new(HostSource::new(&host)))
     }
 }
 
 impl SamplerOptions {
-    /// A sampler that reads every so many seconds and keeps as many points as a configuration says.
-    pub fn of(name: &'static str, interval_s: f64, config: &ProfilingConfig) -> Self {
+    /// A sampler that reads every so many seconds and keeps as many points as a configuration says, with these switches of its source.
+    pub fn of(
+        name: &'static str,
+        interval_s: f64,
+        config: &ProfilingConfig,
+        switches: &[bool],
+    ) -> Self {
         Self {
             name,
             interval: Duration::try_from_secs_f64(interval_s).unwrap_or(Duration::from_secs(1)),
             max_points: config.max_data_points.try_into().unwrap_or(u64::MAX),
+            switches: switches
+                .iter()
+                .fold(0, |bits, on| bits << 1 | u32::from(*on)),
         }
     }
 }

@@ -19,12 +19,12 @@ use crate::clock;
 use crate::recorder::{Recorder, recording_number};
 
 /// How long a stop or a fork waits for samplers.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(60);
 /// A source that takes longer is not read once more at the end.
 const QUICK_NS: u64 = 20_000_000;
 
 /// How a sampler reads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SamplerOptions {
     /// What it is called: its thread is `marey-<name>`, and its own series carry the name. One of a name runs at a time.
     pub name: &'static str,
@@ -32,6 +32,8 @@ pub struct SamplerOptions {
     pub interval: Duration,
     /// Points that a series keeps, at least 2: rounds share ever wider time buckets beyond.
     pub max_points: u64,
+    /// What of its source is switched on, in bits of the source's own.
+    pub switches: u32,
 }
 
 /// A sampler of the recording.
@@ -168,6 +170,20 @@ impl Recorder {
             samplers.push(sampler);
         }
         is_started
+    }
+
+    /// As [`Self::start_sampler`], in place of the sampler of that name that is at work; one that does the same already goes on. True
+    /// when one is at work then.
+    pub fn replace_sampler(
+        &'static self,
+        options: SamplerOptions,
+        make: impl FnOnce() -> Box<dyn Source> + Send + 'static,
+    ) -> bool {
+        if self.samplers().iter().any(|s| s.options == options) {
+            return true;
+        }
+        self.finish_sampler(options.name);
+        self.start_sampler(options, make)
     }
 
     /// Ends all samplers for a moment, as [`Recorder::pause_threads`] asks for.

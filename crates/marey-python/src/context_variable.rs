@@ -1,0 +1,58 @@
+//! Context variables of Python: one value for each asyncio task and each thread.
+
+#![allow(unsafe_code, reason = "the C API of context variables")]
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// A context variable of our own, made with its first use. It holds objects of one class, or `None` for nothing: a context variable
+/// cannot be unset without its token.
+pub(crate) struct ContextVariable {
+    name: &'static str,
+    object: PyOnceLock<Py<PyAny>>,
+}
+
+impl ContextVariable {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            object: PyOnceLock::new(),
+        }
+    }
+
+    /// The value in the running context; `None` where it was never set, there and in the context that this one is a copy of.
+    pub(crate) fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        let mut value = std::ptr::null_mut();
+        let variable = self.object(py)?.as_ptr();
+        // SAFETY: a context variable of ours, and a valid place for the result, which is a new reference or null.
+        unsafe { ffi::PyContextVar_Get(variable, std::ptr::null_mut(), &raw mut value) };
+        // SAFETY: see above.
+        unsafe { Bound::from_owned_ptr_or_opt(py, value) }
+    }
+
+    /// Sets the value in the running context.
+    pub(crate) fn set(&self, py: Python<'_>, value: &Py<PyAny>) {
+        let Some(variable) = self.object(py) else {
+            return;
+        };
+        // SAFETY: live objects under the GIL; the token is a new reference that is dropped.
+        let token = unsafe { ffi::PyContextVar_Set(variable.as_ptr(), value.as_ptr()) };
+        // SAFETY: as above.
+        let token = unsafe { Bound::from_owned_ptr_or_opt(py, token) };
+        if token.is_none() {
+            // SAFETY: the GIL is held; the error is the one just raised (no memory).
+            unsafe { ffi::PyErr_Clear() };
+        }
+    }
+
+    fn object(&self, py: Python<'_>) -> Option<&Py<PyAny>> {
+        self.object
+            .get_or_try_init(py, || {
+                let module = py.import("contextvars")?;
+                let made = module.getattr("ContextVar")?.call1((self.name,));
+                made.map(Bound::unbind)
+            })
+            .ok()
+    }
+}

@@ -1,0 +1,148 @@
+//! The sessions of one profiler.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use marey::Attributes;
+use pyo3::prelude::*;
+
+use crate::session_context::{self, Session};
+use crate::{flow, state, thread};
+
+static N_PROFILERS: AtomicU64 = AtomicU64::new(0);
+static N_MADE_UP: AtomicU64 = AtomicU64::new(0);
+
+/// The sessions that one profiler began, in all threads and tasks.
+#[derive(Debug)]
+pub(crate) struct ProfilerSessions {
+    /// Number of the profiler in this process.
+    profiler: u64,
+    /// Those that are open, oldest first. Locked only while no Python code runs.
+    open: Mutex<Vec<Arc<Session>>>,
+}
+
+impl Default for ProfilerSessions {
+    fn default() -> Self {
+        Self {
+            profiler: N_PROFILERS.fetch_add(1, Relaxed),
+            open: Mutex::default(),
+        }
+    }
+}
+
+impl ProfilerSessions {
+    /// Begins a session and makes it current in the running context, nested in what was current there; `None` when recording is off.
+    pub(crate) fn begin(
+        &self,
+        py: Python<'_>,
+        id: String,
+        tags: Attributes,
+    ) -> Option<Arc<Session>> {
+        let recorder = state::recorder()?;
+        thread::lane(py)?;
+        let mut current = session_context::open_sessions(py, self.profiler);
+        let within = current.next().map(|session| session.number);
+        let number = recorder.start_session(&id, tags, within, flow::number(py));
+        let session = Arc::new(Session::new(self.profiler, number, within, id));
+        let mut open = self.open();
+        open.retain(|session| session.is_open());
+        open.push(session.clone());
+        drop(open);
+        session_context::enter(py, session.clone());
+        Some(session)
+    }
+
+    /// Ends a session, and those nested in it that are current in the running context. False when it had ended.
+    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> bool {
+        let mine: Vec<_> = session_context::open_sessions(py, self.profiler).collect();
+        let nested = mine.iter().position(|open| Arc::ptr_eq(open, session));
+        for inner in &mine[..nested.unwrap_or(0)] {
+            close(inner);
+        }
+        let has_ended = close(session);
+        self.open().retain(|session| session.is_open());
+        session_context::forget_ended(py);
+        has_ended
+    }
+
+    /// Ends every session of this profiler, in whatever thread or task it began; those it ended, the newest first.
+    pub(crate) fn end_all(&self, py: Python<'_>) -> Vec<Arc<Session>> {
+        let mut open = std::mem::take(&mut *self.open());
+        open.reverse();
+        open.retain(|session| close(session));
+        session_context::forget_ended(py);
+        open
+    }
+
+    /// The session that what is recorded now belongs to: the innermost of the running context. In a thread that has begun none itself it is the
+    /// only one that is open, if one is, those that it is nested in aside.
+    pub(crate) fn current(&self, py: Python<'_>) -> Option<Arc<Session>> {
+        let mine = session_context::open_sessions(py, self.profiler).next();
+        mine.or_else(|| {
+            let is_bare_thread =
+                !session_context::is_known(py) && thread::lane(py).is_some() && flow::is_base(py);
+            is_bare_thread.then(|| self.only_one()).flatten()
+        })
+    }
+
+    /// The session that an end without an id means: as [`Self::current`], but the only open one also from a task that has none.
+    pub(crate) fn to_end(&self, py: Python<'_>) -> Option<Arc<Session>> {
+        let mine = session_context::open_sessions(py, self.profiler).next();
+        mine.or_else(|| self.only_one())
+    }
+
+    /// The session of an id: the innermost of the running context, else the newest.
+    pub(crate) fn of_id(&self, py: Python<'_>, id: &str) -> Option<Arc<Session>> {
+        let mut mine = session_context::open_sessions(py, self.profiler);
+        mine.find(|session| session.id == id).or_else(|| {
+            let open = self.open();
+            let newest = open.iter().rev();
+            newest
+                .filter(|session| session.is_open())
+                .find(|session| session.id == id)
+                .cloned()
+        })
+    }
+
+    /// Ids of all open sessions, the oldest first.
+    pub(crate) fn open_ids(&self) -> Vec<String> {
+        let open = self.open();
+        let open = open.iter().filter(|session| session.is_open());
+        open.map(|session| session.id.clone()).collect()
+    }
+
+    /// The innermost of the open sessions, if they are all nested in each other.
+    fn only_one(&self) -> Option<Arc<Session>> {
+        let open = self.open();
+        let open: Vec<_> = open.iter().filter(|session| session.is_open()).collect();
+        let mut innermost = open
+            .iter()
+            .filter(|session| !open.iter().any(|o| o.within == Some(session.number)));
+        match (innermost.next(), innermost.next()) {
+            (Some(only), None) => Some((*only).clone()),
+            _ => None,
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn close(session: &Session) -> bool {
+    let was_open = session.end();
+    if was_open && let Some(recorder) = marey::recorder() {
+        recorder.end_session(session.number);
+    }
+    was_open
+}
+
+/// An id that no other session of this job has: of the process, the moment and a running number.
+pub(crate) fn made_up_id() -> String {
+    let n = N_MADE_UP.fetch_add(1, Relaxed);
+    format!(
+        "session_{:x}_{:x}_{n}",
+        std::process::id(),
+        marey::unix_ns() / 1_000_000
+    )
+}

@@ -1,0 +1,74 @@
+//! What a program reports of its own work, from Python's values.
+
+use marey::{Attributes, CacheOutcome, Note, Value};
+use pyo3::prelude::*;
+
+use crate::attributes::text_of;
+use crate::numbers::{natural, ns_of_ms};
+use crate::stopwatch::Stopwatch;
+
+/// What a cache did, by the documented names and their singulars.
+pub(crate) fn cache_outcome(event_type: &Bound<'_, PyAny>) -> Option<CacheOutcome> {
+    match text_of(event_type).to_lowercase().as_str() {
+        "hit" | "hits" => Some(CacheOutcome::Hit),
+        "miss" | "misses" => Some(CacheOutcome::Miss),
+        "eviction" | "evictions" => Some(CacheOutcome::Eviction),
+        _ => None,
+    }
+}
+
+/// A decision of a cache that has no name.
+pub(crate) fn cache_decision(
+    outcome: CacheOutcome,
+    held_bytes: Option<&Bound<'_, PyAny>>,
+    sizes: [(&str, Option<&Bound<'_, PyAny>>); 2],
+) -> PyResult<Note> {
+    let mut attributes = Attributes::new();
+    for (name, bytes) in sizes {
+        if let Some(bytes) = natural(bytes)? {
+            attributes.push((name.into(), Value::from(bytes)));
+        }
+    }
+    Ok(Note::Cache {
+        cache: "cache".into(),
+        outcome,
+        step: None,
+        block: None,
+        score: None,
+        threshold: None,
+        held_bytes: natural(held_bytes)?,
+        attributes,
+    })
+}
+
+/// Whether a memory event is a release or an allocation; `None` when it is neither.
+pub(crate) fn is_release(event_type: &Bound<'_, PyAny>) -> Option<bool> {
+    match text_of(event_type).to_lowercase().as_str() {
+        "alloc" | "allocation" | "allocate" => Some(false),
+        "dealloc" | "deallocation" | "deallocate" | "free" | "release" => Some(true),
+        _ => None,
+    }
+}
+
+/// Ticks, if it is a whole number.
+pub(crate) fn natural_ticks(start: &Bound<'_, PyAny>) -> Option<u64> {
+    start.extract().ok()
+}
+
+/// A text, if one is given.
+pub(crate) fn text(given: Option<&Bound<'_, PyAny>>) -> Option<String> {
+    given.filter(|value| !value.is_none()).map(text_of)
+}
+
+/// A time that a program gives in milliseconds, or a stopwatch measured.
+pub(crate) fn nanoseconds(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
+    match given.and_then(|given| given.cast::<Stopwatch>().ok()) {
+        Some(stopwatch) => Ok(stopwatch.get().ticks().and_then(duration_of)),
+        None => ns_of_ms(given),
+    }
+}
+
+/// Ticks as nanoseconds; `None` without a recorder.
+pub(crate) fn duration_of(ticks: u64) -> Option<u64> {
+    marey::recorder().map(|recorder| recorder.duration_ns(ticks))
+}

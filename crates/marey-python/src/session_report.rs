@@ -1,0 +1,67 @@
+//! What a `Profiler` writes for people: the report of a session when that ends, and of the whole run when recording does.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use marey::{ProfilingConfig, Status};
+use marey_cli::run_folder;
+use pyo3::prelude::*;
+
+use crate::log;
+use crate::session_context::Session;
+
+/// Reading a larger capture would hold the program up; what it says of its sessions is written at the end.
+const MAX_CAPTURE_BYTES: u64 = 32 << 20;
+
+/// A `Profiler` asked for reports, so the end of the recording writes those of the run.
+static IS_WANTED: AtomicBool = AtomicBool::new(false);
+
+/// From here on the end of the recording writes reports.
+pub(crate) fn want() {
+    IS_WANTED.store(true, Relaxed);
+}
+
+/// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder, unless the capture is large. What
+/// cannot be written is logged, once.
+pub(crate) fn write(py: Python<'_>, session: &Session, config: &ProfilingConfig) -> PyResult<()> {
+    static WAS_SAID: AtomicBool = AtomicBool::new(false);
+    match py.detach(|| written(session.number, config)) {
+        Ok(()) => Ok(()),
+        Err(problem) => log::warn_once(py, &WAS_SAID, &problem.to_string()),
+    }
+}
+
+fn written(number: u64, config: &ProfilingConfig) -> Result<(), run_folder::Error> {
+    let Some(recorder) = marey::recorder().filter(|_| marey::is_on()) else {
+        return Ok(());
+    };
+    let path = recorder.capture_path();
+    let Some(folder) = path.as_deref().and_then(Path::parent) else {
+        return Ok(());
+    };
+    if recorder.capture_bytes() > MAX_CAPTURE_BYTES {
+        return Ok(());
+    }
+    let Ok(run) = marey::decode(&recorder.capture_so_far(), Status::Running) else {
+        return Ok(());
+    };
+    let Some(index) = run.sessions.iter().position(|s| s.number == number) else {
+        return Ok(());
+    };
+    run_folder::write_documents_of_session(folder, &run, index)?;
+    if config.save_raw_data {
+        run_folder::write_raw_data_of_session(folder, &run, index)?;
+    }
+    Ok(())
+}
+
+/// Writes the reports of the job whose recording has ended, if a `Profiler` asked for reports; the first rank does. The problem, if there
+/// is one.
+pub(crate) fn write_at_end(capture: &Path) -> Option<String> {
+    let is_first = marey::rank_of_environment().unwrap_or(0) == 0;
+    if !IS_WANTED.swap(false, Relaxed) || !is_first {
+        return None;
+    }
+    let problem = run_folder::write_reports(capture.parent()?).err()?;
+    Some(format!("marey: {problem}"))
+}

@@ -1,0 +1,129 @@
+//! Sessions as `with` blocks.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::event_data::name_of;
+use crate::profiler::ProfilerCore;
+use crate::profiler_sessions::made_up_id;
+use crate::session_context::{self, Session};
+
+/// One session for each time that its `with` block is entered.
+#[pyclass(frozen, module = "marey._core")]
+pub(crate) struct SessionScope {
+    profiler: Py<ProfilerCore>,
+    /// One is made up for each entry when there is none.
+    id: Option<String>,
+    tags: Option<Py<PyAny>>,
+    /// Locked only while no Python code runs.
+    open: Mutex<Vec<Option<Arc<Session>>>>,
+}
+
+#[pymethods]
+impl SessionScope {
+    fn __enter__(&self, py: Python<'_>) -> String {
+        let id = self.id.clone().unwrap_or_else(made_up_id);
+        let tags = self.tags.as_ref().map(|tags| tags.bind(py));
+        let session = self.profiler.get().begin(py, id.clone(), tags);
+        self.open().push(session);
+        id
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let newest = self.open().pop().flatten();
+        newest.map_or(Ok(()), |session| self.profiler.get().end(py, &session))
+    }
+}
+
+impl SessionScope {
+    pub(crate) fn new(
+        profiler: Py<ProfilerCore>,
+        session_id: Option<&Bound<'_, PyAny>>,
+        tags: Option<&Bound<'_, PyAny>>,
+    ) -> Self {
+        Self {
+            profiler,
+            id: session_id.filter(|id| !id.is_none()).map(name_of),
+            tags: tags.map(|tags| tags.clone().unbind()),
+            open: Mutex::default(),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Option<Arc<Session>>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The session of a generator: current while the generator runs, ended by `finish`.
+#[pyclass(frozen, module = "marey._core")]
+pub(crate) struct PausedSession {
+    profiler: Py<ProfilerCore>,
+    id: Option<String>,
+    tags: Option<Py<PyAny>>,
+    session: Mutex<Option<Arc<Session>>>,
+}
+
+#[pymethods]
+impl PausedSession {
+    #[new]
+    #[pyo3(signature = (profiler, session_id=None, tags=None))]
+    fn new(
+        profiler: &Bound<'_, ProfilerCore>,
+        session_id: Option<&Bound<'_, PyAny>>,
+        tags: Option<&Bound<'_, PyAny>>,
+    ) -> Self {
+        Self {
+            profiler: profiler.clone().unbind(),
+            id: session_id.filter(|id| !id.is_none()).map(name_of),
+            tags: tags.map(|tags| tags.clone().unbind()),
+            session: Mutex::default(),
+        }
+    }
+
+    fn __enter__(&self, py: Python<'_>) {
+        if let Some(session) = self.session() {
+            session_context::enter(py, session);
+        } else {
+            let begun = self.begin(py);
+            *self.place() = begun;
+        }
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        if let Some(session) = self.session() {
+            session_context::leave(py, &session);
+        }
+    }
+
+    /// Ends the session.
+    #[pyo3(signature = (_is_failed, _result=None))]
+    fn finish(
+        &self,
+        py: Python<'_>,
+        _is_failed: bool,
+        _result: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.session()
+            .map_or(Ok(()), |session| self.profiler.get().end(py, &session))
+    }
+}
+
+impl PausedSession {
+    fn begin(&self, py: Python<'_>) -> Option<Arc<Session>> {
+        let id = self.id.clone().unwrap_or_else(made_up_id);
+        let tags = self.tags.as_ref().map(|tags| tags.bind(py));
+        self.profiler.get().begin(py, id, tags)
+    }
+
+    fn session(&self) -> Option<Arc<Session>> {
+        self.place().clone()
+    }
+
+    fn place(&self) -> MutexGuard<'_, Option<Arc<Session>>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

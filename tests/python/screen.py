@@ -1,0 +1,70 @@
+"""Runs a program on a terminal, and what the terminal shows in the end."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+ROWS, COLUMNS = 30, 120
+_TOKEN = re.compile(r"\x1b\[(\d*)([A-Za-z])|([\r\n\x08])|([^\x1b\r\n\x08]+)")
+
+
+def on_terminal(program: str, folder: Path, *, stdout_too: bool = True) -> str:
+    """All that a Python program writes to a terminal of 30 lines of 120 columns; it must end well."""
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    main_end, other_end = pty.openpty()
+    fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAREY_", "TQDM_"))}
+    child = subprocess.Popen(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=other_end if stdout_too else subprocess.DEVNULL,
+        stderr=other_end,
+        env=environment | {"TERM": "xterm", "PYTHONUTF8": "1"},
+    )
+    os.close(other_end)
+    written = bytearray()
+    while True:
+        try:
+            some = os.read(main_end, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not some:
+            break
+        written += some
+    os.close(main_end)
+    text = written.decode()
+    assert child.wait() == 0, text
+    return text
+
+
+def shown(written: str) -> list[str]:
+    """The lines on a terminal that has received this, without those at the end that are empty."""
+    lines, row, column = [""], 0, 0
+    for count, command, control, text in _TOKEN.findall(written):
+        if control == "\r":
+            column = 0
+        elif control == "\n":
+            row, column = row + 1, column
+        elif command == "A":
+            row = max(0, row - int(count or 1))
+        elif command == "K":
+            lines[row] = lines[row][:column]
+        elif text:
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + text + line[column + len(text) :]
+            column += len(text)
+        while row >= len(lines):
+            lines.append("")
+    stripped = [line.rstrip() for line in lines]
+    while stripped and not stripped[-1]:
+        stripped.pop()
+    return stripped

@@ -1,0 +1,372 @@
+"""`marey.decorators`: what they record, and that what they decorate behaves as before."""
+
+from __future__ import annotations
+
+from capture_records import of_kind, recorded
+from interpreter import Interpreter
+
+
+def test_documented_pipeline_runs_as_it_stands(interpreter: Interpreter) -> None:
+    """The Self-Forcing guide's CustomPipeline; only the import differs."""
+
+    def program():
+        import types
+
+        import marey
+        from marey.decorators import (
+            add_profiling_event,
+            profile_block_computation,
+            profile_diffusion_step,
+            profile_method,
+            profile_model_parameters,
+            profile_session,
+        )
+
+        class CustomPipeline:
+            @profile_method("model_initialization")
+            def _initialize_model(self):
+                # Model initialization code
+                pass
+
+            @profile_session("video_generation", {"mode": "t2v"})
+            @add_profiling_event(
+                "generation_completed",
+                lambda result, **kwargs: {"output_shape": list(result.shape) if result is not None else None},
+            )
+            def run_text_to_video(self, prompts, **kwargs):
+                # Video generation code
+                result = self._generate_video(prompts, **kwargs)
+                return result
+
+            @profile_method("checkpoint_loading")
+            @add_profiling_event(
+                "checkpoint_loaded", lambda _, checkpoint_path, **kwargs: {"checkpoint_path": checkpoint_path}
+            )
+            def load_checkpoint(self, checkpoint_path, **kwargs):
+                # Checkpoint loading code
+                pass
+
+            @profile_diffusion_step(lambda args, kwargs: {"step": args[0], "timestep": args[1], "block_size": args[2]})
+            def diffusion_step(self, step, timestep, block_size):
+                # Diffusion step implementation
+                pass
+
+            @profile_model_parameters(
+                lambda args, kwargs: {"model_name": args[0], "parameters_count": args[1], "model_type": args[2]}
+            )
+            def record_model_parameters(self, model_name, parameters_count, model_type):
+                # Record model parameters
+                pass
+
+            @profile_block_computation(
+                lambda args, kwargs: {
+                    "block_index": args[0],
+                    "block_size": args[1],
+                    "computation_time_ms": args[2],
+                    "memory_usage_mb": args[3],
+                }
+            )
+            def process_block(self, block_index, block_size, computation_time_ms, memory_usage_mb):
+                # Block processing implementation
+                pass
+
+            def _generate_video(self, prompts, **kwargs):
+                self.diffusion_step(0, 0.75, 3)
+                self.process_block(0, 3, 400.0, 1024.0)
+                return types.SimpleNamespace(shape=(3, 480, 832))
+
+        pipeline = CustomPipeline()
+        pipeline._profiler = marey.Profiler(enabled=True, output_dir="out")
+        pipeline._initialize_model()
+        pipeline.load_checkpoint("a.pt")
+        pipeline.load_checkpoint(checkpoint_path="b.pt")
+        pipeline.record_model_parameters("wan", 1_300_000_000, "transformer")
+        return pipeline.run_text_to_video(["a prompt"], seed=7).shape
+
+    finished = interpreter.run(program)
+    assert finished.result == [3, 480, 832]
+    assert finished.stderr == ""
+    records = recorded(finished)
+    assert [row["name"] for row in records["sections"]] == [
+        "model_initialization",
+        "checkpoint_loading",
+        "checkpoint_loading",
+    ]
+    assert [(row["name"], row["data"], row["session"]) for row in records["events"]] == [
+        ("checkpoint_loaded", {"checkpoint_path": "a.pt"}, None),
+        ("checkpoint_loaded", {"checkpoint_path": "b.pt"}, None),
+        ("generation_completed", {"output_shape": "[3,480,832]"}, 0),
+    ]
+    assert [(s["name"], s["tags"]) for s in records["sessions"]] == [("video_generation", {"mode": "t2v"})]
+    (step,) = of_kind(records, "step")
+    assert (step["step"], step["timestep"], step["block_size"], step["session"]) == (0, 0.75, 3, 0)
+    assert step["computation_ns"] > 0
+    assert of_kind(records, "block") == [
+        {"index": 0, "size": 3, "computation_ns": 400_000_000, "memory_bytes": 1_073_741_824, "session": 0}
+    ]
+    assert of_kind(records, "model") == [
+        {"name": "wan", "count": 1_300_000_000, "type": "transformer", "session": None}
+    ]
+
+
+def test_event_functions_get_arguments_by_name_place_or_as_they_came(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import add_profiling_event
+
+        class Pipeline:
+            @add_profiling_event("kwargs", lambda result, **kwargs: {"r": result, **kwargs})
+            @add_profiling_event("named", lambda result, path, **kwargs: {"path": path, **kwargs})
+            @add_profiling_event("by place", lambda _, other: {"other": other})
+            @add_profiling_event("as it came", lambda result, *args, **kwargs: {"n": len(args), **kwargs})
+            @add_profiling_event("none", lambda: {"x": 1})
+            @add_profiling_event("bare")
+            def load(self, path, strict=True):
+                return 5
+
+        marey.start("out")
+        Pipeline().load("a")
+        Pipeline().load("b", strict=False)
+
+    finished = interpreter.run(program)
+    assert finished.stderr == ""
+    data = [(row["name"], row["data"]) for row in recorded(finished)["events"]]
+    assert data == [
+        ("bare", {}),
+        ("none", {"x": 1}),
+        ("as it came", {"n": 1}),
+        ("by place", {"other": "a"}),
+        ("named", {"path": "a"}),
+        ("kwargs", {"r": 5, "path": "a"}),
+        ("bare", {}),
+        ("none", {"x": 1}),
+        ("as it came", {"n": 1, "strict": False}),
+        ("by place", {"other": "b"}),
+        ("named", {"path": "b", "strict": False}),
+        ("kwargs", {"r": 5, "path": "b", "strict": False}),
+    ]
+
+
+def test_a_failing_metadata_function_is_counted_shown_once_and_changes_nothing(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import add_profiling_event, profile_diffusion_step, profile_method
+
+        def fails(*_args, **_kwargs):
+            raise ValueError("a secret prompt")
+
+        @profile_method("stage", fails)
+        @profile_diffusion_step(fails)
+        @add_profiling_event("done", fails)
+        def work(x):
+            return x + 1
+
+        marey.start("out")
+        return [work(1), work(2), work(3)], marey._core.losses()["notes_dropped"]
+
+    finished = interpreter.run(program)
+    assert finished.result == [[2, 3, 4], 9]
+    lines = finished.stderr.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["profile_method", "add_profiling_event", "profile_diffusion_step"]
+    assert "secret" not in finished.stderr
+    records = recorded(finished)
+    assert [row["name"] for row in records["sections"]] == ["stage"] * 3
+    assert len(of_kind(records, "step")) == 3
+    assert [(row["name"], row["data"]) for row in records["events"]] == [("done", {})] * 3
+
+
+def test_every_kind_of_function_is_measured_while_it_runs(either: Interpreter) -> None:
+    def program():
+        import asyncio
+        import inspect
+
+        import marey
+        from marey.decorators import profile_diffusion_step, profile_method, profile_session
+
+        def all_of(function):
+            return profile_session("session")(profile_method("stage")(profile_diffusion_step()(function)))
+
+        @all_of
+        async def coroutine():
+            await asyncio.sleep(0)
+            return 1
+
+        @all_of
+        def generator():
+            got = yield 1
+            assert got == "sent"
+            return 2
+
+        @all_of
+        async def async_generator():
+            yield 1
+            yield 2
+
+        marey.start("out")
+
+        async def main():
+            assert await coroutine() == 1
+            assert [item async for item in async_generator()] == [1, 2]
+
+        asyncio.run(main())
+        run = generator()
+        assert next(run) == 1
+        with marey.profile_section("consumer"):
+            pass
+        returned = None
+        try:
+            run.send("sent")
+        except StopIteration as stop:
+            returned = stop.value
+        return [
+            returned == 2,
+            inspect.iscoroutinefunction(coroutine),
+            inspect.isgeneratorfunction(generator),
+            inspect.isasyncgenfunction(async_generator),
+        ]
+
+    finished = either.run(program)
+    assert finished.result == [True, True, True, True]
+    records = recorded(finished)
+    found = [(r["session"], r["has_pauses"]) for r in records["sections"] if r["name"] == "stage"]
+    assert found == [(0, False), (1, True), (2, True)]
+    assert [row["session"] for row in of_kind(records, "step")] == [0, 1, 2]
+    assert all(session["end_ns"] is not None for session in records["sessions"])
+
+
+def test_exceptions_pass_through_and_failed_calls_are_no_steps(interpreter: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+        from marey.decorators import add_profiling_event, profile_diffusion_step, profile_method, profile_session
+
+        @profile_session("s")
+        @profile_method("x")
+        @profile_diffusion_step()
+        @add_profiling_event("done")
+        def fails(error):
+            raise error
+
+        marey.start("out")
+        same = []
+        for kind in (ValueError, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+            error = kind("mine")
+            try:
+                fails(error)
+            except BaseException as caught:
+                same.append(caught is error)
+        return same
+
+    finished = interpreter.run(program)
+    assert finished.result == [True] * 4
+    records = recorded(finished)
+    assert [row["is_failed"] for row in records["sections"]] == [True, True, False, True]
+    assert (records["events"], of_kind(records, "step")) == ([], [])
+    assert all(session["end_ns"] is not None for session in records["sessions"])
+
+
+def test_looks_stay_and_functions_methods_and_pickles_work(interpreter: Interpreter) -> None:
+    def program():
+        import inspect
+        import pickle
+
+        from marey import decorators as d
+
+        makers = [
+            d.profile_method(),
+            d.profile_session("s"),
+            d.add_profiling_event("e"),
+            d.profile_diffusion_step(),
+            d.profile_model_parameters(),
+            d.profile_block_computation(),
+            d.profile_layer(),
+            d.profile_streaming(),
+        ]
+
+        def plain(a: int, /, b: str = "x", *, c: bool = True) -> str:
+            """Documented."""
+            return b
+
+        global pickled
+        results = []
+        for make in makers:
+            decorated = make(plain)
+            results += [
+                inspect.signature(decorated) == inspect.signature(plain),
+                decorated.__doc__ == "Documented.",
+                decorated(1, "y") == "y",
+            ]
+
+            class Pipeline:
+                static = staticmethod(make(lambda x: x))
+                outside = make(staticmethod(lambda x: x))
+                of_class = make(classmethod(lambda cls, x: (cls.__name__, x)))
+
+            results += [Pipeline.static(1) == 1, Pipeline().outside(2) == 2, Pipeline.of_class(3) == ("Pipeline", 3)]
+
+            def pickled():
+                pass
+
+            pickled.__qualname__ = "pickled"
+            pickled = make(pickled)
+            results.append(pickle.loads(pickle.dumps(pickled)) is pickled)
+        return results
+
+    assert interpreter.result(program) == [True] * 56
+
+
+def test_an_object_without_an_enabled_profiler_uses_the_processs_recorder(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import profile_method
+
+        class Pipeline:
+            @profile_method("stage")
+            def work(self):
+                pass
+
+        off, none, other = Pipeline(), Pipeline(), Pipeline()
+        off._profiler = marey.Profiler(enabled=False)
+        none._profiler = None
+        other._profiler = object()
+        off.work()
+        before = marey._core.capture_path(), marey._core.losses()
+        marey.start("out")
+        for pipeline in (off, none, other):
+            pipeline.work()
+        return before[0]
+
+    finished = interpreter.run(program)
+    assert finished.result is None
+    assert [row["name"] for row in recorded(finished)["sections"]] == ["stage"] * 3
+
+
+def test_layers_and_streams_have_their_time_and_size(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import profile_layer, profile_streaming
+
+        @profile_layer("attention", 1000)
+        def attention():
+            pass
+
+        @profile_layer
+        def named():
+            pass
+
+        @profile_streaming(lambda args, kwargs: len(args[0]))
+        def stream(frames):
+            pass
+
+        marey.start("out")
+        attention()
+        named()
+        stream([1, 2, 3])
+
+    records = recorded(interpreter.run(program))
+    layers = of_kind(records, "layer")
+    assert [(row["name"], row["parameters"]) for row in layers] == [("attention", 1000), ("named", None)]
+    (event,) = of_kind(records, "streaming")
+    assert event["frames"] == 3
+    assert all(ns > 0 for ns in [event["encoding_ns"], *(row["computation_ns"] for row in layers)])

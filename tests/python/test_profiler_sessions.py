@@ -1,0 +1,473 @@
+"""Sessions and stages of `marey.Profiler`: nested, at the same time, in threads and tasks, with any id."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from capture_records import of_kind, recorded, recorded_in
+from interpreter import Interpreter
+
+
+def named(records: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Each session with the one that it is nested in."""
+    sessions = records["sessions"]
+    return [(s["name"], None if s["parent"] is None else sessions[s["parent"]]["name"]) for s in sessions]
+
+
+def stages(records: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Each section with the session that it was opened for."""
+    sessions = records["sessions"]
+    rows = records["sections"]
+    return [(row["name"], None if row["session"] is None else sessions[row["session"]]["name"]) for row in rows]
+
+
+def test_a_second_session_nests_in_the_first(either: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        assert profiler.start_session("outer", {"mode": "t2v"}) == "outer"
+        with profiler.stage("a"):
+            pass
+        profiler.start_session("inner")
+        with profiler.stage("b", {"block": 1}):
+            pass
+        ended = [profiler.end_session()]
+        with profiler.stage("c"):
+            pass
+        ended += [profiler.end_session(), profiler.end_session()]
+        with profiler.stage("d"):
+            pass
+        return ended
+
+    finished = either.run(program)
+    assert finished.result == ["inner", "outer", None]
+    records = recorded(finished)
+    assert named(records) == [("outer", None), ("inner", "outer")]
+    assert stages(records) == [("a", "outer"), ("b", "inner"), ("c", "outer"), ("d", None)]
+    assert records["sections"][1]["attributes"] == {"block": 1}
+    outer, inner = records["sessions"]
+    assert outer["tags"] == {"mode": "t2v"}
+    assert outer["start_ns"] <= inner["start_ns"] <= inner["end_ns"] <= outer["end_ns"]
+
+
+def test_what_is_outside_of_a_session_is_recorded_and_belongs_to_none(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        with marey.Profiler(enabled=True, output_dir="out") as profiler:
+            with profiler.stage("pipeline_initialization"):
+                profiler.add_event("loaded")
+            profiler.record_diffusion_step(0, 0.5, 1, 2.0)
+
+    records = recorded(interpreter.run(program))
+    assert stages(records) == [("pipeline_initialization", None)]
+    assert [(event["name"], event["session"]) for event in records["events"]] == [("loaded", None)]
+    assert of_kind(records, "step")[0]["session"] is None
+
+
+def test_any_id_is_an_id_and_repeated_ids_are_sessions_of_their_own(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        class Hostile:
+            def __str__(self):
+                raise RuntimeError("no str")
+
+            __repr__ = __str__
+
+        ids = [
+            "",
+            "../x",
+            "\x1b[2J",
+            "</script>",
+            "x" * 10_240,
+            "\ud800",
+            7,
+            None,
+            None,
+            Hostile(),
+            "same",
+            "same",
+            ("a", 1),
+        ]
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        given = []
+        for number, session_id in enumerate(ids):
+            text = profiler.start_session(session_id, {"number": number})
+            with profiler.stage("work"):
+                pass
+            assert profiler.end_session(text if number % 2 else session_id) == text
+            given.append(text)
+        with profiler.session() as made_up:
+            given.append(made_up)
+        return given
+
+    finished = interpreter.run(program)
+    given = finished.result
+    assert given[:5] == ["", "../x", "\x1b[2J", "</script>", "x" * 10_240]
+    assert given[6] == "7"
+    assert given[9:13] == ["Hostile", "same", "same", "('a', 1)"]
+    made_up = [given[7], given[8], given[13]]
+    assert len(set(made_up)) == 3
+    assert all(text.isascii() and text.replace("_", "").isalnum() for text in made_up)
+    records = recorded(finished)
+    assert [session["tags"].get("number") for session in records["sessions"]] == [*range(13), None]
+    assert [row["session"] for row in records["sections"]] == list(range(13))
+    assert all(session["parent"] is None and session["end_ns"] is not None for session in records["sessions"])
+
+
+def test_a_session_ended_inside_a_stage_hides_no_exception(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        seen = []
+        for kind in (ValueError, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, SystemExit):
+            error = kind("mine")
+            try:
+                profiler.start_session("s")
+                with profiler.stage("x"):
+                    profiler.end_session()
+                    raise error
+            except BaseException as caught:
+                seen.append(caught is error and caught.__context__ is None)
+            try:
+                with profiler.session("t"), profiler.stage("y"):
+                    profiler.end_session()
+                    profiler.end_session()
+                    profiler.cleanup()
+                    raise error
+            except BaseException as caught:
+                seen.append(caught is error and caught.__context__ is None)
+        return seen
+
+    finished = either.run(program)
+    assert finished.result == [True] * 10
+    records = recorded(finished)
+    assert [row["is_failed"] for row in records["sections"]] == [True, True, True, True, False, False] + [True] * 4
+    assert stages(records) == [("x", "s"), ("y", "t")] * 5
+
+
+def test_ending_an_outer_session_ends_what_an_exception_left_open_in_it(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        try:
+            with profiler.session("outer"):
+                profiler.start_session("forgotten")
+                raise ValueError
+        except ValueError:
+            pass
+        with profiler.session("next"), profiler.stage("x"):
+            return profiler.get_current_metrics()["sessions"]
+
+    finished = interpreter.run(program)
+    assert finished.result == ["next"]
+    records = recorded(finished)
+    assert named(records) == [("outer", None), ("forgotten", "outer"), ("next", None)]
+    assert all(session["end_ns"] is not None for session in records["sessions"])
+    assert stages(records) == [("x", "next")]
+
+
+def test_threads_keep_their_sessions_apart(either: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        n_threads, barrier = 8, threading.Barrier(8)
+
+        def generate(number):
+            for turn in range(20):
+                with profiler.session(f"{number}", {"turn": turn}):
+                    barrier.wait()
+                    with profiler.stage(f"stage {number}"):
+                        barrier.wait()
+                        profiler.add_event(f"event {number}")
+                        profiler.record_diffusion_step(step=number)
+
+        threads = [threading.Thread(target=generate, args=(n,)) for n in range(n_threads)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    records = recorded(either.run(program))
+    sessions = records["sessions"]
+    assert len(sessions) == 160
+    assert all(session["parent"] is None and session["flow"] == 0 for session in sessions)
+    assert [row["name"] for row in records["sections"]] == [
+        f"stage {sessions[row['session']]['name']}" for row in records["sections"]
+    ]
+    assert all(row["thread"] == sessions[row["session"]]["thread"] for row in records["sections"])
+    assert sorted({row["session"] for row in records["sections"]}) == list(range(160))
+    assert all(event["name"] == f"event {sessions[event['session']]['name']}" for event in records["events"])
+    assert all(str(row["step"]) == sessions[row["session"]]["name"] for row in of_kind(records, "step"))
+
+
+def test_a_bare_thread_belongs_to_the_only_open_session(interpreter: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        other = marey.Profiler(enabled=True)
+
+        def in_thread(work):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+        def stage(name):
+            with profiler.stage(name):
+                pass
+
+        in_thread(lambda: stage("none open"))
+        with profiler.session("one"):
+            in_thread(lambda: stage("one open"))
+            with profiler.session("inside"):
+                in_thread(lambda: stage("one in the other"))
+            with other.session("another profiler's"):
+                in_thread(lambda: stage("of another profiler"))
+
+            def beside():
+                with profiler.session("beside"):
+                    in_thread(lambda: stage("two open"))
+                stage("had one itself")
+
+            in_thread(beside)
+
+    records = recorded(interpreter.run(program))
+    assert dict(stages(records)) == {
+        "none open": None,
+        "one open": "one",
+        "one in the other": "inside",
+        "of another profiler": "one",
+        "two open": None,
+        "had one itself": None,
+    }
+    assert dict(named(records))["beside"] is None
+
+
+def test_asyncio_tasks_keep_their_sessions_apart(either: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+
+        async def generate(name, started, other):
+            with profiler.session(name):
+                started.set()
+                await other.wait()
+                with profiler.stage(f"{name} stage"):
+                    await asyncio.sleep(0)
+                    with marey.profile_section(f"{name} section"):
+                        await asyncio.sleep(0)
+                await asyncio.create_task(child(name))
+
+        async def child(name):
+            with profiler.stage(f"{name} child"):
+                await asyncio.sleep(0)
+
+        async def bystander(started):
+            await started.wait()
+            with profiler.stage("bystander"):
+                pass
+
+        async def main():
+            a, b = asyncio.Event(), asyncio.Event()
+            await asyncio.gather(generate("a", a, b), bystander(a), generate("b", b, a))
+            with profiler.stage("after"):
+                pass
+
+        asyncio.run(main())
+
+    records = recorded(either.run(program))
+    found = dict(stages(records))
+    assert found == {
+        "a stage": "a",
+        "b stage": "b",
+        "a section": None,
+        "b section": None,
+        "a child": "a",
+        "b child": "b",
+        "bystander": None,
+        "after": None,
+    }
+    flows = {session["name"]: session["flow"] for session in records["sessions"]}
+    assert len({0, *flows.values()}) == 3
+    for row in records["sections"]:
+        if row["name"].endswith((" stage", " section")):
+            assert row["flow"] == flows[row["name"][0]]
+
+
+def test_a_task_that_outlives_its_session_goes_on_in_the_outer_one(interpreter: Interpreter) -> None:
+    def program():
+        import asyncio
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+
+        async def late(over):
+            await over.wait()
+            with profiler.stage("late"):
+                pass
+
+        async def main():
+            over = asyncio.Event()
+            with profiler.session("outer"):
+                with profiler.session("inner"):
+                    task = asyncio.create_task(late(over))
+                    await asyncio.sleep(0)
+                over.set()
+                await task
+
+        asyncio.run(main())
+
+    assert stages(recorded(interpreter.run(program))) == [("late", "outer")]
+
+
+def test_a_session_can_be_ended_by_another_thread_and_by_its_id(interpreter: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        ended = []
+        profiler.start_session("a")
+        thread = threading.Thread(target=lambda: ended.append(profiler.end_session()))
+        thread.start()
+        thread.join()
+        with profiler.stage("after a"):
+            pass
+        profiler.start_session("b")
+        profiler.start_session("c")
+        ended.append(profiler.end_session("unknown"))
+        ended.append(profiler.end_session("b"))
+        with profiler.stage("after b"):
+            pass
+        ended.append(profiler.end_session("c"))
+        return ended
+
+    finished = interpreter.run(program)
+    assert finished.result == ["a", None, "b", None]
+    assert stages(recorded(finished)) == [("after a", None), ("after b", None)]
+
+
+def test_profilers_do_not_see_each_others_sessions(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        one, two = marey.Profiler(enabled=True, output_dir="out"), marey.Profiler(enabled=True)
+        with one.session("one"):
+            with two.session("two"):
+                with one.stage("of one"), two.stage("of two"):
+                    pass
+            assert two.end_session() is None
+            with two.stage("two has none"):
+                pass
+
+    records = recorded(interpreter.run(program))
+    assert named(records) == [("one", None), ("two", None)]
+    assert stages(records) == [("of one", "one"), ("of two", "two"), ("two has none", None)]
+
+
+def test_sessions_of_a_parent_do_not_exist_in_a_child(interpreter: Interpreter) -> None:
+    def program():
+        import os
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        with profiler.session("parent's"):
+            pid = os.fork()
+            if pid == 0:
+                assert profiler.end_session() is None
+                with profiler.stage("first"):
+                    pass
+                with profiler.session("child's"), profiler.stage("second"):
+                    pass
+                marey.stop()
+                os._exit(0)
+            assert os.waitpid(pid, 0)[1] == 0
+            with profiler.stage("third"):
+                pass
+
+    finished = interpreter.run(program)
+    assert finished.returncode == 0, finished.stderr
+    by_name = {"child" in path.name: recorded_in(path) for path in finished.captures}
+    assert stages(by_name[False]) == [("third", "parent's")]
+    assert named(by_name[True]) == [("child's", None)]
+    assert stages(by_name[True]) == [("first", None), ("second", "child's")]
+
+
+def test_a_session_that_is_open_at_a_kill_is_open_in_the_capture(interpreter: Interpreter) -> None:
+    def program():
+        import os
+        import signal
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        profiler.start_session("killed", {"seed": 7})
+        with profiler.stage("denoise"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    finished = interpreter.run(program)
+    assert finished.returncode == -9
+    finished.returncode = 0
+    sessions = recorded(finished)["sessions"]
+    assert [(s["name"], s["tags"], s["end_ns"]) for s in sessions] == [("killed", {"seed": 7}, None)]
+
+
+def test_switched_off_kinds_are_not_recorded_whoever_opens_them(either: Interpreter) -> None:
+    def program():
+        import marey
+
+        @marey.profile_function("vae_decode")
+        def decode():
+            return "frames"
+
+        @marey.profile_function("text_encoding")
+        def encode():
+            yield from range(3)
+
+        def everything(label):
+            for name in ("vae_decode", "text_encoding", "denoising_step", "block", "vae_encode"):
+                with marey.profile_section(name), marey.profile_section(name, at=label), profiler.stage(name):
+                    pass
+                with profiler.stage(name, {"a": 1}):
+                    pass
+            assert decode() == "frames"
+            assert list(encode()) == [0, 1, 2]
+
+        def counts():
+            return {name: row["count"] for name, row in marey.get_global_stats().get_all_stats().items()}
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        everything("before")
+        found = [counts()]
+        keywords = {"profile_vae_decode": False, "profile_text_encoding": False}
+        more = {"profile_inference_steps": False, "profile_block_computation": False}
+        with marey.Profiler(enabled=True, **keywords), marey.Profiler(enabled=True, **keywords, **more):
+            everything("off")
+            found.append(counts())
+        everything("after")
+        found.append(counts())
+        return found
+
+    before, off, after = either.result(program)
+    once = {"vae_decode": 5, "text_encoding": 5, "denoising_step": 4, "block": 4, "vae_encode": 4}
+    assert before == once
+    assert off == once | {"vae_encode": 8}
+    assert after == {name: 2 * count for name, count in once.items()} | {"vae_encode": 12}
