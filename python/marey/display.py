@@ -56,15 +56,16 @@ class Display:
         if (rank() or 0) != 0 or self._thread is not None:
             return
         _displays.add(self)
-        self._resume()
+        self.resume()
 
     def stop(self) -> None:
         """Stop showing and take what was shown off the progress bar. Waits for what is being written, at most 0.2 s."""
         _displays.discard(self)
-        self._pause()
+        self.pause()
         self._bar.clear()
 
-    def _resume(self) -> None:
+    def resume(self) -> None:
+        """Show again after ``pause``."""
         self._stop = threading.Event()
         thread = threading.Thread(target=self._run, args=(self._stop,), name="marey-display", daemon=True)
         try:
@@ -73,7 +74,9 @@ class Display:
             return
         self._thread = thread
 
-    def _pause(self) -> None:
+    def pause(self) -> None:
+        """Show nothing until ``resume``. Waits for what is being written, at most 0.2 s."""
+        """Show nothing for a moment."""
         self._stop.set()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
@@ -173,12 +176,12 @@ def _log(line: str) -> None:
 
 def _pause_all() -> None:
     for display in list(_displays):
-        display._pause()
+        display.pause()
 
 
 def _resume_all() -> None:
     for display in list(_displays):
-        display._resume()
+        display.resume()
 
 
 def _stop_all() -> None:
