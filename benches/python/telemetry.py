@@ -5,7 +5,7 @@
 
 Rows B1 to B3. NVIDIA's library is the stand-in of this repository (`cargo build --release -p marey-gpu --example
 mock_nvml`), for both sides, so what is compared is the way to it and not the driver. Both sides read ten times a
-second: CPU time is that of the sampler's threads, by the kernel's own account, and of the thread that calls psutil.
+second: CPU time is that of the sampler's threads, and of the thread that calls psutil, waking up included.
 Marey reads what is slow or hardly changes less often than that; its rounds count as rounds all the same.
 
 psutil and nvidia-ml-py must be installed for B1; nothing is installed here.
@@ -81,9 +81,9 @@ pynvml.nvmlInit()
 gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
 process = psutil.Process()
 
-def host(is_second):
-    if is_second:
-        process.memory_full_info()  # PSS walks the page tables; Marey, too, reads it once a second at most
+def host(is_fifth_second):
+    if is_fifth_second:
+        process.memory_full_info()  # PSS walks the page tables; Marey, too, reads it every five seconds at most
     psutil.cpu_times(percpu=True); psutil.cpu_times(); psutil.cpu_stats(); psutil.getloadavg()
     with process.oneshot():
         process.cpu_times(); process.memory_info(); process.num_threads(); process.num_ctx_switches()
@@ -106,14 +106,12 @@ def nvidia():
     pynvml.nvmlDeviceGetTotalEccErrors(gpu, 0, 0); pynvml.nvmlDeviceGetTotalEccErrors(gpu, 1, 0)
 
 def rounds(seconds):
-    end, spent, began, n = time.monotonic() + seconds, 0, time.monotonic(), 0
+    end, before, began, n = time.monotonic() + seconds, time.thread_time_ns(), time.monotonic(), 0
     while time.monotonic() < end:
         time.sleep(0.1)
-        before = time.thread_time_ns()
-        host(n % 10 == 0); nvidia()
+        host(n % 50 == 0); nvidia()
         n += 1
-        spent += time.thread_time_ns() - before
-    return [spent / 1e9, time.monotonic() - began]
+    return [(time.thread_time_ns() - before) / 1e9, time.monotonic() - began]
 
 rounds(1.5)
 print(json.dumps({"spent": [rounds(float(sys.argv[1]) / int(sys.argv[2])) for _ in range(int(sys.argv[2]))]}))

@@ -62,7 +62,7 @@ pub use note::{Note, Readings, Samples};
 pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use profiling_config::ProfilingConfig;
 pub use recorder::{
-    Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Recorder, Recording,
+    Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Outside, Recorder, Recording,
     SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, default_output_dir, is_alive,
     is_asked_for_by_env, is_on, job_id, lane, rank_of_environment, recorder, recording_number,
     ring_root, section_named, start, start_from_env, start_from_env_with,

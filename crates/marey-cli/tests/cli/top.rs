@@ -22,6 +22,9 @@ impl Program {
             .env("MAREY_RING_DIR", place.path("rings"))
             .env("MAREY_OUTPUT_DIR", place.out())
             .env("MAREY_JOB_ID", "job")
+            // The only sampler is the scripted one.
+            .env("MAREY_MONITOR_CPU_USAGE", "0")
+            .env("MAREY_MONITOR_SYSTEM_MEMORY", "0")
             .stdout(Stdio::null());
         let mut program = command.spawn().unwrap();
         wait_for(&ready, &mut program);

@@ -120,7 +120,8 @@ impl Decode {
         ];
         RunInfo {
             start_unix_ns: clock.start_unix_ns(),
-            pid: number("pid").unwrap_or(0),
+            // Of the program, also where another process recorded it.
+            pid: number("outside_of").or(number("pid")).unwrap_or(0),
             host: text("host"),
             job_id: text("job_id"),
             rank: number("rank"),

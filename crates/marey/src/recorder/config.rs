@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::outside::Outside;
 use crate::profiling_config::{self, FILE_VARIABLE, KEYS, Key, ProfilingConfig, nearest};
 
 /// How a recorder is set up. Every limit is fixed at the start; past it things are dropped and counted.
@@ -29,10 +30,13 @@ pub struct Config {
     pub capture_bytes: u64,
     /// Bytes of the capture while it is held in memory.
     pub memory_capture_bytes: u64,
-    /// Time between two rounds of the drain thread, milliseconds.
+    /// Time between two rounds of the drain thread, milliseconds; two and a half times as long while little is recorded.
     pub drain_interval_ms: u64,
     /// Where rings are put first; `None` means `/dev/shm`.
     pub ring_dir: Option<PathBuf>,
+    /// The program that the recording is about, when that is not this process: the capture has its number and command line, the
+    /// samplers read it, and this process's own memory is not recorded.
+    pub outside: Option<Outside>,
     /// Things worth knowing about the run, kept as they are.
     pub facts: Vec<(String, String)>,
     /// What is recorded: kinds of sections by their names, and how the host is sampled while the capture is in a folder.
@@ -55,6 +59,7 @@ impl Default for Config {
             memory_capture_bytes: 16 << 20,
             drain_interval_ms: 20,
             ring_dir: None,
+            outside: None,
             facts: Vec::new(),
             profiling: ProfilingConfig::default(),
         }

@@ -66,7 +66,8 @@ impl Drain {
             thread: self.thread.take(),
             ..Self::default()
         };
-        let first = clock::anchor();
+        let outside = config.outside.as_ref();
+        let first = outside.map_or_else(clock::anchor, |outside| outside.start);
         self.note_anchor(recorder, first);
         let mut encode = Encode::default();
         encode.info(&super::facts::of_this_process(
@@ -124,15 +125,18 @@ impl Drain {
         Ok(())
     }
 
-    /// One round: everything that is in the rings goes to the capture.
-    pub(crate) fn round(&mut self, recorder: &Recorder) {
+    /// One round: everything that is in the rings goes to the capture. Whether a ring had filled by more than a sixteenth.
+    pub(crate) fn round(&mut self, recorder: &Recorder) -> bool {
         let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();
         let committed: Vec<_> = lanes
             .iter()
             .map(|l| (l.ring.get(lane::HEAD), l.ring.get(lane::NOTES_HEAD)))
             .collect();
         self.define(recorder);
+        let mut is_busy = false;
         for (lane, (head, notes_head)) in lanes.into_iter().zip(committed) {
+            let waiting = head.saturating_sub(lane.ring.get(lane::TAIL));
+            is_busy |= waiting > lane.ring.capacity() / 16;
             self.empty(recorder, lane, head, notes_head);
         }
         let now = clock::monotonic_ns();
@@ -153,6 +157,7 @@ impl Drain {
             self.last_totals_ns = now;
             self.totals(recorder);
         }
+        is_busy
     }
 
     /// Writes names and nodes that came since the last round.
@@ -242,8 +247,11 @@ impl Drain {
         self.anchors = Some((self.anchors.map_or(anchor, |(first, _)| first), anchor));
     }
 
-    /// Resident memory, if it changed.
+    /// Resident memory, if it changed and is that of what is recorded.
     fn read_memory(&mut self, recorder: &Recorder) {
+        if self.config.outside.is_some() {
+            return;
+        }
         let Some(allocated_bytes) = crate::process_memory::resident_bytes() else {
             return;
         };
@@ -396,8 +404,11 @@ fn with_job(config: &Config) -> Config {
     }
 }
 
-/// `rank0-<pid>`, or `rank0-<parent>-child<pid>` after a fork.
+/// `rank0-<pid>`, or `rank0-<parent>-child<pid>` after a fork; `outside-<pid>` of a program that is recorded from outside.
 fn capture_name(config: &Config) -> String {
+    if let Some(outside) = &config.outside {
+        return format!("outside-{}", outside.pid);
+    }
     let rank = super::facts::rank(config).unwrap_or(0);
     let pid = Identity::of_this_process().pid;
     match super::fork::parent() {

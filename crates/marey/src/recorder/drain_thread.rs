@@ -24,8 +24,11 @@ impl Recorder {
         let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
         let work = move || {
             let (os_id, _) = identity::this_thread();
-            while !self.wake.wait(interval) {
-                self.drain().round(self);
+            let mut wait = interval;
+            while !self.wake.wait(wait) {
+                let is_busy = self.drain().round(self);
+                // With little to do it rests longer: a producer wakes it when its ring is half full.
+                wait = if is_busy { interval } else { interval * 5 / 2 };
             }
             os_id
         };

@@ -50,7 +50,14 @@ pub(crate) fn of_this_process(
     if let Some(parent) = super::fork::parent() {
         add("forked_from", parent.to_string());
     }
-    for argument in redacted(std::env::args_os().map(|a| a.to_string_lossy().into_owned())) {
+    let command = match &config.outside {
+        Some(outside) => {
+            add("outside_of", outside.pid.to_string());
+            outside.command.clone()
+        }
+        None => redacted(std::env::args_os().map(|a| a.to_string_lossy().into_owned())),
+    };
+    for argument in command {
         add("argument", argument);
     }
     facts.extend(config.facts.iter().cloned());

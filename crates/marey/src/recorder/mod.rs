@@ -27,6 +27,7 @@ mod layout;
 mod mapping;
 mod notes;
 mod output;
+mod outside;
 mod readings;
 mod recording;
 mod ring;
@@ -59,6 +60,7 @@ pub(crate) use layout::{
 };
 pub(crate) use mapping::{View, halves, resident_pages};
 pub use output::{default_output_dir, job_id};
+pub use outside::Outside;
 pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
 pub(crate) use ring::{Record, Ring};
 pub(crate) use ring_folder::remove as remove_ring_folder;
@@ -303,6 +305,12 @@ impl Recorder {
     /// Length of the capture so far.
     pub fn capture_bytes(&self) -> u64 {
         self.header()[process_words::CAPTURE_BYTES].load(Relaxed)
+    }
+
+    /// The process that is recorded from outside; `None` when it is this one.
+    pub(crate) fn outside_pid(&self) -> Option<u32> {
+        let drain = self.drain();
+        drain.config().outside.as_ref().map(|outside| outside.pid)
     }
 
     /// The path of the capture; `None` while it is in memory.

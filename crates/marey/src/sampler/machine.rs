@@ -7,10 +7,11 @@ use crate::profiling_config::ProfilingConfig;
 use crate::recorder::Recorder;
 
 impl Recorder {
-    /// Samples the host as a configuration says, in place of the host sampler that is at work, if one is. False when it says that nothing
-    /// is to be sampled, or no thread is to be had.
+    /// Samples the host and the process that the recording is about, as a configuration says, in place of the host sampler that is at
+    /// work, if one is. False when it says that nothing is to be sampled, or no thread is to be had.
     pub fn sample_host(&'static self, config: &ProfilingConfig) -> bool {
         let host = HostOptions {
+            pid: self.outside_pid(),
             cpu: config.monitor_cpu_usage,
             memory: config.monitor_system_memory,
             ..HostOptions::default()

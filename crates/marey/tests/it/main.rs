@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod configured;
 mod damage;
 mod disk;
 mod endings;

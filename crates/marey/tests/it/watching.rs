@@ -21,6 +21,9 @@ impl Watched {
     fn start(folder: &Path) -> Self {
         let mut program = recorded("watched", folder);
         program.env("RANK", "3");
+        // The only sampler is the scripted one.
+        program.env("MAREY_MONITOR_CPU_USAGE", "0");
+        program.env("MAREY_MONITOR_SYSTEM_MEMORY", "0");
         let piped = program.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = piped.spawn().expect("examples are built");
         Self {

@@ -210,7 +210,7 @@ impl Proportional {
 
 impl Part for Proportional {
     fn pace(&self) -> Pace {
-        Pace::of_seconds()
+        Pace::of_pages()
     }
 
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {

@@ -1,0 +1,32 @@
+//! A program that another process records, because it does not record itself.
+
+use super::facts::redacted;
+use crate::clock::{self, Anchor};
+
+/// A program that is recorded from outside: what can be seen of its process, by one that is not it. See [`Config::outside`].
+///
+/// [`Config::outside`]: super::Config::outside
+#[derive(Clone, Debug)]
+pub struct Outside {
+    pub(crate) pid: u32,
+    /// Values of prompt arguments are replaced.
+    pub(crate) command: Vec<String>,
+    /// The capture begins here, also when it is opened later.
+    pub(crate) start: Anchor,
+}
+
+impl Outside {
+    /// The process `pid`, which was started just now with this command line.
+    pub fn started_now(pid: u32, command: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            pid,
+            command: redacted(command.into_iter()),
+            start: clock::anchor(),
+        }
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+}

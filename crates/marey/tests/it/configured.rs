@@ -1,0 +1,136 @@
+//! What a configuration switches off is not recorded, whoever opens it; what it samples is in the capture.
+
+use std::path::Path;
+use std::process::Command;
+
+use marey::Run;
+
+use crate::program::{calls, only_run, printed, recorded};
+
+fn kinds(folder: &Path, variables: &[(&str, &str)]) -> Run {
+    let mut command: Command = recorded("kinds", folder);
+    command.envs(variables.iter().copied());
+    printed(&mut command);
+    only_run(folder)
+}
+
+fn names(run: &Run) -> Vec<&str> {
+    run.series.iter().map(|s| s.info.name.as_str()).collect()
+}
+
+#[test]
+fn sections_of_a_kind_that_is_switched_off_do_not_exist_and_what_is_in_them_does() {
+    let all = tempfile::tempdir().unwrap();
+    let run = kinds(all.path(), &[]);
+    for (name, count) in [
+        ("vae_decode", 4),
+        ("text_encoding", 4),
+        ("tile", 8),
+        ("denoising_step", 8),
+    ] {
+        assert_eq!(calls(&run, name), count, "{name}");
+    }
+    let some = tempfile::tempdir().unwrap();
+    let off = [
+        ("MAREY_PROFILE_VAE_DECODE", "0"),
+        ("MAREY_PROFILE_INFERENCE_STEPS", "false"),
+    ];
+    let run = kinds(some.path(), &off);
+    for (name, count) in [
+        ("vae_decode", 0),
+        ("text_encoding", 4),
+        ("tile", 8),
+        ("denoising_step", 0),
+    ] {
+        assert_eq!(calls(&run, name), count, "{name}");
+    }
+    // What was in a decode is now directly in the pipeline.
+    let tile = run.nodes.iter().find(|node| node.name == "tile").unwrap();
+    let parent = tile
+        .parent
+        .map(|parent| run.nodes[parent as usize].name.as_str());
+    assert_eq!(parent, Some("pipeline"));
+    assert!(run.open.is_empty());
+    assert!(run.losses.is_none());
+    let facts: Vec<_> = run
+        .info
+        .facts
+        .iter()
+        .filter(|(key, _)| key.starts_with("profiling.profile_"))
+        .collect();
+    assert_eq!(facts.len(), 2, "{facts:?}");
+}
+
+#[test]
+fn the_host_is_sampled_as_the_environment_says() {
+    for (variables, wanted, unwanted) in [
+        (
+            vec![],
+            vec![
+                "host.cpu.busy",
+                "host.memory.used",
+                "process.memory.resident",
+            ],
+            vec![],
+        ),
+        (
+            vec![("MAREY_MONITOR_CPU_USAGE", "0")],
+            vec!["host.memory.used"],
+            vec!["host.cpu.busy", "host.load"],
+        ),
+        (
+            vec![("MAREY_MONITOR_SYSTEM_MEMORY", "0")],
+            vec!["host.cpu.busy"],
+            vec!["host.memory.used", "process.disk.read"],
+        ),
+        (
+            vec![
+                ("MAREY_MONITOR_CPU_USAGE", "0"),
+                ("MAREY_MONITOR_SYSTEM_MEMORY", "0"),
+            ],
+            vec![],
+            vec!["host.cpu.busy", "host.memory.used", "sampler.cpu"],
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = kinds(folder.path(), &variables);
+        let names = names(&run);
+        assert!(
+            wanted.iter().all(|name| names.contains(name)),
+            "{variables:?}: {names:?}"
+        );
+        assert!(
+            unwanted.iter().all(|name| !names.contains(name)),
+            "{variables:?}: {names:?}"
+        );
+    }
+}
+
+#[test]
+fn a_recording_in_memory_samples_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = recorded("kinds", folder.path());
+    let said = printed(command.arg("in-memory"));
+    assert_eq!(said.trim(), "0 series");
+}
+
+#[test]
+fn a_variable_that_does_not_fit_is_warned_of_and_the_rest_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = recorded("kinds", folder.path());
+    command.env("MAREY_CPU_MONITOR_INTERVAL", "often");
+    command.env("MAREY_PROFILE_TEXT_ENCODING", "0");
+    let output = command.output().unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{complaint}");
+    assert!(
+        complaint.contains("MAREY_CPU_MONITOR_INTERVAL"),
+        "{complaint}"
+    );
+    assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    let run = only_run(folder.path());
+    assert_eq!(
+        (calls(&run, "text_encoding"), calls(&run, "vae_decode")),
+        (0, 4)
+    );
+}
