@@ -55,6 +55,9 @@ bench: $(BIN)/marey
 	cargo bench --locked -p marey --bench recording
 	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py
+	$(BIN)/python -m pip install --quiet psutil nvidia-ml-py
+	cargo build --release --locked -p marey-gpu --example mock_nvml
+	$(BIN)/python benches/python/telemetry.py
 
 $(BIN)/maturin: requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)

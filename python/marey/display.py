@@ -76,7 +76,6 @@ class Display:
 
     def pause(self) -> None:
         """Show nothing until ``resume``. Waits for what is being written, at most 0.2 s."""
-        """Show nothing for a moment."""
         self._stop.set()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():

@@ -21,8 +21,8 @@ pub(crate) fn want() {
     IS_WANTED.store(true, Relaxed);
 }
 
-/// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder, unless the capture is large. What
-/// cannot be written is logged, once.
+/// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder (of `rank<n>/` there, but for rank 0),
+/// unless the capture is large. What cannot be written is logged, once.
 pub(crate) fn write(py: Python<'_>, session: &Session, config: &ProfilingConfig) -> PyResult<()> {
     static WAS_SAID: AtomicBool = AtomicBool::new(false);
     match py.detach(|| written(session.number, config)) {
@@ -48,9 +48,14 @@ fn written(number: u64, config: &ProfilingConfig) -> Result<(), run_folder::Erro
     let Some(index) = run.sessions.iter().position(|s| s.number == number) else {
         return Ok(());
     };
-    run_folder::write_documents_of_session(folder, &run, index)?;
+    // Ranks use the same ids for their sessions.
+    let folder = match run.info.rank.unwrap_or(0) {
+        0 => folder.to_owned(),
+        rank => folder.join(format!("rank{rank}")),
+    };
+    run_folder::write_documents_of_session(&folder, &run, index)?;
     if config.save_raw_data {
-        run_folder::write_raw_data_of_session(folder, &run, index)?;
+        run_folder::write_raw_data_of_session(&folder, &run, index)?;
     }
     Ok(())
 }

@@ -51,10 +51,11 @@ impl Metrics {
         }
         parts.extend(self.cpu_ratio.map(|cpu| format!("CPU {:.0}%", cpu * 100.0)));
         if self.gpus.is_empty() {
-            parts.extend(
-                self.process_memory_bytes
-                    .map(|rss| format!("RSS {:.1}GB", gib(rss))),
-            );
+            let resident = |bytes: f64| match gib(bytes) {
+                size if size < 1.0 => format!("RSS {:.0}MB", mib(bytes)),
+                size => format!("RSS {size:.1}GB"),
+            };
+            parts.extend(self.process_memory_bytes.map(resident));
         }
         parts.extend(self.frames_per_second.map(|fps| format!("{fps:.1} FPS")));
         parts.join(", ")
@@ -207,6 +208,16 @@ mod tests {
         let block = example().block("\u{1b}[2J\nGPU: fake");
         assert_eq!(block.lines().count(), 3);
         assert!(!block.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn without_a_gpu_the_postfix_has_the_memory_of_the_process() {
+        let of = |bytes| Metrics {
+            process_memory_bytes: Some(bytes),
+            ..Metrics::default()
+        };
+        assert_eq!(of(20.4 * MIB).postfix(), "RSS 20MB");
+        assert_eq!(of(1536.0 * MIB).postfix(), "RSS 1.5GB");
     }
 
     #[test]

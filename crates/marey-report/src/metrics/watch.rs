@@ -27,6 +27,8 @@ pub struct Look {
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     before: Option<Look>,
+    /// Share of the machine and cores of the process, by the latest two readings.
+    cpu: (Option<f64>, Option<f64>),
     /// Times and counts, oldest first; a new entry only when a count has changed.
     generated: VecDeque<(u64, Generated)>,
 }
@@ -43,15 +45,9 @@ impl Watch {
         let available = look.value("host.memory.available");
         metrics.memory_total_bytes = metrics.memory_used_bytes.zip(available).map(|(a, b)| a + b);
         metrics.gpus.sort_by(|a, b| a.id.cmp(&b.id));
-        if let Some(before) = &self.before {
-            let cores = look.count("core.cpu.busy");
-            let busy = look.rate_since(before, &["host.cpu.busy"]);
-            metrics.cpu_ratio = busy.zip(cores).map(|(busy, cores)| (busy / cores).min(1.0));
-            metrics.process_cpu_cores =
-                look.rate_since(before, &["process.cpu.user", "process.cpu.system"]);
-        }
+        self.rates_of_cpu(&look);
+        (metrics.cpu_ratio, metrics.process_cpu_cores) = self.cpu;
         self.rates_of_generation(&look, &mut metrics);
-        // Between two readings of a sampler nothing has changed, and a rate would be 0.
         if self
             .before
             .as_ref()
@@ -60,6 +56,26 @@ impl Watch {
             self.before = Some(look);
         }
         metrics
+    }
+
+    /// CPU time between two readings. Until the next one comes, what was known stays; when none comes any more, nothing is known.
+    fn rates_of_cpu(&mut self, look: &Look) {
+        let is_fresh = |name| look.age_ns(name).is_some_and(|age_ns| age_ns <= STALE_NS);
+        if !is_fresh("host.cpu.busy") && !is_fresh("process.cpu.user") {
+            self.cpu = (None, None);
+        }
+        let Some(before) = self
+            .before
+            .as_ref()
+            .filter(|before| look.is_newer_than(before))
+        else {
+            return;
+        };
+        let cores = look.count("core.cpu.busy");
+        let busy = look.rate_since(before, &["host.cpu.busy"]);
+        let share = busy.zip(cores).map(|(busy, cores)| (busy / cores).min(1.0));
+        let own = look.rate_since(before, &["process.cpu.user", "process.cpu.system"]);
+        self.cpu = (share, own);
     }
 
     /// Rates between the first and the last change that is remembered:
@@ -114,10 +130,15 @@ impl Look {
         (n > 0).then(|| f64::from(n))
     }
 
+    /// How old the reading of a series was.
+    fn age_ns(&self, name: &str) -> Option<u64> {
+        let found = self.readings.iter().find(|(info, ..)| info.name == name);
+        found.map(|(_, _, age_ns)| *age_ns)
+    }
+
     /// When a series was read.
     fn read_at_ns(&self, name: &str) -> Option<u64> {
-        let found = self.readings.iter().find(|(info, ..)| info.name == name);
-        found.map(|(_, _, age_ns)| self.at_ns.saturating_sub(*age_ns))
+        Some(self.at_ns.saturating_sub(self.age_ns(name)?))
     }
 
     fn is_newer_than(&self, before: &Self) -> bool {
@@ -231,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_between_two_readings_has_no_rate_of_zero() {
+    fn a_look_between_two_readings_knows_what_the_last_two_said() {
         let mut watch = Watch::default();
         let at = |at_ns, busy, age_ns| {
             let mut look = read(
@@ -245,8 +266,11 @@ mod tests {
         };
         watch.look(at(0, 10.0, 0));
         assert_eq!(watch.look(at(S, 10.0, S)).cpu_ratio, None);
-        // The reading of 2 s, against that of 0 s.
+        // The reading of 2 s, against that of 0 s; then again the same one; then the one of 6 s; then nothing any more.
         assert_eq!(watch.look(at(3 * S, 11.0, S)).cpu_ratio, Some(0.5));
+        assert_eq!(watch.look(at(4 * S, 11.0, 2 * S)).cpu_ratio, Some(0.5));
+        assert_eq!(watch.look(at(6 * S, 14.0, 0)).cpu_ratio, Some(0.75));
+        assert_eq!(watch.look(at(40 * S, 14.0, 34 * S)).cpu_ratio, None);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Process {
     pub rank: Option<u32>,
     /// Process id of the recording process that it was forked from.
     pub forked_from: Option<u32>,
+    /// Process id of the program that it records from outside; `None` when it records itself.
+    pub outside_of: Option<u32>,
     /// Command line, values of prompt arguments replaced; empty when unknown. Never safe to print as it is.
     pub command: Vec<String>,
 }
@@ -65,6 +67,11 @@ impl Process {
             .then_some(process)
     }
 
+    /// Process id of the program: of this process, or of the one that it records from outside.
+    pub fn pid(&self) -> u32 {
+        self.outside_of.unwrap_or(self.identity.pid)
+    }
+
     pub(super) fn new(folder: &Path, rings: &Rings) -> Self {
         let identity = rings.identity();
         let capture = rings.capture_path();
@@ -74,10 +81,12 @@ impl Process {
             .anchors()
             .first()
             .map(|Anchor { unix_ns, .. }| *unix_ns);
-        let forked_from = info.as_ref().and_then(|info| {
-            let fact = info.facts.iter().rev().find(|(k, _)| k == "forked_from");
-            fact?.1.parse().ok()
-        });
+        let number = |key: &str| {
+            let facts = &info.as_ref()?.facts;
+            let (_, number) = facts.iter().rev().find(|(k, _)| k == key)?;
+            number.parse().ok()
+        };
+        let (forked_from, outside_of) = (number("forked_from"), number("outside_of"));
         let command = match &info {
             Some(info) => info.command.clone(),
             // The number may have gone to another process.
@@ -93,6 +102,7 @@ impl Process {
             rank: info.as_ref().and_then(|info| info.rank),
             job_id: info.map(|info| info.job_id).filter(|job| !job.is_empty()),
             forked_from,
+            outside_of,
             command,
         }
     }

@@ -41,6 +41,8 @@ pub struct Config {
     pub facts: Vec<(String, String)>,
     /// What is recorded: kinds of sections by their names, and how the host is sampled while the capture is in a folder.
     pub profiling: ProfilingConfig,
+    /// Files whose share in the page cache is sampled with the host, weights say; read at the first start of the process.
+    pub watched_files: Vec<PathBuf>,
 }
 
 impl Default for Config {
@@ -62,13 +64,14 @@ impl Default for Config {
             outside: None,
             facts: Vec::new(),
             profiling: ProfilingConfig::default(),
+            watched_files: Vec::new(),
         }
     }
 }
 
 /// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
 /// known by their table.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
     "MAREY_JOB_ID",
@@ -79,12 +82,13 @@ const KNOWN: [&str; 10] = [
     "MAREY_RING_DIR",
     "MAREY_RING_RECORDS",
     "MAREY_SHARED_BYTES",
+    "MAREY_WATCHED_FILES",
 ];
 
 impl Config {
     /// The defaults, changed by the environment: `MAREY_OUTPUT_DIR`, `MAREY_JOB_ID`, `MAREY_RING_DIR` and the caps
     /// `MAREY_RING_RECORDS`, `MAREY_NOTE_BYTES`, `MAREY_MAX_NODES`, `MAREY_MAX_OPEN`, `MAREY_SHARED_BYTES`, `MAREY_CAPTURE_BYTES`,
-    /// `MAREY_DRAIN_INTERVAL_MS`, and the variables of [`ProfilingConfig`]. The second value holds one warning for each variable that could not be used.
+    /// `MAREY_DRAIN_INTERVAL_MS`, `MAREY_WATCHED_FILES` (paths with colons between), and the variables of [`ProfilingConfig`]. The second value holds one warning for each variable that could not be used.
     pub fn from_env() -> (Self, Vec<String>) {
         let mut config = Self::default();
         let mut warnings = Vec::new();
@@ -101,6 +105,9 @@ impl Config {
         config.output_dir = text("MAREY_OUTPUT_DIR").map(PathBuf::from);
         config.job_id = text("MAREY_JOB_ID");
         config.ring_dir = text("MAREY_RING_DIR").map(PathBuf::from);
+        let watched = std::env::var_os("MAREY_WATCHED_FILES").unwrap_or_default();
+        let watched = std::env::split_paths(&watched);
+        config.watched_files = watched.filter(|p| !p.as_os_str().is_empty()).collect();
         let mut number = |name: &str| {
             let given = text(name)?;
             let parsed = given.replace('_', "").parse::<u64>();

@@ -220,6 +220,11 @@ impl Recorder {
         })
     }
 
+    /// How the recorder was set up by the first start.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Whether sections of a name are recorded, as the configuration of the first start says. Costs nothing while all are.
     pub(crate) fn records(&self, name: &str) -> bool {
         self.records_all || self.config.profiling.records(name)

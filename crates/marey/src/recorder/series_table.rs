@@ -14,7 +14,8 @@
 //! |---|---|
 //! | 0 | length of the text in bytes · unit « 32 · kind « 40 |
 //! | 1..13 | name, a newline, and subject, cut at 96 bytes |
-//! | 13..18, 18..23 | halves: readings in the bucket · min · max · sum · last |
+//! | 13..18, 18..23 | halves: readings in the bucket · min · max · sum · last, also of a bucket before |
+//! | 23 | when the last reading was taken (ticks); 0 before the first |
 
 use std::sync::atomic::{
     AtomicU64,
@@ -29,6 +30,7 @@ use crate::series::{SeriesInfo, SeriesKind, Unit};
 
 const TEXT: usize = 1;
 const HALF: [usize; 2] = [13, 18];
+const READ_AT: usize = 23;
 const GROUP_HALF: [usize; 2] = [2, 8];
 const EXTENT: usize = 14;
 const GROUP: usize = 15;
@@ -143,6 +145,9 @@ impl<'a> SeriesTable<'a> {
             word.store(u64::from_le_bytes(padded), Relaxed);
         }
         let kind = (info.unit as u64) << 32 | (info.kind as u64) << 40;
+        for word in &words[HALF[0]..] {
+            word.store(0, Relaxed);
+        }
         words[0].store(text.len() as u64 | kind, Relaxed);
     }
 
@@ -154,9 +159,22 @@ impl<'a> SeriesTable<'a> {
         let rounds = words[0].load(Relaxed) + 1;
         let half = usize::from(rounds % 2 == 1);
         for (at, readings) in (place.first..place.first + place.n).zip(values) {
-            if let Some(words) = self.series_words(at) {
-                store(&words[HALF[half]..], readings);
+            let Some(words) = self.series_words(at) else {
+                continue;
+            };
+            let before = load(&words[HALF[1 - half]..]);
+            let is_new =
+                readings.count > 0 && (bucket.rounds == 1 || readings.count != before.count);
+            if is_new {
+                words[READ_AT].store(bucket.last, Relaxed);
             }
+            // What is not read in every round keeps its last value for live viewers.
+            let last = if readings.count > 0 {
+                readings.last
+            } else {
+                before.last
+            };
+            store(&words[HALF[half]..], &Readings { last, ..*readings });
         }
         let bucket = [
             bucket.start,
@@ -191,13 +209,14 @@ impl<'a> SeriesTable<'a> {
     pub(crate) fn latest(&self) -> Vec<(SeriesInfo, f64, u64)> {
         let mut found = Vec::new();
         for slot in 0..self.n_slots() {
-            let (Some(place), Some((bucket, values))) = (self.placed(slot), self.bucket(slot))
-            else {
+            let (Some(place), Some((_, values))) = (self.placed(slot), self.bucket(slot)) else {
                 continue;
             };
             for (at, readings) in (place.first..).zip(values) {
-                let info = self.info(at).filter(|_| readings.count > 0);
-                found.extend(info.map(|info| (info, readings.last, bucket.last)));
+                let words = self.series_words(at);
+                let read_at = words.map_or(0, |words| words[READ_AT].load(Relaxed));
+                let info = self.info(at).filter(|_| read_at > 0);
+                found.extend(info.map(|info| (info, readings.last, read_at)));
             }
         }
         found
@@ -335,5 +354,106 @@ fn load(words: &[AtomicU64]) -> Readings {
         max: f64::from_bits(get(2)),
         sum: f64::from_bits(get(3)),
         last: f64::from_bits(get(4)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words() -> (Vec<AtomicU64>, ProcessLayout) {
+        let layout = ProcessLayout::new([0, 0, 0, 0, 0, 8]);
+        let words = std::iter::repeat_with(AtomicU64::default);
+        (words.take(layout.end).collect(), layout)
+    }
+
+    fn bucket(start: u64, width: u64, last: u64, rounds: u32) -> Bucket {
+        Bucket {
+            start,
+            width,
+            first: start,
+            last,
+            rounds,
+        }
+    }
+
+    fn infos() -> Vec<SeriesInfo> {
+        vec![
+            SeriesInfo::gauge("often", "", Unit::Watts),
+            SeriesInfo::cumulative("rarely", "GPU-1", Unit::Joules),
+            SeriesInfo::gauge("never", "", Unit::Bytes),
+        ]
+    }
+
+    #[test]
+    fn what_is_not_read_in_every_round_is_shown_as_it_was_read_last() {
+        let (words, layout) = words();
+        let table = SeriesTable::new(&words, &layout);
+        let place = table.place(&infos(), 7).unwrap();
+        assert_eq!(table.latest(), []);
+        let none = Readings::default();
+        table.publish(
+            place,
+            bucket(10, 0, 10, 1),
+            &[Readings::of(1.0), Readings::of(5.0), none],
+        );
+        table.publish(
+            place,
+            bucket(20, 0, 20, 1),
+            &[Readings::of(2.0), none, none],
+        );
+        table.publish(
+            place,
+            bucket(30, 0, 30, 1),
+            &[Readings::of(3.0), none, none],
+        );
+        let [often, rarely, _] = infos().try_into().unwrap();
+        assert_eq!(table.latest(), [(often, 3.0, 30), (rarely, 5.0, 10)]);
+        // Rounds of their own are notes already.
+        assert_eq!(table.open_buckets(), []);
+    }
+
+    #[test]
+    fn a_bucket_that_is_being_filled_holds_what_was_read_in_it_and_no_more() {
+        let (words, layout) = words();
+        let table = SeriesTable::new(&words, &layout);
+        let place = table.place(&infos(), 7).unwrap();
+        let mut often = Readings::of(4.0);
+        let none = Readings::default();
+        table.publish(
+            place,
+            bucket(40, 0, 40, 1),
+            &[often, Readings::of(9.0), none],
+        );
+        often = Readings::of(1.0);
+        table.publish(place, bucket(60, 20, 60, 1), &[often, none, none]);
+        often.add(2.0);
+        table.publish(place, bucket(60, 20, 70, 2), &[often, none, none]);
+        let [(last, Note::Samples(samples))] = &table.open_buckets()[..] else {
+            panic!("one bucket");
+        };
+        assert_eq!((*last, samples.group, samples.rounds), (70, 7, 2));
+        let counts: Vec<u32> = samples.values.iter().map(|v| v.count).collect();
+        assert_eq!(counts, [2, 0, 0]);
+        assert_eq!(samples.values[0], often);
+    }
+
+    #[test]
+    fn the_place_of_a_sampler_that_ended_is_used_again_under_another_number() {
+        let (words, layout) = words();
+        let table = SeriesTable::new(&words, &layout);
+        for group in 0..40 {
+            let place = table.place(&infos(), group).unwrap();
+            assert_eq!((place.group(), place.n_series()), (group, 3));
+            table.publish(
+                place,
+                bucket(1, 0, 1, 1),
+                &[Readings::of(f64::from(group)); 3],
+            );
+            let shown: Vec<f64> = table.latest().iter().map(|(_, value, _)| *value).collect();
+            assert_eq!(shown, [f64::from(group); 3]);
+            table.retire(place);
+            assert_eq!(table.latest(), []);
+        }
     }
 }

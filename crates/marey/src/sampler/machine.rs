@@ -14,6 +14,7 @@ impl Recorder {
             pid: self.outside_pid(),
             cpu: config.monitor_cpu_usage,
             memory: config.monitor_system_memory,
+            files: self.config().watched_files.clone(),
             ..HostOptions::default()
         };
         let switches = [host.cpu, host.memory];

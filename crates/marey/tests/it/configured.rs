@@ -107,6 +107,32 @@ fn the_host_is_sampled_as_the_environment_says() {
 }
 
 #[test]
+fn of_files_that_are_watched_the_share_in_the_page_cache_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let (weights, missing) = (folder.path().join("weights"), folder.path().join("missing"));
+    std::fs::write(&weights, vec![1; 1 << 20]).unwrap();
+    let both = std::env::join_paths([&weights, &missing]).unwrap();
+    let run = kinds(
+        folder.path(),
+        &[("MAREY_WATCHED_FILES", both.to_str().unwrap())],
+    );
+    let cached: Vec<_> = run
+        .series
+        .iter()
+        .filter(|s| s.info.name == "file.cached")
+        .collect();
+    assert_eq!(cached.len(), 1);
+    assert_eq!(cached[0].info.subject, weights.to_str().unwrap());
+    // It was written a moment ago.
+    assert_eq!(cached[0].points[0].last.to_bits(), 1f64.to_bits());
+    assert!(
+        run.unavailable.iter().any(|u| u.what.contains("missing")),
+        "{:?}",
+        run.unavailable
+    );
+}
+
+#[test]
 fn a_recording_in_memory_samples_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = recorded("kinds", folder.path());

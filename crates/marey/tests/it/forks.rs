@@ -49,6 +49,10 @@ fn a_child_that_records_has_a_capture_of_its_own() {
     assert_eq!((calls(child, "child"), calls(child, "outer")), (7, 0));
     // The section that is open in the parent does not exist in the child.
     assert!(child.open.is_empty());
+    // The parent samples, and counts the child among its children.
+    let is_host = |run: &Run| run.series.iter().any(|s| s.info.name == "host.memory.used");
+    assert!(is_host(&parent));
+    assert_eq!(child.series, []);
     let node = child
         .nodes
         .iter()

@@ -114,7 +114,10 @@ impl Part for Process {
         self.user.put(round.values, stat.user);
         self.system.put(round.values, stat.system);
         self.threads.put(round.values, stat.threads);
-        self.resident.put(round.values, stat.resident_bytes);
+        // A process that has ended, and was not waited for yet, has none left.
+        if stat.resident_bytes > 0.0 {
+            self.resident.put(round.values, stat.resident_bytes);
+        }
         // After the process: a child that ends in between is missing once, and not counted twice.
         if let Some(children) = &mut self.children {
             children.read(stat.reaped, round);
