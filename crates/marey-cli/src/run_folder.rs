@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <out>/<job-id>/rank0-<pid>.marey …          written by the processes themselves
+//!               /outside-<pid>.marey          written by `marey run`, of a program that does not record itself
 //!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json
 //!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json of one session
 //! <out>/timing_summary.txt …                  the same again, of the newest job
@@ -10,6 +11,7 @@
 //! Everything here can be made again from the captures, any time.
 
 mod documents;
+mod outside;
 mod process;
 mod salvage;
 mod session_documents;
@@ -22,6 +24,8 @@ use marey::{ReadError, Run};
 use marey_report::{Report, RunStatus, StatusKind};
 
 pub use documents::{replace, write_capture_documents, write_documents};
+pub use outside::summary_of;
+pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
 pub use salvage::load_completed;
 pub use session_documents::{
@@ -207,22 +211,41 @@ impl Reading {
 }
 
 /// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
-/// that recorded something is the one that the user means.
+/// that recorded something is the one that the user means. What was only seen from outside comes last.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Precedence {
     is_earlier: bool,
-    is_empty: bool,
+    recorded: Recorded,
     is_forked: bool,
     rank: u32,
     start_unix_ns: u64,
     file: String,
 }
 
+/// What a process recorded of itself, most first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Recorded {
+    Something,
+    Nothing,
+    /// Another one did it.
+    FromOutside,
+}
+
+impl Recorded {
+    fn by(process: &Process) -> Self {
+        match (process.is_outside, process.is_empty) {
+            (true, _) => Self::FromOutside,
+            (_, true) => Self::Nothing,
+            _ => Self::Something,
+        }
+    }
+}
+
 impl Precedence {
     fn new(process: &Process, is_earlier: bool) -> Self {
         Self {
             is_earlier,
-            is_empty: process.is_empty,
+            recorded: Recorded::by(process),
             is_forked: process.forked_from.is_some(),
             rank: process.rank.unwrap_or(0),
             start_unix_ns: process.start_unix_ns,

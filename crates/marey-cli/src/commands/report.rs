@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use marey_report::{Report, profiling_report, summary};
+use marey_report::{Report, profiling_report};
 
 use super::{other_processes, say_problems, shown};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{JobFolder, Reading, captures, load_completed, write_capture_documents};
+use crate::run_folder::{
+    JobFolder, Reading, captures, load_completed, summary_of, write_capture_documents,
+};
 
 /// Show the reports of a recording again
 ///
@@ -76,7 +78,7 @@ fn capture(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Re
     }
     let report = Report::new(&run);
     match format {
-        Format::Text => console.show(&summary(&report))?,
+        Format::Text => console.show(&summary_of(&report))?,
         Format::Json => console.show(&String::from_utf8_lossy(&profiling_report(&report)))?,
         Format::All => show_paths(&write_capture_documents(path, &report)?, console)?,
     }
@@ -105,7 +107,7 @@ fn job(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Result
     if format == Format::Json {
         console.show(&String::from_utf8_lossy(&profiling_report(report)))?;
     } else {
-        console.show(&(summary(report) + &other_processes(&job)))?;
+        console.show(&(summary_of(report) + &other_processes(&job)))?;
     }
     Ok(Exit::SUCCESS)
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! prepare the job's folder ─► start the program ─► wait, pass signals on ─► complete captures ─► reports, summary ─► end as it did
+//!                                                  sample it from outside, if it does not record
 //! ```
 //!
 //! Whatever goes wrong around it, the program runs, and its exit code or signal is ours.
@@ -9,6 +10,7 @@
 mod child;
 mod conclusion;
 mod job;
+mod outside;
 mod python;
 mod signals;
 
@@ -21,11 +23,13 @@ use crate::exit::Exit;
 use child::{Child, NoEnding};
 use conclusion::Conclusion;
 use job::Job;
+use outside::{Started, Watch};
 
 /// Run a program and record it
 ///
 /// The program gets this terminal, and its exit code is passed on. A Python program is recorded with the sections that it opens,
-/// without another change; a Rust program if it calls marey::start_from_env().
+/// without another change; a Rust program if it calls marey::start_from_env(). Of any other program that runs for more than a second
+/// its processes and the machine are sampled, from outside.
 #[derive(Debug, clap::Args)]
 #[expect(
     clippy::doc_markdown,
@@ -79,7 +83,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
         console.say(&format!("Python itself is not recorded: {reason}"));
     }
-    match child::run_to_end(arguments.command(job.as_ref())) {
+    let command = arguments.command(job.as_ref());
+    let ended = std::thread::scope(|scope| {
+        child::run_to_end(command, |pid| {
+            let program = Started::now(job.as_ref()?, &entry, pid, &arguments.command);
+            Watch::start(scope, program)
+        })
+    });
+    match ended {
         Err(NoEnding { text, code }) => {
             console.say(&text);
             if let Some(job) = job {

@@ -7,9 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use marey::Run;
-use marey_report::{Report, RunStatus, StatusKind, escape, memory_log, profiling_report, summary};
+use marey_report::{Report, RunStatus, StatusKind, escape, memory_log, profiling_report};
 use serde::Serialize;
 
+use super::outside::summary_of;
 use super::session_documents::{write_raw_data, write_session_documents};
 use super::{Error, JobFolder, Process};
 
@@ -40,6 +41,7 @@ struct ProcessObject<'a> {
     start: f64,
     wall: f64,
     recorded_something: bool,
+    sampled_from_outside: bool,
 }
 
 #[derive(Serialize)]
@@ -142,7 +144,7 @@ pub fn write_documents(folder: &Path, report: &Report) -> Result<Vec<PathBuf>, E
 
 fn documents(report: &Report) -> [(&'static str, Vec<u8>); 3] {
     [
-        ("timing_summary.txt", summary(report).into_bytes()),
+        ("timing_summary.txt", summary_of(report).into_bytes()),
         ("profiling_report.json", profiling_report(report)),
         ("memory_log.json", memory_log(report)),
     ]
@@ -184,6 +186,7 @@ impl<'a> ProcessObject<'a> {
             start: seconds(process.start_unix_ns),
             wall: seconds(process.wall_ns),
             recorded_something: !process.is_empty,
+            sampled_from_outside: process.is_outside,
         }
     }
 }

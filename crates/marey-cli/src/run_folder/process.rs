@@ -5,6 +5,8 @@ use std::path::Path;
 use marey::Run;
 use marey_report::{RunStatus, escape, quantity};
 
+use super::outside::is_outside;
+
 /// What a job's list says about one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
@@ -26,6 +28,8 @@ pub struct Process {
     pub start_unix_ns: u64,
     /// From the start to the end, or to the last thing known.
     pub wall_ns: u64,
+    /// It did not record itself: `marey run` sampled it from outside.
+    pub is_outside: bool,
     /// It recorded nothing but readings that the recorder takes by itself.
     pub is_empty: bool,
 }
@@ -45,6 +49,7 @@ impl Process {
             status: RunStatus::new(&run.status),
             start_unix_ns: info.start_unix_ns,
             wall_ns: run.wall_ns,
+            is_outside: is_outside(info),
             is_empty: is_empty(run),
         }
     }
@@ -56,7 +61,9 @@ impl Process {
         parts.extend(self.forked_from.map(|pid| format!("forked from {pid}")));
         parts.push(escape::cut(&self.status.text(), 120));
         parts.push(format!("wall time {}", quantity::duration_ns(self.wall_ns)));
-        if self.is_empty {
+        if self.is_outside {
+            parts.push("sampled from outside".into());
+        } else if self.is_empty {
             parts.push("recorded nothing".into());
         }
         format!("{}: {}", escape::visible(&self.file), parts.join(", "))

@@ -4,6 +4,7 @@
 
 mod demo;
 mod doctor;
+mod outside;
 mod program;
 mod python;
 mod report;

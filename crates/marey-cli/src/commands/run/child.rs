@@ -5,9 +5,11 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
+use marey::Status;
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
+use super::outside::Watch;
 use super::signals::Forwarder;
 
 /// A program that has ended.
@@ -40,8 +42,12 @@ impl Child {
     }
 }
 
-/// Starts the program with our standard streams and waits for its end. Signals that reach us meanwhile reach it.
-pub(super) fn run_to_end(mut command: Command) -> Result<Child, NoEnding> {
+/// Starts the program with our standard streams and waits for its end. Signals that reach us meanwhile reach it. `watch` is called with
+/// its process id when it runs, and may read what it used a last time before it is gone.
+pub(super) fn run_to_end<'scope>(
+    mut command: Command,
+    watch: impl FnOnce(u32) -> Option<Watch<'scope>>,
+) -> Result<Child, NoEnding> {
     // Without one the program runs all the same.
     let forwarder = Forwarder::start().ok();
     let mut program = command
@@ -51,11 +57,20 @@ pub(super) fn run_to_end(mut command: Command) -> Result<Child, NoEnding> {
     if let Some(forwarder) = &forwarder {
         forwarder.aim_at(pid);
     }
+    let watch = watch(program.id());
     // Its number stays its own until it is waited for for good: a signal can hit nobody else.
     let until_its_end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while waitid(WaitId::Pid(pid), until_its_end).is_err_and(|error| error == Errno::INTR) {}
+    let ended = loop {
+        match waitid(WaitId::Pid(pid), until_its_end) {
+            Err(Errno::INTR) => {}
+            ended => break ended.ok().flatten(),
+        }
+    };
     if let Some(forwarder) = &forwarder {
         forwarder.let_go();
+    }
+    if let Some(watch) = watch {
+        watch.end(ended.as_ref().and_then(status_of));
     }
     match program.wait() {
         Ok(status) => Ok(Child {
@@ -66,6 +81,17 @@ pub(super) fn run_to_end(mut command: Command) -> Result<Child, NoEnding> {
             text: format!("cannot learn how the program ended: {source}"),
             code: 1,
         }),
+    }
+}
+
+/// How the program ended, as a capture says it.
+fn status_of(ended: &WaitIdStatus) -> Option<Status> {
+    if let Some(signal) = ended.terminating_signal() {
+        return Some(Status::Killed(signal));
+    }
+    match ended.exit_status()? {
+        0 => Some(Status::Finished),
+        code => Some(Status::Failed(format!("exit code {code}"))),
     }
 }
 

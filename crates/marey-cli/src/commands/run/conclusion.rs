@@ -1,14 +1,12 @@
 //! What is said when the program has ended.
 
-use marey_report::summary;
-
 use super::Arguments;
 use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
 use crate::commands::{other_processes, say_problems, shown};
 use crate::console::Console;
-use crate::run_folder::{JobFolder, Reading, captures};
+use crate::run_folder::{JobFolder, Reading, captures, summary_of};
 
 /// Everything that is known when the program has ended.
 pub(super) struct Conclusion<'a> {
@@ -26,7 +24,10 @@ impl Conclusion<'_> {
             .is_ok_and(|found| found.iter().any(|path| !self.job.earlier.contains(path)));
         if !is_recorded {
             self.say_ending(console);
-            console.say(&format!("nothing was recorded: {}", self.why_nothing()));
+            console.say(&format!(
+                "nothing was recorded: {}",
+                self.entry.why_nothing(self.job)
+            ));
             return;
         }
         let how = Reading {
@@ -47,7 +48,7 @@ impl Conclusion<'_> {
         say_problems(job, console);
         let written = job.write();
         if !self.arguments.quiet && !self.arguments.no_summary {
-            let text = job.report.as_ref().map(summary).unwrap_or_default();
+            let text = job.report.as_ref().map(summary_of).unwrap_or_default();
             console.say_as_it_is(&format!("\n{text}{}\n", other_processes(job)));
         }
         self.say_ending(console);
@@ -74,24 +75,5 @@ impl Conclusion<'_> {
             (None, 0) => {}
             (None, code) => console.say(&format!("the program ended with exit code {code}")),
         }
-    }
-
-    /// The likeliest reason, and what to do.
-    fn why_nothing(&self) -> String {
-        let closed = self.entry.closed_by.clone();
-        if let Some(reason) = closed
-            .or_else(|| self.job.refusal())
-            .or_else(|| self.job.python_path_problem())
-        {
-            return reason;
-        }
-        if self.entry.is_python {
-            return "the program opened no section; add sections: \
-                    with marey.profile_section(\"name\"): …"
-                .into();
-        }
-        "the program is neither a Python that Marey can enter nor one that calls marey::start_from_env(); \
-         a launcher must pass on MAREY_ENABLED and PYTHONPATH"
-            .into()
     }
 }

@@ -85,6 +85,15 @@ impl Job {
         }
     }
 
+    /// A configuration that records into the folder.
+    pub(super) fn place(&self, config: Config) -> Config {
+        Config {
+            output_dir: Some(self.out.clone()),
+            job_id: Some(self.id.clone()),
+            ..config
+        }
+    }
+
     /// Switches recording on in the program and its descendants.
     pub(super) fn set_environment(&self, command: &mut Command) {
         command

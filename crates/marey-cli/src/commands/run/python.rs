@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::job::Job;
+
 /// What is known about the way into a command before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -10,6 +12,27 @@ pub(super) struct Entry {
     pub(super) is_python: bool,
     /// Why it cannot be entered, if so.
     pub(super) closed_by: Option<String>,
+}
+
+impl Entry {
+    /// The likeliest reason why nothing is recorded, and what to do.
+    pub(super) fn why_nothing(&self, job: &Job) -> String {
+        let closed = self.closed_by.clone();
+        if let Some(reason) = closed
+            .or_else(|| job.refusal())
+            .or_else(|| job.python_path_problem())
+        {
+            return reason;
+        }
+        if self.is_python {
+            return "the program opened no section; add sections: \
+                    with marey.profile_section(\"name\"): …"
+                .into();
+        }
+        "the program is neither a Python that Marey can enter nor one that calls marey::start_from_env(); \
+         a launcher must pass on MAREY_ENABLED and PYTHONPATH"
+            .into()
+    }
 }
 
 /// Looks at the command only; a script or launcher that starts Python is not known.

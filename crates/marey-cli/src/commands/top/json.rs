@@ -187,7 +187,7 @@ fn process(shown: &Shown) -> ProcessObject<'_> {
     let status = RunStatus::new(&look.status);
     let metrics = &shown.metrics;
     ProcessObject {
-        pid: process.identity.pid,
+        pid: process.pid(),
         job_id: process.job_id.as_deref(),
         rank: process.rank,
         forked_from: process.forked_from,

@@ -68,11 +68,7 @@ pub(super) fn whole(shown: &Shown, columns: usize) -> Vec<Line> {
 /// Who it is, in one line.
 pub(super) fn name(shown: &Shown) -> String {
     let rank = shown.process.rank.map(|rank| format!("rank {rank} "));
-    format!(
-        "{}pid {}",
-        rank.unwrap_or_default(),
-        shown.process.identity.pid
-    )
+    format!("{}pid {}", rank.unwrap_or_default(), shown.process.pid())
 }
 
 /// How it stands, in a few words.

@@ -32,6 +32,7 @@ fn process(pid: u32, rank: Option<u32>) -> Process {
         job_id: Some("flux-42".into()),
         rank,
         forked_from: None,
+        outside_of: None,
         command: vec!["python".into(), HOSTILE.into()],
     }
 }

@@ -127,7 +127,7 @@ impl Watch {
         };
         match &self.target {
             Target::All => process.is_alive != Some(false),
-            Target::Pid(pid) => process.identity.pid == *pid || is_later(),
+            Target::Pid(pid) => [process.identity.pid, process.pid()].contains(pid) || is_later(),
             Target::Job(_) => true,
             Target::Capture(_) => self.is_first || is_later(),
         }
@@ -200,7 +200,7 @@ impl Watch {
         let mut keyed: Vec<_> = keys.into_iter().zip(watched).collect();
         keyed.sort_by_cached_key(|(newest, watched)| {
             let process = &watched.shown.process;
-            let place = (process.rank, process.start_unix_ns, process.identity.pid);
+            let place = (process.rank, process.start_unix_ns, process.pid());
             (
                 Reverse(*newest),
                 job_folder(process).map(Path::to_owned),

@@ -1,0 +1,162 @@
+//! Samples a program that records nothing itself, from outside.
+//!
+//! ```text
+//! program starts ─► a second ─► nobody of the job records ─► samplers, a capture of ours ─┬─► the program ends ─► capture is closed
+//!                                                                                         └─► somebody records ─► capture is dropped
+//! ```
+
+use std::ffi::OsString;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use marey::{Config, Outside, ProfilingConfig, Recorder, Recording, SamplerOptions, Status};
+use marey_gpu::GpuOptions;
+
+use super::job::Job;
+use super::python::Entry;
+use crate::run_folder::{OUTSIDE_BECAUSE, captures, is_outside_capture};
+
+/// A program that records itself has begun by then, mostly. Also the time between two looks whether it does.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is known of a program that has just been started.
+pub(super) struct Started<'a> {
+    job: &'a Job,
+    entry: &'a Entry,
+    outside: Outside,
+}
+
+/// The thread that looks after the program until its end.
+pub(super) struct Watch<'scope> {
+    ended: Sender<Status>,
+    thread: ScopedJoinHandle<'scope, ()>,
+}
+
+impl<'scope> Watch<'scope> {
+    /// Returns at once. `None` when no thread is to be had, or this very process records already, as the job's own.
+    pub(super) fn start<'env: 'scope>(
+        scope: &'scope Scope<'scope, 'env>,
+        program: Started<'env>,
+    ) -> Option<Self> {
+        if marey::is_on() {
+            return None;
+        }
+        let (ended, end) = channel();
+        let thread = Builder::new()
+            .name("marey-outside".into())
+            .spawn_scoped(scope, move || program.watch(&end))
+            .ok()?;
+        Some(Self { ended, thread })
+    }
+
+    /// The program has ended, and is not waited for yet: what it used can be read a last time. Without a status nothing is kept.
+    pub(super) fn end(self, status: Option<Status>) {
+        if let Some(status) = status {
+            self.ended.send(status).ok();
+        }
+        drop(self.ended);
+        self.thread.join().ok();
+    }
+}
+
+impl<'a> Started<'a> {
+    /// The process `pid`, which was started just now with this command line.
+    pub(super) fn now(job: &'a Job, entry: &'a Entry, pid: u32, command: &[OsString]) -> Self {
+        let words = command.iter();
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        Self {
+            job,
+            entry,
+            outside: Outside::started_now(pid, words),
+        }
+    }
+
+    fn watch(self, end: &Receiver<Status>) {
+        if self.entry.closed_by.is_none()
+            && end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout)
+        {
+            return;
+        }
+        if is_recorded_by_itself(self.job) {
+            return;
+        }
+        let Some((recorder, recording)) = self.record() else {
+            return;
+        };
+        let status = loop {
+            let next = end.recv_timeout(PATIENCE);
+            if is_recorded_by_itself(self.job) {
+                break None;
+            }
+            match next {
+                Ok(status) => break Some(status),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break None,
+            }
+        };
+        let capture = recorder.stop(status.as_ref().unwrap_or(&Status::Finished));
+        drop(recording);
+        if let (None, Some(capture)) = (status, capture) {
+            std::fs::remove_file(capture).ok();
+        }
+    }
+
+    /// Begins a capture and samples into it. `None` when the configuration asks for nothing, or the folder takes no capture.
+    fn record(&self) -> Option<(&'static Recorder, Recording)> {
+        let (from_env, _) = Config::from_env();
+        let profiling = from_env.profiling.clone();
+        if !samples_host(&profiling) && gpu_switches(&profiling) == [false; 4] {
+            return None;
+        }
+        let config = Config {
+            outside: Some(self.outside.clone()),
+            facts: vec![(OUTSIDE_BECAUSE.into(), self.entry.why_nothing(self.job))],
+            ..from_env
+        };
+        let recording = marey::start(self.job.place(config)).ok()?;
+        let recorder = marey::recorder()?;
+        sample_gpus(recorder, &profiling, self.outside.pid());
+        Some((recorder, recording))
+    }
+}
+
+/// A process of the job has a capture that was not there before. Captures from outside, those of another `marey run` among them, do not
+/// count.
+fn is_recorded_by_itself(job: &Job) -> bool {
+    let found = captures(&job.folder).unwrap_or_default();
+    found
+        .iter()
+        .any(|path| !job.earlier.contains(path) && !is_outside_capture(path))
+}
+
+fn samples_host(config: &ProfilingConfig) -> bool {
+    config.monitor_cpu_usage || config.monitor_system_memory
+}
+
+fn gpu_switches(config: &ProfilingConfig) -> [bool; 4] {
+    [
+        config.monitor_gpu_memory,
+        config.monitor_gpu_utilization,
+        config.monitor_gpu_temperature,
+        config.monitor_gpu_power,
+    ]
+}
+
+/// As `marey_gpu::sample`, for another process.
+fn sample_gpus(recorder: &'static Recorder, config: &ProfilingConfig, pid: u32) {
+    let switches = gpu_switches(config);
+    let [memory, utilization, temperature, power] = switches;
+    let wanted = GpuOptions {
+        memory,
+        utilization,
+        temperature,
+        power,
+        pid,
+        ..GpuOptions::default()
+    };
+    let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config, &switches);
+    if options.switches != 0 {
+        recorder.start_sampler(options, move || Box::new(marey_gpu::source(&wanted)));
+    }
+}
