@@ -13,7 +13,13 @@ fn main() {
     let outer = marey::section!("outer");
     record("before", 10);
     match case.as_str() {
-        "child" => wait_for(in_child(|| record("child", 7))),
+        "child" => {
+            // The first round of the host's sampler.
+            while marey::recorder().is_some_and(|r| r.latest_readings().is_empty()) {
+                std::thread::yield_now();
+            }
+            wait_for(in_child(|| record("child", 7)));
+        }
         "deep" => deep(),
         "silent" => wait_for(in_child(|| {})),
         "grandchild" => wait_for(in_child(|| {

@@ -10,16 +10,20 @@ use crate::script::{
 
 #[unsafe(no_mangle)]
 extern "C" fn nvmlInit_v2() -> Code {
-    match init().system.answer("nvmlInit_v2", true) {
-        Err(code) if code != NOT_SUPPORTED => code,
-        _ => SUCCESS,
-    }
+    begin()
 }
 
 /// How Python's bindings begin, which `benches/python/telemetry.py` measures against.
 #[unsafe(no_mangle)]
 extern "C" fn nvmlInitWithFlags(_flags: c_uint) -> Code {
-    nvmlInit_v2()
+    begin()
+}
+
+fn begin() -> Code {
+    match init().system.answer("nvmlInit_v2", true) {
+        Err(code) if code != NOT_SUPPORTED => code,
+        _ => SUCCESS,
+    }
 }
 
 #[unsafe(no_mangle)]

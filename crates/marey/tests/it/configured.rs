@@ -8,8 +8,17 @@ use marey::Run;
 use crate::program::{calls, only_run, printed, recorded};
 
 fn kinds(folder: &Path, variables: &[(&str, &str)]) -> Run {
+    kinds_with(folder, variables, &[])
+}
+
+/// After the first reading of the host.
+fn sampled(folder: &Path, variables: &[(&str, &str)]) -> Run {
+    kinds_with(folder, variables, &["sampled"])
+}
+
+fn kinds_with(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
     let mut command: Command = recorded("kinds", folder);
-    command.envs(variables.iter().copied());
+    command.envs(variables.iter().copied()).args(arguments);
     printed(&mut command);
     only_run(folder)
 }
@@ -93,7 +102,11 @@ fn the_host_is_sampled_as_the_environment_says() {
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let run = kinds(folder.path(), &variables);
+        let run = if wanted.is_empty() {
+            kinds(folder.path(), &variables)
+        } else {
+            sampled(folder.path(), &variables)
+        };
         let names = names(&run);
         assert!(
             wanted.iter().all(|name| names.contains(name)),
@@ -112,7 +125,7 @@ fn of_files_that_are_watched_the_share_in_the_page_cache_is_known() {
     let (weights, missing) = (folder.path().join("weights"), folder.path().join("missing"));
     std::fs::write(&weights, vec![1; 1 << 20]).unwrap();
     let both = std::env::join_paths([&weights, &missing]).unwrap();
-    let run = kinds(
+    let run = sampled(
         folder.path(),
         &[("MAREY_WATCHED_FILES", both.to_str().unwrap())],
     );
