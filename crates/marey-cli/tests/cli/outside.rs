@@ -300,6 +300,31 @@ fn marey_top_shows_it_under_the_programs_name_and_number() {
 }
 
 #[test]
+fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
+    let place = Place::new();
+    let mut marey = sampled(&place, &mut shell(&place, "", &[]));
+    marey.kill().unwrap();
+    marey.wait().unwrap();
+    // Of the same job, later, and without a section.
+    let mut program = Command::new(example());
+    program
+        .env("MAREY_ENABLED", "1")
+        .env("MAREY_RING_DIR", place.path("rings"))
+        .env("MAREY_OUTPUT_DIR", place.out())
+        .env("MAREY_JOB_ID", "job");
+    assert!(program.status().unwrap().success());
+    let report = place.command(&["report", "out/job"]).output().unwrap();
+    let said = String::from_utf8(report.stdout).unwrap();
+    assert!(said.contains("Status: finished"), "{said}");
+    let others = said.split_once("Other processes of this job:\n").unwrap().1;
+    assert!(others.starts_with("outside-"), "{said}");
+    assert!(
+        others.contains("ended without closing its capture") && others.contains("from outside"),
+        "{said}"
+    );
+}
+
+#[test]
 fn where_nothing_is_to_be_sampled_nothing_is_recorded() {
     let place = Place::new();
     let mut command = place.command(&["run", "--", "python3", "-I", "-c", "print(1)"]);
