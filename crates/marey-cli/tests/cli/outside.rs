@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use marey::{Run, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::program::{Place, err, example};
+use crate::program::{Place, err, example, unsampled};
 
 /// `marey run -- sh -c SCRIPT …`, not started. The script waits for a line, or the end of its input, before it goes on.
 fn shell(place: &Place, script: &str, arguments: &[&str]) -> Command {
@@ -327,18 +327,8 @@ fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
 #[test]
 fn where_nothing_is_to_be_sampled_nothing_is_recorded() {
     let place = Place::new();
-    let mut command = place.command(&["run", "--", "python3", "-I", "-c", "print(1)"]);
-    for what in [
-        "CPU_USAGE",
-        "SYSTEM_MEMORY",
-        "GPU_MEMORY",
-        "GPU_UTILIZATION",
-        "GPU_TEMPERATURE",
-        "GPU_POWER",
-    ] {
-        command.env(format!("MAREY_MONITOR_{what}"), "0");
-    }
-    let output = command.output().unwrap();
+    let command = place.command(&["run", "--", "python3", "-I", "-c", "print(1)"]);
+    let output = unsampled(command).output().unwrap();
     assert_eq!(output.stdout, b"1\n");
     assert!(
         err(&output).contains("marey: nothing was recorded: its option -I "),

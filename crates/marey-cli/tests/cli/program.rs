@@ -95,6 +95,22 @@ impl Place {
     }
 }
 
+/// The command with all sampling switched off: a program that records nothing itself is not sampled from outside either, however long
+/// it takes.
+pub(crate) fn unsampled(mut command: Command) -> Command {
+    for what in [
+        "CPU_USAGE",
+        "SYSTEM_MEMORY",
+        "GPU_MEMORY",
+        "GPU_UTILIZATION",
+        "GPU_TEMPERATURE",
+        "GPU_POWER",
+    ] {
+        command.env(format!("MAREY_MONITOR_{what}"), "0");
+    }
+    command
+}
+
 fn list(folder: &Path, root: &Path, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,9 +1,9 @@
 //! The way into a Python program. A stand-in for the package `marey` shows what was called.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use crate::program::{Place, err};
+use crate::program::{Place, err, unsampled};
 
 /// Says that it was started, and records through nothing.
 const STAND_IN: &str = "import sys\ndef _autostart():\n    print('autostart', file=sys.stderr)\n";
@@ -13,9 +13,9 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// `marey run -- python3 -c CODE` with a stand-in on the user's PYTHONPATH.
+/// `marey run -- python3 -c CODE` with a stand-in on the user's PYTHONPATH, not sampled.
 fn run_python(place: &Place, flags: &[&str], code: &str) -> Output {
-    let mut command: Command = place.command(&["run", "--", "python3"]);
+    let mut command = unsampled(place.command(&["run", "--", "python3"]));
     command
         .args(flags)
         .args(["-c", code])

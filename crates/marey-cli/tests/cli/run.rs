@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal};
 
-use crate::program::{Place, err, example};
+use crate::program::{Place, err, example, unsampled};
 
 #[test]
 fn a_program_is_recorded_and_reported() {
@@ -133,10 +133,8 @@ fn without_a_usable_output_folder_the_program_runs_unrecorded() {
 #[test]
 fn a_program_that_records_nothing_is_told_why() {
     let place = Place::new();
-    let output = place
-        .command(&["run", "--", "/bin/sh", "-c", "exit 3"])
-        .output()
-        .unwrap();
+    let command = place.command(&["run", "--", "/bin/sh", "-c", "exit 3"]);
+    let output = unsampled(command).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     insta::assert_snapshot!(err(&output), @"
     marey: the program ended with exit code 3

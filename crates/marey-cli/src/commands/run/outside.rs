@@ -160,3 +160,21 @@ fn sample_gpus(recorder: &'static Recorder, config: &ProfilingConfig, pid: u32) 
         recorder.start_sampler(options, move || Box::new(marey_gpu::source(&wanted)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_program_that_ended_within_the_first_second_nothing_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = Some(folder.path().join("out"));
+        let job = Job::prepare(out, Some("job".into())).unwrap();
+        let (ended, end) = channel();
+        ended.send(Status::Finished).unwrap();
+        Started::now(&job, &Entry::default(), 1, &["program".into()]).watch(&end);
+        assert!(captures(&job.folder).unwrap().is_empty());
+        job.tidy_up();
+        assert!(!folder.path().join("out").exists());
+    }
+}
