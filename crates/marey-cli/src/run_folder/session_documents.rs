@@ -1,6 +1,6 @@
 //! Documents of single sessions, each in a folder of its own: `sessions/<safe name>/`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use marey::Run;
@@ -26,13 +26,22 @@ const UNNAMED: &str = "session";
 /// ```
 pub fn session_names<'a>(sessions: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::new();
+    // Of each name the number to try next, so that a thousand sessions of one name are not a million tries.
+    let mut next = BTreeMap::new();
     sessions
         .map(|name| {
             let safe = safe(name);
-            let numbered = (2u64..).map(|n| format!("{safe}-{n}"));
-            let mut candidates = std::iter::once(safe.clone()).chain(numbered);
-            let free = candidates.find(|name| taken.insert(name.to_ascii_lowercase()));
-            free.unwrap_or(safe)
+            if taken.insert(safe.to_ascii_lowercase()) {
+                return safe;
+            }
+            let next = next.entry(safe.to_ascii_lowercase()).or_insert(2u64);
+            loop {
+                let numbered = format!("{safe}-{next}");
+                *next += 1;
+                if taken.insert(numbered.to_ascii_lowercase()) {
+                    return numbered;
+                }
+            }
         })
         .collect()
 }
