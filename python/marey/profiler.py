@@ -61,8 +61,9 @@ class Profiler(_core.ProfilerCore):
             open_sessions = [] if profiler is None else profiler.open_sessions
             return open_sessions[-1] if open_sessions else None
 
-        self._display = Display(self.config.display_interval, session)
-        self._display.start()
+        display = self._display = Display(self.config.display_interval, session)
+        display.start()
+        weakref.finalize(self, display.stop).atexit = False
 
     def layer(self, name: str, parameters_count: int | None = None) -> _Layer:
         """A layer of a model for a ``with`` block: its time by the host's clock is recorded, unless it raises.

@@ -71,37 +71,18 @@ def autostart() -> None:
         _close_at_exit()
 
 
-class Session:
-    """A session that ``session`` makes, for one ``with`` block."""
+def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) -> _core.SessionScope:  # noqa: ANN401
+    """A named interval of the run with tags, what a user calls one generation, for a ``with`` block.
 
-    __slots__ = ("_name", "_number", "_tags")
-
-    def __init__(self, name: str, tags: dict[str, Any]) -> None:
-        """Make a session that begins when it is entered."""
-        self._name = name
-        self._tags = tags
-        self._number: int | None = None
-
-    def __enter__(self) -> None:
-        """Begin the session."""
-        self._number = _core.start_session(self._name, self._tags)
-
-    def __exit__(self, *exception: object) -> None:
-        """End the session."""
-        if self._number is not None:
-            _core.stop_session(self._number)
-            self._number = None
-
-
-def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) -> Session:  # noqa: ANN401
-    """A named interval of the run with tags, what a user calls one generation.
+    It is nested in the session that is current in this thread or asyncio task. Decorators without a profiler of their
+    own record into the same sessions.
 
     Args:
         name: Any text; sessions may nest, overlap and share names.
         tags: Kept with the session: bool, int, float and str as they are, anything else as its ``repr``.
         more_tags: As ``tags``.
     """
-    return Session(name, {**as_dict(tags, "tags"), **more_tags})
+    return _core.process_profiler().session(name, {**as_dict(tags, "tags"), **more_tags})
 
 
 def as_dict(given: object, name: str) -> dict[str, Any]:

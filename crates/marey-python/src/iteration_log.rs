@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
-use crate::names;
 use crate::open_section::About;
 use crate::open_sections::{Entry, take_mine};
+use crate::{names, section_kinds};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
 const MAX_TURNS: usize = 1 << 16;
@@ -19,6 +19,8 @@ const MAX_TURNS: usize = 1 << 16;
 pub(crate) struct IterationLog {
     name: String,
     id: Option<NameId>,
+    /// What [`section_kinds`] knows of the name.
+    kind: u8,
     is_enabled: bool,
     /// Locked only while no Python code runs.
     turns: Mutex<Turns>,
@@ -39,9 +41,11 @@ struct Turns {
 impl IterationLog {
     #[new]
     fn new(name: &Bound<'_, PyAny>, is_enabled: bool) -> Self {
+        let text = text_of(name);
         Self {
-            name: text_of(name),
             id: names::id_of(name),
+            kind: section_kinds::mask_of_turns(&text),
+            name: text,
             is_enabled,
             turns: Mutex::default(),
         }
@@ -50,7 +54,9 @@ impl IterationLog {
     /// Begins a turn.
     fn begin(&self, py: Python<'_>) {
         if self.is_enabled && crate::state::recorder().is_some() {
-            let turn = Entry::begin(py, self.id, NodeKind::Iteration, &About::default());
+            // A turn that is switched off is kept all the same: its end must take no other's.
+            let id = self.id.filter(|_| !section_kinds::is_off(self.kind));
+            let turn = Entry::begin(py, id, NodeKind::Iteration, &About::default());
             self.turns().open.push(turn);
         }
     }

@@ -25,6 +25,7 @@ mod plain_section;
 mod profile_section;
 mod profiled_function;
 mod profiler;
+mod profiler_generation;
 mod profiler_of;
 mod profiler_sessions;
 mod profiling_config;
@@ -77,8 +78,8 @@ mod core_module {
     use super::profiling_config::ProfilingConfig;
     #[pymodule_export]
     use super::recording::{
-        autostart, capture_path, counter, event, losses, start, start_session, stop, stop_session,
-        use_fast_sections, wrap_function,
+        autostart, capture_path, counter, event, losses, start, stop, use_fast_sections,
+        wrap_function,
     };
     #[pymodule_export]
     use super::records::records;

@@ -56,6 +56,8 @@ pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
 
 /// As [`id_of`], for a section; `None` also when sections of its kind are switched off.
 pub(crate) fn section_id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
+    // The start of a recorder reads what the environment switches off.
+    marey::recorder().or_else(crate::state::recorder)?;
     if section_kinds::is_off_by_name(name) {
         return None;
     }

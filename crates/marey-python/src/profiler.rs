@@ -1,12 +1,9 @@
-//! What a `Profiler` records: sessions, stages, and what a generating program reports of its own work.
+//! What the class `Profiler` is made of: its sessions, stages and events.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use marey::{
-    Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, ModelParameters,
-    Note, StreamingEvent,
-};
+use marey::Note;
 use marey_report::Watch;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -14,35 +11,32 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::attributes::text_of;
 use crate::event_data::{attributes_of, name_of};
 use crate::names::section_id_of;
-use crate::numbers::{bytes_of_mib, natural, ns_of_ms, real};
 use crate::open_section::About;
 use crate::paused_section::PausedSection;
 use crate::profiler_sessions::{ProfilerSessions, made_up_id};
 use crate::profiling_config::ProfilingConfig;
-use crate::reported::{
-    cache_decision, cache_outcome, duration_of, is_release, nanoseconds, natural_ticks, text,
-};
 use crate::section_pool::no_section;
 use crate::session_context::Session;
 use crate::session_scope::SessionScope;
-use crate::stopwatch::Stopwatch;
-use crate::{current_metrics, log, profile_section, section_kinds, session_report, state};
+use crate::{current_metrics, profile_section, section_kinds, session_report, state};
 
 /// What the class `Profiler` of Python is made of. Does nothing before `set_up`, and without recording.
 #[pyclass(subclass, frozen, weakref, module = "marey._core")]
 pub(crate) struct ProfilerCore {
     /// When it was made, in ticks.
-    made_at: u64,
+    pub(crate) made_at: u64,
     /// Empty when it is not enabled.
     config: OnceLock<marey::ProfilingConfig>,
     has_switched: AtomicBool,
     sessions: ProfilerSessions,
     /// Looks at what is known now. Locked only while no Python code runs.
     watch: Mutex<Watch>,
-    has_warned: AtomicBool,
+    /// An unknown type was named in the log.
+    pub(crate) has_warned: AtomicBool,
 }
 
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+/// An argument that may be left out.
+pub(crate) type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 impl Default for ProfilerCore {
     fn default() -> Self {
@@ -83,15 +77,10 @@ impl ProfilerCore {
 
     /// Ends all sessions, and what the configuration says of sections that others open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        for session in self.sessions.end_all(py) {
-            self.write_reports(py, &session)?;
-        }
-        if let Some(config) = self.config()
-            && self.has_switched.swap(false, Relaxed)
-        {
-            section_kinds::switch_on_again(py, config);
-        }
-        Ok(())
+        let ended = self.end_all(py);
+        ended
+            .iter()
+            .try_for_each(|session| self.write_reports(py, session))
     }
 
     /// Ids of the sessions that are open, the oldest first.
@@ -102,7 +91,7 @@ impl ProfilerCore {
 
     /// Whether something is recorded: it was switched on, and recording is.
     #[getter]
-    fn is_enabled(&self) -> bool {
+    pub(crate) fn is_enabled(&self) -> bool {
         self.config().is_some() && state::recorder().is_some()
     }
 
@@ -118,7 +107,7 @@ impl ProfilerCore {
         tags: Given<'_, '_>,
     ) -> String {
         let id = id_text(session_id);
-        self.begin(py, id.clone(), tags);
+        self.begin(py, id.clone(), tags, false);
         id
     }
 
@@ -190,218 +179,6 @@ impl ProfilerCore {
         }
     }
 
-    /// Records a denoising step that has ended.
-    ///
-    /// `step` and `block_size` (latent frames) are whole numbers, `timestep` and `guidance_scale` numbers in the program's own scale,
-    /// `computation_time_ms` milliseconds. What is None, NaN, below zero or a tensor on a GPU is absent.
-    #[pyo3(signature = (step=None, timestep=None, block_size=None, computation_time_ms=None, guidance_scale=None))]
-    fn record_diffusion_step(
-        &self,
-        py: Python<'_>,
-        step: Given<'_, '_>,
-        timestep: Given<'_, '_>,
-        block_size: Given<'_, '_>,
-        computation_time_ms: Given<'_, '_>,
-        guidance_scale: Given<'_, '_>,
-    ) -> PyResult<()> {
-        if !self.records(|config| config.profile_diffusion_steps) {
-            return Ok(());
-        }
-        let step = DiffusionStep {
-            step: natural(step)?,
-            timestep: real(timestep)?,
-            block_size: natural(block_size)?,
-            computation_ns: nanoseconds(computation_time_ms)?,
-            guidance_scale: real(guidance_scale)?,
-        };
-        self.report(py, Generation::Step(step));
-        Ok(())
-    }
-
-    /// Records a block of frames that has ended.
-    ///
-    /// `block_index` and `block_size` (latent frames) are whole numbers, `computation_time_ms` milliseconds, `memory_usage_mb` MiB. What is None,
-    /// NaN, below zero or a tensor on a GPU is absent.
-    #[pyo3(signature = (block_index=None, block_size=None, computation_time_ms=None, memory_usage_mb=None))]
-    fn record_block_computation(
-        &self,
-        py: Python<'_>,
-        block_index: Given<'_, '_>,
-        block_size: Given<'_, '_>,
-        computation_time_ms: Given<'_, '_>,
-        memory_usage_mb: Given<'_, '_>,
-    ) -> PyResult<()> {
-        if !self.records(|config| config.profile_block_computation) {
-            return Ok(());
-        }
-        let block = BlockComputation {
-            index: natural(block_index)?,
-            size: natural(block_size)?,
-            computation_ns: nanoseconds(computation_time_ms)?,
-            memory_bytes: bytes_of_mib(memory_usage_mb)?,
-        };
-        self.report(py, Generation::Block(block));
-        Ok(())
-    }
-
-    /// Records which model the program uses. `parameters_count` is a whole number; what is None or makes no sense is absent.
-    #[pyo3(signature = (model_name, parameters_count=None, model_type=None))]
-    fn record_model_parameters(
-        &self,
-        py: Python<'_>,
-        model_name: &Bound<'_, PyAny>,
-        parameters_count: Given<'_, '_>,
-        model_type: Given<'_, '_>,
-    ) -> PyResult<()> {
-        if !self.records(|config| config.profile_model_parameters) {
-            return Ok(());
-        }
-        let model = ModelParameters {
-            name: text_of(model_name),
-            count: natural(parameters_count)?,
-            kind: text(model_type),
-        };
-        self.report(py, Generation::Model(model));
-        Ok(())
-    }
-
-    /// Records frames that were delivered. `batch_size` is how many, `encoding_time_ms` and `network_latency_ms` are milliseconds,
-    /// `buffer_occupancy` is in the program's own scale; what is None or makes no sense is absent.
-    #[pyo3(signature = (batch_size=None, encoding_time_ms=None, network_latency_ms=None, buffer_occupancy=None))]
-    fn record_streaming_event(
-        &self,
-        py: Python<'_>,
-        batch_size: Given<'_, '_>,
-        encoding_time_ms: Given<'_, '_>,
-        network_latency_ms: Given<'_, '_>,
-        buffer_occupancy: Given<'_, '_>,
-    ) -> PyResult<()> {
-        if self.config().is_none() {
-            return Ok(());
-        }
-        let event = StreamingEvent {
-            frames: natural(batch_size)?,
-            encoding_ns: nanoseconds(encoding_time_ms)?,
-            network_latency_ns: ns_of_ms(network_latency_ms)?,
-            buffer_occupancy: real(buffer_occupancy)?,
-        };
-        self.report(py, Generation::Streaming(event));
-        Ok(())
-    }
-
-    /// Records frames that were to be delivered and were not. A `count` that is no whole number is counted among the losses.
-    #[pyo3(signature = (count=None))]
-    fn record_dropped_frames(&self, py: Python<'_>, count: Given<'_, '_>) -> PyResult<()> {
-        if self.config().is_none() {
-            return Ok(());
-        }
-        let given = if count.is_some() {
-            natural(count)?
-        } else {
-            Some(1)
-        };
-        match given {
-            Some(0) => {}
-            Some(count) => self.report(py, Generation::DroppedFrames { count }),
-            None => count_unrecorded(),
-        }
-        Ok(())
-    }
-
-    /// Records a decision of a cache. `event_type` is `hits`, `misses` or `evictions`, or one of them: `hit`; any other is counted among the
-    /// losses, and named once in the log. Sizes are bytes; what is None or makes no sense is absent.
-    #[pyo3(signature = (event_type, cache_size=None, requested_size=None, evicted_size=None))]
-    fn record_cache_event(
-        &self,
-        py: Python<'_>,
-        event_type: &Bound<'_, PyAny>,
-        cache_size: Given<'_, '_>,
-        requested_size: Given<'_, '_>,
-        evicted_size: Given<'_, '_>,
-    ) -> PyResult<()> {
-        if self.config().is_none() {
-            return Ok(());
-        }
-        let Some(outcome) = cache_outcome(event_type) else {
-            return self.refuse(py, event_type, "cache", "hits, misses, evictions");
-        };
-        let sizes = [
-            ("requested_size", requested_size),
-            ("evicted_size", evicted_size),
-        ];
-        self.note(py, &cache_decision(outcome, cache_size, sizes)?);
-        Ok(())
-    }
-
-    /// Records an allocation or a release. `event_type` is `alloc` or `dealloc` (also `allocation`, `free`, `release`); any other, and a
-    /// `size_bytes` that is no whole number, is counted among the losses.
-    #[pyo3(signature = (event_type, size_bytes, allocator=None, context=None))]
-    fn record_memory_event(
-        &self,
-        py: Python<'_>,
-        event_type: &Bound<'_, PyAny>,
-        size_bytes: &Bound<'_, PyAny>,
-        allocator: Given<'_, '_>,
-        context: Given<'_, '_>,
-    ) -> PyResult<()> {
-        if self.config().is_none() {
-            return Ok(());
-        }
-        let Some(is_release) = is_release(event_type) else {
-            return self.refuse(py, event_type, "memory", "alloc, dealloc");
-        };
-        let Some(bytes) = natural(Some(size_bytes))? else {
-            count_unrecorded();
-            return Ok(());
-        };
-        let allocation = Allocation {
-            is_release,
-            bytes,
-            allocator: text(allocator),
-            context: text(context),
-        };
-        self.report(py, Generation::Allocation(allocation));
-        Ok(())
-    }
-
-    /// Begins to measure a layer; what it returns is for `end_layer_computation`.
-    #[pyo3(signature = (_layer=None))]
-    #[expect(clippy::unused_self, reason = "a method of Python")]
-    fn start_layer_computation(&self, _layer: Given<'_, '_>) -> u64 {
-        marey::ticks()
-    }
-
-    /// Records a layer and returns its time in milliseconds, by the host's clock; NaN when `start` is none or nothing is recorded.
-    #[pyo3(signature = (layer, start, parameters_count=None))]
-    fn end_layer_computation(
-        &self,
-        py: Python<'_>,
-        layer: &Bound<'_, PyAny>,
-        start: &Bound<'_, PyAny>,
-        parameters_count: Given<'_, '_>,
-    ) -> PyResult<f64> {
-        let now = marey::ticks();
-        if !self.is_enabled() {
-            return Ok(f64::NAN);
-        }
-        let ticks = match start.cast::<Stopwatch>() {
-            Ok(stopwatch) => stopwatch.get().ticks(),
-            Err(_) => natural_ticks(start)
-                .filter(|start| *start >= self.made_at)
-                .and_then(|start| now.checked_sub(start)),
-        };
-        let computation_ns = ticks.and_then(duration_of);
-        let layer = LayerComputation {
-            name: text_of(layer),
-            computation_ns,
-            parameters: natural(parameters_count)?,
-        };
-        self.report(py, Generation::Layer(layer));
-        Ok(computation_ns.map_or(f64::NAN, |ns| {
-            std::time::Duration::from_nanos(ns).as_secs_f64() * 1e3
-        }))
-    }
-
     /// What is known now: `timestamp` (seconds since 1970), `session` and `sessions` (ids), `gpu` by device, `cpu`, and of the last half minute
     /// `fps`, `blocks_per_second`, `steps_per_second`, with `dropped_frames`. What is not known has no key. Memory is in MiB.
     fn get_current_metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -423,21 +200,16 @@ impl ProfilerCore {
 }
 
 impl ProfilerCore {
-    /// Everything is recorded, no reports are written: how the process's own recorder is used.
+    /// Always enabled, as the environment says, and without reports at a session's end: how the process's own recorder is used.
     pub(crate) fn of_process() -> Self {
         let profiler = Self::default();
         let config = marey::ProfilingConfig {
             enabled: true,
             generate_final_report: false,
-            ..marey::ProfilingConfig::default()
+            ..marey::ProfilingConfig::from_env_tolerant().0
         };
         profiler.config.set(config).ok();
         profiler
-    }
-
-    /// It is enabled, and a switch of its configuration is on.
-    fn records(&self, switch: impl Fn(&marey::ProfilingConfig) -> bool) -> bool {
-        self.config().is_some_and(switch)
     }
 
     pub(crate) fn config(&self) -> Option<&marey::ProfilingConfig> {
@@ -449,6 +221,7 @@ impl ProfilerCore {
         py: Python<'_>,
         id: String,
         tags: Given<'_, '_>,
+        has_keeper: bool,
     ) -> Option<Arc<Session>> {
         let config = self.config()?;
         let mut given = attributes_of(tags);
@@ -456,7 +229,7 @@ impl ProfilerCore {
         all.retain(|(name, _)| !given.iter().any(|(other, _)| other == name));
         all.append(&mut given);
         self.look();
-        self.sessions.begin(py, id, all)
+        self.sessions.begin(py, id, all, has_keeper)
     }
 
     pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> PyResult<()> {
@@ -482,35 +255,35 @@ impl ProfilerCore {
         }
     }
 
-    fn note(&self, py: Python<'_>, note: &Note) {
+    /// Ends everything that ends with it; the sessions that it ended.
+    fn end_all(&self, py: Python<'_>) -> Vec<Arc<Session>> {
+        if let Some(config) = self.config()
+            && self.has_switched.swap(false, Relaxed)
+        {
+            section_kinds::switch_on_again(py, config);
+        }
+        self.sessions.end_all(py)
+    }
+
+    pub(crate) fn note(&self, py: Python<'_>, note: &Note) {
         if let Some(recorder) = state::recorder() {
             let session = self.sessions.current(py);
             recorder.note_in(session.map(|session| session.number), note);
         }
     }
 
-    fn report(&self, py: Python<'_>, what: Generation) {
-        self.note(py, &Note::Generation(what));
-    }
-
     fn look(&self) -> marey_report::Metrics {
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         current_metrics::look(&mut watch)
     }
+}
 
-    /// Counts what is of an unknown type, and says so once.
-    fn refuse(
-        &self,
-        py: Python<'_>,
-        given: &Bound<'_, PyAny>,
-        what: &str,
-        known: &str,
-    ) -> PyResult<()> {
-        count_unrecorded();
-        let given: String = text_of(given).chars().take(40).collect();
-        let text =
-            format!("record_{what}_event({given:?}) was not recorded: the types are {known}");
-        log::warn_once(py, &self.has_warned, &text)
+/// What nobody holds any more ends as by `cleanup`, without reports at this moment.
+impl Drop for ProfilerCore {
+    fn drop(&mut self) {
+        if self.config().is_some() {
+            Python::try_attach(|py| self.end_all(py));
+        }
     }
 }
 
@@ -520,7 +293,8 @@ fn id_text(given: Given<'_, '_>) -> String {
         .map_or_else(made_up_id, name_of)
 }
 
-fn count_unrecorded() {
+/// Counts what is not recorded because it makes no sense.
+pub(crate) fn count_unrecorded() {
     if let Some(recorder) = marey::recorder().filter(|_| marey::is_on()) {
         recorder.count_unnoted();
     }

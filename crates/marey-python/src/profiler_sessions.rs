@@ -37,13 +37,14 @@ impl ProfilerSessions {
         py: Python<'_>,
         id: String,
         tags: Attributes,
+        has_keeper: bool,
     ) -> Option<Arc<Session>> {
         let recorder = state::recorder()?;
         thread::lane(py)?;
         let mut current = session_context::open_sessions(py, self.profiler);
         let within = current.next().map(|session| session.number);
         let number = recorder.start_session(&id, tags, within, flow::number(py));
-        let session = Arc::new(Session::new(self.profiler, number, within, id));
+        let session = Arc::new(Session::new(self.profiler, number, within, id, has_keeper));
         let mut open = self.open();
         open.retain(|session| session.is_open());
         open.push(session.clone());
@@ -52,12 +53,14 @@ impl ProfilerSessions {
         Some(session)
     }
 
-    /// Ends a session, and those nested in it that are current in the running context. False when it had ended.
+    /// Ends a session, and those nested in it that were forgotten in the running context, but nothing that a `with` block still holds there: a
+    /// generator that is closed must not end its consumer's. False when it had ended.
     pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> bool {
         let mine: Vec<_> = session_context::open_sessions(py, self.profiler).collect();
         let nested = mine.iter().position(|open| Arc::ptr_eq(open, session));
-        for inner in &mine[..nested.unwrap_or(0)] {
-            close(inner);
+        let nested = mine[..nested.unwrap_or(0)].iter().rev();
+        for forgotten in nested.take_while(|inner| !inner.has_keeper) {
+            close(forgotten);
         }
         let has_ended = close(session);
         self.open().retain(|session| session.is_open());

@@ -52,6 +52,7 @@ pub(crate) fn start(
         .or_else(|| Some(marey::default_output_dir()));
     config.job_id = job_id.or(config.job_id);
     config.facts = facts.map(python_facts).unwrap_or_default();
+    section_kinds::follow_environment(py, &config.profiling);
     if let Some(profiling) = profiling {
         config.profiling = profiling.get().0.clone();
     }
@@ -78,7 +79,7 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
         is_on
     });
     if is_on {
-        section_kinds::switch_off(py, &profiling);
+        section_kinds::follow_environment(py, &profiling);
     }
     is_on
 }
@@ -116,20 +117,6 @@ pub(crate) fn wrap_function<'py>(
     match id_of(name) {
         Some(id) => profiled_function::wrap(function, id, section_kinds::mask_of(name)),
         None => Ok(function.clone()),
-    }
-}
-
-/// Opens a session; its number, None when recording is off.
-#[pyfunction]
-pub(crate) fn start_session(name: &Bound<'_, PyAny>, tags: &Bound<'_, PyDict>) -> Option<u64> {
-    Some(state::recorder()?.start_session(&text_of(name), from_dict(Some(tags)), None, 0))
-}
-
-/// Ends a session.
-#[pyfunction]
-pub(crate) fn stop_session(session: u64) {
-    if let Some(recorder) = marey::recorder() {
-        recorder.end_session(session);
     }
 }
 

@@ -18,13 +18,18 @@ const N_NAMES: usize = 64;
 /// A bit for each kind that is switched off.
 static OFF: AtomicU8 = AtomicU8::new(0);
 static SWITCHES: UnderGil<Switches> = UnderGil::new(Switches {
+    n_configs: 0,
     counts: [0; KINDS.len()],
+    environment: 0,
     names: [const { None }; N_NAMES],
 });
 
 struct Switches {
-    /// How many configurations switch a kind off.
+    /// Configurations of profilers that count now, and how many of them switch a kind off.
+    n_configs: u32,
     counts: [u32; KINDS.len()],
+    /// A bit for each kind that the environment switches off. It counts while no profiler's does: in those it is a layer.
+    environment: u8,
     /// Names that are switched off, by the address of the `str` object, so that they are not cut into words each time.
     names: [Option<Py<PyAny>>; N_NAMES],
 }
@@ -39,21 +44,35 @@ pub(crate) fn switch_on_again(py: Python<'_>, config: &ProfilingConfig) {
     change(py, config, |count| count.saturating_sub(1));
 }
 
+/// Says what the environment switches off, for sections of programs without a profiler.
+pub(crate) fn follow_environment(py: Python<'_>, config: &ProfilingConfig) {
+    SWITCHES.get(py).environment = mask(|kind| !kind.is_recorded(config));
+    apply(py);
+}
+
 fn change(py: Python<'_>, config: &ProfilingConfig, change: impl Fn(u32) -> u32) {
-    if config.records_all_kinds() {
-        return;
-    }
     let switches = SWITCHES.get(py);
+    switches.n_configs = change(switches.n_configs);
     for (kind, count) in KINDS.iter().zip(&mut switches.counts) {
         if !kind.is_recorded(config) {
             *count = change(*count);
         }
     }
-    let on = |(kind, count): (&SectionKind, &u32)| if *count > 0 { bit(*kind) } else { 0 };
-    let off = KINDS.iter().zip(&switches.counts).map(on).sum();
-    OFF.store(off, Relaxed);
-    switches.names = [const { None }; N_NAMES];
-    section_pool::forget_names(py);
+    apply(py);
+}
+
+fn apply(py: Python<'_>) {
+    let switches = SWITCHES.get(py);
+    let off = if switches.n_configs > 0 {
+        mask(|kind| switches.counts[kind as usize] > 0)
+    } else {
+        switches.environment
+    };
+    if OFF.swap(off, Relaxed) != off {
+        let names = std::mem::replace(&mut switches.names, [const { None }; N_NAMES]);
+        section_pool::forget_names(py);
+        drop(names);
+    }
 }
 
 /// The kind that a name falls under, as a bit; 0 for none.
@@ -63,6 +82,13 @@ pub(crate) fn mask_of(name: &Bound<'_, PyAny>) -> u8 {
         .ok()
         .and_then(|name| name.to_str().ok());
     text.and_then(SectionKind::of).map_or(0, bit)
+}
+
+/// As [`mask_of`], for the turns of a loop, which may be named in the plural: `denoising_steps`.
+pub(crate) fn mask_of_turns(loop_name: &str) -> u8 {
+    let one = loop_name.strip_suffix('s').unwrap_or(loop_name);
+    let kind = SectionKind::of(loop_name).or_else(|| SectionKind::of(one));
+    kind.map_or(0, bit)
 }
 
 /// Whether the kind of that bit is switched off.
@@ -86,6 +112,11 @@ pub(crate) fn is_off_by_name(name: &Bound<'_, PyAny>) -> bool {
         *known = Some(name.clone().unbind());
     }
     is_off
+}
+
+fn mask(is_in: impl Fn(SectionKind) -> bool) -> u8 {
+    let kinds = KINDS.into_iter().filter(|kind| is_in(*kind));
+    kinds.map(bit).sum()
 }
 
 fn bit(kind: SectionKind) -> u8 {

@@ -28,17 +28,26 @@ pub(crate) struct Session {
     recording: u32,
     /// As the user gave it.
     pub(crate) id: String,
+    /// A `with` block or a generator ends it, so nothing else has to.
+    pub(crate) has_keeper: bool,
     has_ended: AtomicBool,
 }
 
 impl Session {
-    pub(crate) fn new(profiler: u64, number: u64, within: Option<u64>, id: String) -> Self {
+    pub(crate) fn new(
+        profiler: u64,
+        number: u64,
+        within: Option<u64>,
+        id: String,
+        has_keeper: bool,
+    ) -> Self {
         Self {
             profiler,
             number,
             within,
             recording: marey::recording_number(),
             id,
+            has_keeper,
             has_ended: AtomicBool::new(false),
         }
     }

@@ -1,9 +1,9 @@
 //! What a `Profiler` writes for people: the report of a session when that ends, and of the whole run when recording does.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use marey::{ProfilingConfig, Status};
+use marey::{ProfilingConfig, Recorder, Status};
 use marey_cli::run_folder;
 use pyo3::prelude::*;
 
@@ -12,6 +12,14 @@ use crate::session_context::Session;
 
 /// Reading a larger capture would hold the program up; what it says of its sessions is written at the end.
 const MAX_CAPTURE_BYTES: u64 = 32 << 20;
+
+/// Reports of sessions may take this long, and a tenth of the time since the first: each reads all of the capture again.
+const ALLOWANCE_NS: u64 = 1_000_000_000;
+const SHARE: u64 = 10;
+
+/// When the first report began, and how long all took, in ticks.
+static FIRST: AtomicU64 = AtomicU64::new(0);
+static SPENT: AtomicU64 = AtomicU64::new(0);
 
 /// A `Profiler` asked for reports, so the end of the recording writes those of the run.
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
@@ -22,19 +30,35 @@ pub(crate) fn want() {
 }
 
 /// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder (of `rank<n>/` there, but for rank 0),
-/// unless the capture is large. What cannot be written is logged, once.
+/// unless the capture is large or reports took too much of the program's time. What cannot be written is logged, once.
 pub(crate) fn write(py: Python<'_>, session: &Session, config: &ProfilingConfig) -> PyResult<()> {
     static WAS_SAID: AtomicBool = AtomicBool::new(false);
-    match py.detach(|| written(session.number, config)) {
+    match py.detach(|| written_in_time(session.number, config)) {
         Ok(()) => Ok(()),
         Err(problem) => log::warn_once(py, &WAS_SAID, &problem.to_string()),
     }
 }
 
-fn written(number: u64, config: &ProfilingConfig) -> Result<(), run_folder::Error> {
+fn written_in_time(number: u64, config: &ProfilingConfig) -> Result<(), run_folder::Error> {
     let Some(recorder) = marey::recorder().filter(|_| marey::is_on()) else {
         return Ok(());
     };
+    let now = marey::ticks();
+    FIRST.compare_exchange(0, now, Relaxed, Relaxed).ok();
+    let since_first_ns = recorder.duration_ns(now.saturating_sub(FIRST.load(Relaxed)));
+    if recorder.duration_ns(SPENT.load(Relaxed)) > ALLOWANCE_NS + since_first_ns / SHARE {
+        return Ok(());
+    }
+    let result = written(recorder, number, config);
+    SPENT.fetch_add(marey::ticks().saturating_sub(now), Relaxed);
+    result
+}
+
+fn written(
+    recorder: &Recorder,
+    number: u64,
+    config: &ProfilingConfig,
+) -> Result<(), run_folder::Error> {
     let path = recorder.capture_path();
     let Some(folder) = path.as_deref().and_then(Path::parent) else {
         return Ok(());

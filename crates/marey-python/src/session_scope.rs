@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::event_data::name_of;
+use crate::flow;
 use crate::profiler::ProfilerCore;
 use crate::profiler_sessions::made_up_id;
 use crate::session_context::{self, Session};
@@ -18,7 +19,30 @@ pub(crate) struct SessionScope {
     id: Option<String>,
     tags: Option<Py<PyAny>>,
     /// Locked only while no Python code runs.
-    open: Mutex<Vec<Option<Arc<Session>>>>,
+    entries: Mutex<Vec<Entry>>,
+}
+
+/// One entry of a scope, until its exit.
+struct Entry {
+    place: Place,
+    /// `None` when recording was off.
+    session: Option<Arc<Session>>,
+}
+
+/// A thread, and the task that runs in it.
+#[derive(PartialEq, Eq)]
+struct Place {
+    thread: std::thread::ThreadId,
+    flow: u16,
+}
+
+impl Place {
+    fn of(py: Python<'_>) -> Self {
+        Self {
+            thread: std::thread::current().id(),
+            flow: flow::number(py),
+        }
+    }
 }
 
 #[pymethods]
@@ -26,19 +50,31 @@ impl SessionScope {
     fn __enter__(&self, py: Python<'_>) -> String {
         let id = self.id.clone().unwrap_or_else(made_up_id);
         let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        let session = self.profiler.get().begin(py, id.clone(), tags);
-        self.open().push(session);
+        let session = self.profiler.get().begin(py, id.clone(), tags, true);
+        let place = Place::of(py);
+        self.entries().push(Entry { place, session });
         id
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let newest = self.open().pop().flatten();
-        newest.map_or(Ok(()), |session| self.profiler.get().end(py, &session))
+        let mine = self.take_mine(py);
+        mine.map_or(Ok(()), |session| self.profiler.get().end(py, &session))
     }
 }
 
 impl SessionScope {
+    /// The session that an end belongs to: what the calling thread or task entered last, else the newest. Takes it out.
+    fn take_mine(&self, py: Python<'_>) -> Option<Arc<Session>> {
+        let mine = Place::of(py);
+        let mut entries = self.entries();
+        let at = entries
+            .iter()
+            .rposition(|entry| entry.place == mine)
+            .or(entries.len().checked_sub(1))?;
+        entries.remove(at).session
+    }
+
     pub(crate) fn new(
         profiler: Py<ProfilerCore>,
         session_id: Option<&Bound<'_, PyAny>>,
@@ -48,12 +84,12 @@ impl SessionScope {
             profiler,
             id: session_id.filter(|id| !id.is_none()).map(name_of),
             tags: tags.map(|tags| tags.clone().unbind()),
-            open: Mutex::default(),
+            entries: Mutex::default(),
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, Vec<Option<Arc<Session>>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,7 +152,7 @@ impl PausedSession {
     fn begin(&self, py: Python<'_>) -> Option<Arc<Session>> {
         let id = self.id.clone().unwrap_or_else(made_up_id);
         let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        self.profiler.get().begin(py, id, tags)
+        self.profiler.get().begin(py, id, tags, true)
     }
 
     fn session(&self) -> Option<Arc<Session>> {

@@ -3,6 +3,9 @@
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use marey::{Config, Recorder, Status};
+use pyo3::Python;
+
+use crate::section_kinds;
 
 const NOT_STARTED: u8 = 0;
 const STARTED: u8 = 1;
@@ -20,12 +23,14 @@ pub(crate) fn start_with_first_use() -> bool {
     if is_switched_off() {
         return false;
     }
-    // A recorder that cannot start leaves the program as it is: every call finds it off.
-    start(Config {
+    let config = Config {
         output_dir: None,
         ..Config::from_env().0
-    })
-    .is_ok()
+    };
+    // Whoever comes here is attached already.
+    Python::try_attach(|py| section_kinds::follow_environment(py, &config.profiling));
+    // A recorder that cannot start leaves the program as it is: every call finds it off.
+    start(config).is_ok()
 }
 
 /// Recording is off, and no first use will start it.

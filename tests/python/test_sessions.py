@@ -1,0 +1,255 @@
+"""Sessions under hostile use: `marey.session`, scopes that are shared, endings in odd places, very many of them."""
+
+from __future__ import annotations
+
+import json
+
+from capture_records import recorded
+from interpreter import Interpreter
+from test_profiler_sessions import named, stages
+
+
+def test_sessions_of_the_process_nest_and_are_those_of_the_decorators(either: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import profile_method, profile_session
+
+        class Pipeline:
+            @profile_method("load")
+            def load(self):
+                pass
+
+            @profile_session("run")
+            def run(self):
+                self.load()
+
+        marey.start("out")
+        with marey.session("outer", {"a": 1}, b=2):
+            with marey.session("inner"):
+                Pipeline().load()
+            Pipeline().run()
+        Pipeline().load()
+
+    records = recorded(either.run(program))
+    assert named(records) == [("outer", None), ("inner", "outer"), ("run", "outer")]
+    assert records["sessions"][0]["tags"] == {"a": 1, "b": 2}
+    assert stages(records) == [("load", "inner"), ("load", "run"), ("load", None)]
+
+
+def test_sessions_of_the_process_keep_threads_and_tasks_apart(interpreter: Interpreter) -> None:
+    def program():
+        import asyncio
+        import threading
+
+        import marey
+
+        marey.start("out")
+        barrier = threading.Barrier(2)
+
+        def generate(name):
+            with marey.session(name):
+                barrier.wait()
+                with marey.session(f"in {name}"):
+                    barrier.wait()
+
+        threads = [threading.Thread(target=generate, args=(f"thread {n}",)) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        async def task(name):
+            with marey.session(name):
+                await asyncio.sleep(0)
+                with marey.session(f"in {name}"):
+                    await asyncio.sleep(0)
+
+        async def main():
+            await asyncio.gather(task("task 0"), task("task 1"))
+
+        asyncio.run(main())
+
+    found = dict(named(recorded(interpreter.run(program))))
+    for name in ("thread 0", "thread 1", "task 0", "task 1"):
+        assert (found[name], found[f"in {name}"]) == (None, name)
+
+
+def test_one_scope_that_several_threads_enter_ends_the_session_of_each(interpreter: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        marey.start("out")
+        kept = marey.session("shared")
+        entered, left = threading.Barrier(2), threading.Event()
+
+        def leaves():
+            with kept:
+                entered.wait()
+            left.set()
+
+        def outlives():
+            with kept:
+                entered.wait()
+                left.wait()
+                marey.event("still open", is_open=True)
+                with marey.session("nested"):
+                    pass
+
+        threads = [threading.Thread(target=target) for target in (outlives, leaves)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    records = recorded(interpreter.run(program))
+    assert [name for name, _ in named(records)] == ["shared", "shared", "nested"]
+    assert dict(named(records))["nested"] == "shared"
+    by_thread = {s["thread"]: s for s in records["sessions"] if s["name"] == "shared"}
+    (nested,) = [s for s in records["sessions"] if s["name"] == "nested"]
+    outer = by_thread[nested["thread"]]
+    (other,) = [s for thread, s in by_thread.items() if thread != nested["thread"]]
+    assert other["end_ns"] <= nested["start_ns"] <= nested["end_ns"] <= outer["end_ns"]
+
+
+def test_a_scope_may_be_left_more_often_than_entered_and_ended_by_other_means(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        scope = profiler.session("a")
+        scope.__exit__(None, None, None)
+        with scope:
+            with scope:
+                assert profiler.end_session() == "a"
+            assert profiler.open_sessions == ["a"]
+        with scope, profiler.session("b"):
+            profiler.cleanup()
+            with profiler.stage("after"):
+                pass
+        scope.__exit__(None, None, None)
+        return profiler.open_sessions
+
+    finished = interpreter.run(program)
+    assert finished.result == [], finished.stderr
+    records = recorded(finished)
+    assert named(records) == [("a", None), ("a", "a"), ("a", None), ("b", "a")]
+    assert stages(records) == [("after", None)]
+
+
+def test_a_generator_that_is_closed_elsewhere_ends_its_session_and_no_other(interpreter: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+
+        def frames():
+            with profiler.session("frames"):
+                yield 1
+                yield 2
+
+        running = frames()
+        next(running)
+        with profiler.session("outer"):
+            running.close()
+            with profiler.stage("in outer"):
+                pass
+        running = frames()
+        next(running)
+        thread = threading.Thread(target=running.close)
+        thread.start()
+        thread.join()
+        with profiler.stage("after"):
+            pass
+        return profiler.open_sessions
+
+    finished = interpreter.run(program)
+    assert finished.result == [], finished.stderr
+    records = recorded(finished)
+    assert stages(records) == [("in outer", "outer"), ("after", None)]
+    assert all(session["end_ns"] is not None for session in records["sessions"])
+
+
+def test_a_profiler_that_nobody_holds_any_more_ends_its_sessions_and_its_display(interpreter: Interpreter) -> None:
+    def program():
+        import gc
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        profiler.start_session("left open")
+        (display,) = [thread for thread in threading.enumerate() if thread.name == "marey-display"]
+        del profiler
+        gc.collect()
+        display.join(60)
+        marey.event("after")
+        return display.is_alive()
+
+    finished = interpreter.run(program)
+    assert finished.result is False, finished.stderr
+    (session,) = recorded(finished)["sessions"]
+    assert session["end_ns"] is not None
+
+
+def test_ctrl_c_at_any_moment_leaves_no_session_that_cannot_be_ended(interpreter: Interpreter) -> None:
+    def program():
+        import signal
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        main, is_over = threading.main_thread().ident, threading.Event()
+
+        def interrupt():
+            while not is_over.wait(0.002):
+                signal.pthread_kill(main, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        n_interrupts = n_sessions = 0
+        thread.start()
+        while n_interrupts < 200:
+            try:
+                profiler.start_session(f"{n_sessions}")
+                n_sessions += 1
+                with profiler.stage("work"):
+                    pass
+                profiler.end_session()
+            except KeyboardInterrupt:
+                n_interrupts += 1
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        is_over.set()
+        thread.join()
+        while profiler.end_session() is not None:
+            pass
+        with profiler.session("last"), profiler.stage("last"):
+            pass
+        return profiler.open_sessions
+
+    finished = interpreter.run(program)
+    assert finished.result == [], finished.stderr
+    records = recorded(finished)
+    assert all(session["end_ns"] is not None for session in records["sessions"])
+    assert stages(records)[-1] == ("last", "last")
+
+
+def test_a_thousand_sessions_have_a_report_each(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        for number in range(1000):
+            with profiler.session("clip"), profiler.stage(f"stage {number % 10}"):
+                pass
+        return str(marey.stop().parent)
+
+    job = interpreter.folder / interpreter.result(program)
+    reports = sorted(job.glob("sessions/*/profiling_report.json"))
+    assert len(reports) == 1000
+    for name, stage in {"clip": 0, "clip-2": 1, "clip-1000": 9}.items():
+        report = json.loads((job / "sessions" / name / "profiling_report.json").read_text())
+        assert list(report["timing_stats"]) == [f"stage {stage}"]
