@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from interpreter import Interpreter
+from stand_in_nvml import StandInNvml, build
 
 
 @pytest.fixture
@@ -19,3 +20,15 @@ def interpreter(tmp_path: Path) -> Interpreter:
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Interpreter:
     """As ``interpreter``; the test runs with the fast and with the plain section objects."""
     return Interpreter(tmp_path, use_fast_sections=request.param == "fast")
+
+
+@pytest.fixture(scope="session")
+def nvml_library() -> Path:
+    """The stand-in for NVIDIA's library, built once."""
+    return build()
+
+
+@pytest.fixture
+def nvml(nvml_library: Path, tmp_path: Path) -> StandInNvml:
+    """GPUs that answer as a script says."""
+    return StandInNvml(nvml_library, tmp_path / "nvml")

@@ -1,0 +1,227 @@
+"""What a configuration says of the machine's readings: which, how often, how many are kept; and their figures."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter import Interpreter
+from stand_in_nvml import StandInNvml
+from test_reports import holds_to_the_schema
+
+# What each switch brings; names that end in a dot stand for all that begin so.
+SERIES = {
+    "monitor_gpu_memory": ("gpu.memory.",),
+    "monitor_gpu_utilization": ("gpu.utilization", "gpu.memory_controller.utilization", "gpu.pcie."),
+    "monitor_gpu_temperature": ("gpu.temperature",),
+    "monitor_gpu_power": ("gpu.power", "gpu.power.limit", "gpu.energy"),
+    "monitor_cpu_usage": ("host.cpu.", "core.", "process.cpu.", "children.cpu.", "process.threads"),
+    "monitor_system_memory": ("host.memory.", "process.memory.", "children.memory.", "process.disk.", "process.io."),
+}
+ALL_OFF = dict.fromkeys(SERIES, False)
+
+
+def sample(seconds, keywords):
+    """Records for so long, and until all that is wanted was read; the job's folder."""
+    import time
+
+    import marey
+
+    profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, save_raw_data=True, **keywords)
+    config = profiler.config.to_dict()
+    on = [key for key, value in config.items() if key.startswith("monitor_") and value]
+    wanted = {"gpu" if key.startswith("monitor_gpu") else "cpu" for key in on}
+    while not wanted <= profiler.get_current_metrics().keys():
+        time.sleep(0.001)
+    time.sleep(seconds)
+    return str(marey.stop().parent)
+
+
+def raw_series(
+    interpreter: Interpreter, environment: dict[str, str], seconds: float, **keywords: Any
+) -> list[dict[str, Any]]:
+    """The series of a program that does nothing but let itself be sampled."""
+    job = interpreter.result(sample, seconds, keywords, env=environment)
+    raw = json.loads((interpreter.folder / job / "raw_profiling_data_run.json").read_text())
+    return raw["gpu_data"] + raw["cpu_data"]
+
+
+@pytest.mark.parametrize("switch", SERIES)
+def test_each_switch_alone_brings_its_series_and_no_others(
+    interpreter: Interpreter, nvml: StandInNvml, switch: str
+) -> None:
+    pcie = {"nvmlDeviceGetPcieThroughput.0": "12", "nvmlDeviceGetPcieThroughput.1": "34"}
+    environment = nvml.environment(**{"GPU-1": pcie})
+    quick = {"gpu_monitor_interval": 0.02, "cpu_monitor_interval": 0.02}
+    series = raw_series(interpreter, environment, 0.0, **quick, **(ALL_OFF | {switch: True}))
+    names = {row["name"] for row in series if not row["name"].startswith("sampler.")}
+
+    def brings(key: str, name: str) -> bool:
+        return any(name == known or (known.endswith(".") and name.startswith(known)) for known in SERIES[key])
+
+    for known in SERIES[switch]:
+        assert any(name == known or name.startswith(known) for name in names), known
+    assert [name for name in names if any(brings(key, name) for key in SERIES if key != switch)] == []
+    is_of_gpu = switch.startswith("monitor_gpu")
+    assert {name.startswith("gpu.") for name in names} == {is_of_gpu}
+
+
+def test_with_every_switch_off_nothing_is_sampled(interpreter: Interpreter, nvml: StandInNvml) -> None:
+    assert raw_series(interpreter, nvml.environment(**{"GPU-1": {}}), 0.0, **ALL_OFF) == []
+
+
+def of(series: list[dict[str, Any]], name: str, subject: str) -> dict[str, Any]:
+    """The one series of that name."""
+    (found,) = [row for row in series if (row["name"], row["subject"]) == (name, subject)]
+    return found
+
+
+@pytest.mark.parametrize(("gpu_s", "cpu_s"), [(0.02, 0.1), (0.1, 0.02)])
+def test_intervals_say_how_often_each_is_read(
+    interpreter: Interpreter, nvml: StandInNvml, gpu_s: float, cpu_s: float
+) -> None:
+    intervals = {"gpu_monitor_interval": gpu_s, "cpu_monitor_interval": cpu_s}
+    series = raw_series(interpreter, nvml.environment(**{"GPU-1": {}}), 1.0, **intervals)
+    for sampler, interval in (("gpu", gpu_s), ("host", cpu_s)):
+        points = of(series, "sampler.late", sampler)["points"]
+        missed = of(series, "sampler.missed", sampler)["points"][-1]["last"] or 0
+        lasted = points[-1]["timestamp"] - points[0]["timestamp"]
+        rounds = sum(point["count"] for point in points) - 1 + missed
+        assert lasted >= 0.8
+        # Each of the two ends may be late by less than a round.
+        assert rounds == pytest.approx(lasted / interval, abs=1.5), sampler
+
+
+def test_points_are_joined_beyond_the_most_that_are_kept_and_the_start_stays(
+    interpreter: Interpreter, nvml: StandInNvml
+) -> None:
+    environment = nvml.environment(**{"GPU-1": {"nvmlDeviceGetPowerUsage": "100000 " * 3 + "300000"}})
+    intervals = {"gpu_monitor_interval": 0.01, "cpu_monitor_interval": 0.01}
+    series = raw_series(interpreter, environment, 0.6, max_data_points=8, **intervals)
+    assert max(len(row["points"]) for row in series) <= 8
+    power = of(series, "gpu.power", "GPU-1")["points"]
+    assert sum(point["count"] for point in power) > 16
+    assert power[0]["min"] == 100
+    assert power[-1]["min"] == power[-1]["max"] == 300
+    n_low = power[0]["count"] * (300 - power[0]["mean"]) / 200
+    assert n_low == pytest.approx(round(n_low))
+    assert 1 <= round(n_low) <= 3
+    for before, after in itertools.pairwise(power):
+        assert before["until"] < after["timestamp"]
+
+
+def run_report(interpreter: Interpreter) -> dict[str, Any]:
+    """The report of the run that the program recorded."""
+    job: Path = interpreter.folder / interpreter_job(interpreter)
+    report = json.loads((job / "profiling_report.json").read_text())
+    assert holds_to_the_schema(report)
+    return report
+
+
+def interpreter_job(interpreter: Interpreter) -> str:
+    """The job's folder, as ``sample`` told it."""
+    return json.loads((interpreter.folder / "result.json").read_text())
+
+
+def test_figures_of_a_gpu_are_those_that_the_library_gave(interpreter: Interpreter, nvml: StandInNvml) -> None:
+    mib = 1 << 20
+    changing = {
+        "nvmlDeviceGetMemoryInfo_v2": f"{24564 * mib}/{7200 * mib}/0 " * 4 + f"{24564 * mib}/{9800 * mib}/0",
+        "nvmlDeviceGetUtilizationRates": "75/10 " * 4 + "92/20",
+        "nvmlDeviceGetTemperature": "60 " * 4 + "72",
+        "nvmlDeviceGetPowerUsage": "200000 " * 4 + "350000",
+        "nvmlDeviceGetTotalEnergyConsumption": "5000 " * 4 + "23000",
+    }
+    raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), 0.3, gpu_monitor_interval=0.01)
+    gpu = run_report(interpreter)["gpu_metrics"]
+    memory, busy = gpu["memory_analysis"], gpu["utilization_analysis"]
+    assert (memory["min_usage_mb"], memory["peak_usage_mb"], memory["total_memory_mb"]) == (7200, 9800, 24564)
+    assert memory["peak_utilization_percent"] == pytest.approx(100 * 9800 / 24564)
+    assert 7200 < memory["avg_usage_mb"] < 9800
+    assert (busy["min_utilization"], busy["peak_utilization"]) == (75, 92)
+    temperature = gpu["temperature_analysis"]
+    assert (temperature["min_temperature"], temperature["peak_temperature"]) == (60, 72)
+    power = gpu["power_analysis"]
+    assert power["peak_power_watts"] == 350
+    assert power["total_energy_joules"] == pytest.approx(18)
+    assert power["total_energy_wh"] == pytest.approx(18 / 3600)
+    assert list(gpu["devices"]) == ["GPU-1"]
+
+
+def test_energy_is_the_integral_of_power_where_the_gpu_does_not_count_it(
+    interpreter: Interpreter, nvml: StandInNvml
+) -> None:
+    gpus = {"GPU-1": {"nvmlDeviceGetTotalEnergyConsumption": "!3"}}
+    raw_series(interpreter, nvml.environment(**gpus), 0.3, gpu_monitor_interval=0.01)
+    power = run_report(interpreter)["gpu_metrics"]["power_analysis"]
+    assert power["energy_over_s"] > 0.2
+    assert power["total_energy_joules"] == pytest.approx(300 * power["energy_over_s"])
+    assert power["total_energy_wh"] == pytest.approx(power["total_energy_joules"] / 3600)
+
+
+def test_what_a_gpu_does_not_support_is_absent_and_never_zero(interpreter: Interpreter, nvml: StandInNvml) -> None:
+    not_supported = {
+        "nvmlDeviceGetUtilizationRates": "!3",
+        "nvmlDeviceGetTemperature": "!3",
+        "nvmlDeviceGetPowerUsage": "!3",
+        "nvmlDeviceGetTotalEnergyConsumption": "!3",
+    }
+    series = raw_series(interpreter, nvml.environment(**{"GPU-1": not_supported}), 0.05, gpu_monitor_interval=0.01)
+    names = {row["name"] for row in series}
+    assert "gpu.memory.used" in names
+    assert names.isdisjoint({"gpu.utilization", "gpu.temperature", "gpu.power", "gpu.energy"})
+    report = run_report(interpreter)
+    gpu = report["gpu_metrics"]
+    assert gpu["memory_analysis"]["peak_usage_mb"] == 8420
+    assert gpu["utilization_analysis"] is None
+    assert gpu["power_analysis"] is None
+    assert (gpu["temperature_analysis"] or {}).get("peak_temperature") is None
+    unavailable = {row["what"] for row in report["data_quality"]["unavailable"]}
+    assert {"gpu.utilization GPU-1", "gpu.temperature GPU-1", "gpu.power GPU-1"} <= unavailable
+
+
+def test_a_gpu_that_is_lost_has_no_readings_from_then_on_and_the_other_goes_on(
+    interpreter: Interpreter, nvml: StandInNvml
+) -> None:
+    def program():
+        import time
+        from pathlib import Path
+
+        import marey
+
+        profiler = marey.Profiler(
+            enabled=True, output_dir="out", gpu_monitor_interval=0.01, real_time_display=False, save_raw_data=True
+        )
+
+        def wait_for(n_gpus):
+            while len(profiler.get_current_metrics().get("gpu", ())) != n_gpus:
+                time.sleep(0.001)
+
+        wait_for(2)
+        time.sleep(0.1)
+        Path("lost").touch()
+        wait_for(1)
+        time.sleep(0.1)
+        return str(marey.stop().parent)
+
+    gone = {"lost_when": str(interpreter.folder / "lost")}
+    job = interpreter.result(program, env=nvml.environment(**{"GPU-1": {}, "GPU-2": gone}))
+    raw = json.loads((interpreter.folder / job / "raw_profiling_data_run.json").read_text())
+
+    def n_read(gpu: str) -> int:
+        points = of(raw["gpu_data"], "gpu.power", gpu)["points"]
+        return sum(point["count"] for point in points if point["mean"] is not None)
+
+    assert 0 < n_read("GPU-2") < n_read("GPU-1")
+    gpu = run_report(interpreter)["gpu_metrics"]
+    assert {name: device["power_analysis"]["avg_power_watts"] for name, device in gpu["devices"].items()} == {
+        "GPU-1": 300,
+        "GPU-2": 300,
+    }
+    together = [point["power"] for point in gpu["timeline"]]
+    assert together[0] == 600
+    assert together[-1] != 0
