@@ -28,7 +28,7 @@ mod source;
 
 pub use description::{DeviceDescription, Devices, Vendor};
 pub use options::GpuOptions;
-pub use sampling::sample;
+pub use sampling::{sample, sample_with};
 pub use source::GpuSource;
 
 /// Opens the GPUs that the options choose. Takes as long as the driver's library does: milliseconds, seconds where no process keeps the

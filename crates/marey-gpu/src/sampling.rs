@@ -8,12 +8,21 @@ use crate::{GpuOptions, GpuSource};
 /// on the sampler's own thread, so this returns at once. False when the configuration asks for nothing, or no thread is to be had; a machine
 /// without GPUs is named in the capture.
 pub fn sample(recorder: &'static Recorder, config: &ProfilingConfig) -> bool {
+    sample_with(recorder, config, GpuOptions::default())
+}
+
+/// As [`sample`], of other GPUs or for another process; what is read is the configuration's business.
+pub fn sample_with(
+    recorder: &'static Recorder,
+    config: &ProfilingConfig,
+    options: GpuOptions,
+) -> bool {
     let wanted = GpuOptions {
         memory: config.monitor_gpu_memory,
         utilization: config.monitor_gpu_utilization,
         temperature: config.monitor_gpu_temperature,
         power: config.monitor_gpu_power,
-        ..GpuOptions::default()
+        ..options
     };
     let switches = [
         wanted.memory,

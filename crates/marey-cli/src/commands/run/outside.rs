@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use marey::{Config, Outside, ProfilingConfig, Recorder, Recording, SamplerOptions, Status};
+use marey::{Config, Outside, ProfilingConfig, Recorder, Recording, Status};
 use marey_gpu::GpuOptions;
 
 use super::job::Job;
@@ -116,7 +116,11 @@ impl<'a> Started<'a> {
         };
         let recording = marey::start(self.job.place(config)).ok()?;
         let recorder = marey::recorder()?;
-        sample_gpus(recorder, &profiling, self.outside.pid());
+        let of_the_program = GpuOptions {
+            pid: self.outside.pid(),
+            ..GpuOptions::default()
+        };
+        marey_gpu::sample_with(recorder, &profiling, of_the_program);
         Some((recorder, recording))
     }
 }
@@ -141,24 +145,6 @@ fn gpu_switches(config: &ProfilingConfig) -> [bool; 4] {
         config.monitor_gpu_temperature,
         config.monitor_gpu_power,
     ]
-}
-
-/// As `marey_gpu::sample`, for another process.
-fn sample_gpus(recorder: &'static Recorder, config: &ProfilingConfig, pid: u32) {
-    let switches = gpu_switches(config);
-    let [memory, utilization, temperature, power] = switches;
-    let wanted = GpuOptions {
-        memory,
-        utilization,
-        temperature,
-        power,
-        pid,
-        ..GpuOptions::default()
-    };
-    let options = SamplerOptions::of("gpu", config.gpu_monitor_interval, config, &switches);
-    if options.switches != 0 {
-        recorder.start_sampler(options, move || Box::new(marey_gpu::source(&wanted)));
-    }
 }
 
 #[cfg(test)]
