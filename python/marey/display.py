@@ -26,9 +26,9 @@ class _Tqdm(Protocol):
     """What is used of a tqdm bar."""
 
     pos: int
-    postfix: object
+    marey_text: str
 
-    def set_postfix_str(self, s: str) -> None: ...
+    def refresh(self) -> None: ...
     def get_lock(self) -> AbstractContextManager[object]: ...
 
 
@@ -96,18 +96,18 @@ class Display:
         if self._bar.show(self._metrics.postfix()):
             return
         if _is_terminal(sys.stdout):
-            sys.stdout.write(self._metrics.block(name))
+            # On lines of its own, wherever the program has stopped in one.
+            sys.stdout.write("\n" + self._metrics.block(name))
             sys.stdout.flush()
         else:
             _log(self._metrics.line())
 
 
 class _Bar:
-    """The end of the outermost tqdm bar, shared with what the program itself puts there."""
+    """The end of the outermost tqdm bar, behind what the program itself puts there."""
 
     def __init__(self) -> None:
         self._bar: _Tqdm | None = None
-        self._text = ""
 
     def show(self, text: str) -> bool:
         """Show a text; False when there is no bar. tqdm's own refresh draws the bar, so its line stays whole."""
@@ -115,7 +115,8 @@ class _Bar:
         if bar is None:
             return False
         if bar is not self._bar:
-            self._bar, self._text = bar, ""
+            self.clear()
+            self._bar = bar
         self._put(bar, text)
         return True
 
@@ -123,7 +124,7 @@ class _Bar:
         """Give the bar back."""
         bar, self._bar = self._bar, None
         try:
-            if bar is not None and bar is _outermost_bar():
+            if bar is not None:
                 self._put(bar, "")
         except Exception:
             # A bar of another kind.
@@ -132,13 +133,27 @@ class _Bar:
     def _put(self, bar: _Tqdm, text: str) -> None:
         # tqdm's own lock: nothing else draws meanwhile.
         with bar.get_lock():
-            if not _is_drawn(bar):  # closed meanwhile
-                return
-            theirs = bar.postfix if isinstance(bar.postfix, str) else ""
-            if self._text:
-                theirs = theirs.removesuffix(self._text).removesuffix(", ")
-            bar.set_postfix_str(", ".join(part for part in (theirs, text) if part))
-            self._text = text
+            kind = type(bar)
+            if text and not hasattr(bar, "marey_text"):
+                bar.__class__ = _with_text(kind)
+            bar.marey_text = text
+            if _is_drawn(bar):
+                bar.refresh()
+            if not text and hasattr(kind, "marey_text"):
+                bar.__class__ = kind.__mro__[1]
+
+
+def _with_text(kind: type) -> type:
+    """A kind of bar that ends with ``marey_text``, whatever postfix the program sets; that stays its own."""
+
+    def format_dict(bar: _Tqdm) -> dict[str, object]:
+        shown = cast("dict[str, object]", super(made, bar).format_dict)  # pyright: ignore
+        parts = (shown.get("postfix"), bar.marey_text)
+        shown["postfix"] = ", ".join(str(part) for part in parts if part)
+        return shown
+
+    made = type(kind.__name__, (kind,), {"marey_text": "", "format_dict": property(format_dict)})
+    return made
 
 
 def _outermost_bar() -> _Tqdm | None:

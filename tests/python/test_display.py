@@ -89,12 +89,17 @@ with tqdm(total=10) as bar:
         bar.set_postfix_str(f"loss={step}")
         metrics.wait(2)
         bar.update()
+        assert bar.postfix == f"loss={step}", bar.postfix
+    assert type(bar) is not tqdm
     display.stop()
     assert bar.postfix == "loss=9", bar.postfix
+    assert type(bar) is tqdm
 """,
         tmp_path,
     )
     assert re.search(r"loss=3, GPU \d+%\]", written)
+    # Once shown they stay, whatever the program sets.
+    assert not re.search(r"loss=[2-8]\]", written)
     assert not re.search(r"GPU \d+%, GPU", written)
     assert len(shown(written)) == 1
 
@@ -123,12 +128,14 @@ with tqdm(total=3, desc="blocks") as blocks:
 
 
 def test_a_terminal_without_a_bar_gets_the_block(tmp_path: Path) -> None:
-    written = on_terminal(SCRIPTED + "display.start()\nmetrics.wait(3)\ndisplay.stop()\n", tmp_path)
+    work = "print('half a line', end='')\ndisplay.start()\nmetrics.wait(3)\ndisplay.stop()\n"
+    written = on_terminal(SCRIPTED + work, tmp_path)
     lines = shown(written)
-    assert len(lines) >= 6
-    assert len(lines) % 2 == 0
-    assert set(lines[::2]) == {"=== Profiling Metrics (clip) ==="}
-    assert all(re.fullmatch(r"GPU: Util \d{3}%", line) for line in lines[1::2])
+    assert lines[0] == "half a line"
+    assert len(lines) >= 9
+    assert set(lines[1::3]) == {"=== Profiling Metrics (clip) ==="}
+    assert all(re.fullmatch(r"GPU: Util \d{3}%", line) for line in lines[2::3])
+    assert set(lines[3::3]) <= {""}
 
 
 @pytest.mark.parametrize("is_logging", [False, True])
@@ -188,8 +195,10 @@ def test_a_bar_of_another_kind_is_left_alone(tmp_path: Path) -> None:
         + """
 from tqdm import tqdm
 class Odd(tqdm):
-    def set_postfix_str(self, *args, **kwargs):
-        raise RuntimeError("not here")
+    def refresh(self, *args, **kwargs):
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("not here")
+        super().refresh(*args, **kwargs)
 for _ in Odd(range(3)):
     display.start()
     display._thread.join()

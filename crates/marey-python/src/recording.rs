@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::{from_dict, text_of};
-use crate::errors::start_error;
+use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
 use crate::{flow, profile_section, profiled_function, section_kinds, session_report, state};
@@ -47,6 +47,11 @@ pub(crate) fn start(
         return Ok(None);
     }
     let mut config = Config::from_env().0;
+    if profiling.is_none() {
+        // What a program asks for itself refuses to start; only what the environment switches on goes on.
+        config.profiling =
+            marey::ProfilingConfig::from_env().map_err(|error| config_error(py, &error))?;
+    }
     config.output_dir = output_dir
         .or(config.output_dir)
         .or_else(|| Some(marey::default_output_dir()));

@@ -8,7 +8,7 @@ pub use watch::{Look, Watch};
 /// What is known now. What is not known is absent, never 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// GPUs that are sampled, ordered by their identifiers.
+    /// GPUs that are sampled, in the order in which the sampler has them, which is that of their numbers.
     pub gpus: Vec<GpuNow>,
     /// CPU time of the machine since the look before, as a share of all its cores.
     pub cpu_ratio: Option<f64>,

@@ -44,7 +44,6 @@ impl Watch {
         }
         let available = look.value("host.memory.available");
         metrics.memory_total_bytes = metrics.memory_used_bytes.zip(available).map(|(a, b)| a + b);
-        metrics.gpus.sort_by(|a, b| a.id.cmp(&b.id));
         self.rates_of_cpu(&look);
         (metrics.cpu_ratio, metrics.process_cpu_cores) = self.cpu;
         self.rates_of_generation(&look, &mut metrics);
@@ -286,21 +285,22 @@ mod tests {
         );
         look.readings[3].2 = 31 * S;
         let metrics = Watch::default().look(look);
+        // In the sampler's order, whatever their names.
         let expected = [
-            GpuNow {
-                id: "GPU-a".into(),
-                power_watts: Some(0.0),
-                ..GpuNow::default()
-            },
             GpuNow {
                 id: "GPU-b".into(),
                 memory_used_bytes: Some(3.0),
                 memory_total_bytes: Some(12.0),
                 ..GpuNow::default()
             },
+            GpuNow {
+                id: "GPU-a".into(),
+                power_watts: Some(0.0),
+                ..GpuNow::default()
+            },
         ];
         assert_eq!(metrics.gpus, expected);
-        assert_eq!(metrics.gpus[1].memory_ratio(), Some(0.25));
+        assert_eq!(metrics.gpus[0].memory_ratio(), Some(0.25));
         assert_eq!(metrics.memory_ratio(), None);
     }
 

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::recorder::{Recorder, recording_number};
 
 /// How long a stop or a fork waits for samplers.
-const PATIENCE: Duration = Duration::from_millis(60);
+const PATIENCE: Duration = Duration::from_millis(50);
 /// A source that takes longer is not read once more at the end.
 const QUICK_NS: u64 = 20_000_000;
 

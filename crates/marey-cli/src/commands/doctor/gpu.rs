@@ -1,5 +1,8 @@
 //! The GPUs, and what can be read of each.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use marey::Unavailable;
 use marey_gpu::{DeviceDescription, Devices, GpuOptions, Vendor};
 use marey_report::quantity::bytes;
@@ -8,9 +11,30 @@ use super::check::Check;
 
 const NAME: &str = "gpu";
 
+/// A driver that has not answered by then hangs.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// One line for each GPU; one that says why where there is none.
 pub(super) fn checks() -> Vec<Check> {
-    of_devices(&marey_gpu::devices(&GpuOptions::default()))
+    within(PATIENCE, || marey_gpu::devices(&GpuOptions::default()))
+}
+
+/// The checks of what is found in that time; the search goes on behind it.
+fn within(patience: Duration, find: impl FnOnce() -> Devices + Send + 'static) -> Vec<Check> {
+    let (found, is_found) = mpsc::channel();
+    let search = std::thread::Builder::new().name("marey-doctor-gpu".into());
+    let is_started = search.spawn(move || found.send(find()).ok()).is_ok();
+    match is_found.recv_timeout(patience) {
+        Ok(found) => of_devices(&found),
+        Err(_) if is_started => vec![Check::not_available(
+            NAME,
+            format!(
+                "the driver has not answered within {} s; nvidia-smi should hang, too, until the driver is loaded anew",
+                patience.as_secs()
+            ),
+        )],
+        Err(_) => vec![Check::not_available(NAME, "no thread is to be had")],
+    }
 }
 
 fn of_devices(found: &Devices) -> Vec<Check> {
@@ -103,6 +127,20 @@ fn short(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_driver_that_hangs_is_named_and_not_waited_for() {
+        let hang = || loop {
+            std::thread::park();
+        };
+        let checks = within(Duration::from_millis(1), hang);
+        let text = serde_json::to_string(&checks).unwrap();
+        assert_eq!(checks.len(), 1);
+        assert!(
+            text.contains("not_available") && text.contains("has not answered"),
+            "{text}"
+        );
+    }
 
     fn missing(what: &str, why: &str) -> Unavailable {
         let (what, why) = (what.into(), why.into());

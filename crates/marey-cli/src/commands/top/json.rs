@@ -7,6 +7,7 @@ use marey::{NodeKind, SeriesKind};
 use marey_report::{Loss, RunStatus, StatusKind, escape};
 use serde::Serialize;
 
+use super::sections::open_for_ns;
 use super::shown::Shown;
 use super::watch::Watch;
 
@@ -67,7 +68,8 @@ struct OpenObject<'a> {
     path: Vec<&'a str>,
     thread: u32,
     flow: u32,
-    open_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_seconds: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -249,7 +251,7 @@ fn open_section<'a>(shown: &'a Shown, open: &OpenNow) -> OpenObject<'a> {
         path: look.path(open.node),
         thread: open.lane,
         flow: open.flow,
-        open_seconds: seconds(look.at_ns.saturating_sub(open.start_ns)),
+        open_seconds: open_for_ns(look, open).map(seconds),
     }
 }
 

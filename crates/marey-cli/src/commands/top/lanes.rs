@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use marey::live::{Interval, Look};
-use marey_report::{GpuNow, Metrics, escape, quantity};
+use marey_report::{Metrics, escape, quantity};
 
 use super::history::History;
 
@@ -115,10 +115,12 @@ impl Lanes {
                 Some(100.0),
             );
         }
-        let new = metrics.gpus.iter().map(|gpu: &GpuNow| gpu.id.clone());
-        self.gpus.extend(new);
-        self.gpus.sort();
-        self.gpus.dedup();
+        // In the sampler's order, which is that of their numbers.
+        for gpu in &metrics.gpus {
+            if !self.gpus.contains(&gpu.id) {
+                self.gpus.push(gpu.id.clone());
+            }
+        }
     }
 
     /// Resources of which anything is known, as of the last look.

@@ -17,6 +17,7 @@ use marey_report::{RunStatus, escape, quantity, width};
 
 use super::lanes::Lane;
 use super::line::{Line, Role};
+use super::sections::open_for_ns;
 use super::sections::{shown_path, table};
 use super::shown::Shown;
 use super::warnings;
@@ -173,10 +174,8 @@ fn phase(shown: &Shown, columns: usize, is_labelled: bool) -> Line {
     let Some(open) = look.phase() else {
         return line.and(Role::Faint, "no section");
     };
-    let since = format!(
-        "  {}",
-        quantity::duration_ns(look.at_ns.saturating_sub(open.start_ns))
-    );
+    let since = open_for_ns(look, open)
+        .map_or_else(String::new, |ns| format!("  {}", quantity::duration_ns(ns)));
     let others = look.open.iter().filter(|other| other.lane != open.lane);
     let mut lanes: Vec<u32> = others.map(|other| other.lane).collect();
     lanes.sort_unstable();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use marey::live::Look;
+use marey::live::{Look, OpenNow};
 use marey_report::{escape, quantity, width};
 
 use super::line::{Line, Role};
@@ -82,10 +82,16 @@ pub(super) fn shown_path(path: &[&str], limit: usize) -> String {
     width::back(&joined, limit)
 }
 
+/// How long a section has been open; `None` when it began with the last thing that is known of a process that is over.
+pub(super) fn open_for_ns(look: &Look, open: &OpenNow) -> Option<u64> {
+    let for_ns = look.at_ns.saturating_sub(open.start_ns);
+    (for_ns > 0 || look.is_running()).then_some(for_ns)
+}
+
 fn rows(look: &Look) -> Vec<Row<'_>> {
     let mut open: BTreeMap<u32, (u64, usize)> = BTreeMap::new();
     for section in &look.open {
-        let for_ns = look.at_ns.saturating_sub(section.start_ns);
+        let for_ns = open_for_ns(look, section).unwrap_or(0);
         let (oldest, n) = open.entry(section.node).or_default();
         *oldest = for_ns.max(*oldest);
         *n += 1;

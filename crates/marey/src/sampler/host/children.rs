@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 
-use super::catalogue::{Catalogue, Round, Slot};
-use super::fields::whole;
+use super::catalogue::{Catalogue, Part, Round, Slot};
+use super::fields::{fields, whole};
 use super::kept_file::{Buffer, KeptFile};
 use super::pace::Pace;
 use super::process::ProcessStat;
@@ -17,7 +17,9 @@ use crate::series::Unit;
 const MAX_FOLLOWED: usize = 128;
 
 /// The living descendants of a process.
-pub(super) struct Children {
+struct Children {
+    /// Of the process itself, which has the time of those that ended.
+    process: KeptFile,
     proc_folder: PathBuf,
     pid: u32,
     /// Parents before their children.
@@ -41,9 +43,24 @@ struct Child {
     file: KeptFile,
 }
 
+/// Opens what the options ask for.
+pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
+    let path = catalogue.process_file("stat");
+    let what = "children.cpu.time, children.memory.resident";
+    let Some((file, text)) = catalogue.open(&path, what, "") else {
+        return;
+    };
+    let pid = fields(&text).next().and_then(whole);
+    match pid.and_then(|pid| u32::try_from(pid).ok()) {
+        Some(pid) => parts.push(Box::new(Children::new(catalogue, file, pid))),
+        None => catalogue.lacks(what, &format!("{} is not understood", path.display())),
+    }
+}
+
 impl Children {
-    pub(super) fn new(catalogue: &mut Catalogue<'_>, pid: u32) -> Self {
+    fn new(catalogue: &mut Catalogue<'_>, process: KeptFile, pid: u32) -> Self {
         let mut children = Self {
+            process,
             proc_folder: catalogue.path("proc"),
             pid,
             living: Vec::new(),
@@ -61,35 +78,6 @@ impl Children {
             children.resident = catalogue.gauge("children.memory.resident", "", Unit::Bytes);
         }
         children
-    }
-
-    /// `reaped` is what the process itself has of children that ended.
-    pub(super) fn read(&mut self, reaped: f64, round: &mut Round<'_>) {
-        let mut pace = self.pace;
-        pace.keep(round.now_ns, || self.look(round.buffer));
-        self.pace = pace;
-        let mut seconds = reaped;
-        let mut resident = 0.0;
-        let mut at = 0;
-        while at < self.living.len() {
-            let stat = self.living[at]
-                .file
-                .read(round.buffer)
-                .and_then(ProcessStat::of);
-            if let Some(stat) = stat {
-                self.note_parent(at, stat.parent);
-                self.living[at].seconds = stat.user + stat.system + stat.reaped;
-                seconds += self.living[at].seconds;
-                resident += stat.resident_bytes;
-                at += 1;
-            } else {
-                self.forget(at);
-            }
-        }
-        if !self.are_too_many {
-            self.time.put(round.values, seconds + self.abandoned);
-            self.resident.put(round.values, resident);
-        }
     }
 
     fn note_parent(&mut self, at: usize, parent: u32) {
@@ -157,5 +145,38 @@ impl Children {
             seconds: 0.0,
             file,
         })
+    }
+}
+
+impl Part for Children {
+    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
+        // Before its children: one that ends in between is missing once, and not counted twice.
+        let reaped = ProcessStat::of(self.process.read(round.buffer)?)?.reaped;
+        let mut pace = self.pace;
+        pace.keep(round.now_ns, || self.look(round.buffer));
+        self.pace = pace;
+        let mut seconds = reaped;
+        let mut resident = 0.0;
+        let mut at = 0;
+        while at < self.living.len() {
+            let stat = self.living[at]
+                .file
+                .read(round.buffer)
+                .and_then(ProcessStat::of);
+            if let Some(stat) = stat {
+                self.note_parent(at, stat.parent);
+                self.living[at].seconds = stat.user + stat.system + stat.reaped;
+                seconds += self.living[at].seconds;
+                resident += stat.resident_bytes;
+                at += 1;
+            } else {
+                self.forget(at);
+            }
+        }
+        if !self.are_too_many {
+            self.time.put(round.values, seconds + self.abandoned);
+            self.resident.put(round.values, resident);
+        }
+        Some(())
     }
 }

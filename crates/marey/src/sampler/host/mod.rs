@@ -151,6 +151,7 @@ fn open_parts(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     }
     cpu::open(catalogue, parts);
     process::open(catalogue, parts);
+    children::open(catalogue, parts);
     memory::open(catalogue, parts);
     cgroup::open(catalogue, parts);
     pressure::open(catalogue, parts);

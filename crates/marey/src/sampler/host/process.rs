@@ -1,7 +1,6 @@
 //! The process itself: `/proc/<pid>/{stat, status, io, smaps_rollup}`.
 
 use super::catalogue::{Catalogue, Part, Round, Slot};
-use super::children::Children;
 use super::cpu::TICKS;
 use super::fields::{bytes_of, fields, number, number_of, whole};
 use super::kept_file::KeptFile;
@@ -73,13 +72,12 @@ struct Process {
     system: Slot,
     threads: Slot,
     resident: Slot,
-    children: Option<Children>,
 }
 
 impl Process {
     fn open(catalogue: &mut Catalogue<'_>) -> Option<Self> {
         let path = catalogue.process_file("stat");
-        let what = "process.cpu.user, process.cpu.system, process.threads, process.memory.resident, children.cpu.time, children.memory.resident";
+        let what = "process.cpu.user, process.cpu.system, process.threads, process.memory.resident";
         let (file, text) = catalogue.open(&path, what, "")?;
         if ProcessStat::of(&text).is_none() {
             catalogue.lacks(what, &format!("{} is not understood", path.display()));
@@ -91,7 +89,6 @@ impl Process {
             system: Slot::NONE,
             threads: Slot::NONE,
             resident: Slot::NONE,
-            children: None,
         };
         if catalogue.options.cpu {
             process.user = catalogue.cumulative("process.cpu.user", "", Unit::Seconds);
@@ -101,9 +98,6 @@ impl Process {
         if catalogue.options.memory {
             process.resident = catalogue.gauge("process.memory.resident", "", Unit::Bytes);
         }
-        let pid = fields(&text).next().and_then(whole);
-        let pid = pid.and_then(|pid| u32::try_from(pid).ok());
-        process.children = pid.map(|pid| Children::new(catalogue, pid));
         Some(process)
     }
 }
@@ -117,10 +111,6 @@ impl Part for Process {
         // A process that has ended, and was not waited for yet, has none left.
         if stat.resident_bytes > 0.0 {
             self.resident.put(round.values, stat.resident_bytes);
-        }
-        // After the process: a child that ends in between is missing once, and not counted twice.
-        if let Some(children) = &mut self.children {
-            children.read(stat.reaped, round);
         }
         Some(())
     }
