@@ -38,7 +38,7 @@ pub struct GpuUse {
     pub memory_total: Option<Figures>,
     /// Memory in use by this process.
     pub memory_process: Option<Figures>,
-    /// Highest share of its memory that was in use.
+    /// Highest share of its memory that was in use; of several GPUs, that of the fullest.
     pub peak_memory_ratio: Option<f64>,
     /// Share of the time in which a kernel ran, as the driver counts it.
     pub utilization: Option<Figures>,
@@ -316,8 +316,10 @@ impl Lanes {
         let figures = |points: &[SeriesPoint]| gauge(points, &sampled.places);
         let memory_used = figures(&self.memory_used);
         let memory_total = figures(&self.memory_total);
+        // Of the fullest one: room on another GPU helps nobody.
+        let fullest = each.iter().filter_map(|gpu| gpu.peak_memory_ratio);
         GpuUse {
-            peak_memory_ratio: peak_ratio(memory_used, memory_total),
+            peak_memory_ratio: fullest.max_by(f64::total_cmp),
             memory_used,
             memory_total,
             memory_process: figures(&self.memory_process),
@@ -441,7 +443,7 @@ mod tests {
         let gpus = telemetry(&run).gpus.unwrap();
         let all = &gpus.together;
         assert_eq!(all.memory_used.unwrap().max, 6.0);
-        assert_eq!(all.peak_memory_ratio, Some(6.0 / 16.0));
+        assert_eq!(all.peak_memory_ratio, Some(5.0 / 8.0));
         assert_eq!(all.utilization.unwrap().min, 0.4);
         assert_eq!(all.utilization.unwrap().max, 0.8);
         assert_eq!(all.well_used_ratio, Some(0.5));
