@@ -81,9 +81,9 @@ pynvml.nvmlInit()
 gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
 process = psutil.Process()
 
-def host(is_fifth_second):
-    if is_fifth_second:
-        process.memory_full_info()  # PSS walks the page tables; Marey, too, reads it every five seconds at most
+def host(is_tenth_second):
+    if is_tenth_second:
+        process.memory_full_info()  # PSS walks the page tables; Marey, too, reads it every ten seconds at most
     psutil.cpu_times(percpu=True); psutil.cpu_times(); psutil.cpu_stats(); psutil.getloadavg()
     with process.oneshot():
         process.cpu_times(); process.memory_info(); process.num_threads(); process.num_ctx_switches()
@@ -109,7 +109,7 @@ def rounds(seconds):
     end, before, began, n = time.monotonic() + seconds, time.thread_time_ns(), time.monotonic(), 0
     while time.monotonic() < end:
         time.sleep(0.1)
-        host(n % 50 == 0); nvidia()
+        host(n % 100 == 0); nvidia()
         n += 1
     return [(time.thread_time_ns() - before) / 1e9, time.monotonic() - began]
 

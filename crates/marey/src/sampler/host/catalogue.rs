@@ -43,6 +43,8 @@ pub(super) struct Round<'a> {
     pub buffer: &'a mut Buffer,
     /// The values of all series.
     pub values: &'a mut [f64],
+    /// Processes and threads that the machine has started since it booted; `None` when that was not read in this round.
+    pub n_started: Option<f64>,
 }
 
 /// What parts find at the start.

@@ -1,7 +1,7 @@
 //! The processes that the process started, and those that they started.
 //!
 //! The time of a child that ended and was waited for is in its parent's `cutime` and `cstime`; that of a living one in its own `stat`.
-//! New ones are found once a second in the list of all processes, which every kernel has (`/proc/<pid>/task/*/children` few have, and it
+//! New ones are looked for once a second, if the machine has started any since, in the list of all processes, which every kernel has (`/proc/<pid>/task/*/children` few have, and it
 //! takes a file for each thread). Up to 128 are followed; while there are more, nothing is known.
 
 use std::path::PathBuf;
@@ -30,6 +30,8 @@ struct Children {
     abandoned: f64,
     are_too_many: bool,
     pace: Pace,
+    /// Processes that the machine had started when these were looked for.
+    n_started: Option<f64>,
     time: Slot,
     resident: Slot,
 }
@@ -68,6 +70,7 @@ impl Children {
             abandoned: 0.0,
             are_too_many: false,
             pace: Pace::of_seconds(),
+            n_started: None,
             time: Slot::NONE,
             resident: Slot::NONE,
         };
@@ -152,9 +155,19 @@ impl Part for Children {
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
         // Before its children: one that ends in between is missing once, and not counted twice.
         let reaped = ProcessStat::of(self.process.read(round.buffer)?)?.reaped;
-        let mut pace = self.pace;
-        pace.keep(round.now_ns, || self.look(round.buffer));
-        self.pace = pace;
+        // Nothing was started, so there is nothing new to find.
+        let is_known =
+            !self.are_too_many && round.n_started.is_some() && round.n_started == self.n_started;
+        if !is_known {
+            let (mut pace, n_started) = (self.pace, round.n_started);
+            if pace
+                .keep(round.now_ns, || self.look(round.buffer))
+                .is_some()
+            {
+                self.n_started = n_started;
+            }
+            self.pace = pace;
+        }
         let mut seconds = reaped;
         let mut resident = 0.0;
         let mut at = 0;

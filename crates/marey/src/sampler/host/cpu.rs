@@ -86,6 +86,9 @@ impl Part for Processors {
             }
         }
         // Near the end, after the long line of interrupts.
+        round.n_started = lines(text)
+            .rev()
+            .find_map(|line| number_of(line, b"processes "));
         let switches = lines(text)
             .rev()
             .find_map(|line| number_of(line, b"ctxt "))?;

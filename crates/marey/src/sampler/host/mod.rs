@@ -102,6 +102,7 @@ impl HostSource {
             now_ns,
             buffer: &mut self.buffer,
             values,
+            n_started: None,
         };
         for (pace, part) in &mut self.parts {
             pace.keep(now_ns, || part.read(&mut round));

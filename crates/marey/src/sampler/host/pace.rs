@@ -25,10 +25,10 @@ impl Pace {
         Self::new(SECOND, 2000)
     }
 
-    /// Every five seconds, as long as that takes no more than 0.02 % of the time: walking the tables of pages holds a lock that the
+    /// Every ten seconds, as long as that takes no more than 0.01 % of the time: walking the tables of pages holds a lock that the
     /// program's own page faults want.
     pub(super) fn of_pages() -> Self {
-        Self::new(5 * SECOND, 5000)
+        Self::new(10 * SECOND, 10_000)
     }
 
     /// Twice a second at most: for counters that nobody looks at more closely, which lose nothing by it.
