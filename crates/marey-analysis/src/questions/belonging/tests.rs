@@ -1,0 +1,151 @@
+use super::*;
+use marey::RunBuilder;
+
+/// Names of sections that belong to each session, and to none.
+fn by_session(run: &Run) -> BTreeMap<String, Vec<String>> {
+    let belonging = Belonging::new(run);
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (index, section) in run.sections.iter().enumerate() {
+        let session = belonging.of_section(index);
+        let session = session.map_or("none", |s| &run.sessions[s as usize].name);
+        let name = run.nodes[section.node as usize].name.clone();
+        found.entry(session.into()).or_default().push(name);
+    }
+    for names in found.values_mut() {
+        names.sort();
+    }
+    found
+}
+
+fn drawn() -> Run {
+    // time       0         10        20        30        40
+    // session A  |--------------------------------|            begun in thread 1
+    // session B                |------|                        begun in thread 2
+    // session C           |-- C, in A ---|                     begun in thread 1
+    // thread 1    |- a -|  |- c -|      |-- a --|   |- none -|
+    // thread 2                  |- b -|
+    // thread 3   |- a ---|       |none|           |none|
+    // thread 4     |--- for B (said so) ----|
+    //                   |- b -|
+    RunBuilder::new()
+        .session("A", 0, Some(33), vec![])
+        .session("C", 9, Some(24), vec![])
+        .section("a1", 1, 7, |_| {})
+        .section("c1", 10, 16, |_| {})
+        .section("a2", 25, 32, |_| {})
+        .section("none1", 36, 40, |_| {})
+        .thread("two")
+        .session("B", 14, Some(21), vec![])
+        .section("b1", 15, 20, |_| {})
+        .thread("three")
+        .section("a3", 0, 8, |_| {})
+        .section("none2", 16, 20, |_| {})
+        .section("none3", 34, 36, |_| {})
+        .thread("four")
+        .section("b2", 2, 26, |s| {
+            s.section("b3", 7, 12, |_| {});
+        })
+        .with(|run| {
+            run.sessions[1].parent = Some(0);
+            let for_b = run.sections.len() - 1;
+            run.section_attributes.push(marey::SectionAttributes {
+                section: for_b,
+                attributes: vec![],
+                session: Some(2),
+            });
+        })
+        .finish(40)
+}
+
+#[test]
+fn sections_belong_to_the_sessions_of_the_drawing() {
+    let found = by_session(&drawn());
+    assert_eq!(found["A"], ["a1", "a2", "a3"]);
+    assert_eq!(found["B"], ["b1", "b2", "b3"]);
+    assert_eq!(found["C"], ["c1"]);
+    assert_eq!(found["none"], ["none1", "none2", "none3"]);
+}
+
+#[test]
+fn a_record_belongs_to_the_session_that_it_names_then_to_that_of_its_thread() {
+    let run = drawn();
+    let belonging = Belonging::new(&run);
+    // At 18, sessions A, C and B are open.
+    assert_eq!(belonging.of_record(Some(2), Some(0), 18), Some(2));
+    assert_eq!(belonging.of_record(None, Some(0), 18), Some(1));
+    assert_eq!(belonging.of_record(None, Some(1), 18), Some(2));
+    assert_eq!(belonging.of_record(None, Some(2), 18), None);
+    assert_eq!(belonging.of_record(None, None, 18), None);
+    // At 10, A and C are: one chain.
+    assert_eq!(belonging.of_record(None, None, 10), Some(1));
+    assert_eq!(belonging.of_record(None, Some(3), 38), None);
+    // A session that the capture does not hold is none.
+    assert_eq!(belonging.of_record(Some(9), None, 10), Some(1));
+}
+
+#[test]
+fn a_session_within_a_section_of_another_is_the_inner_one() {
+    // 0         10        20
+    // |------ for A ------|
+    //    |--- B, in A --|
+    //      |- x -|
+    let run = RunBuilder::new()
+        .session("A", 0, Some(20), vec![])
+        .session("B", 3, Some(18), vec![])
+        .section("stage", 0, 20, |s| {
+            s.section("x", 5, 10, |_| {});
+        })
+        .with(|run| {
+            run.sessions[1].parent = Some(0);
+            run.section_attributes.push(marey::SectionAttributes {
+                section: 1,
+                attributes: vec![],
+                session: Some(0),
+            });
+        })
+        .finish(20);
+    let found = by_session(&run);
+    assert_eq!(
+        (&found["A"][0], &found["B"][0]),
+        (&"stage".into(), &"x".into())
+    );
+}
+
+#[test]
+fn tasks_of_one_thread_do_not_mix_their_sessions() {
+    // 0         10        20
+    // task 1 |-- session P --|    section p
+    // task 2   |-- session Q --|  section q
+    let mut run = RunBuilder::new()
+        .session("P", 0, Some(16), vec![])
+        .session("Q", 2, Some(18), vec![])
+        .section("p", 3, 10, |_| {})
+        .section("q", 4, 12, |_| {})
+        .section("neither", 5, 6, |_| {})
+        .finish(20);
+    for (index, session) in run.sessions.iter_mut().enumerate() {
+        session.flow = if index == 0 { 1 } else { 2 };
+    }
+    for section in &mut run.sections {
+        section.flow = match run.nodes[section.node as usize].name.as_str() {
+            "p" => 1,
+            "q" => 2,
+            _ => 3,
+        };
+    }
+    let found = by_session(&run);
+    assert_eq!((&found["P"][0], &found["Q"][0]), (&"p".into(), &"q".into()));
+    assert_eq!(found["none"], ["neither"]);
+}
+
+#[test]
+fn sessions_that_claim_to_be_nested_in_each_other_end_the_search() {
+    let mut run = RunBuilder::new()
+        .session("A", 0, Some(10), vec![])
+        .session("B", 0, Some(10), vec![])
+        .section("x", 1, 2, |_| {})
+        .finish(10);
+    run.sessions[0].parent = Some(1);
+    run.sessions[1].parent = Some(0);
+    assert!(Belonging::new(&run).of_section(0).is_some());
+}

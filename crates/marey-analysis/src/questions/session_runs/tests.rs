@@ -1,0 +1,182 @@
+use super::*;
+use crate::telemetry;
+use marey::{Generation, RunBuilder, SeriesInfo, StreamingEvent, Unit};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn names(run: &Run) -> Vec<&str> {
+    let names = run.sections.iter();
+    names
+        .map(|s| run.nodes[s.node as usize].name.as_str())
+        .collect()
+}
+
+#[test]
+fn three_sessions_in_a_row_have_their_own_readings() {
+    // Twelve readings of memory, four in each session: the original said 4, 8, 12.
+    let readings: Vec<(u64, f64)> = (0..12).map(|n| (n * 10 + 5, 1.0)).collect();
+    let run = RunBuilder::new()
+        .session("first", 0, Some(40), vec![])
+        .session("second", 40, Some(80), vec![])
+        .session("third", 80, Some(120), vec![])
+        .series(
+            SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
+            &readings,
+        )
+        .finish(120);
+    let runs = SessionRuns::new(&run);
+    let counts: Vec<u64> = (0..3)
+        .map(|index| {
+            let session = runs.get(index).unwrap().run;
+            telemetry(&session).memory.unwrap().used.unwrap().n_readings
+        })
+        .collect();
+    assert_eq!(counts, [4, 4, 4]);
+    assert_eq!(runs.get(3), None);
+}
+
+#[test]
+fn a_session_begins_at_zero_and_lasts_as_long_as_it_did() {
+    // run       0         10        20        30
+    // session         |------ A ------|
+    // sections    |-- none --|
+    //                    |- in A -|
+    let run = RunBuilder::new()
+        .with(|run| run.info.start_unix_ns = 1_000)
+        .thread("worker")
+        .section("none", 2, 13, |_| {})
+        .section("in A", 19 - 10, 9 + 8, |_| {})
+        .session("A", 6, Some(22), vec![])
+        .event("ready", 10, vec![])
+        .finish(30);
+    let session = SessionRuns::new(&run).get(0).unwrap();
+    let found = &session.run;
+    assert_eq!((found.info.start_unix_ns, found.wall_ns), (1_006, 16));
+    assert_eq!(found.status, Status::Finished);
+    assert_eq!(names(found), ["in A"]);
+    assert_eq!(
+        (found.sections[0].start_ns, found.sections[0].end_ns),
+        (3, 11)
+    );
+    assert_eq!(found.events[0].at_ns, 4);
+    let sections = session.sections();
+    assert_eq!(sections.tree.len(), 1);
+    assert_eq!(sections.tree[0].share_of_wall_ratio, Some(0.5));
+    assert_eq!(sections.under_no_section, UnderNoSection::Known(8));
+    assert_eq!(sections.tree[0].calls.first_ns, Some(8));
+}
+
+#[test]
+fn two_sessions_on_two_threads_do_not_bleed_into_each_other() {
+    let frames = |frames| {
+        Generation::Streaming(StreamingEvent {
+            frames: Some(frames),
+            ..StreamingEvent::default()
+        })
+    };
+    // session P  |----------------|   thread one
+    // session Q     |----------------|   thread two
+    let run = RunBuilder::new()
+        .session("P", 0, Some(20), vec![])
+        .section("p", 5, 15, |_| {})
+        .event("p event", 8, vec![])
+        .generation(9, None, frames(1))
+        .thread("two")
+        .session("Q", 3, Some(23), vec![])
+        .section("q", 5, 15, |_| {})
+        .event("q event", 8, vec![])
+        .generation(9, None, frames(2))
+        .finish(30);
+    let runs = SessionRuns::new(&run);
+    for (index, name) in [(0, "p"), (1, "q")] {
+        let found = runs.get(index).unwrap().run;
+        assert_eq!(names(&found), [name]);
+        assert_eq!(found.events.len(), 1);
+        assert_eq!(found.events[0].name, format!("{name} event"));
+        assert_eq!(found.generation[0].what, frames(index as u64 + 1));
+        let counted: u64 = found.totals.iter().map(|t| t.count).sum();
+        assert_eq!(counted, 1);
+    }
+}
+
+#[test]
+fn what_is_nested_counts_for_its_parent_too() {
+    let run = RunBuilder::new()
+        .session("outer", 0, Some(20), vec![])
+        .session("inner", 5, Some(15), vec![])
+        .section("before", 1, 4, |_| {})
+        .section("within", 6, 9, |s| {
+            s.section("deeper", 7, 8, |_| {})
+                .attributes(vec![("n".into(), 1i64.into())]);
+        })
+        .with(|run| run.sessions[1].parent = Some(0))
+        .finish(20);
+    let runs = SessionRuns::new(&run);
+    let outer = runs.get(0).unwrap().run;
+    assert_eq!(names(&outer), ["before", "deeper", "within"]);
+    assert_eq!(outer.sessions[1].parent, Some(0));
+    let inner = runs.get(1).unwrap().run;
+    assert_eq!(names(&inner), ["deeper", "within"]);
+    assert_eq!(inner.section_attributes[0].section, 0);
+    let sessions: Vec<_> = inner.sessions.iter().map(|s| (&s.name, s.parent)).collect();
+    assert_eq!(sessions, [(&"inner".to_owned(), None)]);
+}
+
+#[test]
+fn energy_of_sessions_in_a_row_is_that_of_the_run() {
+    let power: Vec<(u64, f64)> = (0..40)
+        .map(|n| (SECOND / 4 + n * SECOND / 2, 100.0))
+        .collect();
+    let run = RunBuilder::new()
+        .session("first", 0, Some(10 * SECOND), vec![])
+        .session("second", 10 * SECOND, Some(20 * SECOND), vec![])
+        .series(SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts), &power)
+        .finish(20 * SECOND);
+    let joules = |run: &Run| telemetry(run).gpus.unwrap().together.energy.unwrap().joules;
+    let runs = SessionRuns::new(&run);
+    assert_eq!(joules(&runs.get(0).unwrap().run), 1000.0);
+    assert_eq!(joules(&runs.get(1).unwrap().run), 1000.0);
+    assert_eq!(joules(&run), 2000.0);
+}
+
+#[test]
+fn a_bucket_across_the_edge_of_a_session_is_in_none() {
+    let mut run = RunBuilder::new()
+        .session("A", 10, None, vec![])
+        .series(
+            SeriesInfo::gauge("host.memory.used", "", Unit::Bytes),
+            &[(5, 1.0), (15, 2.0), (25, 3.0)],
+        )
+        .finish(30);
+    run.series[0].points[0].last_ns = 12;
+    let found = SessionRuns::new(&run).get(0).unwrap().run;
+    assert_eq!(found.series[0].points.len(), 2);
+    assert_eq!(found.series[0].points[0].first_ns, 5);
+    assert_eq!((found.wall_ns, found.status), (20, run.status));
+}
+
+#[test]
+fn a_session_of_a_run_that_dropped_sections_does_not_claim_shares() {
+    let mut run = RunBuilder::new()
+        .session("A", 0, Some(20), vec![])
+        .section("generate", 0, 20, |s| {
+            s.section("step", 1, 5, |_| {});
+        })
+        .section("load", 20, 30, |_| {})
+        .finish(30);
+    run.losses.sections_ring_full = 3;
+    run.totals[2].count += 3;
+    let found = SessionRuns::new(&run).get(0).unwrap();
+    assert_eq!(found.n_sections_missing, 3);
+    let sections = found.sections();
+    let unknown = UnderNoSection::Unknown(NotAvailable::NotRecordedOneByOne(3));
+    assert_eq!(sections.under_no_section, unknown);
+    let [generate, step] = &sections.tree[..] else {
+        panic!("{sections:?}");
+    };
+    assert_eq!(
+        (generate.share_of_wall_ratio, generate.self_ns),
+        (Some(1.0), None)
+    );
+    assert_eq!((step.share_of_wall_ratio, step.self_ns), (None, None));
+}
