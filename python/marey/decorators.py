@@ -310,7 +310,7 @@ class _Told:
             return {}
         try:
             return dict(self._function(self._target.arguments(args), kwargs) or {})
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.failed(error)
             return {}
 
@@ -320,11 +320,11 @@ class _Told:
             return None
         try:
             return self._function(self._target.arguments(args), kwargs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.failed(error)
             return None
 
-    def failed(self, error: Exception) -> None:
+    def failed(self, error: BaseException) -> None:
         """Counts a failure, and logs the first. Its text is not shown: it may hold a prompt."""
         _core.ProfilerCore.count_unrecorded()
         if self._was_shown:
@@ -377,7 +377,7 @@ class _EventData(_Told):
                 return self._function(result, *self._target.arguments(args), **kwargs)
             positional, named = self._arguments(result, args, kwargs)
             return self._function(*positional, **named)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self.failed(error)
             return {}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from capture_records import of_kind, recorded
 from interpreter import Interpreter
 
@@ -44,13 +46,18 @@ def test_event_functions_get_arguments_by_name_place_or_as_they_came(interpreter
     ]
 
 
-def test_a_failing_metadata_function_is_counted_shown_once_and_changes_nothing(interpreter: Interpreter) -> None:
-    def program():
+@pytest.mark.parametrize("error", ["ValueError", "SystemExit"])
+def test_a_failing_metadata_function_is_counted_shown_once_and_changes_nothing(
+    interpreter: Interpreter, error: str
+) -> None:
+    def program(error):
+        import builtins
+
         import marey
         from marey.decorators import add_profiling_event, profile_diffusion_step, profile_method
 
         def fails(*_args, **_kwargs):
-            raise ValueError("a secret prompt")
+            raise getattr(builtins, error)("a secret prompt")
 
         @profile_method("stage", fails)
         @profile_diffusion_step(fails)
@@ -61,7 +68,7 @@ def test_a_failing_metadata_function_is_counted_shown_once_and_changes_nothing(i
         marey.start("out")
         return [work(1), work(2), work(3)], marey._core.losses()["notes_dropped"]
 
-    finished = interpreter.run(program)
+    finished = interpreter.run(program, error)
     assert finished.result == [[2, 3, 4], 9]
     lines = finished.stderr.splitlines()
     assert [line.split(":")[0] for line in lines] == ["profile_method", "add_profiling_event", "profile_diffusion_step"]

@@ -428,3 +428,22 @@ def test_a_session_that_is_open_at_a_kill_is_open_in_the_capture(interpreter: In
     finished.returncode = 0
     sessions = recorded(finished)["sessions"]
     assert [(s["name"], s["tags"], s["end_ns"]) for s in sessions] == [("killed", {"seed": 7}, None)]
+
+
+def test_a_session_that_ends_with_its_outer_one_has_a_report_then(interpreter: Interpreter) -> None:
+    def program():
+        import os
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        profiler.start_session("outer")
+        profiler.start_session("inner")
+        with profiler.stage("work"):
+            pass
+        profiler.end_session("outer")
+        folder = os.path.join("out", "latest", "sessions")
+        return {name: sorted(os.listdir(os.path.join(folder, name))) for name in os.listdir(folder)}
+
+    documents = ["profiling_report.json", "timing_summary.txt"]
+    assert interpreter.result(program) == {"outer": documents, "inner": documents}

@@ -233,8 +233,8 @@ impl ProfilerCore {
     }
 
     pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> PyResult<()> {
-        if self.sessions.end(py, session) {
-            self.write_reports(py, session)?;
+        for ended in self.sessions.end(py, session) {
+            self.write_reports(py, &ended)?;
         }
         Ok(())
     }

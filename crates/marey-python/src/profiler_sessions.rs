@@ -54,18 +54,17 @@ impl ProfilerSessions {
     }
 
     /// Ends a session, and those nested in it that were forgotten in the running context, but nothing that a `with` block still holds there: a
-    /// generator that is closed must not end its consumer's. False when it had ended.
-    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> bool {
+    /// generator that is closed must not end its consumer's. Those it ended.
+    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> Vec<Arc<Session>> {
         let mine: Vec<_> = session_context::open_sessions(py, self.profiler).collect();
         let nested = mine.iter().position(|open| Arc::ptr_eq(open, session));
         let nested = mine[..nested.unwrap_or(0)].iter().rev();
-        for forgotten in nested.take_while(|inner| !inner.has_keeper) {
-            close(forgotten);
-        }
-        let has_ended = close(session);
+        let forgotten = nested.take_while(|inner| !inner.has_keeper);
+        let mut ended: Vec<_> = forgotten.chain([session]).cloned().collect();
+        ended.retain(|session| close(session));
         self.open().retain(|session| session.is_open());
         session_context::forget_ended(py);
-        has_ended
+        ended
     }
 
     /// Ends every session of this profiler, in whatever thread or task it began; those it ended, the newest first.
