@@ -9,6 +9,7 @@
 
 mod calls;
 mod coverage;
+pub mod findings;
 mod intervals;
 mod readings;
 mod records;
@@ -18,6 +19,7 @@ mod whereabouts;
 mod questions;
 
 pub use calls::{CallStats, Percentiles};
+pub use findings::{Facts, Findings, Thresholds, findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
@@ -25,6 +27,11 @@ pub use questions::attributes::{
 pub use questions::belonging::Belonging;
 pub use questions::caches::{CacheUse, Caches, caches};
 pub use questions::counters::{Counter, CounterPoint, counters};
+pub use questions::diffusion::{
+    BlockPoint, Blocks, CleanPasses, ContextGrowth, Delivery, DeliveryPoint, Diffusion, Durations,
+    FrameKind, FrameRate, Guidance, Model, Models, PeakFlops, Spread, StepCaching, StepPoint,
+    StepSource, Steps, diffusion,
+};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,

@@ -12,12 +12,14 @@ pub mod width;
 mod model;
 
 mod cache_markdown;
+mod html;
 mod json;
 mod memory_log;
 mod metrics;
 mod text;
 
 pub use cache_markdown::cache_markdown;
+pub use html::html_report;
 pub use json::{profiling_report, raw_profiling_data};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};

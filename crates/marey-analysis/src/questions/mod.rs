@@ -4,6 +4,7 @@ pub(crate) mod attributes;
 pub(crate) mod belonging;
 pub(crate) mod caches;
 pub(crate) mod counters;
+pub(crate) mod diffusion;
 pub(crate) mod iterations;
 pub(crate) mod memory;
 pub(crate) mod names;

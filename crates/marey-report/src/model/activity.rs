@@ -1,7 +1,10 @@
 //! What a run or one of its sessions did.
 
 use marey::Run;
-use marey_analysis::{Caches, Sections, Stages, Streaming, Telemetry};
+use marey_analysis::{
+    Caches, Diffusion, Facts, Findings, Iterations, Memory, Sections, Stages, Streaming, Telemetry,
+    Thresholds, findings,
+};
 use serde::Serialize;
 
 use super::moments::{CacheMoment, EventMoment};
@@ -17,24 +20,49 @@ pub struct Activity {
     pub telemetry: Telemetry,
     /// Frames that were delivered; `None` when nothing was streamed.
     pub streaming: Option<Streaming>,
+    /// Denoising steps, blocks and models; `None` when the program has none that are known.
+    pub diffusion: Option<Diffusion>,
     /// What caches did; `None` when they said nothing.
     pub caches: Option<Caches>,
     /// Each cache event, in order of time.
     pub cache_timeline: Vec<CacheMoment>,
     /// Points in time, in order.
     pub events: Vec<EventMoment>,
+    /// What is the matter, and what was checked.
+    pub findings: Findings,
 }
 
 impl Activity {
-    pub(super) fn new(run: &Run, sections: &Sections) -> Self {
-        Self {
+    pub(super) fn new(
+        run: &Run,
+        sections: &Sections,
+        iterations: &[Iterations],
+        memory: Option<&Memory>,
+    ) -> Self {
+        let limits = Thresholds::of(run);
+        let mut activity = Self {
             start_unix_ns: run.info.start_unix_ns,
             stages: marey_analysis::stages(sections),
             telemetry: marey_analysis::telemetry(run),
             streaming: marey_analysis::streaming(run),
+            diffusion: marey_analysis::diffusion(run, &limits),
             caches: marey_analysis::caches(run),
             cache_timeline: run.cache_events.iter().map(CacheMoment::new).collect(),
             events: run.events.iter().map(EventMoment::new).collect(),
-        }
+            findings: Findings::default(),
+        };
+        activity.findings = findings(&Facts {
+            run,
+            sections,
+            stages: &activity.stages,
+            iterations,
+            memory,
+            telemetry: &activity.telemetry,
+            streaming: activity.streaming.as_ref(),
+            diffusion: activity.diffusion.as_ref(),
+            caches: activity.caches.as_ref(),
+            thresholds: &limits,
+        });
+        activity
     }
 }

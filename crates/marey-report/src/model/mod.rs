@@ -90,16 +90,18 @@ impl Report {
 
     fn about(run: &Run, sections: Sections, sessions: Vec<SessionFacts>) -> Self {
         let attributes = marey_analysis::attributes(run);
+        let iterations = marey_analysis::iterations(run);
+        let memory = marey_analysis::memory(run);
         let rows = sections.tree.iter().enumerate();
         let rows_by_node = rows.map(|(index, row)| (row.node, index)).collect();
         Self {
             run: RunFacts::new(run),
             status: RunStatus::new(&run.status),
-            iterations: marey_analysis::iterations(run),
-            memory: marey_analysis::memory(run),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),
-            activity: Activity::new(run, &sections),
+            activity: Activity::new(run, &sections, &iterations, memory.as_ref()),
+            iterations,
+            memory,
             session: None,
             sessions,
             under_no_section_ratio: under_no_section_ratio(&sections),

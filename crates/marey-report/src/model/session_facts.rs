@@ -61,7 +61,12 @@ impl SessionFacts {
             duration_ns: row.duration_ns,
             parent,
             n_sections_missing: session.n_sections_missing,
-            activity: Activity::new(&session.run, &session.sections()),
+            activity: Activity::new(
+                &session.run,
+                &session.sections(),
+                &marey_analysis::iterations(&session.run),
+                marey_analysis::memory(&session.run).as_ref(),
+            ),
         }
     }
 }

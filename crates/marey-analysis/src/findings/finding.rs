@@ -1,0 +1,241 @@
+//! What a rule says.
+
+use serde::Serialize;
+
+use super::Facts;
+use crate::intervals::Interval;
+
+/// One thing that is looked for.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name, in small letters with hyphens: `memory-pressure`.
+    pub id: &'static str,
+    /// What it is about.
+    pub category: Category,
+    /// What it looks for, in words that follow "checks whether".
+    pub checks: &'static str,
+    /// Looks for it.
+    pub check: fn(&Facts<'_>) -> Outcome,
+}
+
+/// What came of a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It is the matter; one finding a place, so at least one.
+    Found(Vec<Finding>),
+    /// It is not; in words, with the figure that was compared.
+    Passed(String),
+    /// The run does not say; why, in words for a user, with what to record next time.
+    Unknown(String),
+}
+
+/// What all rules came to. A rule stands in one of the lists, in `found` with each of its findings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Findings {
+    /// What is the matter, most severe first.
+    pub found: Vec<Finding>,
+    /// Rules that found nothing.
+    pub passed: Vec<Passed>,
+    /// Rules that could not tell.
+    pub unchecked: Vec<Unchecked>,
+}
+
+/// A rule that found nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Passed {
+    /// The rule.
+    pub rule: &'static str,
+    /// What it looks for.
+    pub checks: &'static str,
+    /// What it saw instead.
+    pub what: String,
+}
+
+/// A rule that could not tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unchecked {
+    /// The rule.
+    pub rule: &'static str,
+    /// What it looks for.
+    pub checks: &'static str,
+    /// What is not known.
+    pub why: String,
+}
+
+/// Something that is the matter. Texts hold names as the user gave them; they are not safe to print.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The rule that found it.
+    pub rule: &'static str,
+    /// What it is about.
+    pub category: Category,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What is the matter, one sentence with the figure that says so.
+    pub issue: String,
+    /// What could be done, one or two sentences.
+    pub remedy: String,
+    /// The figures that it rests on.
+    pub evidence: Vec<Evidence>,
+    /// When it was the matter, in order of time, at most [`Finding::MAX_INTERVALS`] of them, the longest; empty when it is about
+    /// the whole run.
+    pub intervals: Vec<Interval>,
+    /// Call path that it is about, as index into `Run::nodes`; `None` when it is about no single one.
+    pub node: Option<u32>,
+    /// What could be saved; `None` where nothing can be said of that.
+    pub saving: Option<Saving>,
+    /// How sure it is.
+    pub confidence: Confidence,
+}
+
+impl Finding {
+    /// Intervals that a finding has at most.
+    pub const MAX_INTERVALS: usize = 20;
+}
+
+/// What a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Time on the host or the GPU.
+    Performance,
+    /// Memory of the host or the GPU.
+    Memory,
+    /// Disks, transfers.
+    Io,
+    /// Heat and power.
+    Thermal,
+    /// Delivered frames.
+    Streaming,
+    /// Steps, blocks, models.
+    Diffusion,
+    /// Caches.
+    Cache,
+    /// Several GPUs or ranks.
+    Scaling,
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Low,
+    /// Worth a change.
+    Medium,
+    /// Costs much, or is about to fail.
+    High,
+}
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// Other causes would look the same.
+    Low,
+    /// The figures point there; the cause was not measured itself.
+    Medium,
+    /// Measured.
+    High,
+}
+
+/// A figure that a finding rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evidence {
+    /// What was measured, in words.
+    pub what: String,
+    /// The figure.
+    pub figure: Figure,
+    /// What it was compared with, in the same unit; `None` for a figure that only explains.
+    pub limit: Option<f64>,
+}
+
+/// A number with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// The number, always finite.
+    pub value: f64,
+    /// What it counts.
+    pub unit: FigureUnit,
+}
+
+/// What a figure counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureUnit {
+    /// Things.
+    Count,
+    /// Nanoseconds.
+    Ns,
+    /// Bytes.
+    Bytes,
+    /// Bytes in a second.
+    BytesPerSecond,
+    /// A share, 1 is all.
+    Ratio,
+    /// Things in a second: frames, blocks, steps.
+    PerSecond,
+    /// Degrees Celsius.
+    Celsius,
+    /// Watts.
+    Watts,
+    /// A score or another number without a unit.
+    Number,
+}
+
+/// What could be saved: an estimate where one can be made, and what it cannot be more than.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Saving {
+    /// Time that is expected to go; `None` when only the bound is known.
+    pub estimate_ns: Option<u64>,
+    /// Time that goes at most: what the remedy is about took no longer, as wall time. `None` when it saves no time.
+    pub at_most_ns: Option<u64>,
+    /// Memory that goes at most; `None` when it saves none.
+    pub at_most_bytes: Option<u64>,
+    /// How estimate and bound were made, one sentence.
+    pub how: String,
+}
+
+impl Saving {
+    /// A saving of wall time, at most `at_most_ns`.
+    pub fn of_time(estimate_ns: Option<u64>, at_most_ns: u64, how: impl Into<String>) -> Self {
+        Self {
+            estimate_ns,
+            at_most_ns: Some(at_most_ns),
+            at_most_bytes: None,
+            how: how.into(),
+        }
+    }
+
+    /// A saving of memory, at most `at_most_bytes`.
+    pub fn of_memory(at_most_bytes: u64, how: impl Into<String>) -> Self {
+        Self {
+            estimate_ns: None,
+            at_most_ns: None,
+            at_most_bytes: Some(at_most_bytes),
+            how: how.into(),
+        }
+    }
+
+    pub(super) fn bound_ns(&self) -> Option<u64> {
+        self.at_most_ns
+    }
+}
+
+impl Evidence {
+    /// A figure that explains.
+    pub fn new(what: impl Into<String>, value: f64, unit: FigureUnit) -> Self {
+        Self {
+            what: what.into(),
+            figure: Figure { value, unit },
+            limit: None,
+        }
+    }
+
+    /// The figure that decided, with its limit.
+    #[must_use]
+    pub fn against(mut self, limit: f64) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}

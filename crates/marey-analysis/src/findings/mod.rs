@@ -1,0 +1,47 @@
+//! What is the matter with a run, and what could be done about it?
+//!
+//! A rule a file, in `rules/`. A rule looks at answers of questions, never at the clock or at anything outside the run, and
+//! comes to one of three ends: it found something, it passed, or the run does not say enough to tell. All three are shown:
+//! a rule that could not be checked is not a rule that passed.
+
+mod facts;
+mod finding;
+mod rules;
+mod thresholds;
+
+pub use facts::Facts;
+pub use finding::{
+    Category, Confidence, Evidence, Figure, FigureUnit, Finding, Findings, Outcome, Passed, Rule,
+    Saving, Severity, Unchecked,
+};
+pub use rules::RULES;
+pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
+
+/// Checks every rule. What was found stands with the most severe first, then with the largest saving.
+pub fn findings(facts: &Facts<'_>) -> Findings {
+    let mut all = Findings::default();
+    for rule in RULES {
+        match (rule.check)(facts) {
+            Outcome::Found(found) => all.found.extend(found),
+            Outcome::Passed(what) => all.passed.push(Passed {
+                rule: rule.id,
+                checks: rule.checks,
+                what,
+            }),
+            Outcome::Unknown(why) => all.unchecked.push(Unchecked {
+                rule: rule.id,
+                checks: rule.checks,
+                why,
+            }),
+        }
+    }
+    let key = |finding: &Finding| {
+        (
+            finding.severity,
+            finding.saving.as_ref().map(Saving::bound_ns),
+        )
+    };
+    all.found
+        .sort_by_key(|finding| std::cmp::Reverse(key(finding)));
+    all
+}

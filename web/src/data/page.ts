@@ -1,0 +1,27 @@
+// What a page carries: the model as gzip'd JSON, and columns of slices as gzip'd bytes, both in base64.
+
+import type { Report } from "./report";
+
+/** What the page is about. */
+export type Model = { kind: "run"; report: Report };
+
+/** Reads the model that the page carries. */
+export async function readModel(): Promise<Model> {
+  const bytes = await embedded("marey-model");
+  return JSON.parse(new TextDecoder().decode(bytes)) as Model;
+}
+
+/** Reads an embedded block; empty when the page carries none. */
+export async function embedded(id: string): Promise<Uint8Array> {
+  const text = document.getElementById(id)?.textContent?.trim() ?? "";
+  if (text === "") {
+    return new Uint8Array();
+  }
+  const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  return native ? native(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+}
