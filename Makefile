@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
-.PHONY: demo test test-rust test-example test-python test-torch lint bench clean
+.PHONY: demo test test-rust test-example test-python test-torch test-web web lint bench clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -32,6 +32,19 @@ test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
 	.venv-torch/bin/python -m pytest tests/torch
+
+## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
+web: web/node_modules
+	cd web && npm run --silent check && npm run --silent build
+
+## The page in headless Chromium, and that the committed one is what its source gives; needs node and chromium.
+test-web: web/node_modules
+	cd web && npm run --silent check && node build.mjs --check
+	cd web && npm test
+
+web/node_modules: web/package-lock.json
+	cd web && npm ci --silent
+	touch $@
 
 .PHONY: wheel
 wheel: $(BIN)/maturin

@@ -1,16 +1,21 @@
 import { render } from "preact";
 
 import { readModel } from "./data/page";
+import type { Model } from "./data/page";
+import { useAddress } from "./data/state";
+import { VIEWS } from "./views";
 
-const model = await_model();
+function Page({ model }: { model: Model }) {
+  const shown = VIEWS.filter((view) => view.isShown(model));
+  const { view: id } = useAddress();
+  const view = shown.find((candidate) => candidate.id === id) ?? shown[0];
+  return view ? <view.Body model={model} /> : null;
+}
 
-async function await_model(): Promise<void> {
-  const { report } = await readModel();
+readModel().then((model) => {
   const page = document.getElementById("page");
   if (page) {
     page.textContent = "";
-    render(<h1>{report.run.id}</h1>, page);
+    render(<Page model={model} />, page);
   }
-}
-
-void model;
+});

@@ -1,0 +1,6 @@
+// The views, in the order of their tabs. One file a view.
+
+import type { View } from "./view";
+import { verdict } from "./verdict";
+
+export const VIEWS: readonly View[] = [verdict];
