@@ -14,6 +14,7 @@ mod model;
 mod cache_markdown;
 mod html;
 mod json;
+mod markdown;
 mod memory_log;
 mod metrics;
 mod text;
