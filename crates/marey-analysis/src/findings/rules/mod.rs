@@ -51,7 +51,7 @@ pub(super) mod tests {
 
     /// What a rule says of a run.
     pub(crate) fn check_run(rule: &Rule, run: &Run) -> Outcome {
-        check_with(
+        check_diffusion(
             rule,
             run,
             crate::diffusion(run, &Thresholds::of(run)).as_ref(),
@@ -60,10 +60,14 @@ pub(super) mod tests {
 
     /// What a rule says of a run whose diffusion was analysed so.
     pub(crate) fn check_made(rule: &Rule, run: &Run, diffusion: &Diffusion) -> Outcome {
-        check_with(rule, run, Some(diffusion))
+        check_diffusion(rule, run, Some(diffusion))
     }
 
-    fn check_with(rule: &Rule, run: &Run, diffusion: Option<&Diffusion>) -> Outcome {
+    pub(crate) fn check_diffusion(
+        rule: &Rule,
+        run: &Run,
+        diffusion: Option<&Diffusion>,
+    ) -> Outcome {
         let limits = Thresholds::of(run);
         let sections = crate::sections(run);
         let iterations = crate::iterations(run);
@@ -86,7 +90,7 @@ pub(super) mod tests {
     }
 
     /// Steps of one generation that follow one another from `start_ns` on; the first is the warm-up.
-    pub(crate) fn steps(start_ns: u64, durations: &[u64]) -> Diffusion {
+    pub(crate) fn steps_from(start_ns: u64, durations: &[u64]) -> Diffusion {
         let mut end_ns = start_ns;
         let mut each = Vec::new();
         for (step, duration_ns) in (0..).zip(durations) {
