@@ -5,6 +5,7 @@ export type Report = {
   run: RunFacts;
   status: RunStatus;
   sections: Sections;
+  phases: Phases;
   /** Each loop. */
   iterations: Iterations[];
   memory: Memory | null;
@@ -113,6 +114,26 @@ export type Iterations = {
   series: { start_ns: number; duration_ns: number }[];
   /** Turns that are not in `series`, where the list was cut. */
   left_out?: number;
+};
+
+// --- phases ---
+
+export type Phases = {
+  /** Call paths of the first two levels, parents before their children, by start. */
+  each: Phase[];
+  purposes: { purpose: Purpose; covered_ns: number | null; ratio: number | null }[];
+};
+
+export type Purpose = "load" | "compile" | "warm_up" | "work";
+
+export type Phase = {
+  node: NodeId;
+  parent: NodeId | null;
+  purpose: Purpose;
+  span: Interval | null;
+  is_span_exact: boolean;
+  /** Share of the span. */
+  busy_ratio: number | null;
 };
 
 // --- memory, counters, attributes ---
