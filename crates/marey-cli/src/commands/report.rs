@@ -118,7 +118,14 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
         bail!("no capture in {} can be read", path.display());
     };
     let text = summary_of(report) + &other_processes(&job);
-    show(arguments, report, run, path.join("report.html"), text, console)?;
+    show(
+        arguments,
+        report,
+        run,
+        path.join("report.html"),
+        text,
+        console,
+    )?;
     Ok(Exit::SUCCESS)
 }
 

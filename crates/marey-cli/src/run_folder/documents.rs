@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log, profiling_report,
+    Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
+    profiling_report,
 };
 use serde::Serialize;
 

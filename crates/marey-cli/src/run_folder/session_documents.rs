@@ -315,7 +315,8 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_an_error_with_its_name() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sessions"), "a file").unwrap();
-        let error = write_session_documents(folder.path(), &run_of(&["a"]), Chosen::JSON).unwrap_err();
+        let error =
+            write_session_documents(folder.path(), &run_of(&["a"]), Chosen::JSON).unwrap_err();
         assert!(error.to_string().contains("sessions/a"), "{error}");
     }
 }
