@@ -75,7 +75,7 @@ const COMPILING: [&str; 5] = [
 impl Preparation {
     /// What a section of this name prepares; `None` when it is no preparation.
     pub fn of(name: &str) -> Option<Self> {
-        let words = words(name);
+        let words = words_of_name(name);
         let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
         if has(&COMPILING) {
             Some(Self::Compile)
