@@ -8,6 +8,7 @@ pub(crate) mod diffusion;
 pub(crate) mod iterations;
 pub(crate) mod memory;
 pub(crate) mod names;
+pub(crate) mod phases;
 pub(crate) mod sections;
 pub(crate) mod session_runs;
 pub(crate) mod sessions;

@@ -1,11 +1,43 @@
 //! The rules, one a file.
 
+mod cpu_pressure;
+mod dropped_frames;
+mod fragmentation;
+mod idle_gpus;
+mod kept_memory;
+mod large_blocks;
+mod large_model;
+mod layer_bottleneck;
+mod low_gpu_utilization;
+mod many_steps;
 mod memory_pressure;
+mod slow_blocks;
+mod slow_frames;
+mod stage_bottleneck;
+mod swap_spill;
+mod thermal_risk;
 
 use super::Rule;
 
 /// Every rule, in the order in which they are checked.
-pub const RULES: &[Rule] = &[memory_pressure::RULE];
+pub const RULES: &[Rule] = &[
+    memory_pressure::RULE,
+    swap_spill::RULE,
+    kept_memory::RULE,
+    fragmentation::RULE,
+    low_gpu_utilization::RULE,
+    stage_bottleneck::RULE,
+    layer_bottleneck::RULE,
+    cpu_pressure::RULE,
+    thermal_risk::RULE,
+    dropped_frames::RULE,
+    slow_frames::RULE,
+    slow_blocks::RULE,
+    large_blocks::RULE,
+    many_steps::RULE,
+    large_model::RULE,
+    idle_gpus::RULE,
+];
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -15,15 +47,28 @@ pub(super) mod tests {
 
     use super::*;
     use crate::findings::{Facts, Outcome, Thresholds};
+    use crate::{BlockPoint, Blocks, Diffusion, Durations, Spread, StepPoint, StepSource, Steps};
 
     /// What a rule says of a run.
     pub(crate) fn check_run(rule: &Rule, run: &Run) -> Outcome {
+        check_with(
+            rule,
+            run,
+            crate::diffusion(run, &Thresholds::of(run)).as_ref(),
+        )
+    }
+
+    /// What a rule says of a run whose diffusion was analysed so.
+    pub(crate) fn check_made(rule: &Rule, run: &Run, diffusion: &Diffusion) -> Outcome {
+        check_with(rule, run, Some(diffusion))
+    }
+
+    fn check_with(rule: &Rule, run: &Run, diffusion: Option<&Diffusion>) -> Outcome {
         let limits = Thresholds::of(run);
         let sections = crate::sections(run);
         let iterations = crate::iterations(run);
         let memory = crate::memory(run);
         let streaming = crate::streaming(run);
-        let diffusion = crate::diffusion(run, &limits);
         let caches = crate::caches(run);
         let facts = Facts {
             run,
@@ -33,11 +78,88 @@ pub(super) mod tests {
             memory: memory.as_ref(),
             telemetry: &crate::telemetry(run),
             streaming: streaming.as_ref(),
-            diffusion: diffusion.as_ref(),
+            diffusion,
             caches: caches.as_ref(),
             thresholds: &limits,
         };
         (rule.check)(&facts)
+    }
+
+    /// Steps of one generation that follow one another from `start_ns` on; the first is the warm-up.
+    pub(crate) fn steps(start_ns: u64, durations: &[u64]) -> Diffusion {
+        let mut end_ns = start_ns;
+        let mut each = Vec::new();
+        for (step, duration_ns) in (0..).zip(durations) {
+            end_ns += duration_ns;
+            each.push(StepPoint {
+                end_ns,
+                duration_ns: Some(*duration_ns),
+                step,
+                is_warm_up: step == 0,
+                ..StepPoint::default()
+            });
+        }
+        let steps = Steps {
+            source: StepSource::Reported,
+            n_loops: 1,
+            per_loop_max: durations.len() as u64,
+            warm_up: figures(&durations[..1]),
+            steady: (durations.len() > 1).then(|| figures(&durations[1..])),
+            total_ns: durations.iter().sum(),
+            each,
+            outliers: vec![],
+            timesteps: None,
+            frames: None,
+        };
+        Diffusion {
+            steps: Some(steps),
+            ..Diffusion::default()
+        }
+    }
+
+    /// Blocks that follow one another from 0 on, all with as many latent frames.
+    pub(crate) fn blocks(durations: &[u64], frames: Option<f64>) -> Diffusion {
+        let mut end_ns = 0;
+        let mut each = Vec::new();
+        for (index, duration_ns) in (0..).zip(durations) {
+            end_ns += duration_ns;
+            each.push(BlockPoint {
+                end_ns,
+                duration_ns: Some(*duration_ns),
+                index,
+                ..BlockPoint::default()
+            });
+        }
+        let count = crate::stats::float(durations.len() as u64);
+        let blocks = Blocks {
+            source: StepSource::Reported,
+            warm_up: figures(&durations[..1]),
+            steady: (durations.len() > 1).then(|| figures(&durations[1..])),
+            per_second: Some(count * 1e9 / crate::stats::float(end_ns)),
+            each,
+            frames: frames.map(|n| Spread {
+                min: n,
+                mean: n,
+                max: n,
+            }),
+            memory_bytes: None,
+            time_to_first_ns: durations.first().copied(),
+            between: None,
+            jitter_ns: None,
+        };
+        Diffusion {
+            blocks: Some(blocks),
+            ..Diffusion::default()
+        }
+    }
+
+    fn figures(durations: &[u64]) -> Durations {
+        Durations {
+            count: durations.len() as u64,
+            total_ns: durations.iter().sum(),
+            mean_ns: crate::mean(durations).unwrap(),
+            ..Durations::default()
+        }
     }
 
     #[test]
