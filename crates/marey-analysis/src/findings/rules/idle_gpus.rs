@@ -103,7 +103,7 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps_from};
+    use crate::findings::rules::tests::{check_made, check_run, steps};
     use marey::{Run, RunBuilder, SeriesInfo, Unit};
 
     fn run(gpus: &[[f64; 3]]) -> Run {
@@ -121,7 +121,7 @@ mod tests {
         let idle = [0.0, 0.02, 0.0];
         let run = run(&[[0.9, 0.95, 0.9], idle, idle, idle]);
         // Steps from 10 to 90.
-        let Outcome::Found(found) = check_made(&RULE, &run, &steps_from(10, &[40, 40])) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &steps(10, &[40, 40])) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "1 of 4 GPUs worked; the others were idle");

@@ -255,7 +255,7 @@ fn largest_node(facts: &Facts<'_>, name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps_from};
+    use crate::findings::rules::tests::{check_made, check_run, steps};
     use marey::{Run, RunBuilder};
 
     /// Denoising to 60, then decoding for `decode`, of 100.
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_decoder_that_takes_35_percent_is_found_and_denoising_is_not() {
-        let made = steps_from(0, &[12, 12, 12, 12, 12]);
+        let made = steps(0, &[12, 12, 12, 12, 12]);
         for outcome in [
             check_run(&RULE, &run(35)),
             check_made(&RULE, &run(35), &made),
@@ -313,7 +313,7 @@ mod tests {
             .section("make", 0, 38, |_| {})
             .section("save", 38, 40, |_| {})
             .finish(40);
-        let passed = check_made(&RULE, &run, &steps_from(3, &[10, 10, 10]));
+        let passed = check_made(&RULE, &run, &steps(3, &[10, 10, 10]));
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
         // Steps that lie in a stage below it do not excuse its own time.
         let run = RunBuilder::new()
@@ -321,7 +321,7 @@ mod tests {
                 s.section("loop", 3, 23, |_| {});
             })
             .finish(40);
-        let Outcome::Found(found) = check_made(&RULE, &run, &steps_from(3, &[10, 10])) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &steps(3, &[10, 10])) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "make took 45 % of the wall time by itself");
