@@ -15,13 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::profiling_config::SectionKind;
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::{length_within, step_times};
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::Interval;
+use crate::intervals::{Interval, length_within};
 use crate::stats::float;
 use crate::{Kind, Stage};
 
@@ -122,10 +120,9 @@ fn beside<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
 
 /// Time of the calls of each name that lies in steps; empty when no steps are known.
 fn ns_in_steps<'a>(facts: &Facts<'_>, names: &[&'a str]) -> BTreeMap<&'a str, u64> {
-    let times = step_times(facts);
-    if times.is_empty() {
+    let Some(times) = facts.step_time() else {
         return BTreeMap::new();
-    }
+    };
     let mut sums: BTreeMap<&str, u64> = names.iter().map(|name| (*name, 0)).collect();
     for call in calls(facts, |name| names.contains(&name)) {
         if let Some(sum) = names
@@ -210,7 +207,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, limit: f64) -> Finding {
         ),
         remedy: remedy(kind, is_preparing).into(),
         evidence,
-        intervals: longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
+        intervals: Finding::longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
         node: largest_node(facts, &stage.name),
         saving: Some(Saving::of_time(
             None,
