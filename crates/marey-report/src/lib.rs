@@ -14,6 +14,7 @@ mod model;
 mod cache_markdown;
 mod html;
 mod json;
+mod markdown;
 mod memory_log;
 mod metrics;
 mod text;
@@ -21,6 +22,7 @@ mod text;
 pub use cache_markdown::cache_markdown;
 pub use html::html_report;
 pub use json::{profiling_report, raw_profiling_data};
+pub use markdown::markdown_report;
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{

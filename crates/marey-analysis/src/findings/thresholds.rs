@@ -94,6 +94,18 @@ thresholds! {
     frames_per_second = 10.0;
     /// Blocks in a second, below which block work is slow
     blocks_per_second = 2.0;
+    /// Share of the time of all reported layers, above which a layer is a bottleneck
+    layer_ratio = 0.3;
+    /// Mean share of the time in which a GPU works, below which it is idle beside others
+    idle_gpu_ratio = 0.1;
+    /// Share of a source's highest reading, above which memory that a finished stage keeps matters
+    kept_memory_ratio = 0.2;
+    /// Share of what the allocator holds that no tensor ever used, above which it is fragmented
+    fragmentation_ratio = 0.3;
+    /// Bytes written to swap or read back, above which memory has spilled
+    swapped_bytes = 268_435_456.0;
+    /// Share of the time in which tasks waited for a processor, above which the host holds the program up
+    cpu_pressure_ratio = 0.4;
     /// Frames in a second at which a viewer is simulated to play
     playback_frames_per_second = 16.0;
     /// Share of a stage in which somebody waited for a disk, above which the disk holds it up; loading at full speed out of the page

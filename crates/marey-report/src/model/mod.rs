@@ -78,7 +78,8 @@ impl Report {
         sessions.filter_map(move |session| Some(Self::about_session(run, &runs.get(session)?)))
     }
 
-    fn about_session(run: &Run, session: &SessionRun) -> Self {
+    /// The report of a session of this run that [`SessionRuns`] made.
+    pub fn about_session(run: &Run, session: &SessionRun) -> Self {
         let runs = SessionRuns::within(session);
         let nested = SessionFacts::of(&session.run, &runs, 1);
         let mut report = Self::about(&session.run, session.sections(), nested);

@@ -4,5 +4,6 @@ mod escaping;
 mod example;
 mod json;
 mod machine;
+mod markdown;
 mod session;
 mod text;

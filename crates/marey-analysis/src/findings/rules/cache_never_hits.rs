@@ -8,10 +8,12 @@
 use marey::CacheOutcome;
 
 use crate::CacheUse;
+use crate::findings::longest::longest;
+use crate::findings::step_times::steps_around;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::{length_ns, union};
+use crate::intervals::length_ns;
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -69,7 +71,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
         .filter(|e| e.cache == cache.name && e.outcome == CacheOutcome::Miss)
         .map(|e| e.at_ns)
         .collect();
-    let steps = union(facts.steps_around(&misses));
+    let steps = steps_around(facts, misses);
     let steps_ns = length_ns(&steps);
     Finding {
         rule: RULE.id,
@@ -90,7 +92,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
             Evidence::new("hits", float(cache.hits), FigureUnit::Count),
             Evidence::new("misses", float(cache.misses), FigureUnit::Count),
         ],
-        intervals: Finding::longest(steps),
+        intervals: longest(steps.into_iter()),
         node: None,
         saving: (steps_ns > 0).then(|| {
             Saving::of_time(None, steps_ns, "At most the steps in which it was asked in vain.")
@@ -102,7 +104,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use marey::{CacheEvent, Run, RunBuilder};
 
     /// Hits, then misses, one each 10 ns.
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn a_cache_that_never_hits_in_twelve_steps_is_named_with_these_steps() {
         let times: Vec<(u64, u64)> = (0..20).map(|at| (at * 10, at * 10 + 9)).collect();
-        let found = only(check_diffusion(&RULE, &run(0, 12), Some(&steps(&times))));
+        let found = only(check_made(&RULE, &run(0, 12), &steps_at(&times)));
         assert_eq!(found.issue, "The cache teacache hit 0 of 12 times");
         assert_eq!(found.saving.unwrap().at_most_ns, Some(12 * 9));
         assert_eq!(only(check_run(&RULE, &run(0, 12))).saving, None);

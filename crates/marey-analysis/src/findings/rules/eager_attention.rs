@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 
 use marey::Value;
 
+use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -72,6 +73,7 @@ struct Known {
     nodes: Vec<u32>,
     is_said: bool,
     n_fused: u64,
+    n_missing: u64,
 }
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -85,10 +87,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let time = union(known.eager);
     let share = facts.share_of_wall(length_ns(&time));
     if share <= facts.thresholds.eager_attention_ratio {
-        return Outcome::Passed(format!(
+        let what = format!(
             "attention without a fused kernel took {:.1} % of the wall time",
             share * 100.0
-        ));
+        );
+        return Outcome::passed_without(known.n_missing, what);
     }
     Outcome::Found(vec![finding(
         facts,
@@ -108,6 +111,7 @@ fn known(facts: &Facts<'_>) -> Known {
         eager: named.each.iter().map(|call| call.time).collect(),
         is_said: false,
         n_fused: fused.each.len() as u64,
+        n_missing: named.n_missing,
     };
     let mut seen = BTreeSet::new();
     for given in &run.section_attributes {
@@ -154,7 +158,7 @@ fn finding(
             Evidence::new("share of the wall time", share, FigureUnit::Ratio).against(limit),
             Evidence::new("time in these sections", float(eager_ns), FigureUnit::Ns),
         ],
-        intervals: Finding::longest(time),
+        intervals: longest(time.into_iter()),
         node: node.copied(),
         saving: Some(Saving::of_time(
             None,

@@ -6,6 +6,8 @@
 //! process        1.0       1.0       1.0 cores   … while a thread of the host never rests: it launches
 //! ```
 
+use crate::findings::longest::longest;
+use crate::findings::step_times::step_times;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -24,9 +26,10 @@ pub(super) const RULE: Rule = Rule {
 const SEVERAL_THREADS: f64 = 1.5;
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let Some(time) = facts.step_time() else {
+    let time = step_times(facts);
+    if time.is_empty() {
         return Outcome::Unknown("no denoising steps are known".into());
-    };
+    }
     let Some(gpu) = highest_during(facts.run, "gpu.utilization", &time) else {
         return Outcome::Unknown("the utilisation of GPUs was not read during the steps".into());
     };
@@ -74,7 +77,7 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
                 .against(limits.busy_thread_cores),
             Evidence::new("time in steps", float(steps_ns), FigureUnit::Ns),
         ],
-        intervals: Finding::longest(time),
+        intervals: longest(time.into_iter()),
         node: None,
         saving: Some(Saving::of_time(
             None,
@@ -101,7 +104,7 @@ fn share_of(ns: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use marey::{Run, RunBuilder, SeriesInfo, Unit};
 
     const S: u64 = 1_000_000_000;
@@ -136,26 +139,18 @@ mod tests {
     #[test]
     fn an_idle_gpu_behind_a_busy_thread_is_launch_bound() {
         // 4 s of steps, of which the GPU works 25 %: 3 s at most.
-        let found = only(check_diffusion(
-            &RULE,
-            &run(0.25, 1.0),
-            Some(&steps(&STEPS)),
-        ));
+        let found = only(check_made(&RULE, &run(0.25, 1.0), &steps_at(&STEPS)));
         assert_eq!(found.saving.unwrap().at_most_ns, Some(3 * S));
         assert_eq!(found.confidence, Confidence::Medium);
         assert_eq!(found.severity, Severity::High);
-        let many = only(check_diffusion(
-            &RULE,
-            &run(0.25, 4.0),
-            Some(&steps(&STEPS)),
-        ));
+        let many = only(check_made(&RULE, &run(0.25, 4.0), &steps_at(&STEPS)));
         assert_eq!(many.confidence, Confidence::Low);
     }
 
     #[test]
     fn a_gpu_at_half_or_a_host_that_rests_is_not() {
         for (gpu, cores) in [(0.5, 1.0), (0.25, 0.8)] {
-            let passed = check_diffusion(&RULE, &run(gpu, cores), Some(&steps(&STEPS)));
+            let passed = check_made(&RULE, &run(gpu, cores), &steps_at(&STEPS));
             assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
         }
     }
@@ -167,7 +162,7 @@ mod tests {
             Outcome::Unknown(_)
         ));
         let unread = RunBuilder::new().finish(10 * S);
-        let unread = check_diffusion(&RULE, &unread, Some(&steps(&STEPS)));
+        let unread = check_made(&RULE, &unread, &steps_at(&STEPS));
         assert!(matches!(unread, Outcome::Unknown(_)));
     }
 }

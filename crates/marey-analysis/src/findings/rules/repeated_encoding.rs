@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::{Attributes, Value};
 
+use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -169,7 +170,7 @@ fn finding(
             Evidence::new("time in encodings that were done before", float(repeated_ns), FigureUnit::Ns),
             Evidence::new("encodings that were done before", float(repeats.len() as u64), FigureUnit::Count),
         ],
-        intervals: Finding::longest(time),
+        intervals: longest(time.into_iter()),
         node: repeats.first().map(|call| call.node),
         saving: Some(Saving::of_time(
             Some(repeated_ns),

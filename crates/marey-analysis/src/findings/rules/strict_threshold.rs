@@ -12,10 +12,12 @@
 
 use marey::{CacheEvent, CacheOutcome};
 
+use crate::findings::longest::longest;
+use crate::findings::step_times::steps_around;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::{length_ns, union};
+use crate::intervals::length_ns;
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -116,7 +118,7 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
     let limits = facts.thresholds;
     let n_near = of.near.len() as u64;
     let moments: Vec<u64> = of.near.iter().map(|e| e.at_ns).collect();
-    let steps = union(facts.steps_around(&moments));
+    let steps = steps_around(facts, moments);
     let steps_ns = length_ns(&steps);
     let of_decisions = |n: u64| ratio(n.into(), of.n.max(1).into());
     Finding {
@@ -140,7 +142,7 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             Evidence::new("hits, as a share of decisions", of_decisions(of.n_hits), FigureUnit::Ratio),
             Evidence::new("hits with the near misses, as a share", of_decisions(of.n_hits + n_near), FigureUnit::Ratio),
         ],
-        intervals: Finding::longest(steps.clone()),
+        intervals: longest(steps.into_iter()),
         node: None,
         saving: (steps_ns > 0).then(|| {
             let estimate_ns = is_only.then(|| per_hit_ns(facts)).flatten();
@@ -167,7 +169,7 @@ fn per_hit_ns(facts: &Facts<'_>) -> Option<u64> {
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use crate::{Durations, StepCaching};
     use marey::{Run, RunBuilder};
 
@@ -220,7 +222,7 @@ mod tests {
                 ..Durations::default()
             })
         };
-        let mut diffusion = steps(&times);
+        let mut diffusion = steps_at(&times);
         diffusion.caching = Some(StepCaching {
             cached: with_median(3),
             computed: with_median(10),
@@ -228,11 +230,7 @@ mod tests {
             n_computed: 8,
             saved_ns: None,
         });
-        let found = only(check_diffusion(
-            &RULE,
-            &ten([0.055, 0.0599]),
-            Some(&diffusion),
-        ));
+        let found = only(check_made(&RULE, &ten([0.055, 0.0599]), &diffusion));
         let saving = found.saving.unwrap();
         assert_eq!(
             (saving.estimate_ns, saving.at_most_ns),

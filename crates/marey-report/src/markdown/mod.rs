@@ -1,0 +1,7 @@
+//! Documents in Markdown, which are read in pull requests, so as GitHub reads them.
+
+pub(crate) mod escape;
+mod report;
+pub(crate) mod table;
+
+pub use report::markdown_report;
