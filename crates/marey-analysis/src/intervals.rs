@@ -84,6 +84,21 @@ pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
     disjoint.iter().map(Interval::length_ns).sum()
 }
 
+/// Length of the time that both cover. Both are as [`union`] returns them. One pass.
+pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
+    let (mut at_a, mut at_b, mut length_ns) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
+        let end_ns = x.end_ns.min(y.end_ns);
+        length_ns += end_ns.saturating_sub(x.start_ns.max(y.start_ns));
+        if x.end_ns <= y.end_ns {
+            at_a += 1;
+        } else {
+            at_b += 1;
+        }
+    }
+    length_ns
+}
+
 /// Those of `intervals` that no single one of `covered` contains. Both are in ascending order of start, `covered` as
 /// [`union`] returns it. One pass.
 pub(crate) fn not_within<'a>(
@@ -151,6 +166,19 @@ mod tests {
     fn nothing_and_empty_intervals_cover_nothing() {
         assert_eq!(union_length_ns(vec![]), 0);
         assert_eq!(union(drawn(&[(5, 5), (9, 9)])), vec![]);
+    }
+
+    #[test]
+    fn the_common_time_of_two_lists_is_where_both_are() {
+        // a   0----4    6--8   10--------20
+        // b      3--------7      12-13 15----22      1 + 1 + 1 + 5
+        let a = drawn(&[(0, 4), (6, 8), (10, 20)]);
+        let b = drawn(&[(3, 7), (12, 13), (15, 22)]);
+        assert_eq!(common_length_ns(&a, &b), 8);
+        assert_eq!(common_length_ns(&b, &a), 8);
+        assert_eq!(common_length_ns(&a, &[]), 0);
+        let all = drawn(&[(0, u64::MAX)]);
+        assert_eq!(common_length_ns(&all, &all), u64::MAX);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(crate) mod during;
 pub(crate) mod iterations;
 pub(crate) mod memory;
 pub(crate) mod names;
+pub(crate) mod phases;
 pub(crate) mod sections;
 pub(crate) mod session_runs;
 pub(crate) mod sessions;

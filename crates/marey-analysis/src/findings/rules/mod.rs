@@ -127,13 +127,17 @@ pub(super) mod tests {
             source: StepSource::Reported,
             n_loops: 1,
             per_loop_max: durations.len() as u64,
-            warm_up: figures(&durations[..1]),
+            warm_up: Some(figures(&durations[..1])),
             steady: (durations.len() > 1).then(|| figures(&durations[1..])),
             total_ns: durations.iter().sum(),
             each,
+            not_recorded: 0,
             outliers: vec![],
             timesteps: None,
             frames: None,
+            total_frames: None,
+            frames_per_second: None,
+            loops_per_second: None,
         };
         Diffusion {
             steps: Some(steps),
@@ -176,7 +180,7 @@ pub(super) mod tests {
         let count = crate::stats::float(durations.len() as u64);
         let blocks = Blocks {
             source: StepSource::Reported,
-            warm_up: figures(&durations[..1]),
+            warm_up: Some(figures(&durations[..1])),
             steady: (durations.len() > 1).then(|| figures(&durations[1..])),
             per_second: Some(count * 1e9 / crate::stats::float(end_ns)),
             each,
@@ -185,6 +189,9 @@ pub(super) mod tests {
                 mean: n,
                 max: n,
             }),
+            not_recorded: 0,
+            total_frames: None,
+            frames_per_second: None,
             memory_bytes: None,
             time_to_first_ns: durations.first().copied(),
             between: None,

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use marey::profiling_config::words_of_name;
 use marey::{Attributes, Value};
 
 use crate::findings::longest::longest;
@@ -16,7 +17,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, union};
-use crate::questions::work::{Call, Work, calls, has_phrase, words};
+use crate::questions::work::{Call, Work, calls, has_phrase};
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -26,7 +27,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const HASH: [&str; 5] = ["hash", "digest", "sha256", "fingerprint", "md5"];
+/// Without the digits at their ends: `sha256`, `md5`.
+const HASH: [&str; 5] = ["hash", "digest", "sha", "fingerprint", "md"];
 const TEXT: [&str; 5] = ["prompt", "text", "token", "tokens", "caption"];
 /// Attributes that tell encoders apart that read the same prompt.
 const ENCODER: [&str; 4] = ["encoder", "model", "component", "module"];
@@ -125,7 +127,7 @@ impl<'a> Hashes<'a> {
         let mut hash = None;
         for (name, value) in attributes {
             let (is_hash, is_of_text) = *self.known.entry(name).or_insert_with(|| {
-                let words = words(name);
+                let words = words_of_name(name);
                 (has_phrase(&words, &HASH), has_phrase(&words, &TEXT))
             });
             let is_exact = matches!(value, Value::Text(_) | Value::Int(_));
