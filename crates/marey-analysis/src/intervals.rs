@@ -79,24 +79,14 @@ pub(crate) fn intersection(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     both
 }
 
+/// Length of the time that is in both lists; they are as [`intersection`] takes them.
+pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
+    length_ns(&intersection(a, b))
+}
+
 /// Length of disjoint intervals together.
 pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
     disjoint.iter().map(Interval::length_ns).sum()
-}
-
-/// Length of the time that both cover. Both are as [`union`] returns them. One pass.
-pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
-    let (mut at_a, mut at_b, mut length_ns) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-        let end_ns = x.end_ns.min(y.end_ns);
-        length_ns += end_ns.saturating_sub(x.start_ns.max(y.start_ns));
-        if x.end_ns <= y.end_ns {
-            at_a += 1;
-        } else {
-            at_b += 1;
-        }
-    }
-    length_ns
 }
 
 /// Those of `intervals` that no single one of `covered` contains. Both are in ascending order of start, `covered` as

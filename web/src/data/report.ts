@@ -119,7 +119,7 @@ export type Iterations = {
 // --- phases ---
 
 export type Phases = {
-  /** Call paths of the first two levels, parents before their children, by start. */
+  /** Each row of `sections.tree`. */
   each: Phase[];
   purposes: { purpose: Purpose; covered_ns: number | null; ratio: number | null }[];
 };
@@ -128,7 +128,6 @@ export type Purpose = "load" | "compile" | "warm_up" | "work";
 
 export type Phase = {
   node: NodeId;
-  parent: NodeId | null;
   purpose: Purpose;
   span: Interval | null;
   is_span_exact: boolean;

@@ -11,23 +11,21 @@
 //! load 6, compile 4, work 33 − 4 = 29
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use marey::{Run, profiling_config::Preparation};
 use serde::Serialize;
 
+use super::sections::{SectionRow, Sections};
 use crate::coverage::Coverage;
 use crate::intervals::Interval;
 use crate::records::Records;
 use crate::stats::float;
 
-/// Call paths that begin at the top, or one below it.
-const MAX_DEPTH: u32 = 1;
-
-/// The stages of a run over time.
+/// The call paths of a run over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Phases {
-    /// Call paths of the first two levels, parents before their children, in the order of their starts.
+    /// Each row of [`Sections::tree`], in its order.
     pub each: Vec<Phase>,
     /// Time of each purpose; only those that occur, in the order of [`Purpose`].
     pub purposes: Vec<PurposeTime>,
@@ -36,10 +34,8 @@ pub struct Phases {
 /// One call path over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
-    /// Index into `Run::nodes`; it has a row in [`Sections::tree`](crate::Sections).
+    /// Index into `Run::nodes`.
     pub node: u32,
-    /// `node` of the phase that it is under; `None` at the top level.
-    pub parent: Option<u32>,
     /// What it is for, by its name; otherwise what its parent is for.
     pub purpose: Purpose,
     /// From the start of the first call to the end of the last one, or of the run while calls were open. `None` when no call was
@@ -47,7 +43,7 @@ pub struct Phase {
     pub span: Option<Interval>,
     /// Every call was recorded one by one; otherwise it may have begun earlier and ended later.
     pub is_span_exact: bool,
-    /// Share of the span during which at least one call was open, 0 to 1; `None` where that is not known.
+    /// Share of the span during which at least one call was open, 0 to 1; `None` where that or the span is not known exactly.
     pub busy_ratio: Option<f64>,
 }
 
@@ -77,147 +73,109 @@ pub struct PurposeTime {
     pub ratio: Option<f64>,
 }
 
-/// The phases of a run. Time: one sort of the records at the first two levels and of preparation.
-pub fn phases(run: &Run) -> Phases {
-    let described = Described::new(run);
-    let is_wanted = |node: usize| {
-        let is_high = described.depths[node].is_some_and(|depth| depth <= MAX_DEPTH);
-        is_high || described.own[node].is_some()
-    };
-    let records = Records::new(run, is_wanted);
-    let coverage = Coverage::new(run, &records);
-    let is_used = |node: usize| run.totals[node].count > 0 || !coverage.open(node).is_empty();
-    let phase = |node: usize| Phase::new(run, node, &described, &records, &coverage);
-    let each = (1..run.nodes.len())
-        .filter(|node| described.depths[*node].is_some_and(|depth| depth <= MAX_DEPTH))
-        .filter(|node| is_used(*node))
-        .map(phase)
-        .collect();
+/// The phases of a run. Time: one look at each record, and a sort of those of preparation and of the top level.
+pub fn phases(run: &Run, sections: &Sections) -> Phases {
+    let spans = spans(run);
+    let named = Named::new(run);
+    let phase = |row: &SectionRow| Phase::new(row, run, &named, &spans);
     Phases {
-        each: in_order(each),
-        purposes: purposes(run, &described, &coverage, is_used),
+        each: sections.tree.iter().map(phase).collect(),
+        purposes: purposes(run, sections, &named),
     }
 }
 
-/// What is known of each node by its name and place.
-struct Described {
-    /// 0 at the top level; `None` for the root.
-    depths: Vec<Option<u32>>,
+/// Of each node: from the first start to the last end of its calls, and how many of them were recorded one by one.
+fn spans(run: &Run) -> Vec<(Option<Interval>, u64)> {
+    let mut spans = vec![(None, 0_u64); run.nodes.len()];
+    let mut widen = |node: u32, start_ns: u64, end_ns: u64, n_calls: u64| {
+        let Some((span, n_recorded)) = spans.get_mut(node as usize) else {
+            return;
+        };
+        let known: Interval = span.unwrap_or(Interval { start_ns, end_ns });
+        *span = Some(Interval {
+            start_ns: known.start_ns.min(start_ns),
+            end_ns: known.end_ns.max(end_ns),
+        });
+        *n_recorded += n_calls;
+    };
+    for section in &run.sections {
+        widen(section.node, section.start_ns, section.end_ns, 1);
+    }
+    for open in &run.open {
+        widen(open.node, open.start_ns, run.wall_ns.max(open.start_ns), 0);
+    }
+    spans
+}
+
+/// What the name of each node says.
+struct Named {
     /// By its own name.
     own: Vec<Option<Preparation>>,
     /// By its own name, else as its parent.
     purposes: Vec<Purpose>,
 }
 
-impl Described {
+impl Named {
     fn new(run: &Run) -> Self {
-        let n_nodes = run.nodes.len();
-        let mut found = Self {
-            depths: vec![None; n_nodes],
-            own: vec![None; n_nodes],
-            purposes: vec![Purpose::Work; n_nodes],
+        let mut named = Self {
+            own: vec![None; run.nodes.len()],
+            purposes: vec![Purpose::Work; run.nodes.len()],
         };
         for (id, node) in run.nodes.iter().enumerate().skip(1) {
             let parent = node.parent.map_or(0, |parent| parent as usize);
-            found.depths[id] =
-                Some(found.depths[parent].map_or(0, |depth| depth.saturating_add(1)));
-            found.own[id] = Preparation::of(&node.name);
-            found.purposes[id] = found.own[id].map_or(found.purposes[parent], Purpose::from);
+            named.own[id] = Preparation::of(&node.name);
+            named.purposes[id] = named.own[id].map_or(named.purposes[parent], Purpose::from);
         }
-        found
+        named
     }
 }
 
 impl Phase {
-    fn new(
-        run: &Run,
-        node: usize,
-        described: &Described,
-        records: &Records,
-        coverage: &Coverage<'_>,
-    ) -> Self {
-        let span = span(run, records.of(node), coverage, node);
+    fn new(row: &SectionRow, run: &Run, named: &Named, spans: &[(Option<Interval>, u64)]) -> Self {
+        let (span, n_recorded) = spans[row.node as usize];
+        let is_span_exact = n_recorded >= row.calls.count;
         let length_ns = span.map_or(0, |span| span.length_ns());
-        let covered_ns = coverage.covered_ns(&[node]).filter(|_| length_ns > 0);
+        let busy_ratio = row
+            .share_of_wall_ratio
+            .filter(|_| is_span_exact && length_ns > 0)
+            .map(|share| (share * float(run.wall_ns) / float(length_ns)).min(1.0));
         Self {
-            node: u32::try_from(node).unwrap_or(u32::MAX),
-            parent: run.nodes[node].parent.filter(|parent| *parent > 0),
-            purpose: described.purposes[node],
+            node: row.node,
+            purpose: named.purposes[row.node as usize],
             span,
-            is_span_exact: records.is_complete(&[node]),
-            busy_ratio: covered_ns
-                .filter(|_| records.is_complete(&[node]))
-                .map(|covered_ns| (float(covered_ns) / float(length_ns)).min(1.0)),
+            is_span_exact,
+            busy_ratio,
         }
     }
 }
 
-/// From the first start to the last end of all calls.
-fn span(
-    run: &Run,
-    recorded: &[Interval],
-    coverage: &Coverage<'_>,
-    node: usize,
-) -> Option<Interval> {
-    let open = coverage.open(node);
-    let first = recorded.first().map(|call| call.start_ns);
-    let start_ns = open.iter().map(|open| open.start_ns).chain(first).min()?;
-    let last = recorded.iter().map(|call| call.end_ns).max();
-    let until = (!open.is_empty()).then_some(run.wall_ns);
-    let end_ns = last.max(until).unwrap_or(start_ns).max(start_ns);
-    Some(Interval { start_ns, end_ns })
-}
-
-/// Parents before their children, by start; what has no start stands last.
-fn in_order(each: Vec<Phase>) -> Vec<Phase> {
-    let key = |phase: &Phase| {
-        (
-            phase.span.map_or(u64::MAX, |span| span.start_ns),
-            phase.node,
-        )
-    };
-    let (mut top, below): (Vec<Phase>, Vec<Phase>) =
-        each.into_iter().partition(|phase| phase.parent.is_none());
-    let mut children: BTreeMap<Option<u32>, Vec<Phase>> = BTreeMap::new();
-    for phase in below {
-        children.entry(phase.parent).or_default().push(phase);
-    }
-    top.sort_by_key(key);
-    let with_children = top.into_iter().flat_map(|phase| {
-        let mut under = children.remove(&Some(phase.node)).unwrap_or_default();
-        under.sort_by_key(key);
-        std::iter::once(phase).chain(under)
-    });
-    with_children.collect()
-}
-
-fn purposes(
-    run: &Run,
-    described: &Described,
-    coverage: &Coverage<'_>,
-    is_used: impl Fn(usize) -> bool,
-) -> Vec<PurposeTime> {
-    let used: Vec<usize> = (1..run.nodes.len()).filter(|node| is_used(*node)).collect();
-    let of = |is_meant: &dyn Fn(usize) -> bool| -> Vec<usize> {
-        used.iter()
+fn purposes(run: &Run, sections: &Sections, named: &Named) -> Vec<PurposeTime> {
+    let used: BTreeSet<usize> = sections.tree.iter().map(|row| row.node as usize).collect();
+    let is_top = |node: usize| run.nodes[node].parent == Some(0);
+    let is_wanted = |node: usize| is_top(node) || named.own[node].is_some();
+    let records = Records::new(run, |node| node > 0 && is_wanted(node));
+    let coverage = Coverage::new(run, &records);
+    let covered_ns = |is_meant: &dyn Fn(usize) -> bool| {
+        let nodes: Vec<usize> = used
+            .iter()
             .copied()
             .filter(|node| is_meant(*node))
-            .collect()
+            .collect();
+        coverage.covered_ns(&nodes)
     };
-    let preparing = of(&|node| described.own[node].is_some());
     let mut found: Vec<(Purpose, Option<u64>)> = Vec::new();
     for preparation in [Preparation::Load, Preparation::Compile, Preparation::WarmUp] {
-        let nodes = of(&|node| described.own[node] == Some(preparation));
-        if !nodes.is_empty() {
-            found.push((preparation.into(), coverage.covered_ns(&nodes)));
+        let is_meant = |node: usize| named.own[node] == Some(preparation);
+        if used.iter().any(|node| is_meant(*node)) {
+            found.push((preparation.into(), covered_ns(&is_meant)));
         }
     }
     if used
         .iter()
-        .any(|node| described.purposes[*node] == Purpose::Work)
+        .any(|node| named.purposes[*node] == Purpose::Work)
     {
-        let all = of(&|node| described.depths[node] == Some(0) || described.own[node].is_some());
-        let (all_ns, preparing_ns) = (coverage.covered_ns(&all), coverage.covered_ns(&preparing));
+        let all_ns = covered_ns(&is_wanted);
+        let preparing_ns = covered_ns(&|node| named.own[node].is_some());
         let work_ns = all_ns
             .zip(preparing_ns)
             .map(|(all, part)| all.saturating_sub(part));
@@ -247,7 +205,12 @@ impl From<Preparation> for Purpose {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sections;
     use marey::RunBuilder;
+
+    fn answer(run: &Run) -> Phases {
+        phases(run, &sections(run))
+    }
 
     const fn span(start_ns: u64, end_ns: u64) -> Interval {
         Interval { start_ns, end_ns }
@@ -271,29 +234,32 @@ mod tests {
     }
 
     #[test]
-    fn phases_stand_in_the_order_of_their_starts_with_what_is_under_them() {
+    fn each_call_path_lasts_from_its_first_start_to_its_last_end() {
         let run = drawn();
-        let found = phases(&run);
+        let found = answer(&run);
         let shown: Vec<_> = found
             .each
             .iter()
             .map(|p| (run.nodes[p.node as usize].name.as_str(), p.purpose, p.span))
             .collect();
+        // As in the tree: the longest first.
         let expected = [
+            ("generate", Purpose::Work, Some(span(7, 40))),
+            ("step", Purpose::Work, Some(span(11, 39))),
+            ("attention", Purpose::Work, Some(span(11, 36))),
+            ("compile", Purpose::Compile, Some(span(7, 11))),
             ("load", Purpose::Load, Some(span(0, 6))),
             ("weights", Purpose::Load, Some(span(1, 4))),
-            ("generate", Purpose::Work, Some(span(7, 40))),
-            ("compile", Purpose::Compile, Some(span(7, 11))),
-            ("step", Purpose::Work, Some(span(11, 39))),
         ];
         assert_eq!(shown, expected);
-        assert_eq!(found.each[4].busy_ratio, Some(16.0 / 28.0));
+        assert_eq!(found.each[0].busy_ratio, Some(1.0));
+        assert_eq!(found.each[1].busy_ratio, Some(16.0 / 28.0));
         assert!(found.each.iter().all(|phase| phase.is_span_exact));
     }
 
     #[test]
     fn work_is_counted_without_the_preparation_within() {
-        let times: Vec<_> = phases(&drawn())
+        let times: Vec<_> = answer(&drawn())
             .purposes
             .iter()
             .map(|p| (p.purpose, p.covered_ns, p.ratio))
@@ -317,7 +283,7 @@ mod tests {
             node: 1,
             start_ns: 12,
         });
-        let found = phases(&run);
+        let found = answer(&run);
         assert_eq!(found.each[0].span, Some(span(5, 20)));
         assert_eq!(found.each[0].busy_ratio, Some(12.0 / 15.0));
     }
@@ -329,18 +295,18 @@ mod tests {
             .section("generate", 11, 15, |_| {})
             .finish(20);
         run.sections.truncate(1);
-        let found = phases(&run);
+        let found = answer(&run);
         let phase = &found.each[0];
         assert_eq!((phase.span, phase.is_span_exact), (Some(span(5, 9)), false));
         assert_eq!(phase.busy_ratio, None);
         run.sections.clear();
-        assert_eq!(phases(&run).each[0].span, None);
+        assert_eq!(answer(&run).each[0].span, None);
     }
 
     #[test]
     fn an_empty_run_and_one_of_no_length_have_no_shares() {
-        assert_eq!(phases(&RunBuilder::new().finish(0)), Phases::default());
-        let found = phases(&RunBuilder::new().section("load", 0, 0, |_| {}).finish(0));
+        assert_eq!(answer(&RunBuilder::new().finish(0)), Phases::default());
+        let found = answer(&RunBuilder::new().section("load", 0, 0, |_| {}).finish(0));
         assert_eq!(found.each[0].busy_ratio, None);
         assert_eq!(found.purposes[0].ratio, None);
     }

@@ -177,12 +177,15 @@ fn steps(report: &Report) -> Option<String> {
     let steps = found.steps.as_ref();
     let blocks = found.blocks.as_ref();
     for (what, times) in [
-        ("first step", steps.map(|steps| &steps.warm_up)),
+        ("first step", steps.and_then(|steps| steps.warm_up.as_ref())),
         (
             "steps after it",
             steps.and_then(|steps| steps.steady.as_ref()),
         ),
-        ("first block", blocks.map(|blocks| &blocks.warm_up)),
+        (
+            "first block",
+            blocks.and_then(|blocks| blocks.warm_up.as_ref()),
+        ),
         (
             "blocks after it",
             blocks.and_then(|blocks| blocks.steady.as_ref()),

@@ -101,7 +101,7 @@ impl Report {
         Self {
             run: RunFacts::new(run),
             status: RunStatus::new(&run.status),
-            phases: marey_analysis::phases(run),
+            phases: marey_analysis::phases(run, &sections),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),
             activity: Activity::new(run, &sections, &iterations, memory.as_ref()),

@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn blocks_of_twelve_frames_are_large() {
         let run = RunBuilder::new().finish(100);
-        let Outcome::Found(found) = check_made(&RULE, &run, &blocks(&[20, 20], Some(12.0))) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &blocks(&[20, 20], Some(12))) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "Blocks have 12 latent frames on average");
@@ -100,7 +100,7 @@ mod tests {
     fn a_viewer_makes_it_matter_more() {
         let delivery = Generation::Streaming(StreamingEvent::default());
         let run = RunBuilder::new().generation(20, None, delivery).finish(100);
-        let Outcome::Found(found) = check_made(&RULE, &run, &blocks(&[20, 20], Some(12.0))) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &blocks(&[20, 20], Some(12))) else {
             panic!("not found");
         };
         assert_eq!(found[0].severity, Severity::Medium);
@@ -111,7 +111,7 @@ mod tests {
         let run = RunBuilder::new().finish(100);
         let expected = Outcome::Passed("8 latent frames on average".into());
         assert_eq!(
-            check_made(&RULE, &run, &blocks(&[20, 20], Some(8.0))),
+            check_made(&RULE, &run, &blocks(&[20, 20], Some(8))),
             expected
         );
     }

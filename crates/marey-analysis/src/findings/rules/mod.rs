@@ -54,40 +54,94 @@ pub const RULES: &[Rule] = &[
     synchronisation_points::RULE,
     launch_bound::RULE,
     eager_attention::RULE,
-    late_compile::RULE,
     cache_never_hits::RULE,
     cache_memory_for_nothing::RULE,
     strict_threshold::RULE,
-    repeated_encoding::RULE,
-    needless_offload::RULE,
+    late_compile::RULE,
     rank_skew::RULE,
+    needless_offload::RULE,
+    repeated_encoding::RULE,
 ];
 
 #[cfg(test)]
 pub(super) mod tests {
     use std::collections::BTreeSet;
 
-    use marey::Run;
+    use marey::{BlockComputation, DiffusionStep, Generation, Run, RunBuilder};
 
     use super::*;
+    use crate::Diffusion;
     use crate::findings::{Facts, Finding, Outcome, Thresholds};
-    use crate::{BlockPoint, Blocks, Diffusion, Durations, Spread, StepPoint, StepSource, Steps};
-
-    /// What a rule says of a run.
-    pub(crate) fn check_run(rule: &Rule, run: &Run) -> Outcome {
-        check_with(
-            rule,
-            run,
-            crate::diffusion(run, &Thresholds::of(run)).as_ref(),
-        )
-    }
 
     /// What a rule says of a run whose diffusion was analysed so.
     pub(crate) fn check_made(rule: &Rule, run: &Run, diffusion: &Diffusion) -> Outcome {
-        check_with(rule, run, Some(diffusion))
+        check_diffusion(rule, run, Some(diffusion))
     }
 
-    fn check_with(rule: &Rule, run: &Run, diffusion: Option<&Diffusion>) -> Outcome {
+    /// What a run says that reported these denoising steps, from start to end.
+    pub(crate) fn steps_at(times: &[(u64, u64)]) -> Diffusion {
+        let mut builder = RunBuilder::new();
+        for (step, (start_ns, end_ns)) in (0..).zip(times) {
+            let report = DiffusionStep {
+                step: Some(step),
+                computation_ns: Some(end_ns - start_ns),
+                ..DiffusionStep::default()
+            };
+            builder = builder.generation(*end_ns, None, Generation::Step(report));
+        }
+        made_by(builder)
+    }
+
+    /// The same for steps that follow one another from `start_ns` on.
+    pub(crate) fn steps(start_ns: u64, durations: &[u64]) -> Diffusion {
+        let mut end_ns = start_ns;
+        let times = durations.iter().map(|duration_ns| {
+            end_ns += duration_ns;
+            (end_ns - duration_ns, end_ns)
+        });
+        steps_at(&times.collect::<Vec<_>>())
+    }
+
+    /// What a run says that reported these blocks, which follow one another from 0 on, all with as many latent frames.
+    pub(crate) fn blocks(durations: &[u64], frames: Option<u64>) -> Diffusion {
+        let (mut builder, mut end_ns) = (RunBuilder::new(), 0);
+        for (index, duration_ns) in (0..).zip(durations) {
+            end_ns += duration_ns;
+            let report = BlockComputation {
+                index: Some(index),
+                size: frames,
+                computation_ns: Some(*duration_ns),
+                ..BlockComputation::default()
+            };
+            builder = builder.generation(end_ns, None, Generation::Block(report));
+        }
+        made_by(builder)
+    }
+
+    fn made_by(builder: RunBuilder) -> Diffusion {
+        crate::diffusion(&builder.finish(u64::MAX), &Thresholds::default()).unwrap()
+    }
+
+    /// The only finding of an outcome.
+    pub(crate) fn only(outcome: Outcome) -> Finding {
+        match outcome {
+            Outcome::Found(mut found) if found.len() == 1 => found.remove(0),
+            other => panic!("not one finding: {other:?}"),
+        }
+    }
+
+    /// What a rule says of a run.
+    pub(crate) fn check_run(rule: &Rule, run: &Run) -> Outcome {
+        let diffusion = crate::diffusion(run, &Thresholds::of(run));
+        check_diffusion(rule, run, diffusion.as_ref())
+    }
+
+    /// What a rule says of a run whose diffusion answers are given.
+    pub(crate) fn check_diffusion(
+        rule: &Rule,
+        run: &Run,
+        diffusion: Option<&Diffusion>,
+    ) -> Outcome {
         let limits = Thresholds::of(run);
         let sections = crate::sections(run);
         let iterations = crate::iterations(run);
@@ -107,109 +161,6 @@ pub(super) mod tests {
             thresholds: &limits,
         };
         (rule.check)(&facts)
-    }
-
-    /// Steps of one generation that follow one another from `start_ns` on; the first is the warm-up.
-    pub(crate) fn steps(start_ns: u64, durations: &[u64]) -> Diffusion {
-        let mut end_ns = start_ns;
-        let mut each = Vec::new();
-        for (step, duration_ns) in (0..).zip(durations) {
-            end_ns += duration_ns;
-            each.push(StepPoint {
-                end_ns,
-                duration_ns: Some(*duration_ns),
-                step,
-                is_warm_up: step == 0,
-                ..StepPoint::default()
-            });
-        }
-        let steps = Steps {
-            source: StepSource::Reported,
-            n_loops: 1,
-            per_loop_max: durations.len() as u64,
-            warm_up: Some(figures(&durations[..1])),
-            steady: (durations.len() > 1).then(|| figures(&durations[1..])),
-            total_ns: durations.iter().sum(),
-            each,
-            not_recorded: 0,
-            outliers: vec![],
-            timesteps: None,
-            frames: None,
-            total_frames: None,
-            frames_per_second: None,
-            loops_per_second: None,
-        };
-        Diffusion {
-            steps: Some(steps),
-            ..Diffusion::default()
-        }
-    }
-
-    /// Steps of one generation from start to end, which may lie apart; the first is the warm-up.
-    pub(crate) fn steps_at(times: &[(u64, u64)]) -> Diffusion {
-        let durations: Vec<u64> = times.iter().map(|(from, to)| to - from).collect();
-        let mut diffusion = steps(0, &durations);
-        let each = diffusion.steps.iter_mut().flat_map(|steps| &mut steps.each);
-        for (step, (_, end_ns)) in each.zip(times) {
-            step.end_ns = *end_ns;
-        }
-        diffusion
-    }
-
-    /// The only finding of an outcome.
-    pub(crate) fn only(outcome: Outcome) -> Finding {
-        match outcome {
-            Outcome::Found(mut found) if found.len() == 1 => found.remove(0),
-            other => panic!("not one finding: {other:?}"),
-        }
-    }
-
-    /// Blocks that follow one another from 0 on, all with as many latent frames.
-    pub(crate) fn blocks(durations: &[u64], frames: Option<f64>) -> Diffusion {
-        let mut end_ns = 0;
-        let mut each = Vec::new();
-        for (index, duration_ns) in (0..).zip(durations) {
-            end_ns += duration_ns;
-            each.push(BlockPoint {
-                end_ns,
-                duration_ns: Some(*duration_ns),
-                index,
-                ..BlockPoint::default()
-            });
-        }
-        let count = crate::stats::float(durations.len() as u64);
-        let blocks = Blocks {
-            source: StepSource::Reported,
-            warm_up: Some(figures(&durations[..1])),
-            steady: (durations.len() > 1).then(|| figures(&durations[1..])),
-            per_second: Some(count * 1e9 / crate::stats::float(end_ns)),
-            each,
-            frames: frames.map(|n| Spread {
-                min: n,
-                mean: n,
-                max: n,
-            }),
-            not_recorded: 0,
-            total_frames: None,
-            frames_per_second: None,
-            memory_bytes: None,
-            time_to_first_ns: durations.first().copied(),
-            between: None,
-            jitter_ns: None,
-        };
-        Diffusion {
-            blocks: Some(blocks),
-            ..Diffusion::default()
-        }
-    }
-
-    fn figures(durations: &[u64]) -> Durations {
-        Durations {
-            count: durations.len() as u64,
-            total_ns: durations.iter().sum(),
-            mean_ns: crate::mean(durations).unwrap(),
-            ..Durations::default()
-        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ mod tests {
 
     /// A first block of 1 s, then two of 800 ms: 3 in 2.6 s, 1.15 a second.
     fn slow() -> Diffusion {
-        blocks(&[SECOND, SECOND / 5 * 4, SECOND / 5 * 4], Some(3.0))
+        blocks(&[SECOND, SECOND / 5 * 4, SECOND / 5 * 4], Some(3))
     }
 
     #[test]
