@@ -99,7 +99,7 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
         saving: Some(Saving::of_time(
             Some(late_ns),
             late_ns,
-            "All of it: with shapes that stay the same nothing is compiled again.",
+            "all of it: with shapes that stay the same nothing is compiled again",
         )),
         confidence: Confidence::High,
     }

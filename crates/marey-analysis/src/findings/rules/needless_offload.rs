@@ -184,7 +184,7 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
         saving: Some(Saving::of_time(
             Some(moves_ns),
             moves_ns,
-            "All sections that are named as offloading, on the main thread.",
+            "all sections that are named as offloading, on the main thread",
         )),
         confidence: Confidence::Medium,
     }

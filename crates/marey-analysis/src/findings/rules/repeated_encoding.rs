@@ -177,7 +177,7 @@ fn finding(
         saving: Some(Saving::of_time(
             Some(repeated_ns),
             repeated_ns,
-            "Every encoding after the first of the same hash, by the same section and encoder.",
+            "every encoding after the first of the same hash, by the same section and encoder",
         )),
         confidence: Confidence::High,
     }

@@ -150,8 +150,8 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             Saving::of_time(
                 estimate_ns,
                 steps_ns,
-                "The median computed step less the median cached one for each near miss, at most the steps in which they lie; \
-                 scores after a hit would differ.",
+                "the median computed step less the median cached one for each near miss, at most the steps in which they lie; \
+                 scores after a hit would differ",
             )
         }),
         confidence: Confidence::Medium,
