@@ -20,7 +20,7 @@ mod metrics;
 mod text;
 
 pub use cache_markdown::cache_markdown;
-pub use html::html_report;
+pub use html::{html_comparison, html_report};
 pub use json::{profiling_report, raw_profiling_data};
 pub use markdown::markdown_report;
 pub use memory_log::memory_log;

@@ -4,6 +4,7 @@
 //! cut, and the timeline, whose slices are columns of bytes.
 
 mod bounded;
+mod comparison;
 mod page;
 mod projection;
 mod timeline;
@@ -12,6 +13,7 @@ use marey::Run;
 use serde::Serialize;
 
 use crate::model::Report;
+pub use comparison::html_comparison;
 use timeline::{MAX_SLICES, Timeline};
 
 /// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one.
