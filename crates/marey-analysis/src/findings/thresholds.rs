@@ -97,7 +97,7 @@ thresholds! {
     /// Share of the time of all reported layers, above which a layer is a bottleneck
     layer_ratio = 0.3;
     /// Mean share of the time in which a GPU works, below which it is idle beside others
-    idle_gpu_ratio = 0.1;
+    unused_gpu_ratio = 0.1;
     /// Share of a source's highest reading, above which memory that a finished stage keeps matters
     kept_memory_ratio = 0.2;
     /// Share of what the allocator holds that no tensor ever used, above which it is fragmented

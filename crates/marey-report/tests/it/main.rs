@@ -2,6 +2,7 @@
 
 mod escaping;
 mod example;
+mod findings;
 mod json;
 mod machine;
 mod markdown;

@@ -51,7 +51,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
             "not every GPU was read often enough; lower gpu_monitor_interval".into(),
         );
     };
-    let limit = facts.thresholds.idle_gpu_ratio;
+    let limit = facts.thresholds.unused_gpu_ratio;
     let n_idle = means.iter().filter(|mean| **mean < limit).count();
     let n_working = means.len() - n_idle;
     if n_working == 0 || n_idle < n_working {
@@ -92,7 +92,7 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
             None,
             time_ns.saturating_sub(left_ns),
             format!(
-                "at most {} of the time looked at: evenly split among all {n_gpus}, with nothing to exchange",
+                "{} of the time looked at, if work were split evenly among all {n_gpus} with nothing to exchange",
                 percent(float(time_ns - left_ns.min(time_ns)) / float(time_ns).max(1.0))
             ),
         )),
@@ -103,7 +103,7 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps};
+    use crate::findings::rules::tests::{check_made, check_run, steps_from};
     use marey::{Run, RunBuilder, SeriesInfo, Unit};
 
     fn run(gpus: &[[f64; 3]]) -> Run {
@@ -121,7 +121,7 @@ mod tests {
         let idle = [0.0, 0.02, 0.0];
         let run = run(&[[0.9, 0.95, 0.9], idle, idle, idle]);
         // Steps from 10 to 90.
-        let Outcome::Found(found) = check_made(&RULE, &run, &steps(10, &[40, 40])) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &steps_from(10, &[40, 40])) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "1 of 4 GPUs worked; the others were idle");

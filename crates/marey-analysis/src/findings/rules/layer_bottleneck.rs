@@ -115,7 +115,7 @@ fn finding(facts: &Facts<'_>, name: &str, layer: &Layer, share: f64, limit: f64)
         saving: Some(Saving::of_time(
             None,
             total_ns.min(facts.run.wall_ns),
-            "at most its own time, if it took none at all",
+            "its own time, if it took none at all",
         )),
         // Layers may lie within one another: then shares count time twice.
         confidence: Confidence::Medium,

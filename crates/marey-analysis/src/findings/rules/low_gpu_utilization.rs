@@ -93,7 +93,7 @@ fn finding(busiest: &During, steps: &[Interval], limit: f64) -> Finding {
         saving: Some(Saving::of_time(
             None,
             idle_ns,
-            "at most the time of steps in which no kernel ran; how much of that can go was not measured",
+            "the time of steps in which no kernel ran; how much of that can go was not measured",
         )),
         // Readings say that nothing ran, not why.
         confidence: Confidence::Medium,
@@ -103,7 +103,7 @@ fn finding(busiest: &During, steps: &[Interval], limit: f64) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps};
+    use crate::findings::rules::tests::{check_made, check_run, steps_from};
     use marey::{Run, RunBuilder, SeriesInfo, Unit};
 
     /// Loading up to 20, then steps of 10 each: warm-up, and four more from 30 to 70.
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_works_40_percent_of_its_steps_is_found_with_the_time_that_it_idled() {
-        let made = steps(20, &[10, 10, 10, 10, 10]);
+        let made = steps_from(20, &[10, 10, 10, 10, 10]);
         let Outcome::Found(found) = check_made(&RULE, &run([0.3, 0.4, 0.6, 0.3]), &made) else {
             panic!("not found");
         };
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_works_half_of_its_steps_is_not_below_the_limit() {
-        let made = steps(20, &[10, 10, 10, 10, 10]);
+        let made = steps_from(20, &[10, 10, 10, 10, 10]);
         let expected = Outcome::Passed("it worked 50 % of the time of steps".into());
         assert_eq!(
             check_made(&RULE, &run([0.25, 0.75, 0.5, 0.5]), &made),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn loading_alone_is_no_low_utilisation() {
-        let made = steps(20, &[10, 10, 10, 10, 10]);
+        let made = steps_from(20, &[10, 10, 10, 10, 10]);
         let found = check_made(&RULE, &run([1.0; 4]), &made);
         assert!(matches!(found, Outcome::Passed(_)), "{found:?}");
     }
@@ -169,10 +169,10 @@ mod tests {
     fn without_steps_or_readings_nobody_can_tell() {
         let without_steps = check_run(&RULE, &run([0.1; 4]));
         assert!(matches!(without_steps, Outcome::Unknown(_)));
-        let made = steps(20, &[10, 10, 10]);
+        let made = steps_from(20, &[10, 10, 10]);
         let unread = check_made(&RULE, &RunBuilder::new().finish(100), &made);
         assert!(matches!(unread, Outcome::Unknown(_)));
-        let short = steps(20, &[1, 1]);
+        let short = steps_from(20, &[1, 1]);
         let too_few = check_made(&RULE, &run([0.1; 4]), &short);
         assert!(matches!(too_few, Outcome::Unknown(_)), "{too_few:?}");
     }

@@ -74,7 +74,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
                 estimate_ns.map(|ns| ns.min(step_ns)),
                 step_ns,
                 format!(
-                    "the steps beyond {} of each generation, at the mean of the steps after the first; at most all time of steps",
+                    "the steps beyond {} of each generation, at the mean of the steps after the first; the bound is all time of steps",
                     short(limit)
                 ),
             )
@@ -115,7 +115,7 @@ fn long_loops(steps: &Steps, limit: f64) -> Vec<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps};
+    use crate::findings::rules::tests::{check_made, check_run, steps_from};
     use marey::RunBuilder;
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
         // One of 40, then 49 of 10: 530 in all.
         let mut durations = vec![40];
         durations.extend([10; 49]);
-        let Outcome::Found(found) = check_made(&RULE, &run, &steps(0, &durations)) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &steps_from(0, &durations)) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "A generation took 50 denoising steps");
@@ -141,7 +141,7 @@ mod tests {
     fn thirty_steps_are_not_more_than_thirty() {
         let run = RunBuilder::new().finish(600);
         let expected = Outcome::Passed("at most 30 steps".into());
-        assert_eq!(check_made(&RULE, &run, &steps(0, &[10; 30])), expected);
+        assert_eq!(check_made(&RULE, &run, &steps_from(0, &[10; 30])), expected);
     }
 
     #[test]

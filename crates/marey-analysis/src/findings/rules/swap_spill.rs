@@ -91,7 +91,7 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
             Saving::of_time(
                 None,
                 moving_ns,
-                "at most the time between readings in which pages moved; the program may have worked meanwhile",
+                "the time between readings in which pages moved; the program may have worked meanwhile",
             )
         }),
         intervals: longest(moving.into_iter()),

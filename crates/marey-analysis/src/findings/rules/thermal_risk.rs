@@ -99,7 +99,7 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
             Saving::of_time(
                 None,
                 ns as u64,
-                "at most the time in which clocks were held down for heat; how much slower it went was not measured",
+                "the time in which clocks were held down for heat; how much slower it went was not measured",
             )
         }),
         confidence: Confidence::High,
