@@ -125,7 +125,7 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
         evidence,
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_memory(of.held_bytes, "at most the most that it held")),
+        saving: Some(Saving::of_memory(of.held_bytes, "the most that it held")),
         confidence: Confidence::High,
     }
 }

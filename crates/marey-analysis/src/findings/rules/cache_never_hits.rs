@@ -95,7 +95,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
         intervals: longest(steps.into_iter()),
         node: None,
         saving: (steps_ns > 0).then(|| {
-            Saving::of_time(None, steps_ns, "at most the steps in which it was asked in vain")
+            Saving::of_time(None, steps_ns, "the steps in which it was asked in vain")
         }),
         confidence: Confidence::High,
     }

@@ -164,7 +164,7 @@ fn finding(
         saving: Some(Saving::of_time(
             None,
             eager_ns,
-            "at most these sections; how much faster a fused kernel is depends on the length of the sequence",
+            "these sections; how much faster a fused kernel is depends on the length of the sequence",
         )),
         confidence: if is_said {
             Confidence::High

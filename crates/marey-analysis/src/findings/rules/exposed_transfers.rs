@@ -155,7 +155,7 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
         saving: Some(Saving::of_time(
             None,
             exposed_ns.min(rest_ns),
-            "at most these moves, and no more than the time that is left to hide them behind",
+            "these moves, and no more than the time that is left to hide them behind",
         )),
         confidence: exposed.confidence,
     }

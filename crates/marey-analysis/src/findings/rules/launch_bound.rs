@@ -82,7 +82,7 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
         saving: Some(Saving::of_time(
             None,
             idle_ns,
-            "at most the part of the steps in which the GPU did not work: they cannot be shorter than its work",
+            "the part of the steps in which the GPU did not work: they cannot be shorter than its work",
         )),
         confidence: if cores > SEVERAL_THREADS {
             Confidence::Low

@@ -136,7 +136,7 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
         saving: Some(Saving::of_time(
             None,
             waited_ns,
-            "at most the time above the shortest call of each collective, which stands for the transfer itself",
+            "the time above the shortest call of each collective, which stands for the transfer itself",
         )),
         // Calls that move more also take longer.
         confidence: if judged.iter().all(|w| w.is_barrier) {

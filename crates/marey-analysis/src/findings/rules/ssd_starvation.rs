@@ -238,7 +238,7 @@ fn saving(starved: &Starved<'_>, stage_ns: u64) -> (Saving, u64) {
         Some(_) => {
             "the stage without what the same bytes would take at the best rate that this run read elsewhere, at most that or the time waited"
         }
-        None => "at most the time waited: what could be read ahead or kept in memory is not known",
+        None => "the time waited: what could be read ahead or kept in memory is not known",
     };
     (Saving::of_time(beyond_ns, at_most_ns, how), at_most_ns)
 }

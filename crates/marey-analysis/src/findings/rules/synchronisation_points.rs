@@ -120,7 +120,7 @@ fn of_names(
         saving: Some(Saving::of_time(
             None,
             waited_ns,
-            "at most the time waited; where the device is the slower one, the wait moves to the end of the loop instead",
+            "the time waited; where the device is the slower one, the wait moves to the end of the loop instead",
         )),
         confidence: Confidence::Medium,
     })
