@@ -179,6 +179,10 @@ pub enum FigureUnit {
     Celsius,
     /// Watts.
     Watts,
+    /// Joules.
+    Joules,
+    /// Hertz.
+    Hertz,
     /// A score or another number without a unit.
     Number,
 }
