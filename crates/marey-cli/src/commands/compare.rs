@@ -76,8 +76,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
         .map(|fail_on| fail_on.judge(&report.comparison))
         .collect();
     let report = report.judged(met);
-    show(arguments, &comparison(&report, arguments.format), console)?;
     criterion::check_names(&arguments.fail_on, &report.comparison)?;
+    show(arguments, &comparison(&report, arguments.format), console)?;
     Ok(if report.is_passed() {
         Exit::SUCCESS
     } else {

@@ -3,7 +3,7 @@
 use marey_analysis::compare::Difference;
 
 /// Characters of a value that are shown.
-const MAX_CHARS: usize = 60;
+const MAX_CHARS: usize = 40;
 /// Words before a difference that tell where it is.
 const CONTEXT: usize = 1;
 
@@ -27,16 +27,26 @@ pub(crate) fn values(difference: &Difference) -> [String; 2] {
 }
 
 fn between(words: &[&str], front: usize, back: usize) -> String {
-    let mut shown = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     if front > 0 {
-        shown.push("…");
+        shown.push("…".into());
     }
     let end = words.len().saturating_sub(back).max(front);
-    shown.extend_from_slice(&words[front..end]);
+    shown.extend(words[front..end].iter().map(|word| ending(word)));
     if end < words.len() {
-        shown.push("…");
+        shown.push("…".into());
     }
     shown.join(" ")
+}
+
+/// A long path differs from another at its end, mostly.
+fn ending(word: &str) -> String {
+    let n = word.chars().count();
+    if n <= MAX_CHARS {
+        return word.to_owned();
+    }
+    let end = word.chars().skip(n - MAX_CHARS);
+    std::iter::once('…').chain(end).collect()
 }
 
 #[cfg(test)]
@@ -70,6 +80,15 @@ mod tests {
         let longer = command("50") + " --fast";
         let found = shown(&command("50"), &longer);
         assert_eq!(found, ["… 7", "… 7 --fast"]);
+    }
+
+    #[test]
+    fn of_a_long_word_the_end_is_shown() {
+        let program = "/a/very/long/path/to/where/it/lies/in/this/place/generate";
+        let found = shown(&format!("{program} 1"), &format!("{program} 2"));
+        let end = "here/it/lies/in/this/place/generate";
+        assert!(found[0].ends_with(&format!("{end} 1")) && found[0].starts_with('…'));
+        assert!(found[1].chars().count() < 45, "{}", found[1]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use marey_analysis::compare::{Comparison, Headline, HeadlineFigure, Verdict};
 
 use super::figure::{change as change_text, figure};
 use super::model::ComparisonReport;
-use super::words::{label, loud_verdict, measured, subject};
+use super::words::{label, loud_verdict, measured, subject, verdict};
 use crate::quantity::known;
 
 /// Lines of a headline at most; everything stands in the tables.
@@ -82,11 +82,19 @@ pub(crate) fn text(
     if parts.is_empty() {
         return headline.what.to_owned();
     }
-    format!("{}: {}", headline.what, parts.join("; "))
+    let parts = parts.join("; ");
+    // A section that is new says so by its verdict.
+    if headline.what == verdict(headline.verdict) {
+        return parts;
+    }
+    format!("{}: {parts}", headline.what)
 }
 
 fn figures(comparison: &Comparison, part: &HeadlineFigure) -> String {
     let side = |value: Option<f64>| known(value, |value| figure(value, part.unit));
+    if part.baseline == part.candidate {
+        return side(part.baseline);
+    }
     let mut measures = comparison.measures.iter();
     let measure = measures.find(|m| m.kind == part.kind && m.subject == part.subject);
     let change = measure.and_then(|measure| measure.change.as_ref());

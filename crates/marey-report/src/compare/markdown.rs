@@ -25,7 +25,7 @@ pub fn comparison_markdown(report: &ComparisonReport) -> String {
         "New, gone and renamed sections",
         other_names(&report.comparison.sections),
     ));
-    parts.extend(folded("What did not change", unchanged(report)));
+    parts.extend(folded("Everything else", unchanged(report)));
     parts.extend(folded("What could not be told", not_told(report)));
     parts.extend(folded(
         "What was compared, and how it was decided",

@@ -143,12 +143,12 @@ impl Decided {
                 "{} against {} runs, each a sample",
                 self.n_baseline, self.n_candidate
             ),
-            Basis::Calls => "single runs, each call or turn a sample; what differs between any two runs of one program cannot be seen".into(),
+            Basis::Calls => "single runs, each call or turn a sample".into(),
             Basis::SingleValues => "one value on each side".into(),
         };
-        let tests = counted(self.n_tests, "Mann-Whitney test", "Mann-Whitney tests");
         format!(
-            "{samples}; {tests}, corrected for their number (Holm) to {} false alarms in a whole comparison; 95 % intervals by bootstrap; changes of time below {} are the same",
+            "{samples}; {} by Mann-Whitney, corrected (Holm) for {} false alarms overall; 95 % bootstrap intervals; changes of time below {} are the same",
+            counted(self.n_tests, "test", "tests"),
             percent(self.alpha),
             percent(self.min_change_ratio)
         )
@@ -164,10 +164,15 @@ impl Decided {
 }
 
 impl ComparedSide {
-    /// How many runs there are, of when, and how whole they are; one line. Texts of the user pass through `shown`.
+    /// Repeats of one program in a line: how many, of when, and how whole they are. Texts of the user pass through `shown`.
     pub(crate) fn text(&self, shown: impl Fn(&str) -> String) -> String {
+        self.text_of("repeated runs", shown)
+    }
+
+    /// The same, for runs that are called so.
+    pub(crate) fn text_of(&self, several: &str, shown: impl Fn(&str) -> String) -> String {
         let n = self.runs.len() as u64;
-        let mut parts = vec![counted(n, "run", "repeated runs")];
+        let mut parts = vec![counted(n, "run", several)];
         parts.extend(self.when());
         let others: u64 = self.runs.iter().map(|run| run.n_others).sum();
         if others > 0 {

@@ -43,16 +43,11 @@ fn sides(report: &ComparisonReport) -> Vec<String> {
 }
 
 fn environment(report: &ComparisonReport) -> Option<String> {
-    let mut table = Columns::new(&["Fact", "Kind", "Baseline", "Candidate"], Last::Figure);
+    let mut table = Columns::new(&["Fact", "Baseline", "Candidate"], Last::Figure);
     for difference in &report.comparison.environment {
         let [baseline, candidate] =
             values(difference).map(|value| or_unknown(cut(&value, MAX_NAME)));
-        table.row(vec![
-            cut(&difference.name, MAX_NAME),
-            words::category(difference.category).into(),
-            baseline,
-            candidate,
-        ]);
+        table.row(vec![cut(&difference.name, MAX_NAME), baseline, candidate]);
     }
     let is_empty = report.comparison.environment.is_empty();
     (!is_empty).then(|| table.block("ENVIRONMENT AND CONFIGURATION - What Differs", &[]))

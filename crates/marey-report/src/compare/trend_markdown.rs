@@ -16,7 +16,7 @@ const MAX_BARS: usize = 60;
 /// The figures of many runs as Markdown. Ends with a line feed.
 pub fn trend_markdown(report: &TrendReport) -> String {
     let mut parts = vec![changes(report)];
-    let mut runs = vec![format!("Runs: {}", report.runs.text(code))];
+    let mut runs = vec![format!("Runs: {}", report.runs.text_of("runs", code))];
     let incomplete = report.runs.incomplete(text);
     runs.extend(incomplete.iter().map(|line| format!("Incomplete: {line}")));
     parts.push(list(&runs, MAX_ROWS));

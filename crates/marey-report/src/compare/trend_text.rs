@@ -20,7 +20,7 @@ const MAX_ROWS: usize = 200;
 pub fn trend_text(report: &TrendReport) -> String {
     let mut lines = changes(report);
     lines.push(String::new());
-    lines.push(format!("Runs: {}", report.runs.text(visible)));
+    lines.push(format!("Runs: {}", report.runs.text_of("runs", visible)));
     let incomplete = report.runs.incomplete(visible);
     lines.extend(
         incomplete

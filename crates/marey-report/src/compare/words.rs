@@ -1,6 +1,6 @@
 //! What verdicts, measures and places are called.
 
-use marey_analysis::compare::{Area, EnvironmentCategory, MeasureKind, Subject, Verdict};
+use marey_analysis::compare::{Area, MeasureKind, Subject, Verdict};
 
 /// A verdict in a table.
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
@@ -30,16 +30,6 @@ pub(crate) fn area(area: Area) -> &'static str {
         Area::Machine => "Machine",
         Area::Generation => "Frames and blocks",
         Area::Cache => "Caches",
-    }
-}
-
-pub(crate) fn category(category: EnvironmentCategory) -> &'static str {
-    match category {
-        EnvironmentCategory::Command => "command",
-        EnvironmentCategory::Configuration => "configuration",
-        EnvironmentCategory::Machine => "machine",
-        EnvironmentCategory::Version => "version",
-        EnvironmentCategory::Other => "other",
     }
 }
 

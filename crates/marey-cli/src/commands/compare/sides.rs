@@ -60,7 +60,7 @@ pub(super) fn trend(folder: &Path, console: &mut Console<'_>) -> anyhow::Result<
 
 impl Side {
     fn read(path: &Path, console: &mut Console<'_>) -> anyhow::Result<Self> {
-        let found = RecordedRuns::at(path).map_err(|error| explained(error, path))?;
+        let found = RecordedRuns::at(path).map_err(|error| explained(&error, path))?;
         for unreadable in &found.unreadable {
             console.say(&unreadable.to_string());
         }
@@ -89,8 +89,9 @@ fn taken_apart(found: RecordedRun) -> (Run, ComparedRun) {
 }
 
 /// A report is taken for a capture easily.
-fn explained(error: RecordedRunsError, path: &Path) -> anyhow::Error {
-    let error = anyhow::Error::from(error);
+fn explained(error: &RecordedRunsError, path: &Path) -> anyhow::Error {
+    // Its text has its cause.
+    let error = anyhow::Error::msg(error.to_string());
     if path.extension().is_some_and(|ending| ending == "json") {
         return error.context(
             "reports cannot be compared, only the captures (*.marey) that they were made from",
