@@ -3,13 +3,14 @@
 //! ```text
 //! <out>/<job-id>/rank0-<pid>.marey …          written by the processes themselves
 //!               /outside-<pid>.marey          written by `marey run`, of a program that does not record itself
-//!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json
-//!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json of one session
+//!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json  report.html
+//!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json  report.html of one session
 //! <out>/timing_summary.txt …                  the same again, of the newest job
 //! ```
 //!
 //! Everything here can be made again from the captures, any time.
 
+mod chosen;
 mod documents;
 mod outside;
 mod process;
@@ -24,6 +25,8 @@ use std::path::{Path, PathBuf};
 use marey::{ReadError, Run};
 use marey_report::{Report, RunStatus, StatusKind};
 
+pub use chosen::Chosen;
+pub(crate) use documents::beside;
 pub use documents::{replace, write_capture_documents, write_documents};
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};

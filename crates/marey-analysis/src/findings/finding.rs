@@ -91,6 +91,14 @@ pub struct Finding {
 impl Finding {
     /// Intervals that a finding has at most.
     pub const MAX_INTERVALS: usize = 20;
+
+    /// The longest of them, in order of time.
+    pub(super) fn longest(mut intervals: Vec<Interval>) -> Vec<Interval> {
+        intervals.sort_by_key(|interval| (std::cmp::Reverse(interval.length_ns()), *interval));
+        intervals.truncate(Self::MAX_INTERVALS);
+        intervals.sort_unstable();
+        intervals
+    }
 }
 
 /// What a rule is about.
@@ -125,6 +133,19 @@ pub enum Severity {
     Medium,
     /// Costs much, or is about to fail.
     High,
+}
+
+impl Severity {
+    /// By the share of the wall time that is at stake: high from a fifth on, medium from a twentieth on.
+    pub(super) fn of_share(share: f64) -> Self {
+        if share >= 0.2 {
+            Self::High
+        } else if share >= 0.05 {
+            Self::Medium
+        } else {
+            Self::Low
+        }
+    }
 }
 
 /// How sure a finding is.

@@ -4,10 +4,14 @@
 //! comes to one of three ends: it found something, it passed, or the run does not say enough to tell. All three are shown:
 //! a rule that could not be checked is not a rule that passed.
 
+mod during;
 mod facts;
 mod finding;
+mod longest;
 mod rules;
+mod step_times;
 mod thresholds;
+mod words;
 
 pub use facts::Facts;
 pub use finding::{
@@ -22,7 +26,7 @@ pub fn findings(facts: &Facts<'_>) -> Findings {
     let mut all = Findings::default();
     for rule in RULES {
         match (rule.check)(facts) {
-            Outcome::Found(found) => all.found.extend(found),
+            Outcome::Found(found) => all.found.extend(found.into_iter().map(finite)),
             Outcome::Passed(what) => all.passed.push(Passed {
                 rule: rule.id,
                 checks: rule.checks,
@@ -45,3 +49,12 @@ pub fn findings(facts: &Facts<'_>) -> Findings {
         .sort_by_key(|finding| std::cmp::Reverse(key(finding)));
     all
 }
+
+/// The finding without figures that are none: sums beyond what floats hold.
+fn finite(mut finding: Finding) -> Finding {
+    finding.evidence.retain(|one| one.figure.value.is_finite());
+    finding
+}
+
+#[cfg(test)]
+mod tests;

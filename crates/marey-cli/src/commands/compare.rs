@@ -3,15 +3,16 @@
 mod criterion;
 mod sides;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
 use marey_report::{
-    ComparisonReport, TrendReport, comparison_json, comparison_markdown, comparison_text,
-    trend_json, trend_markdown, trend_text,
+    ComparisonReport, TrendReport, comparison_json, comparison_markdown, comparison_text, escape,
+    html_comparison, trend_json, trend_markdown, trend_text,
 };
 
+use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::replace;
@@ -56,10 +57,15 @@ enum Format {
     Json,
     /// For a pull request
     Markdown,
+    /// A page, as a file: comparison.html in this folder unless --output names it
+    Html,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.trend {
+        if arguments.format == Format::Html {
+            bail!("a trend has no page; text, json and markdown have it");
+        }
         let report = sides::trend(folder, console)?;
         show(arguments, &trend(&report, arguments.format), console)?;
         return Ok(Exit::SUCCESS);
@@ -90,20 +96,27 @@ fn comparison(report: &ComparisonReport, format: Format) -> Vec<u8> {
         Format::Text => comparison_text(report).into_bytes(),
         Format::Json => comparison_json(report),
         Format::Markdown => comparison_markdown(report).into_bytes(),
+        Format::Html => html_comparison(&report.comparison),
     }
 }
 
 fn trend(report: &TrendReport, format: Format) -> Vec<u8> {
     match format {
-        Format::Text => trend_text(report).into_bytes(),
+        Format::Text | Format::Html => trend_text(report).into_bytes(),
         Format::Json => trend_json(report),
         Format::Markdown => trend_markdown(report).into_bytes(),
     }
 }
 
+/// On standard output, or in a file, whose path is on standard output then. A page always is a file.
 fn show(arguments: &Arguments, bytes: &[u8], console: &mut Console<'_>) -> anyhow::Result<()> {
-    match &arguments.output {
-        Some(file) => drop(replace(file.clone(), bytes)?),
+    let page = Path::new("comparison.html");
+    let page = (arguments.format == Format::Html).then_some(page);
+    match arguments.output.as_deref().or(page) {
+        Some(file) => {
+            let written = replace(file.to_owned(), bytes)?;
+            console.show(&(escape::visible(&shown(&written)) + "\n"))?;
+        }
         None => console.show(&String::from_utf8_lossy(bytes))?,
     }
     Ok(())

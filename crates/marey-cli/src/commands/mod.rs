@@ -7,7 +7,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod top;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::arguments::Command;
 use crate::console::Console;
@@ -42,6 +42,15 @@ fn say_problems(job: &JobFolder, console: &mut Console<'_>) {
     }
     for problem in &job.problems {
         console.say(&problem.to_string());
+    }
+}
+
+/// Where the documents of a job are, and last the one to open.
+fn say_written(written: &[PathBuf], folder: &Path, console: &mut Console<'_>) {
+    console.say(&format!("reports are in {}", shown(folder)));
+    let page = folder.join("report.html");
+    if written.contains(&page) {
+        console.say(&format!("open {}", shown(&page)));
     }
 }
 

@@ -159,11 +159,16 @@ fn formats_go_to_standard_output_or_a_file() {
     let file = place.path("comparison.md");
     let to_file = ["--format", "markdown", "--output", file.to_str().unwrap()];
     let said = compare(&to_file, &[&job, &job]);
+    let path = format!("{}\n", file.display());
     assert_eq!(
         (said.code, said.out.as_str(), said.err.as_str()),
-        (0, "", "")
+        (0, path.as_str(), "")
     );
     assert!(place.read("comparison.md").starts_with("**"));
+    let page = place.path("comparison.html");
+    let to_file = ["--format", "html", "--output", page.to_str().unwrap()];
+    assert_eq!(compare(&to_file, &[&job, &job]).code, 0);
+    assert!(place.read("comparison.html").starts_with("<!"));
 }
 
 #[test]

@@ -5,5 +5,6 @@ mod escaping;
 mod example;
 mod json;
 mod machine;
+mod markdown;
 mod session;
 mod text;
