@@ -1,7 +1,7 @@
 //! Writes the HTML report of a drawn run, for the tests and benches of the page; says on standard output how much CPU time the
 //! report took and, of that, the page.
 //!
-//!     report_page video|hostile|overlap|million OUT.html
+//!     report_page video|hostile|overlap|million|crowded OUT.html
 
 mod million;
 mod overlap;
@@ -22,6 +22,7 @@ fn main() -> std::io::Result<()> {
         "hostile" => video::run(video::HOSTILE),
         "overlap" => overlap::run(),
         "million" => million::run(1_000_000),
+        "crowded" => million::run(2_000_000),
         _ => return usage(),
     };
     let begun = cpu_ns()?;
@@ -51,7 +52,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|overlap|million OUT.html"
+        "report_page video|hostile|overlap|million|crowded OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }
