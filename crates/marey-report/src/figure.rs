@@ -16,6 +16,8 @@ pub fn figure(shown: Figure) -> String {
         FigureUnit::PerSecond => format!("{} a second", short(value)),
         FigureUnit::Celsius => format!("{} °C", short(value)),
         FigureUnit::Watts => format!("{} W", short(value)),
+        FigureUnit::Joules => format!("{} J", short(value)),
+        FigureUnit::Hertz => hertz(value),
         FigureUnit::Number => number(value),
     }
 }
@@ -67,6 +69,14 @@ fn count(value: f64) -> String {
     }
 }
 
+fn hertz(value: f64) -> String {
+    match value {
+        n if n >= 1e9 => format!("{} GHz", short(n / 1e9)),
+        n if n >= 1e6 => format!("{} MHz", short(n / 1e6)),
+        n => format!("{} Hz", short(n)),
+    }
+}
+
 /// At most two decimals.
 fn short(value: f64) -> String {
     number((value * 100.0).round() / 100.0)
@@ -92,6 +102,8 @@ mod tests {
         assert_eq!(shown(5.0 / 3.0, FigureUnit::PerSecond), "1.67 a second");
         assert_eq!(shown(86.0, FigureUnit::Celsius), "86 °C");
         assert_eq!(shown(412.345, FigureUnit::Watts), "412.35 W");
+        assert_eq!(shown(1234.5, FigureUnit::Joules), "1234.5 J");
+        assert_eq!(shown(1_980_000_000.0, FigureUnit::Hertz), "1.98 GHz");
         assert_eq!(shown(1.5, FigureUnit::Number), "1.5");
     }
 

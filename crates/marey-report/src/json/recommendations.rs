@@ -109,6 +109,8 @@ fn unit(of: FigureUnit) -> (&'static str, f64) {
         FigureUnit::PerSecond => ("per_second", 1.0),
         FigureUnit::Celsius => ("celsius", 1.0),
         FigureUnit::Watts => ("watts", 1.0),
+        FigureUnit::Joules => ("joules", 1.0),
+        FigureUnit::Hertz => ("hertz", 1.0),
         FigureUnit::Number => ("number", 1.0),
     }
 }

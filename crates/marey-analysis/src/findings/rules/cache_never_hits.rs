@@ -8,12 +8,10 @@
 use marey::CacheOutcome;
 
 use crate::CacheUse;
-use crate::findings::longest::longest;
-use crate::findings::step_times::steps_around;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::length_ns;
+use crate::intervals::{length_ns, union};
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -71,7 +69,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
         .filter(|e| e.cache == cache.name && e.outcome == CacheOutcome::Miss)
         .map(|e| e.at_ns)
         .collect();
-    let steps = steps_around(facts, misses);
+    let steps = union(facts.steps_around(&misses));
     let steps_ns = length_ns(&steps);
     Finding {
         rule: RULE.id,
@@ -92,7 +90,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
             Evidence::new("hits", float(cache.hits), FigureUnit::Count),
             Evidence::new("misses", float(cache.misses), FigureUnit::Count),
         ],
-        intervals: longest(steps.into_iter()),
+        intervals: Finding::longest(steps),
         node: None,
         saving: (steps_ns > 0).then(|| {
             Saving::of_time(None, steps_ns, "the steps in which it was asked in vain")

@@ -13,7 +13,6 @@ use std::collections::BTreeSet;
 use marey::Value;
 use marey::profiling_config::words_of_name;
 
-use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -159,7 +158,7 @@ fn finding(
             Evidence::new("share of the wall time", share, FigureUnit::Ratio).against(limit),
             Evidence::new("time in these sections", float(eager_ns), FigureUnit::Ns),
         ],
-        intervals: longest(time.into_iter()),
+        intervals: Finding::longest(time),
         node: node.copied(),
         saving: Some(Saving::of_time(
             None,

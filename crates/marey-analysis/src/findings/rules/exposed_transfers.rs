@@ -7,7 +7,6 @@
 //! GPU           0 %         100 %          0 %    100 %        idle while data moves
 //! ```
 
-use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -150,7 +149,7 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
                  (diffusers: enable_group_offload with use_stream=True), or keep on the device what fits."
             .into(),
         evidence,
-        intervals: longest(exposed.time.iter().copied()),
+        intervals: Finding::longest(exposed.time.clone()),
         node: exposed.node,
         saving: Some(Saving::of_time(
             None,

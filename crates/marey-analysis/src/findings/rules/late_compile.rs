@@ -6,8 +6,6 @@
 //! worker              |-- compile --|                             beside the steps: nobody waits for it
 //! ```
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::step_intervals;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -24,9 +22,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let steps = step_intervals(facts);
     let found = facts.diffusion.and_then(|d| d.steps.as_ref());
-    let Some(found) = found.filter(|_| !steps.is_empty()) else {
+    let Some((steps, found)) = facts.steps().zip(found) else {
         return Outcome::Unknown("no denoising steps are known".into());
     };
     let mut late = calls(facts.run, |name| Work::Compiling.is_of(name));
@@ -94,7 +91,7 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
             Evidence::new("time compiling after the first step", float(late_ns), FigureUnit::Ns),
             Evidence::new("steps much longer than the others with compiling in them", float(n_slow), FigureUnit::Count),
         ],
-        intervals: longest(time.into_iter()),
+        intervals: Finding::longest(time),
         node: late.longest_node(),
         saving: Some(Saving::of_time(
             Some(late_ns),

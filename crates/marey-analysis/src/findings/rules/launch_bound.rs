@@ -6,8 +6,6 @@
 //! process        1.0       1.0       1.0 cores   … while a thread of the host never rests: it launches
 //! ```
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::step_times;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -26,10 +24,9 @@ pub(super) const RULE: Rule = Rule {
 const SEVERAL_THREADS: f64 = 1.5;
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let time = step_times(facts);
-    if time.is_empty() {
+    let Some(time) = facts.step_time() else {
         return Outcome::Unknown("no denoising steps are known".into());
-    }
+    };
     let Some(gpu) = highest_during(facts.run, "gpu.utilization", &time) else {
         return Outcome::Unknown("the utilisation of GPUs was not read during the steps".into());
     };
@@ -77,7 +74,7 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
                 .against(limits.busy_thread_cores),
             Evidence::new("time in steps", float(steps_ns), FigureUnit::Ns),
         ],
-        intervals: longest(time.into_iter()),
+        intervals: Finding::longest(time),
         node: None,
         saving: Some(Saving::of_time(
             None,

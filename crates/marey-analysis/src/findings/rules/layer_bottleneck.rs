@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 
 use marey::Generation;
 
-use crate::findings::longest::longest;
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
@@ -133,7 +132,7 @@ fn calls(facts: &Facts<'_>, name: &str) -> Vec<Interval> {
             end_ns: record.at_ns,
         })
     });
-    longest(calls)
+    Finding::longest(calls)
 }
 
 #[cfg(test)]

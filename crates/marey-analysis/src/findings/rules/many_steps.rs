@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::step_times::step_times;
 use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
@@ -49,7 +48,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
     let mean_ns = steps.steady.as_ref().map(|steady| steady.mean_ns);
     evidence
         .extend(mean_ns.map(|ns| Evidence::new("mean step after the first", ns, FigureUnit::Ns)));
-    let step_ns = union_length_ns(step_times(facts));
+    let step_ns = union_length_ns(facts.step_time().unwrap_or_default());
     let beyond_ns = mean_ns.map(|ns| ns * steps_beyond(steps, limit));
     #[expect(
         clippy::cast_possible_truncation,
@@ -109,13 +108,13 @@ fn long_loops(steps: &Steps, limit: f64) -> Vec<Interval> {
             end_ns: steps.iter().map(|s| s.end_ns).max()?,
         })
     });
-    crate::findings::longest::longest(union(times.collect()).into_iter())
+    Finding::longest(union(times.collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps_from};
+    use crate::findings::rules::tests::{check_made, check_run, steps};
     use marey::RunBuilder;
 
     #[test]
@@ -124,7 +123,7 @@ mod tests {
         // One of 40, then 49 of 10: 530 in all.
         let mut durations = vec![40];
         durations.extend([10; 49]);
-        let Outcome::Found(found) = check_made(&RULE, &run, &steps_from(0, &durations)) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &steps(0, &durations)) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "A generation took 50 denoising steps");
@@ -141,7 +140,7 @@ mod tests {
     fn thirty_steps_are_not_more_than_thirty() {
         let run = RunBuilder::new().finish(600);
         let expected = Outcome::Passed("at most 30 steps".into());
-        assert_eq!(check_made(&RULE, &run, &steps_from(0, &[10; 30])), expected);
+        assert_eq!(check_made(&RULE, &run, &steps(0, &[10; 30])), expected);
     }
 
     #[test]

@@ -93,7 +93,7 @@ pub(super) mod tests {
     }
 
     /// The same for steps that follow one another from `start_ns` on.
-    pub(crate) fn steps_from(start_ns: u64, durations: &[u64]) -> Diffusion {
+    pub(crate) fn steps(start_ns: u64, durations: &[u64]) -> Diffusion {
         let mut end_ns = start_ns;
         let times = durations.iter().map(|duration_ns| {
             end_ns += duration_ns;

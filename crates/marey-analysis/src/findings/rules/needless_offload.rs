@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use marey::profiling_config::words_of_name;
 use marey::{MemorySource, Value};
 
-use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -179,7 +178,7 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
             Evidence::new("peak in use", room.peak_bytes, FigureUnit::Bytes),
             Evidence::new("moved away, each model once", moved_bytes, FigureUnit::Bytes),
         ],
-        intervals: longest(time.into_iter()),
+        intervals: Finding::longest(time),
         node: moves.longest_node(),
         saving: Some(Saving::of_time(
             Some(moves_ns),

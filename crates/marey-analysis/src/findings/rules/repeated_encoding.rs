@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::profiling_config::words_of_name;
 use marey::{Attributes, Value};
 
-use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -172,7 +171,7 @@ fn finding(
             Evidence::new("time in encodings that were done before", float(repeated_ns), FigureUnit::Ns),
             Evidence::new("encodings that were done before", float(repeats.len() as u64), FigureUnit::Count),
         ],
-        intervals: longest(time.into_iter()),
+        intervals: Finding::longest(time),
         node: repeats.first().map(|call| call.node),
         saving: Some(Saving::of_time(
             Some(repeated_ns),

@@ -10,7 +10,6 @@
 //! Waiting and slow reading each are enough. A stage in which the GPU works most of the time is not held up, whatever the disk
 //! does. Of stages within one another the innermost that has most of it is named.
 
-use crate::findings::longest::longest;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -211,7 +210,7 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
                  place of the offloading buffers."
             .into(),
         evidence,
-        intervals: longest(starved.time.iter().copied()),
+        intervals: Finding::longest(starved.time.clone()),
         node: Some(starved.row.node),
         saving: Some(saving),
         confidence: match (starved.waiting, starved.slow) {

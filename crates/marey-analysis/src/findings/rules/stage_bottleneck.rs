@@ -15,13 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::profiling_config::SectionKind;
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::{length_within, step_times};
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::Interval;
+use crate::intervals::{Interval, length_within};
 use crate::stats::float;
 use crate::{Kind, Stage};
 
@@ -122,10 +120,9 @@ fn beside<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
 
 /// Time of the calls of each name that lies in steps; empty when no steps are known.
 fn ns_in_steps<'a>(facts: &Facts<'_>, names: &[&'a str]) -> BTreeMap<&'a str, u64> {
-    let times = step_times(facts);
-    if times.is_empty() {
+    let Some(times) = facts.step_time() else {
         return BTreeMap::new();
-    }
+    };
     let mut sums: BTreeMap<&str, u64> = names.iter().map(|name| (*name, 0)).collect();
     for call in calls(facts, |name| names.contains(&name)) {
         if let Some(sum) = names
@@ -210,7 +207,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, limit: f64) -> Finding {
         ),
         remedy: remedy(kind, is_preparing).into(),
         evidence,
-        intervals: longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
+        intervals: Finding::longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
         node: largest_node(facts, &stage.name),
         saving: Some(Saving::of_time(
             None,
@@ -255,7 +252,7 @@ fn largest_node(facts: &Facts<'_>, name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_made, check_run, steps_from};
+    use crate::findings::rules::tests::{check_made, check_run, steps};
     use marey::{Run, RunBuilder};
 
     /// Denoising to 60, then decoding for `decode`, of 100.
@@ -274,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_decoder_that_takes_35_percent_is_found_and_denoising_is_not() {
-        let made = steps_from(0, &[12, 12, 12, 12, 12]);
+        let made = steps(0, &[12, 12, 12, 12, 12]);
         for outcome in [
             check_run(&RULE, &run(35)),
             check_made(&RULE, &run(35), &made),
@@ -313,7 +310,7 @@ mod tests {
             .section("make", 0, 38, |_| {})
             .section("save", 38, 40, |_| {})
             .finish(40);
-        let passed = check_made(&RULE, &run, &steps_from(3, &[10, 10, 10]));
+        let passed = check_made(&RULE, &run, &steps(3, &[10, 10, 10]));
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
         // Steps that lie in a stage below it do not excuse its own time.
         let run = RunBuilder::new()
@@ -321,7 +318,7 @@ mod tests {
                 s.section("loop", 3, 23, |_| {});
             })
             .finish(40);
-        let Outcome::Found(found) = check_made(&RULE, &run, &steps_from(3, &[10, 10])) else {
+        let Outcome::Found(found) = check_made(&RULE, &run, &steps(3, &[10, 10])) else {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "make took 45 % of the wall time by itself");

@@ -12,12 +12,10 @@
 
 use marey::{CacheEvent, CacheOutcome};
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::steps_around;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::length_ns;
+use crate::intervals::{length_ns, union};
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -118,7 +116,7 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
     let limits = facts.thresholds;
     let n_near = of.near.len() as u64;
     let moments: Vec<u64> = of.near.iter().map(|e| e.at_ns).collect();
-    let steps = steps_around(facts, moments);
+    let steps = union(facts.steps_around(&moments));
     let steps_ns = length_ns(&steps);
     let of_decisions = |n: u64| ratio(n.into(), of.n.max(1).into());
     Finding {
@@ -142,7 +140,7 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             Evidence::new("hits, as a share of decisions", of_decisions(of.n_hits), FigureUnit::Ratio),
             Evidence::new("hits with the near misses, as a share", of_decisions(of.n_hits + n_near), FigureUnit::Ratio),
         ],
-        intervals: longest(steps.into_iter()),
+        intervals: Finding::longest(steps),
         node: None,
         saving: (steps_ns > 0).then(|| {
             let estimate_ns = is_only.then(|| per_hit_ns(facts)).flatten();

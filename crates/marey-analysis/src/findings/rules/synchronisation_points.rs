@@ -6,8 +6,6 @@
 //! sync=True    |<-->|                   |<-->|                   Marey waits at both ends: one a step
 //! ```
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::step_intervals;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -24,10 +22,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let steps = step_intervals(facts);
-    if steps.is_empty() {
+    let Some(steps) = facts.steps() else {
         return Outcome::Unknown("no denoising steps are known".into());
-    }
+    };
     let time = union(steps.clone());
     let is_within = |start_ns: u64| is_in(&time, start_ns);
     let n_recorded = facts
@@ -115,7 +112,7 @@ fn of_names(
             Evidence::new("share of the time of steps", share, FigureUnit::Ratio).against(limit),
             Evidence::new("time waited within steps", float(waited_ns), FigureUnit::Ns),
         ],
-        intervals: longest(waited.into_iter()),
+        intervals: Finding::longest(waited),
         node: waits.longest_node(),
         saving: Some(Saving::of_time(
             None,
@@ -145,7 +142,7 @@ fn of_attributes(
             Evidence::new("sections with sync=True in a step", per_step, FigureUnit::Number).against(limit),
         ],
         node: synchronised.first().map(|(node, _)| *node),
-        intervals: longest(synchronised.into_iter().map(|(_, time)| time)),
+        intervals: Finding::longest(synchronised.into_iter().map(|(_, time)| time)),
         saving: None,
         confidence: Confidence::High,
     })
