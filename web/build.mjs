@@ -30,7 +30,7 @@ if (/<\/(script|style)|<!--/i.test(early + script + style)) {
   throw new Error("the bundle holds text that would end its own element");
 }
 
-const licences = ["preact", "uplot"].map((name) => {
+const licences = ["preact"].map((name) => {
   const folder = new URL(`node_modules/${name}/`, import.meta.url);
   const { version } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8"));
   const text = readFileSync(new URL("LICENSE", folder), "utf8").trim();
