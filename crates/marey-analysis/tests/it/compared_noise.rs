@@ -181,17 +181,30 @@ fn alarms(first_seed: u64, n_repeats: u64, n_steps: u64, noise: Noise) -> u64 {
 
 #[test]
 fn probe() {
-    for run in [0.0, 0.005, 0.007, 0.01, 0.014] {
-        for n_steps in [12, 50] {
-            let noise = Noise { run, ..USUAL };
-            let single = alarms(1, 1, n_steps, noise);
-            let power = count(Verdict::Worse, 700_001, 1, n_steps, noise, 1.05);
-            println!("run {run} steps {n_steps}: single alarms {single} power {power}");
-            if n_steps == 50 {
-                let five = alarms(100_001, 5, n_steps, noise);
-                let p5 = count(Verdict::Worse, 900_001, 5, n_steps, noise, 1.05);
-                println!("   five: alarms {five} power {p5}");
+    let options = CompareOptions {
+        n_resamples: 100,
+        ..CompareOptions::default()
+    };
+    for (run, n_steps, repeats) in [(0.0, 50, 1), (0.0, 12, 1), (0.007, 50, 1), (0.01, 50, 5)] {
+        let noise = Noise { run, ..USUAL };
+        let mut by = std::collections::BTreeMap::<String, u32>::new();
+        for pair in 0..500u64 {
+            let first = 1 + 2 * repeats * pair;
+            let runs = |f: u64| -> Vec<Run> {
+                (f..f + repeats)
+                    .map(|s| simulated(s, n_steps, noise, 1.0))
+                    .collect()
+            };
+            let found = compare(&runs(first), &runs(first + repeats), &options);
+            for m in found
+                .measures
+                .iter()
+                .filter(|m| matches!(m.verdict, Verdict::Worse | Verdict::Better))
+            {
+                *by.entry(format!("{:?} {:?}", m.kind, m.subject))
+                    .or_default() += 1;
             }
         }
+        println!("{run} {n_steps} {repeats}: {by:#?}");
     }
 }
