@@ -40,6 +40,7 @@ pub use questions::memory::{
     memory_source_name,
 };
 pub use questions::names::NameRow;
+pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };

@@ -3,16 +3,18 @@
 //! ```text
 //! <out>/<job-id>/rank0-<pid>.marey …          written by the processes themselves
 //!               /outside-<pid>.marey          written by `marey run`, of a program that does not record itself
-//!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json
-//!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json of one session
+//!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json  report.html
+//!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json  report.html of one session
 //! <out>/timing_summary.txt …                  the same again, of the newest job
 //! ```
 //!
 //! Everything here can be made again from the captures, any time.
 
+mod chosen;
 mod documents;
 mod outside;
 mod process;
+mod recorded_runs;
 mod salvage;
 mod session_documents;
 
@@ -23,10 +25,13 @@ use std::path::{Path, PathBuf};
 use marey::{ReadError, Run};
 use marey_report::{Report, RunStatus, StatusKind};
 
+pub use chosen::Chosen;
+pub(crate) use documents::beside;
 pub use documents::{replace, write_capture_documents, write_documents};
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
+pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub use salvage::load_completed;
 pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
@@ -242,6 +247,11 @@ impl Recorded {
 }
 
 impl Precedence {
+    /// Everything but when and where: processes of one kind can be repeats of each other.
+    fn kind(&self) -> (bool, &Recorded, bool, u32) {
+        (self.is_earlier, &self.recorded, self.is_forked, self.rank)
+    }
+
     fn new(process: &Process, is_earlier: bool) -> Self {
         Self {
             is_earlier,

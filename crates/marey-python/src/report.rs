@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use marey::{Run, Status, Warning};
+use marey_cli::run_folder::{Chosen, write_documents};
 use marey_report::Report;
 use pyo3::prelude::*;
 
@@ -40,7 +41,7 @@ pub(crate) fn export_report(
     if let Some(log) = iterations {
         use_iterations(&mut report, log.get());
     }
-    let written = py.detach(|| marey_cli::run_folder::write_documents(&output_dir, &report));
+    let written = py.detach(|| write_documents(&output_dir, &report, &run, Chosen::JSON));
     written.map_err(report_error)?;
     Ok(output_dir.join("profiling_report.json"))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use marey::{ProfilingConfig, Recorder, Status};
-use marey_cli::run_folder;
+use marey_cli::run_folder::{self, Chosen};
 use pyo3::prelude::*;
 
 use crate::log;
@@ -77,7 +77,7 @@ fn written(
         0 => folder.to_owned(),
         rank => folder.join(format!("rank{rank}")),
     };
-    run_folder::write_documents_of_session(&folder, &run, index)?;
+    run_folder::write_documents_of_session(&folder, &run, index, Chosen::of(&run))?;
     if config.save_raw_data {
         run_folder::write_raw_data_of_session(&folder, &run, index)?;
     }

@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 use marey::{CacheOutcome, Config, Note};
 use marey_report::summary;
 
-use super::shown;
+use super::say_written;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::write_reports;
+use crate::run_folder::{JobFolder, Reading};
 
 const LABEL: &str = "scripted demo, no model runs";
 const N_BLOCKS: u64 = 3;
@@ -40,10 +40,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         .finish()
         .context("the demo was not recorded into a file")?;
     let folder = capture.parent().context("a capture lies in a folder")?;
-    let job = write_reports(folder)?;
+    let job = JobFolder::read(folder, &Reading::default())?;
+    let written = job.write()?;
     let text = job.report.as_ref().map(summary).unwrap_or_default();
     console.show(&format!("This is a {LABEL}.\n\n{text}"))?;
-    console.say(&format!("reports are in {}", shown(folder)));
+    say_written(&written, folder, console);
     Ok(Exit::SUCCESS)
 }
 

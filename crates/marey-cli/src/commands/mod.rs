@@ -1,12 +1,13 @@
 //! One file per command.
 
+pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod top;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::arguments::Command;
 use crate::console::Console;
@@ -18,6 +19,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
     match command {
         Command::Run(arguments) => Ok(run::run(arguments, console)),
         Command::Report(arguments) => report::run(arguments, console),
+        Command::Compare(arguments) => compare::run(arguments, console),
         Command::Doctor(arguments) => doctor::run(arguments, console),
         Command::Top(arguments) => top::run(arguments, console),
         Command::Demo(arguments) => demo::run(arguments, console),
@@ -40,6 +42,15 @@ fn say_problems(job: &JobFolder, console: &mut Console<'_>) {
     }
     for problem in &job.problems {
         console.say(&problem.to_string());
+    }
+}
+
+/// Where the documents of a job are, and last the one to open.
+fn say_written(written: &[PathBuf], folder: &Path, console: &mut Console<'_>) {
+    console.say(&format!("reports are in {}", shown(folder)));
+    let page = folder.join("report.html");
+    if written.contains(&page) {
+        console.say(&format!("open {}", shown(&page)));
     }
 }
 

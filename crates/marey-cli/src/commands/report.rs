@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use marey_report::{Report, profiling_report};
+use marey::Run;
+use marey_report::{Report, html_report, markdown_report, profiling_report};
 
 use super::{other_processes, say_problems, shown};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::{
-    JobFolder, Reading, captures, load_completed, summary_of, write_capture_documents,
+    Chosen, JobFolder, Reading, beside, captures, load_completed, replace, summary_of,
+    write_capture_documents,
 };
 
 /// Show the reports of a recording again
@@ -25,6 +27,9 @@ pub(crate) struct Arguments {
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Write it to this file instead
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,14 +38,21 @@ enum Format {
     Text,
     /// The profiling report, on standard output
     Json,
+    /// A summary for pull requests and issues, on standard output
+    Markdown,
+    /// The page `report.html` as a file; its path on standard output
+    Html,
     /// All of them, as files; their paths on standard output
     All,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    if arguments.format == Format::All && arguments.output.is_some() {
+        bail!("--output names one file; it does not go with --format all");
+    }
     match Target::find(&arguments.run)? {
-        Target::Capture(path) => capture(&path, arguments.format, console),
-        Target::Job(path) => job(&path, arguments.format, console),
+        Target::Capture(path) => capture(&path, arguments, console),
+        Target::Job(path) => job(&path, arguments, console),
     }
 }
 
@@ -71,45 +83,72 @@ impl Target {
     }
 }
 
-fn capture(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let (run, problem) = load_completed(path, None)?;
     if let Some(problem) = problem {
         console.say(&problem.to_string());
     }
     let report = Report::new(&run);
-    match format {
-        Format::Text => console.show(&summary_of(&report))?,
-        Format::Json => console.show(&String::from_utf8_lossy(&profiling_report(&report)))?,
-        Format::All => show_paths(&write_capture_documents(path, &report)?, console)?,
+    if arguments.format == Format::All {
+        let written = write_capture_documents(path, &report, &run, Chosen::ALL)?;
+        show_paths(&written, console)?;
+    } else {
+        let page = beside(path, "report.html");
+        show(arguments, &report, &run, page, summary_of(&report), console)?;
     }
     Ok(Exit::SUCCESS)
 }
 
-fn job(path: &Path, format: Format, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let how = Reading {
         completes: true,
         ..Reading::default()
     };
     let job = JobFolder::read(path, &how)?;
     say_problems(&job, console);
-    let written = job.write();
-    if format == Format::All {
-        show_paths(&written?, console)?;
+    if arguments.format == Format::All {
+        show_paths(&job.write_chosen(Chosen::ALL)?, console)?;
         return Ok(Exit::SUCCESS);
     }
     // The folder may be somebody else's; what was asked for can be shown all the same.
-    if let Err(problem) = written {
+    if let Err(problem) = job.write() {
         console.say(&problem.to_string());
     }
-    let Some(report) = &job.report else {
+    let (Some(report), Some(run)) = (&job.report, &job.run) else {
         bail!("no capture in {} can be read", path.display());
     };
-    if format == Format::Json {
-        console.show(&String::from_utf8_lossy(&profiling_report(report)))?;
-    } else {
-        console.show(&(summary_of(report) + &other_processes(&job)))?;
-    }
+    let text = summary_of(report) + &other_processes(&job);
+    show(
+        arguments,
+        report,
+        run,
+        path.join("report.html"),
+        text,
+        console,
+    )?;
     Ok(Exit::SUCCESS)
+}
+
+/// Shows one format, or writes it to the file that the user named. A page always is a file: without a name `page`.
+fn show(
+    arguments: &Arguments,
+    report: &Report,
+    run: &Run,
+    page: PathBuf,
+    summary: String,
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
+    let bytes = match arguments.format {
+        Format::Json => profiling_report(report),
+        Format::Markdown => markdown_report(report).into_bytes(),
+        Format::Html => html_report(report, run),
+        Format::Text | Format::All => summary.into_bytes(),
+    };
+    match &arguments.output {
+        Some(path) => show_paths(&[replace(path.clone(), &bytes)?], console),
+        None if arguments.format == Format::Html => show_paths(&[replace(page, &bytes)?], console),
+        None => Ok(console.show(&String::from_utf8_lossy(&bytes))?),
+    }
 }
 
 fn show_paths(paths: &[PathBuf], console: &mut Console<'_>) -> anyhow::Result<()> {

@@ -7,9 +7,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use marey::Run;
-use marey_report::{Report, RunStatus, StatusKind, escape, memory_log, profiling_report};
+use marey_report::{
+    Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
+    profiling_report,
+};
 use serde::Serialize;
 
+use super::chosen::Chosen;
 use super::outside::summary_of;
 use super::session_documents::{write_raw_data, write_session_documents};
 use super::{Error, JobFolder, Process};
@@ -60,17 +64,25 @@ fn asks_for_raw_data(run: &Run) -> bool {
 }
 
 impl JobFolder {
+    /// Writes the documents that the recording's configuration asks for; see [`Self::write_chosen`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write(&self) -> Result<Vec<PathBuf>, Error> {
+        self.write_chosen(self.run.as_ref().map_or(Chosen::ALL, Chosen::of))
+    }
+
     /// Writes the documents, those of each session after those of the job; returns their paths. Where `latest` in the folder above points here, the documented names stand
     /// there, too.
     ///
     /// # Errors
     /// At the first document that cannot be written; those before it stay.
-    pub fn write(&self) -> Result<Vec<PathBuf>, Error> {
+    pub fn write_chosen(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
         let mut written = vec![replace(self.path.join("run.json"), &self.run_json())?];
-        let Some(report) = &self.report else {
+        let (Some(report), Some(run)) = (&self.report, &self.run) else {
             return Ok(written);
         };
-        let documents = documents(report);
+        let documents = documents(report, run, chosen);
         for (name, bytes) in &documents {
             written.push(replace(self.path.join(name), bytes)?);
         }
@@ -79,11 +91,9 @@ impl JobFolder {
                 written.push(replace(out.join(name), bytes)?);
             }
         }
-        if let Some(run) = &self.run {
-            written.extend(write_session_documents(&self.path, run)?);
-            if asks_for_raw_data(run) {
-                written.extend(write_raw_data(&self.path, run)?);
-            }
+        written.extend(write_session_documents(&self.path, run, chosen)?);
+        if asks_for_raw_data(run) {
+            written.extend(write_raw_data(&self.path, run)?);
         }
         Ok(written)
     }
@@ -110,44 +120,66 @@ impl JobFolder {
     }
 }
 
-/// Writes the documents of one capture beside it, their names after the capture's; returns their paths.
+/// Writes documents of one capture beside it, their names after the capture's; returns their paths.
 ///
 /// # Errors
 /// At the first one that cannot be written.
-pub fn write_capture_documents(capture: &Path, report: &Report) -> Result<Vec<PathBuf>, Error> {
-    let beside = |name: &str| {
-        let mut file = OsString::from(capture.file_stem().unwrap_or_default());
-        file.push("-");
-        file.push(name);
-        capture.with_file_name(file)
-    };
-    documents(report)
+pub fn write_capture_documents(
+    capture: &Path,
+    report: &Report,
+    run: &Run,
+    chosen: Chosen,
+) -> Result<Vec<PathBuf>, Error> {
+    documents(report, run, chosen)
         .iter()
-        .map(|(name, bytes)| replace(beside(name), bytes))
+        .map(|(name, bytes)| replace(beside(capture, name), bytes))
         .collect()
 }
 
-/// Writes the documents of a report into a folder, under the names that users know; makes the folder. Returns their paths.
+/// The path of a capture's document: `<capture without its ending>-<name>`.
+pub(crate) fn beside(capture: &Path, name: &str) -> PathBuf {
+    let mut file = OsString::from(capture.file_stem().unwrap_or_default());
+    file.push("-");
+    file.push(name);
+    capture.with_file_name(file)
+}
+
+/// Writes documents of a run into a folder, under the names that users know; makes the folder. Returns their paths.
 ///
 /// # Errors
 /// At the first one that cannot be written.
-pub fn write_documents(folder: &Path, report: &Report) -> Result<Vec<PathBuf>, Error> {
+pub fn write_documents(
+    folder: &Path,
+    report: &Report,
+    run: &Run,
+    chosen: Chosen,
+) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(folder).map_err(|source| Error::NotWritten {
         path: folder.into(),
         source,
     })?;
-    documents(report)
+    documents(report, run, chosen)
         .iter()
         .map(|(name, bytes)| replace(folder.join(name), bytes))
         .collect()
 }
 
-fn documents(report: &Report) -> [(&'static str, Vec<u8>); 3] {
-    [
+/// Names and bytes, the page last: it is the largest, and what is left out first when a disk is full.
+fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, Vec<u8>)> {
+    let mut documents = vec![
         ("timing_summary.txt", summary_of(report).into_bytes()),
-        ("profiling_report.json", profiling_report(report)),
         ("memory_log.json", memory_log(report)),
-    ]
+    ];
+    if chosen.json {
+        documents.push(("profiling_report.json", profiling_report(report)));
+    }
+    if chosen.markdown {
+        documents.push(("report.md", markdown_report(report).into_bytes()));
+    }
+    if chosen.html {
+        documents.push(("report.html", html_report(report, run)));
+    }
+    documents
 }
 
 /// Writes a file; readers see the old one or the new one, never half of one. Returns the path.

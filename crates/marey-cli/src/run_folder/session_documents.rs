@@ -4,13 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use marey::Run;
-use marey_report::{Report, profiling_report, raw_profiling_data, summary};
+use marey_analysis::{SessionRun, SessionRuns};
+use marey_report::{Report, html_report, profiling_report, raw_profiling_data, summary};
 
 use super::Error;
+use super::chosen::Chosen;
 use super::documents::replace;
 
 /// Sessions beyond this have no folder of their own; the report of the run has them all.
 const MAX_FOLDERS: usize = 1000;
+/// Sessions beyond this have no page of their own: each page carries the program that draws it.
+const MAX_PAGES: usize = 100;
 /// Longest name that is made of a user's, in bytes.
 const MAX_NAME: usize = 64;
 /// The name of a session whose own has nothing that is safe.
@@ -69,20 +73,28 @@ fn safe(name: &str) -> String {
     }
 }
 
-/// Writes the report and the summary of each session into `sessions/<safe name>/` of a job's folder; returns their paths.
+/// Writes the documents of each session into `sessions/<safe name>/` of a job's folder; returns their paths.
 ///
 /// # Errors
 /// At the first document that cannot be written; those before it stay.
-pub fn write_session_documents(job_folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
-    let names = names(run);
+pub fn write_session_documents(
+    job_folder: &Path,
+    run: &Run,
+    chosen: Chosen,
+) -> Result<Vec<PathBuf>, Error> {
+    let runs = SessionRuns::new(run);
     let mut written = Vec::new();
-    for (name, report) in names.iter().zip(Report::of_sessions(run)).take(MAX_FOLDERS) {
-        written.extend(write_session(job_folder, name, &report)?);
+    for (index, name) in names(run).iter().enumerate().take(MAX_FOLDERS) {
+        if let Some(session) = runs.get(index) {
+            let html = chosen.html && index < MAX_PAGES;
+            let chosen = Chosen { html, ..chosen };
+            written.extend(write_session(job_folder, name, run, &session, chosen)?);
+        }
     }
     Ok(written)
 }
 
-/// Writes the report and the summary of one session, an index into `Run::sessions`, into its folder in a job's folder; returns
+/// Writes the documents of one session, an index into `Run::sessions`, into its folder in a job's folder; returns
 /// their paths. Without such a session nothing is written.
 ///
 /// # Errors
@@ -91,10 +103,11 @@ pub fn write_documents_of_session(
     job_folder: &Path,
     run: &Run,
     session: usize,
+    chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
     let names = names(run);
-    match names.get(session).zip(Report::of_session(run, session)) {
-        Some((name, report)) => write_session(job_folder, name, &report),
+    match names.get(session).zip(SessionRuns::new(run).get(session)) {
+        Some((name, session)) => write_session(job_folder, name, run, &session, chosen),
         None => Ok(Vec::new()),
     }
 }
@@ -146,16 +159,26 @@ fn names(run: &Run) -> Vec<String> {
     session_names(run.sessions.iter().map(|session| session.name.as_str()))
 }
 
-fn write_session(job_folder: &Path, name: &str, report: &Report) -> Result<Vec<PathBuf>, Error> {
+fn write_session(
+    job_folder: &Path,
+    name: &str,
+    run: &Run,
+    session: &SessionRun,
+    chosen: Chosen,
+) -> Result<Vec<PathBuf>, Error> {
     let folder = job_folder.join("sessions").join(name);
     std::fs::create_dir_all(&folder).map_err(|source| Error::NotWritten {
         path: folder.clone(),
         source,
     })?;
-    let documents = [
-        ("timing_summary.txt", summary(report).into_bytes()),
-        ("profiling_report.json", profiling_report(report)),
-    ];
+    let report = Report::about_session(run, session);
+    let mut documents = vec![("timing_summary.txt", summary(&report).into_bytes())];
+    if chosen.json {
+        documents.push(("profiling_report.json", profiling_report(&report)));
+    }
+    if chosen.html {
+        documents.push(("report.html", html_report(&report, &session.run)));
+    }
     documents
         .iter()
         .map(|(name, bytes)| replace(folder.join(name), bytes))
@@ -239,7 +262,7 @@ mod tests {
     fn each_session_has_a_folder_with_its_own_documents() {
         let folder = tempfile::tempdir().unwrap();
         let run = run_of(&["same", "same", "../up"]);
-        let written = write_session_documents(folder.path(), &run).unwrap();
+        let written = write_session_documents(folder.path(), &run, Chosen::JSON).unwrap();
         assert_eq!(written.len(), 6);
         let expected = [
             "sessions/same-2/profiling_report.json",
@@ -264,14 +287,14 @@ mod tests {
     fn one_session_has_the_same_folder_as_among_all() {
         let folder = tempfile::tempdir().unwrap();
         let run = run_of(&["same", "same"]);
-        let written = write_documents_of_session(folder.path(), &run, 1).unwrap();
+        let written = write_documents_of_session(folder.path(), &run, 1, Chosen::JSON).unwrap();
         let expected = folder.path().join("sessions/same-2");
         assert!(
             written.iter().all(|path| path.starts_with(&expected)),
             "{written:?}"
         );
         assert_eq!(written.len(), 2);
-        let none = write_documents_of_session(folder.path(), &run, 2).unwrap();
+        let none = write_documents_of_session(folder.path(), &run, 2, Chosen::JSON).unwrap();
         assert_eq!(none, Vec::<PathBuf>::new());
     }
 
@@ -292,7 +315,8 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_an_error_with_its_name() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sessions"), "a file").unwrap();
-        let error = write_session_documents(folder.path(), &run_of(&["a"])).unwrap_err();
+        let error =
+            write_session_documents(folder.path(), &run_of(&["a"]), Chosen::JSON).unwrap_err();
         assert!(error.to_string().contains("sessions/a"), "{error}");
     }
 }

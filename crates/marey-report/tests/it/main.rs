@@ -1,8 +1,11 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
+mod compare;
 mod escaping;
 mod example;
+mod findings;
 mod json;
 mod machine;
+mod markdown;
 mod session;
 mod text;

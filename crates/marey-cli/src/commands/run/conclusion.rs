@@ -4,7 +4,7 @@ use super::Arguments;
 use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
-use crate::commands::{other_processes, say_problems, shown};
+use crate::commands::{other_processes, say_problems, say_written, shown};
 use crate::console::Console;
 use crate::run_folder::{JobFolder, Reading, captures, summary_of};
 
@@ -54,7 +54,7 @@ impl Conclusion<'_> {
         self.say_ending(console);
         match written {
             Ok(_) if self.arguments.quiet => {}
-            Ok(_) => console.say(&format!("reports are in {}", shown(&job.path))),
+            Ok(written) => say_written(&written, &job.path, console),
             Err(problem) => console.say(&format!(
                 "{problem}; make room and run: marey report {}",
                 shown(&job.path)

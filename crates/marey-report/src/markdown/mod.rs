@@ -1,0 +1,8 @@
+//! Documents in Markdown, which are read in pull requests, so as GitHub reads them.
+
+pub(crate) mod escape;
+pub(crate) mod list;
+mod report;
+pub(crate) mod table;
+
+pub use report::markdown_report;

@@ -1,0 +1,310 @@
+//! A run in Markdown, for pull requests, issues and wikis.
+
+use marey_analysis::findings::Finding;
+use marey_analysis::{Durations, NameRow};
+
+use super::escape::{code, text};
+use super::table::{Column, Table};
+use crate::escape::cut;
+use crate::figure;
+use crate::model::{Report, StatusKind};
+use crate::quantity::{bytes, counted, duration, duration_ns, known, percent, rate};
+
+/// More rows than this are for the page.
+const MAX_ROWS: usize = 15;
+const MAX_FINDINGS: usize = 10;
+const NAME_WIDTH: usize = 64;
+
+/// The run's figures, what is the matter, where the time went, steps, memory, and how far the figures can be trusted. Ends with a line
+/// feed; parts without content are left out.
+pub fn markdown_report(report: &Report) -> String {
+    let mut parts = vec![heading(report), key_figures(report)];
+    parts.extend(findings(report));
+    parts.extend(stages(report));
+    parts.extend(steps(report));
+    parts.extend(loops(report));
+    parts.extend(memory(report));
+    parts.push(quality(report));
+    parts.extend(facts(report));
+    parts.join("\n")
+}
+
+fn heading(report: &Report) -> String {
+    let name = report
+        .session
+        .as_ref()
+        .map_or(&report.run.id, |session| &session.name);
+    format!("## Marey: {}\n", code(&cut(name, NAME_WIDTH)))
+}
+
+/// What a reader looks for first, as one table of two columns.
+fn key_figures(report: &Report) -> String {
+    let mut table = Table::new(&[Column::Text("Figure"), Column::Figure("Value")]);
+    let mut row = |what: &str, value: Option<String>| {
+        if let Some(value) = value {
+            table.row(vec![what.into(), value]);
+        }
+    };
+    let activity = &report.activity;
+    row("Wall time", Some(duration_ns(activity.stages.wall_ns)));
+    row(
+        "Status",
+        Some(text(&cut(&report.status.text(), NAME_WIDTH))),
+    );
+    let diffusion = activity.diffusion.as_ref();
+    let steps = diffusion.and_then(|found| found.steps.as_ref());
+    let steady = steps.and_then(|steps| steps.steady.as_ref());
+    let of = |ns: u64| duration_ns(ns);
+    row(
+        "Denoising step, median",
+        steady.map(|steady| of(steady.p50_ns)),
+    );
+    row(
+        "Denoising step, p95",
+        steady.map(|steady| of(steady.p95_ns)),
+    );
+    let blocks = diffusion.and_then(|found| found.blocks.as_ref());
+    let first = blocks.and_then(|blocks| blocks.time_to_first_ns);
+    row("Time to first block", first.map(of));
+    for frames in diffusion.into_iter().flat_map(|found| &found.rates) {
+        let value = rate(frames.per_second);
+        row(&format!("FPS: {}", text(&frames.meaning)), Some(value));
+    }
+    let sources = report.memory.iter().flat_map(|memory| &memory.sources);
+    for source in sources {
+        let name = marey_analysis::memory_source_name(source.source);
+        let peak = source
+            .counted_peak_bytes
+            .unwrap_or(source.peak.allocated_bytes);
+        row(&format!("Peak memory, {}", text(&name)), Some(bytes(peak)));
+    }
+    let gpus = activity.telemetry.gpus.as_ref().map(|gpus| &gpus.together);
+    let busy = gpus.and_then(|gpu| gpu.utilization);
+    row("GPU busy", busy.map(|busy| percent(busy.mean)));
+    let energy = gpus.and_then(|gpu| gpu.energy);
+    row(
+        "GPU energy",
+        energy.map(|energy| format!("{:.2} Wh", energy.watt_hours())),
+    );
+    let caches = activity
+        .caches
+        .as_ref()
+        .and_then(|caches| caches.all.hit_ratio);
+    row("Cache hits", caches.map(percent));
+    table.text()
+}
+
+fn findings(report: &Report) -> Option<String> {
+    let all = &report.activity.findings;
+    if all.found.is_empty() && all.passed.is_empty() {
+        return None;
+    }
+    let mut lines: Vec<String> = all.found.iter().take(MAX_FINDINGS).map(finding).collect();
+    if all.found.is_empty() {
+        lines.push("Nothing was found.".into());
+    }
+    if all.found.len() > MAX_FINDINGS {
+        lines.push(format!("- … and {} more", all.found.len() - MAX_FINDINGS));
+    }
+    let (passed, unchecked) = (all.passed.len() as u64, all.unchecked.len() as u64);
+    let unchecked = (unchecked > 0).then(|| format!(", {unchecked} could not be made"));
+    let passed = counted(passed, "check", "checks");
+    lines.push(format!(
+        "\n{passed} passed{}.",
+        unchecked.unwrap_or_default()
+    ));
+    Some(format!("### Findings\n\n{}\n", lines.join("\n")))
+}
+
+fn finding(found: &Finding) -> String {
+    let severity = figure::severity(found.severity);
+    let saving = found.saving.as_ref().and_then(figure::saving);
+    let saving = saving.map(|amount| format!(" Saves {amount}."));
+    format!(
+        "- **{severity}**: {}. {}{}",
+        text(found.issue.trim_end_matches('.')),
+        text(&found.remedy),
+        saving.unwrap_or_default()
+    )
+}
+
+fn stages(report: &Report) -> Option<String> {
+    let names = &report.sections.by_name;
+    let mut table = Table::new(&[
+        Column::Text("Section"),
+        Column::Figure("Count"),
+        Column::Figure("Total"),
+        Column::Figure("Mean"),
+        Column::Figure("p50"),
+        Column::Figure("p95"),
+        Column::Figure("Share of wall time"),
+    ]);
+    for found in names.iter().take(MAX_ROWS) {
+        table.row(stage(found));
+    }
+    let more = names.len().saturating_sub(MAX_ROWS);
+    let more = (more > 0).then(|| format!("\n… and {more} more.\n"));
+    (!table.is_empty()).then(|| {
+        format!(
+            "### Where the time went\n\n{}{}",
+            table.text(),
+            more.unwrap_or_default()
+        )
+    })
+}
+
+fn stage(found: &NameRow) -> Vec<String> {
+    let calls = &found.calls;
+    let percentile = calls.percentiles.as_ref();
+    vec![
+        code(&cut(&found.name, NAME_WIDTH)),
+        calls.count.to_string(),
+        duration_ns(calls.total_ns),
+        known(calls.mean_ns, duration),
+        known(percentile, |p| duration_ns(p.p50_ns)),
+        known(percentile, |p| duration_ns(p.p95_ns)),
+        known(found.share_of_wall_ratio, percent),
+    ]
+}
+
+/// Denoising steps and blocks, the first apart from the rest.
+fn steps(report: &Report) -> Option<String> {
+    let found = report.activity.diffusion.as_ref()?;
+    let mut table = durations_table("Work");
+    let steps = found.steps.as_ref();
+    let blocks = found.blocks.as_ref();
+    for (what, times) in [
+        ("first step", steps.and_then(|steps| steps.warm_up.as_ref())),
+        (
+            "steps after it",
+            steps.and_then(|steps| steps.steady.as_ref()),
+        ),
+        (
+            "first block",
+            blocks.and_then(|blocks| blocks.warm_up.as_ref()),
+        ),
+        (
+            "blocks after it",
+            blocks.and_then(|blocks| blocks.steady.as_ref()),
+        ),
+        (
+            "between blocks",
+            blocks.and_then(|blocks| blocks.between.as_ref()),
+        ),
+    ] {
+        if let Some(times) = times {
+            table.row(durations(what, times));
+        }
+    }
+    (!table.is_empty()).then(|| format!("### Steps and blocks\n\n{}", table.text()))
+}
+
+fn durations_table(first: &'static str) -> Table {
+    Table::new(&[
+        Column::Text(first),
+        Column::Figure("Count"),
+        Column::Figure("Mean"),
+        Column::Figure("p50"),
+        Column::Figure("p95"),
+        Column::Figure("Max"),
+    ])
+}
+
+fn durations(what: &str, found: &Durations) -> Vec<String> {
+    vec![
+        what.into(),
+        found.count.to_string(),
+        duration(found.mean_ns),
+        duration_ns(found.p50_ns),
+        duration_ns(found.p95_ns),
+        duration_ns(found.max_ns),
+    ]
+}
+
+fn loops(report: &Report) -> Option<String> {
+    let mut table = durations_table("Loop");
+    for found in report.iterations.iter().take(MAX_ROWS) {
+        let calls = &found.calls;
+        let percentile = calls.percentiles.as_ref();
+        table.row(vec![
+            code(&cut(&found.name, NAME_WIDTH)),
+            calls.count.to_string(),
+            known(calls.mean_ns, duration),
+            known(percentile, |p| duration_ns(p.p50_ns)),
+            known(percentile, |p| duration_ns(p.p95_ns)),
+            known(calls.max_ns, duration_ns),
+        ]);
+    }
+    (!table.is_empty()).then(|| format!("### Loops\n\n{}", table.text()))
+}
+
+fn memory(report: &Report) -> Option<String> {
+    let found = report.memory.as_ref()?;
+    let mut table = Table::new(&[
+        Column::Text("Label"),
+        Column::Text("Of"),
+        Column::Figure("Allocated"),
+        Column::Figure("Reserved"),
+        Column::Figure("Peak so far"),
+    ]);
+    for reading in found.labelled.iter().take(MAX_ROWS) {
+        table.row(vec![
+            code(&cut(&reading.label, NAME_WIDTH)),
+            text(&marey_analysis::memory_source_name(reading.source)),
+            bytes(reading.allocated_bytes),
+            known(reading.reserved_bytes, bytes),
+            known(reading.peak_bytes, bytes),
+        ]);
+    }
+    let more = found.labelled.len().saturating_sub(MAX_ROWS);
+    let more = (more > 0).then(|| format!("\n… and {more} more.\n"));
+    (!table.is_empty())
+        .then(|| format!("### Memory\n\n{}{}", table.text(), more.unwrap_or_default()))
+}
+
+fn quality(report: &Report) -> String {
+    let quality = &report.quality;
+    let mut lines = Vec::new();
+    if report.status.kind == StatusKind::EndedWithoutClosing {
+        lines.push("The recording ended without being closed.".to_owned());
+    }
+    for loss in &quality.losses {
+        lines.push(format!("Lost: {} {}.", loss.count, loss.meaning));
+    }
+    lines.extend(
+        quality
+            .warnings
+            .iter()
+            .map(|warning| format!("Warning: {}.", text(warning))),
+    );
+    if quality.is_complete {
+        lines.push("Data: complete, nothing was lost.".into());
+    }
+    lines.join("  \n") + "\n"
+}
+
+/// What somebody needs to make the run again.
+fn facts(report: &Report) -> Option<String> {
+    let run = &report.run;
+    let mut table = Table::new(&[Column::Text("Fact"), Column::Text("Value")]);
+    let command = run.command.join(" ");
+    let known = [
+        ("command", (!command.is_empty()).then_some(command.as_str())),
+        ("host", run.host.as_deref()),
+        ("job", run.job_id.as_deref()),
+    ];
+    for (what, value) in known {
+        if let Some(value) = value {
+            table.row(vec![what.into(), code(&cut(value, 200))]);
+        }
+    }
+    for (key, value) in &run.facts {
+        table.row(vec![text(&cut(key, NAME_WIDTH)), code(&cut(value, 200))]);
+    }
+    (!table.is_empty()).then(|| {
+        format!(
+            "<details><summary>Environment and configuration</summary>\n\n{}\n</details>\n",
+            table.text()
+        )
+    })
+}
