@@ -13,6 +13,7 @@ pub mod width;
 mod model;
 
 mod cache_markdown;
+mod compare;
 mod html;
 mod json;
 mod markdown;
@@ -21,6 +22,10 @@ mod metrics;
 mod text;
 
 pub use cache_markdown::cache_markdown;
+pub use compare::{
+    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
+    comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
+};
 pub use html::{html_comparison, html_report};
 pub use json::{profiling_report, raw_profiling_data};
 pub use markdown::markdown_report;

@@ -161,7 +161,7 @@ thresholds! {
     slow_read_bytes = 1e9;
     /// Share of the wall time that moves between host and device leave the device idle, above which they should be hidden
     exposed_transfer_ratio = 0.05;
-    /// Bytes a second over `PCIe`, above which a transfer is under way; far above what commands take
+    /// Bytes a second over PCI Express, above which a transfer is under way; far above what commands take
     transfer_bytes_per_second = 1e9;
     /// Share of the time in which a GPU works, below which it idles while data moves
     transfer_gpu_ratio = 0.2;
@@ -177,7 +177,7 @@ thresholds! {
     cache_lookups = 10.0;
     /// Share of lookups that hit, below which a cache brings nothing
     cache_hit_ratio = 0.05;
-    /// Bytes that a cache holds, above which they have to be earned; a thousandth of a large GPU's memory is not
+    /// Bytes that a cache holds, above which they have to be earned; less is a few thousandths of a large GPU's memory
     cache_held_bytes = 268_435_456.0;
     /// Share of the wall time that a cache has to save for the bytes that it holds
     cache_saved_ratio = 0.01;

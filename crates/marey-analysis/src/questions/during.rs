@@ -85,7 +85,7 @@ pub(crate) fn stretches(series: &Series, wall_ns: u64) -> Vec<Stretch> {
 
 /// Each reading with the time half way to its neighbours; at both ends as far as the gap to the only neighbour. A single
 /// reading stands for no time.
-fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
+pub(crate) fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
     let gap_ns = |at: usize| {
         let next = points.get(at + 1)?;
         Some(next.first_ns.saturating_sub(points[at].last_ns))
@@ -105,7 +105,6 @@ fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
         });
         start_ns = end_ns;
     }
-    each.retain(|stretch| stretch.time.length_ns() > 0);
     each
 }
 

@@ -3,7 +3,7 @@
 mod attributes;
 mod block;
 mod caches;
-mod columns;
+pub(crate) mod columns;
 mod counters;
 mod findings;
 mod iterations;

@@ -1,5 +1,6 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
+mod compare;
 mod escaping;
 mod example;
 mod findings;
