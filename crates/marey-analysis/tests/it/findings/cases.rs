@@ -56,6 +56,7 @@ const CASES: &[Case] = &[
             name: "transformer".into(),
             count: Some(12_000_000_000),
             kind: None,
+            ..ModelParameters::default()
         };
         RunBuilder::new()
             .generation(S, None, Generation::Model(model))

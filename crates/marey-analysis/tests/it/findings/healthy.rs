@@ -150,6 +150,7 @@ fn models(builder: RunBuilder) -> RunBuilder {
         name: "causal".into(),
         count: Some(900_000_000),
         kind: Some("transformer".into()),
+        ..ModelParameters::default()
     };
     let builder = builder.generation(400 * MS, None, Generation::Model(model));
     let layers = ["attention", "mlp", "norm"];
