@@ -1,4 +1,5 @@
 //! Integration tests of the analysis.
 
+mod compared_noise;
 mod many_sections;
 mod properties;
