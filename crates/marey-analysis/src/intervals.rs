@@ -89,6 +89,20 @@ pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
     disjoint.iter().map(Interval::length_ns).sum()
 }
 
+/// Length of the part of `interval` that lies in `times`, which are disjoint and in order.
+pub(crate) fn length_within(interval: Interval, times: &[Interval]) -> u64 {
+    let first = times.partition_point(|time| time.end_ns <= interval.start_ns);
+    let reached = times[first..]
+        .iter()
+        .take_while(|time| time.start_ns < interval.end_ns);
+    reached
+        .map(|time| {
+            let end_ns = time.end_ns.min(interval.end_ns);
+            end_ns.saturating_sub(time.start_ns.max(interval.start_ns))
+        })
+        .fold(0, u64::saturating_add)
+}
+
 /// Those of `intervals` that no single one of `covered` contains. Both are in ascending order of start, `covered` as
 /// [`union`] returns it. One pass.
 pub(crate) fn not_within<'a>(
@@ -192,5 +206,17 @@ mod tests {
         let given = drawn(&[(2, 24), (3, 5), (22, 24)]);
         let outside: Vec<Interval> = not_within(&given, &covered).collect();
         assert_eq!(outside, drawn(&[(2, 24)]));
+    }
+
+    #[test]
+    fn the_length_within_times_is_that_of_the_common_part() {
+        // times       |--|    |----|
+        // interval     |--------|          1 + 2
+        let times = drawn(&[(10, 12), (16, 20)]);
+        let within = |start_ns, end_ns| length_within(Interval { start_ns, end_ns }, &times);
+        assert_eq!(within(11, 18), 3);
+        assert_eq!(within(12, 16), 0);
+        assert_eq!(within(0, 100), 6);
+        assert_eq!(within(30, 40), 0);
     }
 }

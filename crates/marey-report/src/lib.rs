@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod escape;
+pub mod figure;
 pub mod quantity;
 pub mod width;
 

@@ -12,7 +12,7 @@ pub(super) enum Rule {
     Calls,
     /// By repeats; else by what became of a call, and by the number of calls.
     Total,
-    /// By repeats; else only when it is this much larger or smaller (1.5 is one half more), and by at least [`ONCE_NS`].
+    /// By repeats; else only when it is this much larger or smaller (2 is twice), and by at least [`ONCE_NS`].
     Once(f64),
     /// By repeats; else only when it is this much larger or smaller.
     Rate(f64),
@@ -30,12 +30,11 @@ pub(super) enum Rule {
 /// What is done once takes longer or shorter by so much before that means anything, in nanoseconds.
 pub(super) const ONCE_NS: f64 = 1e9;
 
-/// What is done once takes so many times as long, or as short, before that means anything: files are in the page cache or
-/// not, something was compiled before.
-pub(super) const ONCE_RATIO: f64 = 1.5;
+/// What is done once takes so many times as long, or as short, before that means anything.
+pub(super) const ONCE_RATIO: f64 = 2.0;
 
-/// Two single runs of one program differ by as much for reasons that neither of them shows: no test calls that a change.
-pub(super) const BETWEEN_RUNS: f64 = 1.01;
+/// Two single runs of one program may differ by as much for reasons that neither of them shows: a test has to find more.
+pub(super) const BETWEEN_RUNS: f64 = 1.015;
 
 /// Totals of different numbers of calls differ by this factor before that means anything.
 pub(super) const OTHER_COUNT_RATIO: f64 = 1.1;
@@ -54,7 +53,7 @@ impl Rule {
             K::SectionPerCall | K::NamePerCall | K::Turn | K::Step => Self::Calls,
             K::SectionTotal | K::NameTotal => Self::Total,
             // A run as a whole averages over much that a section does not.
-            K::WallTime => Self::Once(1.25),
+            K::WallTime => Self::Once(1.5),
             K::FirstTurn | K::FirstStep | K::TimeToFirstBlock | K::TimeToFirstFrames => {
                 Self::Once(ONCE_RATIO)
             }

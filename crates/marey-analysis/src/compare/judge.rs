@@ -241,7 +241,7 @@ impl Judge<'_> {
             both.is_beyond(ONCE_RATIO) && measure.impact_ns.is_some_and(|ns| ns.abs() >= ONCE_NS);
         if is_large && both.is_apart {
             let reason = format!(
-                "{chance}, but every value is beyond all of the other side, and the median by half"
+                "{chance}, but every value is beyond all of the other side, and the median by a factor of two"
             );
             return Ruling::new(direction, Confidence::Low, reason);
         }
@@ -274,7 +274,7 @@ impl Judge<'_> {
         }
         let is_large = both.is_beyond(ONCE_RATIO) && change.difference.abs() >= ONCE_NS;
         if is_large {
-            let reason = "larger by half, or smaller; not by most of its calls";
+            let reason = "by a factor of two, but not by most of its calls";
             return Ruling::new(direction, Confidence::Low, reason);
         }
         if !is_beyond {
@@ -298,20 +298,12 @@ impl Judge<'_> {
             let reason = format!("below the floor of {}", percent(floor));
             return Ruling::new(Verdict::Same, Confidence::Low, reason);
         }
-        let limit = percent(ratio - 1.0);
+        let least = if absolute > 0.0 { " and a second" } else { "" };
         if both.is_beyond(ratio) && change.difference.abs() >= absolute && both.is_apart {
-            let confidence = if both.is_beyond(2.0) {
-                Confidence::Medium
-            } else {
-                Confidence::Low
-            };
-            let reason =
-                format!("one value on each side, beyond the floor of {limit} for such values");
-            return Ruling::new(direction, confidence, reason);
+            let reason = format!("one value on each side, a factor of {ratio}{least} apart");
+            return Ruling::new(direction, Confidence::Low, reason);
         }
-        let reason = format!(
-            "one value on each side, within the floor of {limit} or a second for such values"
-        );
+        let reason = format!("one value on each side, not a factor of {ratio}{least} apart");
         Ruling::new(Verdict::CannotTell, Confidence::Low, reason)
     }
 }

@@ -39,6 +39,7 @@ pub use matching::SectionMatch;
 pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};
 pub use options::CompareOptions;
 
+use crate::findings::Confidence;
 use floors::READ_SHARE;
 use holm::{Test, holm};
 use judge::Judge;
@@ -121,6 +122,7 @@ fn judged(judge: &Judge<'_>, pairs: Vec<Pair>) -> (Vec<Measure>, u64) {
         judge.decide(&pairs[at], &mut measures[at], known);
     }
     judge_reads(&mut measures);
+    judge_cold_files(&mut measures);
     (measures, tests.len() as u64)
 }
 
@@ -185,6 +187,49 @@ fn judge_reads(measures: &mut [Measure]) {
             ", while the section took less time"
         });
     }
+}
+
+/// What is done once and takes longer while it reads more from disks found its files in the page cache before: that says
+/// nothing of the program. So says the wall time, where that is most of its change.
+fn judge_cold_files(measures: &mut [Measure]) {
+    let is_changed = |m: &Measure| matches!(m.verdict, Verdict::Worse | Verdict::Better);
+    let difference = |m: &Measure| m.change.map_or(0.0, |change| change.difference);
+    let reads: BTreeMap<Subject, f64> = measures
+        .iter()
+        .filter(|m| m.kind == MeasureKind::SectionBytesRead && m.verdict == Verdict::Different)
+        .map(|m| (m.subject.clone(), difference(m)))
+        .collect();
+    let mut of_files_ns: f64 = 0.0;
+    let is_once =
+        |m: &Measure| m.kind == MeasureKind::SectionTotal && m.basis == Basis::SingleValues;
+    for total in measures.iter_mut().filter(|m| is_once(m)) {
+        let read = reads.get(&total.subject).copied().unwrap_or(0.0);
+        if read * difference(total) > 0.0 {
+            let ns = difference(total);
+            of_files_ns = if ns.abs() > of_files_ns.abs() {
+                ns
+            } else {
+                of_files_ns
+            };
+            if is_changed(total) {
+                leave_open(total);
+            }
+        }
+    }
+    let is_wall = |m: &&mut Measure| m.kind.is_wall() && m.basis == Basis::SingleValues;
+    for wall in measures.iter_mut().filter(is_wall) {
+        if is_changed(wall) && of_files_ns / difference(wall) >= 0.5 {
+            leave_open(wall);
+        }
+    }
+}
+
+fn leave_open(measure: &mut Measure) {
+    measure.verdict = Verdict::CannotTell;
+    measure.confidence = Confidence::Low;
+    measure
+        .reason
+        .push_str(", but files came from disks on one side and from the page cache on the other");
 }
 
 fn overall(measures: &[Measure]) -> Verdict {

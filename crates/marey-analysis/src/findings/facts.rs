@@ -5,7 +5,9 @@ use marey::Run;
 use super::Thresholds;
 use crate::intervals::{Interval, union};
 use crate::stats::ratio;
-use crate::{Caches, Diffusion, Iterations, Memory, Sections, Stages, Streaming, Telemetry};
+use crate::{
+    Caches, Diffusion, Iterations, Memory, Sections, Stages, StepPoint, Streaming, Telemetry,
+};
 
 /// A run with the answers to the questions about it, which rules share.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +37,13 @@ pub struct Facts<'a> {
 impl Facts<'_> {
     /// Each denoising step whose duration is known, in order of time; `None` when there is none.
     pub(super) fn steps(&self) -> Option<Vec<Interval>> {
+        self.steps_that(|_| true)
+    }
+
+    fn steps_that(&self, is_wanted: impl Fn(&StepPoint) -> bool) -> Option<Vec<Interval>> {
         let each = &self.diffusion?.steps.as_ref()?.each;
-        let mut times: Vec<Interval> = each
-            .iter()
+        let wanted = each.iter().filter(|step| is_wanted(step));
+        let mut times: Vec<Interval> = wanted
             .filter_map(|step| {
                 Some(Interval {
                     start_ns: step.end_ns.saturating_sub(step.duration_ns?),
@@ -52,6 +58,11 @@ impl Facts<'_> {
     /// Time in denoising steps, each moment counted once; absent as [`Self::steps`].
     pub(super) fn step_time(&self) -> Option<Vec<Interval>> {
         self.steps().map(union)
+    }
+
+    /// The same without the warm-up, which compiles and loads; `None` also when there is nothing else.
+    pub(super) fn steady_step_time(&self) -> Option<Vec<Interval>> {
+        self.steps_that(|step| !step.is_warm_up).map(union)
     }
 
     /// Steps in which one of these moments lies, in order of time; empty when none is known.

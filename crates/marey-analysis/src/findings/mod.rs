@@ -4,12 +4,9 @@
 //! comes to one of three ends: it found something, it passed, or the run does not say enough to tell. All three are shown:
 //! a rule that could not be checked is not a rule that passed.
 
-mod during;
 mod facts;
 mod finding;
-mod longest;
 mod rules;
-mod step_times;
 mod thresholds;
 mod words;
 

@@ -95,6 +95,7 @@ fn reports(mut builder: RunBuilder, block: u64) -> RunBuilder {
         name: "small".into(),
         count: Some(300_000_000),
         kind: None,
+        ..ModelParameters::default()
     };
     let computation = BlockComputation {
         index: Some(block),

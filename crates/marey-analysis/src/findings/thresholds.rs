@@ -97,7 +97,7 @@ thresholds! {
     /// Share of the time of all reported layers, above which a layer is a bottleneck
     layer_ratio = 0.3;
     /// Mean share of the time in which a GPU works, below which it is idle beside others
-    idle_gpu_ratio = 0.1;
+    unused_gpu_ratio = 0.1;
     /// Share of a source's highest reading, above which memory that a finished stage keeps matters
     kept_memory_ratio = 0.2;
     /// Share of what the allocator holds that no tensor ever used, above which it is fragmented
@@ -120,7 +120,7 @@ thresholds! {
     slow_read_bytes = 1e9;
     /// Share of the wall time that moves between host and device leave the device idle, above which they should be hidden
     exposed_transfer_ratio = 0.05;
-    /// Bytes a second over `PCIe`, above which a transfer is under way; far above what commands take
+    /// Bytes a second over PCI Express, above which a transfer is under way; far above what commands take
     transfer_bytes_per_second = 1e9;
     /// Share of the time in which a GPU works, below which it idles while data moves
     transfer_gpu_ratio = 0.2;
@@ -136,7 +136,7 @@ thresholds! {
     cache_lookups = 10.0;
     /// Share of lookups that hit, below which a cache brings nothing
     cache_hit_ratio = 0.05;
-    /// Bytes that a cache holds, above which they have to be earned; a thousandth of a large GPU's memory is not
+    /// Bytes that a cache holds, above which they have to be earned; less is a few thousandths of a large GPU's memory
     cache_held_bytes = 268_435_456.0;
     /// Share of the wall time that a cache has to save for the bytes that it holds
     cache_saved_ratio = 0.01;

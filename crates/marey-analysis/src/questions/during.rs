@@ -47,11 +47,21 @@ pub(crate) fn during(run: &Run, name: &str, subject: &str, times: &[Interval]) -
     of_stretches(&stretches(series, run.wall_ns), times)
 }
 
+/// Each series of this name with what it read; absent as in [`during`].
+pub(crate) fn each_during<'a>(
+    run: &'a Run,
+    name: &str,
+    times: &[Interval],
+) -> Vec<(&'a Series, Option<During>)> {
+    let of_name = run.series.iter().filter(|s| s.info.name == name);
+    let read = of_name.map(|s| (s, of_stretches(&stretches(s, run.wall_ns), times)));
+    read.collect()
+}
+
 /// The highest of all subjects of this name; absent as in [`during`].
 pub(crate) fn highest_during(run: &Run, name: &str, times: &[Interval]) -> Option<During> {
-    let of_name = run.series.iter().filter(|s| s.info.name == name);
-    of_name
-        .filter_map(|s| of_stretches(&stretches(s, run.wall_ns), times))
+    let each = each_during(run, name, times).into_iter();
+    each.filter_map(|(_, during)| during)
         .max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
@@ -75,7 +85,7 @@ pub(crate) fn stretches(series: &Series, wall_ns: u64) -> Vec<Stretch> {
 
 /// Each reading with the time half way to its neighbours; at both ends as far as the gap to the only neighbour. A single
 /// reading stands for no time.
-fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
+pub(crate) fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
     let gap_ns = |at: usize| {
         let next = points.get(at + 1)?;
         Some(next.first_ns.saturating_sub(points[at].last_ns))
@@ -95,7 +105,6 @@ fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
         });
         start_ns = end_ns;
     }
-    each.retain(|stretch| stretch.time.length_ns() > 0);
     each
 }
 

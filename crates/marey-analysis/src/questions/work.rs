@@ -1,14 +1,14 @@
 //! Which calls do what, as far as their names say?
 //!
-//! A name is cut into words: at everything that is neither letter nor digit, and between a small letter and a capital. A
-//! phrase is some of these words one after the other. Of calls within one another the outermost counts.
+//! A name is cut into words as [`SectionKind`] does it; a phrase is some of these words one after the other. Of calls within one
+//! another the outermost counts.
 //!
 //! ```text
 //! |------- offload_transformer --------|     moves a model: this one
 //!    |- to_cpu -|    |- to_cpu -|            as well, but its time is counted already
 //! ```
 
-use marey::profiling_config::SectionKind;
+use marey::profiling_config::{Preparation, SectionKind, words_of_name};
 use marey::{NodeKind, Run};
 
 use crate::intervals::{Interval, union};
@@ -42,7 +42,7 @@ const OFFLOADING: [&str; 8] = [
     "load model to gpu",
     "unload",
 ];
-const MOVING: [&str; 15] = [
+const MOVING: [&str; 17] = [
     "to device",
     "to cuda",
     "to gpu",
@@ -50,6 +50,9 @@ const MOVING: [&str; 15] = [
     "to host",
     "h2d",
     "d2h",
+    // H2D and D2H, cut before the second capital.
+    "h d",
+    "d h",
     "htod",
     "dtoh",
     "memcpy",
@@ -70,16 +73,8 @@ const SYNCHRONISING: [&str; 9] = [
     "stream sync",
     "sync point",
 ];
-const COMPILING: [&str; 8] = [
-    "compile",
-    "compiling",
-    "compilation",
-    "recompile",
-    "recompilation",
-    "autotune",
-    "autotuning",
-    "inductor",
-];
+/// Beside what the configuration takes for compiling.
+const COMPILING: [&str; 3] = ["recompile", "recompilation", "inductor"];
 const COLLECTIVE: [&str; 9] = [
     "all reduce",
     "allreduce",
@@ -95,12 +90,14 @@ const COLLECTIVE: [&str; 9] = [
 impl Work {
     /// Whether a section of this name does it.
     pub(crate) fn is_of(self, name: &str) -> bool {
-        let has = |phrases: &[&str]| has_phrase(&words(name), phrases);
+        let has = |phrases: &[&str]| has_phrase(&words_of_name(name), phrases);
         match self {
             Self::Moving => has(&MOVING) || has(&OFFLOADING),
             Self::Offloading => has(&OFFLOADING),
             Self::Synchronising => has(&SYNCHRONISING) || is_item(name),
-            Self::Compiling => has(&COMPILING),
+            Self::Compiling => {
+                Preparation::of(name) == Some(Preparation::Compile) || has(&COMPILING)
+            }
             Self::Collective => has(&COLLECTIVE),
             Self::Barrier => has(&["barrier"]),
             Self::TextEncoding => SectionKind::of(name) == Some(SectionKind::TextEncoding),
@@ -112,24 +109,6 @@ impl Work {
 fn is_item(name: &str) -> bool {
     let last_part = name.trim_end_matches("()").rsplit('.').next();
     last_part == Some("item")
-}
-
-/// The words of a name, in small letters.
-pub(crate) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    for letter in name.chars() {
-        let begins_word = was_small && letter.is_uppercase();
-        if begins_word || !letter.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
-            word.extend(letter.to_lowercase());
-        }
-        was_small = letter.is_lowercase();
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// Whether one of the phrases is among the words, its words one after the other.

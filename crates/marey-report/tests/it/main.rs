@@ -3,6 +3,7 @@
 mod compare;
 mod escaping;
 mod example;
+mod findings;
 mod json;
 mod machine;
 mod markdown;

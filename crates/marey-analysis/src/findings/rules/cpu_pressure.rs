@@ -122,7 +122,7 @@ fn finding(
         saving: Some(Saving::of_time(
             None,
             at_most_ns,
-            "at most the time in which a task waited; whether the program waited with it was not measured",
+            "the time in which a task waited; whether the program waited with it was not measured",
         )),
         confidence: if is_quota { Confidence::Medium } else { Confidence::Low },
     }

@@ -16,8 +16,9 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, union};
-use crate::questions::work::{calls, has_phrase, words};
+use crate::questions::work::{calls, has_phrase};
 use crate::stats::float;
+use marey::profiling_config::words_of_name;
 
 pub(super) const RULE: Rule = Rule {
     id: "eager-attention",
@@ -52,7 +53,7 @@ impl Path {
     }
 
     fn of_name(name: &str) -> Option<Self> {
-        let words = words(name);
+        let words = words_of_name(name);
         has_phrase(&words, &ATTENTION).then(|| Self::of(&words))?
     }
 
@@ -60,7 +61,7 @@ impl Path {
         let Value::Text(value) = value else {
             return None;
         };
-        has_phrase(&words(name), &ATTENTION).then(|| Self::of(&words(value)))?
+        has_phrase(&words_of_name(name), &ATTENTION).then(|| Self::of(&words_of_name(value)))?
     }
 }
 

@@ -113,7 +113,7 @@ fn finding(facts: &Facts<'_>, held: &Held<'_>, limit: f64) -> Finding {
         node: None,
         saving: Some(Saving::of_memory(
             unused,
-            "at most what was held and never used; a part is rounding, which stays",
+            "what was held and never used; a part is rounding, which stays",
         )),
         confidence: Confidence::Medium,
     }

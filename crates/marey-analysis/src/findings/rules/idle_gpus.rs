@@ -8,13 +8,12 @@
 //!
 //! With one GPU, or where most of them work, there is nothing to say. While steps ran, or over the whole run where no steps are known.
 
-use crate::findings::during::{During, readings};
-use crate::findings::step_times::step_times;
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::questions::during::each_during;
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -25,7 +24,14 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let read = readings(facts.run, "gpu.utilization");
+    let run = facts.run;
+    let times = facts.step_time().unwrap_or_else(|| {
+        vec![Interval {
+            start_ns: 0,
+            end_ns: run.wall_ns,
+        }]
+    });
+    let read = each_during(run, "gpu.utilization", &times);
     if read.is_empty() {
         return Outcome::Unknown(
             "no utilisation of a GPU was sampled (monitor_gpu_utilization)".into(),
@@ -34,24 +40,16 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if read.len() == 1 {
         return Outcome::Passed("one GPU was read, and no other".into());
     }
-    let wall_ns = facts.run.wall_ns;
-    let mut times = step_times(facts);
-    if times.is_empty() {
-        times = vec![Interval {
-            start_ns: 0,
-            end_ns: wall_ns,
-        }];
-    }
-    let means: Option<Vec<f64>> = read
+    let means = read
         .iter()
-        .map(|(_, points)| During::new(points, &times, wall_ns).map(|during| during.mean))
-        .collect();
+        .map(|(_, during)| during.map(|during| during.value));
+    let means: Option<Vec<f64>> = means.collect();
     let Some(means) = means else {
         return Outcome::Unknown(
             "not every GPU was read often enough; lower gpu_monitor_interval".into(),
         );
     };
-    let limit = facts.thresholds.idle_gpu_ratio;
+    let limit = facts.thresholds.unused_gpu_ratio;
     let n_idle = means.iter().filter(|mean| **mean < limit).count();
     let n_working = means.len() - n_idle;
     if n_working == 0 || n_idle < n_working {
@@ -92,7 +90,7 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
             None,
             time_ns.saturating_sub(left_ns),
             format!(
-                "at most {} of the time looked at: evenly split among all {n_gpus}, with nothing to exchange",
+                "{} of the time looked at, if work were split evenly among all {n_gpus} with nothing to exchange",
                 percent(float(time_ns - left_ns.min(time_ns)) / float(time_ns).max(1.0))
             ),
         )),

@@ -54,7 +54,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
                  and memory for a block is smaller. Each block more costs a pass that fills the KV cache."
             .into(),
         evidence,
-        intervals: crate::findings::longest::longest(blocks.each.iter().filter_map(interval)),
+        intervals: Finding::longest(blocks.each.iter().filter_map(interval)),
         node: None,
         saving: Some(Saving {
             estimate_ns: None,

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 
 use marey::Generation;
 
-use crate::findings::longest::longest;
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
@@ -115,7 +114,7 @@ fn finding(facts: &Facts<'_>, name: &str, layer: &Layer, share: f64, limit: f64)
         saving: Some(Saving::of_time(
             None,
             total_ns.min(facts.run.wall_ns),
-            "at most its own time, if it took none at all",
+            "its own time, if it took none at all",
         )),
         // Layers may lie within one another: then shares count time twice.
         confidence: Confidence::Medium,
@@ -133,7 +132,7 @@ fn calls(facts: &Facts<'_>, name: &str) -> Vec<Interval> {
             end_ns: record.at_ns,
         })
     });
-    longest(calls)
+    Finding::longest(calls)
 }
 
 #[cfg(test)]

@@ -9,14 +9,12 @@
 //! A run is not asked for the mean over all of it, as that of a short one is mostly loading. Of several GPUs the busiest counts: the
 //! others are the business of another rule.
 
-use crate::findings::during::{During, readings};
-use crate::findings::longest::longest;
-use crate::findings::step_times::steady_step_times;
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::Interval;
+use crate::intervals::{Interval, length_ns, length_within, union};
+use crate::questions::during::{Stretch, each_during, stretches};
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -27,29 +25,35 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Fewer readings than this do not make a mean.
-const MIN_READINGS: u64 = 3;
+const MIN_READINGS: usize = 3;
+
+/// A GPU during steps.
+struct Read {
+    mean: f64,
+    /// What was read in a part of the time of steps at least.
+    each: Vec<Stretch>,
+}
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let read = readings(facts.run, "gpu.utilization");
-    if read.is_empty() {
+    let run = facts.run;
+    if !run.series.iter().any(|s| s.info.name == "gpu.utilization") {
         return Outcome::Unknown(
             "no utilisation of a GPU was sampled (monitor_gpu_utilization)".into(),
         );
     }
-    let steps = steady_step_times(facts);
-    if steps.is_empty() {
+    let Some(steps) = facts.steady_step_time() else {
         return Outcome::Unknown(
             "no denoising steps after the first are known; report them, or record each as an iteration".into(),
         );
-    }
-    let wall_ns = facts.run.wall_ns;
-    let each = read
-        .iter()
-        .filter_map(|(_, points)| During::new(points, &steps, wall_ns));
-    let busiest = each
-        .filter(|during| during.n_readings >= MIN_READINGS)
-        .max_by(|a, b| a.mean.total_cmp(&b.mean));
-    let Some(busiest) = busiest else {
+    };
+    let each = each_during(run, "gpu.utilization", &steps);
+    let known = each.into_iter().filter_map(|(series, during)| {
+        let mut each = stretches(series, run.wall_ns);
+        each.retain(|stretch| length_within(stretch.time, &steps) > 0);
+        let mean = during.filter(|_| each.len() >= MIN_READINGS)?.value;
+        Some(Read { mean, each })
+    });
+    let Some(busiest) = known.max_by(|a, b| a.mean.total_cmp(&b.mean)) else {
         return Outcome::Unknown(format!(
             "fewer than {MIN_READINGS} readings of the GPU fell into steps; lower gpu_monitor_interval"
         ));
@@ -62,17 +66,17 @@ fn check(facts: &Facts<'_>) -> Outcome {
     Outcome::Found(vec![finding(&busiest, &steps, limit)])
 }
 
-fn finding(busiest: &During, steps: &[Interval], limit: f64) -> Finding {
-    let step_ns = steps
-        .iter()
-        .map(Interval::length_ns)
-        .fold(0, u64::saturating_add);
+fn finding(busiest: &Read, steps: &[Interval], limit: f64) -> Finding {
+    let step_ns = length_ns(steps);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a share of whole nanoseconds; casts saturate"
     )]
     let idle_ns = (float(step_ns) * (1.0 - busiest.mean)).max(0.0) as u64;
+    let idle = busiest.each.iter().filter(|stretch| stretch.value < limit);
+    let idle = union(idle.map(|stretch| stretch.time).collect());
+    let n_readings = busiest.each.len() as u64;
     let mean = percent(busiest.mean);
     Finding {
         rule: RULE.id,
@@ -86,14 +90,14 @@ fn finding(busiest: &During, steps: &[Interval], limit: f64) -> Finding {
         evidence: vec![
             Evidence::new("mean utilisation during steps", busiest.mean, FigureUnit::Ratio).against(limit),
             Evidence::new("time of steps after the first", float(step_ns), FigureUnit::Ns),
-            Evidence::new("readings during steps", float(busiest.n_readings), FigureUnit::Count),
+            Evidence::new("readings during steps", float(n_readings), FigureUnit::Count),
         ],
-        intervals: longest(busiest.when(|value| value < limit).into_iter()),
+        intervals: Finding::longest(idle),
         node: None,
         saving: Some(Saving::of_time(
             None,
             idle_ns,
-            "at most the time of steps in which no kernel ran; how much of that can go was not measured",
+            "the time of steps in which no kernel ran; how much of that can go was not measured",
         )),
         // Readings say that nothing ran, not why.
         confidence: Confidence::Medium,

@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::step_times::step_times;
 use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
@@ -49,7 +48,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
     let mean_ns = steps.steady.as_ref().map(|steady| steady.mean_ns);
     evidence
         .extend(mean_ns.map(|ns| Evidence::new("mean step after the first", ns, FigureUnit::Ns)));
-    let step_ns = union_length_ns(step_times(facts));
+    let step_ns = union_length_ns(facts.step_time().unwrap_or_default());
     let beyond_ns = mean_ns.map(|ns| ns * steps_beyond(steps, limit));
     #[expect(
         clippy::cast_possible_truncation,
@@ -74,7 +73,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
                 estimate_ns.map(|ns| ns.min(step_ns)),
                 step_ns,
                 format!(
-                    "the steps beyond {} of each generation, at the mean of the steps after the first; at most all time of steps",
+                    "the steps beyond {} of each generation, at the mean of the steps after the first; the bound is all time of steps",
                     short(limit)
                 ),
             )
@@ -109,7 +108,7 @@ fn long_loops(steps: &Steps, limit: f64) -> Vec<Interval> {
             end_ns: steps.iter().map(|s| s.end_ns).max()?,
         })
     });
-    crate::findings::longest::longest(union(times.collect()).into_iter())
+    Finding::longest(union(times.collect()))
 }
 
 #[cfg(test)]

@@ -15,9 +15,10 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::length_ns;
-use crate::questions::work::{Call, Calls, Work, calls, has_phrase, words};
+use crate::questions::work::{Call, Calls, Work, calls, has_phrase};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
+use marey::profiling_config::words_of_name;
 
 pub(super) const RULE: Rule = Rule {
     id: "needless-offload",
@@ -94,7 +95,7 @@ fn moved_bytes(facts: &Facts<'_>, moves: &Calls) -> Option<f64> {
             .run
             .nodes
             .get(call.node as usize)
-            .map(|n| words(&n.name))
+            .map(|n| words_of_name(&n.name))
     };
     let is_away = |call: &&Call| {
         name(call).is_some_and(|words| {
@@ -128,7 +129,7 @@ fn attributes<'a>(facts: &Facts<'a>, call: &Call) -> impl Iterator<Item = &'a (S
 }
 
 fn bytes(name: &str, value: &Value) -> Option<u64> {
-    let is_size = has_phrase(&words(name), &["bytes", "nbytes"]);
+    let is_size = has_phrase(&words_of_name(name), &["bytes", "nbytes"]);
     match value {
         Value::Int(bytes) if is_size => u64::try_from(*bytes).ok().filter(|bytes| *bytes > 0),
         _ => None,

@@ -128,7 +128,7 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
             Evidence::new("time in collectives above the shortest call of each", float(waited_ns), FigureUnit::Ns),
             Evidence::new("calls", float(n_calls as u64), FigureUnit::Count),
         ],
-        intervals: Finding::longest(judged.iter().flat_map(|w| w.times.iter().copied()).collect()),
+        intervals: Finding::longest(judged.iter().flat_map(|w| w.times.iter().copied())),
         node: judged.first().map(|w| w.node),
         saving: Some(Saving::of_time(
             None,

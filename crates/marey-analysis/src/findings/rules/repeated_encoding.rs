@@ -15,8 +15,9 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, union};
-use crate::questions::work::{Call, Work, calls, has_phrase, words};
+use crate::questions::work::{Call, Work, calls, has_phrase};
 use crate::stats::float;
+use marey::profiling_config::words_of_name;
 
 pub(super) const RULE: Rule = Rule {
     id: "repeated-encoding",
@@ -124,7 +125,7 @@ impl<'a> Hashes<'a> {
         let mut hash = None;
         for (name, value) in attributes {
             let (is_hash, is_of_text) = *self.known.entry(name).or_insert_with(|| {
-                let words = words(name);
+                let words = words_of_name(name);
                 (has_phrase(&words, &HASH), has_phrase(&words, &TEXT))
             });
             let is_exact = matches!(value, Value::Text(_) | Value::Int(_));

@@ -65,7 +65,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
                 None,
                 ns,
                 format!(
-                    "at most the time of all blocks after the first; to reach {} a second, {} of it has to go",
+                    "the time of all blocks after the first; to reach {} a second, {} of it has to go",
                     short(limit),
                     percent(1.0 - per_second / limit)
                 ),

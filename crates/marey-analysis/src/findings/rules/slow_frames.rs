@@ -106,7 +106,7 @@ fn finding(rate: &Known, limit: f64) -> Finding {
             None,
             rate.over_ns,
             format!(
-                "to reach {} a second, {} of that time has to go; nothing says yet which",
+                "the time that they are counted over; to reach {} a second, {} of it has to go",
                 short(limit),
                 crate::findings::words::percent(
                     1.0 - float(at_limit_ns) / float(rate.over_ns).max(1.0)

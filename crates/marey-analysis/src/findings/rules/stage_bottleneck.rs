@@ -8,19 +8,18 @@
 //! ```
 //!
 //! Denoising takes most of the time of every healthy run, so it is no finding; what makes it slow is the business of other rules. A stage
-//! is denoising when at least half of its own time certainly lies in steps, and where no steps are known, by its name.
+//! is denoising when at least half of its own time certainly lies in steps, and where no steps are known, by its name. What ran only in other
+//! threads than the leading one is no bottleneck: it ran beside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use marey::profiling_config::SectionKind;
 
-use crate::findings::longest::longest;
-use crate::findings::step_times::{length_within, step_times};
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::Interval;
+use crate::intervals::{Interval, length_within};
 use crate::stats::float;
 use crate::{Kind, Stage};
 
@@ -60,11 +59,12 @@ fn check(facts: &Facts<'_>) -> Outcome {
         );
     }
     let limit = facts.thresholds.stage_ratio;
-    let mut large: Vec<(&Stage, f64)> = known
-        .iter()
-        .copied()
-        .filter(|(_, own)| *own > limit)
-        .collect();
+    let mut large: Vec<(&Stage, f64)> = known;
+    large.retain(|(_, own)| *own > limit);
+    if !large.is_empty() {
+        let beside = beside(facts);
+        large.retain(|(stage, _)| !beside.contains(stage.name.as_str()));
+    }
     large.sort_by(|a, b| b.1.total_cmp(&a.1));
     let names: Vec<&str> = large.iter().map(|(stage, _)| stage.name.as_str()).collect();
     let in_steps = ns_in_steps(facts, &names);
@@ -85,12 +85,44 @@ fn check(facts: &Facts<'_>) -> Outcome {
     )
 }
 
+/// Names of sections that ran only beside the leading thread, the one with the most time in sections at the top level: nobody waited
+/// for their time as such.
+fn beside<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
+    let run = facts.run;
+    let node_of = |section: &marey::Section| run.nodes.get(section.node as usize);
+    let mut top_ns = vec![0u64; run.threads.len()];
+    for section in &run.sections {
+        let is_top = node_of(section).is_some_and(|node| node.parent == Some(0));
+        if let Some(sum) = top_ns.get_mut(section.thread as usize).filter(|_| is_top) {
+            *sum = sum.saturating_add(section.duration_ns());
+        }
+    }
+    let threads = (0u32..).zip(&top_ns);
+    let leading = threads.max_by_key(|(thread, ns)| (**ns, std::cmp::Reverse(*thread)));
+    let leading = leading.map(|(thread, _)| thread);
+    // Per node: it has records, and records in the leading thread.
+    let mut seen = vec![(false, false); run.nodes.len()];
+    for section in &run.sections {
+        if let Some((is_there, is_leading)) = seen.get_mut(section.node as usize) {
+            *is_there = true;
+            *is_leading |= Some(section.thread) == leading;
+        }
+    }
+    let names = |is_wanted: fn(&(bool, bool)) -> bool| -> BTreeSet<&str> {
+        let nodes = run.nodes.iter().zip(&seen);
+        let wanted = nodes.filter(|(_, seen)| is_wanted(seen));
+        wanted.map(|(node, _)| node.name.as_str()).collect()
+    };
+    let within = names(|(_, is_leading)| *is_leading);
+    let others = names(|(is_there, is_leading)| *is_there && !*is_leading);
+    others.difference(&within).copied().collect()
+}
+
 /// Time of the calls of each name that lies in steps; empty when no steps are known.
 fn ns_in_steps<'a>(facts: &Facts<'_>, names: &[&'a str]) -> BTreeMap<&'a str, u64> {
-    let times = step_times(facts);
-    if times.is_empty() {
+    let Some(times) = facts.step_time() else {
         return BTreeMap::new();
-    }
+    };
     let mut sums: BTreeMap<&str, u64> = names.iter().map(|name| (*name, 0)).collect();
     for call in calls(facts, |name| names.contains(&name)) {
         if let Some(sum) = names
@@ -175,12 +207,12 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, limit: f64) -> Finding {
         ),
         remedy: remedy(kind, is_preparing).into(),
         evidence,
-        intervals: longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
+        intervals: Finding::longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
         node: largest_node(facts, &stage.name),
         saving: Some(Saving::of_time(
             None,
             own_ns.min(facts.run.wall_ns),
-            "at most its own time, if it took none at all",
+            "its own time, if it took none at all",
         )),
         confidence: Confidence::High,
     }
@@ -290,6 +322,20 @@ mod tests {
             panic!("not found");
         };
         assert_eq!(found[0].issue, "make took 45 % of the wall time by itself");
+    }
+
+    #[test]
+    fn what_runs_in_a_thread_beside_is_no_bottleneck() {
+        // main    |---- denoise ----|-- save --|       25 of 100
+        // writer      |------ encode ------|           60 of 100
+        let run = RunBuilder::new()
+            .section("denoise", 0, 70, |_| {})
+            .section("save", 70, 95, |_| {})
+            .thread("writer")
+            .section("encode", 20, 80, |_| {})
+            .finish(100);
+        let expected = Outcome::Passed("only denoising did, which took 70 %".into());
+        assert_eq!(check_run(&RULE, &run), expected);
     }
 
     #[test]

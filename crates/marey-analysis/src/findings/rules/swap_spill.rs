@@ -7,17 +7,13 @@
 //!
 //! A kernel writes out some pages that nobody needs also when there is room; so a few are no spill.
 
-use marey::SeriesPoint;
-
-use crate::findings::during::readings;
-use crate::findings::longest::longest;
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union};
+use crate::questions::during::stretches;
 use crate::questions::telemetry::HostMemory;
-use crate::readings::rates;
 
 pub(super) const RULE: Rule = Rule {
     id: "swap-spill",
@@ -91,10 +87,10 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
             Saving::of_time(
                 None,
                 moving_ns,
-                "at most the time between readings in which pages moved; the program may have worked meanwhile",
+                "the time between readings in which pages moved; the program may have worked meanwhile",
             )
         }),
-        intervals: longest(moving.into_iter()),
+        intervals: Finding::longest(moving),
         // Of the machine's pages it is not known whose they are.
         confidence: if in_process > limit { Confidence::High } else { Confidence::Medium },
     }
@@ -102,18 +98,12 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
 
 /// Between which readings pages were written or read back.
 fn moving(facts: &Facts<'_>) -> Vec<Interval> {
-    let of = |name| {
-        readings(facts.run, name)
-            .into_iter()
-            .map(|(_, points)| points)
-    };
-    let series: Vec<Vec<SeriesPoint>> = of("host.swap.in").chain(of("host.swap.out")).collect();
-    let moved = series.iter().flat_map(|points| rates(points));
-    let moved = moved.filter(|rate| rate.growth > 0.0).map(|rate| Interval {
-        start_ns: rate.start_ns,
-        end_ns: rate.end_ns,
-    });
-    union(moved.collect())
+    let run = facts.run;
+    let is_swap = |name: &str| ["host.swap.in", "host.swap.out"].contains(&name);
+    let series = run.series.iter().filter(|s| is_swap(&s.info.name));
+    let between = series.flat_map(|series| stretches(series, run.wall_ns));
+    let moved = between.filter(|stretch| stretch.value > 0.0);
+    union(moved.map(|stretch| stretch.time).collect())
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ fn of_attributes(
             Evidence::new("sections with sync=True in a step", per_step, FigureUnit::Number).against(limit),
         ],
         node: synchronised.first().map(|(node, _)| *node),
-        intervals: Finding::longest(synchronised.into_iter().map(|(_, time)| time).collect()),
+        intervals: Finding::longest(synchronised.into_iter().map(|(_, time)| time)),
         saving: None,
         confidence: Confidence::High,
     })

@@ -5,14 +5,15 @@
 //! throttled   -     -    heat    -           the driver held the clocks down for heat: high
 //! ```
 
-use crate::findings::during::readings;
-use crate::findings::longest::longest;
+use marey::Series;
+
 use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
 use crate::questions::telemetry::GpuUse;
+use crate::readings::sound;
 
 pub(super) const RULE: Rule = Rule {
     id: "thermal-risk",
@@ -99,7 +100,7 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
             Saving::of_time(
                 None,
                 ns as u64,
-                "at most the time in which clocks were held down for heat; how much slower it went was not measured",
+                "the time in which clocks were held down for heat; how much slower it went was not measured",
             )
         }),
         confidence: Confidence::High,
@@ -108,17 +109,15 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
 
 /// When it read more than the limit.
 fn hot(facts: &Facts<'_>, uuid: &str, limit: f64) -> Vec<Interval> {
-    let read = readings(facts.run, "gpu.temperature").into_iter();
-    let of_gpu = read.filter(|(subject, _)| *subject == uuid);
-    let points = of_gpu.flat_map(|(_, points)| points);
-    longest(
-        points
-            .filter(|point| point.max > limit)
-            .map(|point| Interval {
-                start_ns: point.first_ns,
-                end_ns: point.last_ns.max(point.first_ns),
-            }),
-    )
+    let is_wanted =
+        |series: &&Series| series.info.name == "gpu.temperature" && series.info.subject == uuid;
+    let series = facts.run.series.iter().filter(is_wanted);
+    let points = series.flat_map(|series| sound(&series.points));
+    let hot = points.filter(|point| point.max > limit);
+    Finding::longest(hot.map(|point| Interval {
+        start_ns: point.first_ns,
+        end_ns: point.last_ns.max(point.first_ns),
+    }))
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ use crate::stats::{float, ratio};
 pub struct Blocks {
     /// Where they are known from.
     pub source: StepSource,
+    /// All blocks, the first one too; `None` when no duration is known.
+    pub all: Option<Durations>,
     /// The first block, which often includes loading and compilation; `None` when its duration is not known.
     pub warm_up: Option<Durations>,
     /// All other blocks; `None` when there is none whose duration is known.
@@ -94,6 +96,7 @@ pub(super) fn blocks(run: &Run, turns: &Turns) -> Blocks {
     let memory = each.iter().filter_map(|block| block.memory_bytes);
     Blocks {
         source: turns.source.clone(),
+        all: Durations::of(each.iter().filter_map(|block| block.duration_ns)),
         warm_up: Durations::of(first.into_iter()),
         steady,
         per_second: per_second(&each, |_| Some(1)),

@@ -62,7 +62,7 @@ pub struct Diffusion {
 }
 
 /// What a diffusion pipeline made; `None` when the run says nothing of that kind.
-pub fn diffusion(run: &Run, _limits: &Thresholds) -> Option<Diffusion> {
+pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
     let named = Named::new(run);
     let belonging = Belonging::of_records(run);
     let turns = |kind: &Kind<'_>| turns::turns(run, &named, &belonging, kind);
@@ -77,23 +77,55 @@ pub fn diffusion(run: &Run, _limits: &Thresholds) -> Option<Diffusion> {
         numbers: &["step", "step_index", "index"],
     });
     let blocks = block_turns.map(|turns| blocks::blocks(run, &turns));
-    let steps = step_turns.map(|turns| made_steps(run, &turns, blocks.as_ref()));
+    let made = step_turns.map(|turns| MadeSteps::new(run, turns, blocks.as_ref(), &belonging));
     let block_points = blocks.as_ref().map_or(&[][..], |found| &found.each);
-    let step_points = steps.as_ref().map_or(&[][..], |found| &found.each);
+    let step_points = made.as_ref().map_or(&[][..], |made| &made.points);
+    let work = rates::Work::of(block_points, step_points);
+    let playback = limits.playback_frames_per_second;
     let found = Diffusion {
-        rates: rates::rates(run, &named, block_points, step_points),
+        rates: rates::rates(run, &named, work.as_ref()),
+        delivery: delivery::delivery(run, &belonging, playback),
+        caching: caching::caching(step_points),
+        guidance: guidance::guidance(run, &named, step_points),
+        growth: made.as_ref().and_then(|made| made.growth(block_points)),
+        clean_passes: clean_passes::clean_passes(run, &named, work.as_ref()),
+        models: models::models(run, step_points),
+        steps: made.map(MadeSteps::figures),
         blocks,
-        steps,
-        ..Diffusion::default()
     };
     (found != Diffusion::default()).then_some(found)
 }
 
-fn made_steps(run: &Run, turns: &Turns, blocks: Option<&Blocks>) -> Steps {
-    let (each, source) = blocks.map_or((&[][..], &StepSource::Reported), |blocks| {
-        (&blocks.each[..], &blocks.source)
-    });
-    let blocks_of = steps::blocks_of(turns, each, source);
-    let points = steps::points(run, turns, each, &blocks_of);
-    steps::steps(turns, points)
+/// Steps, and in which blocks they are.
+struct MadeSteps {
+    turns: Turns,
+    points: Vec<StepPoint>,
+    blocks_of: Vec<Option<usize>>,
 }
+
+impl MadeSteps {
+    fn new(run: &Run, turns: Turns, blocks: Option<&Blocks>, belonging: &Belonging<'_>) -> Self {
+        let (each, source) = blocks.map_or((&[][..], &StepSource::Reported), |blocks| {
+            (&blocks.each[..], &blocks.source)
+        });
+        let blocks_of = steps::blocks_of(&turns, each, source);
+        let mut points = steps::points(run, &turns, each, &blocks_of);
+        caching::mark(&mut points, run, belonging);
+        Self {
+            turns,
+            points,
+            blocks_of,
+        }
+    }
+
+    fn growth(&self, blocks: &[BlockPoint]) -> Option<ContextGrowth> {
+        growth::growth(&self.points, blocks, &self.blocks_of)
+    }
+
+    fn figures(self) -> Steps {
+        steps::steps(&self.turns, self.points)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -55,18 +55,14 @@ pub struct FrameRate {
 }
 
 /// The rates that are known: latent frames, then pixel frames, from the shortest time to the longest.
-pub(super) fn rates(
-    run: &Run,
-    named: &Named,
-    blocks: &[BlockPoint],
-    steps: &[StepPoint],
-) -> Vec<FrameRate> {
+pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameRate> {
     let mut found = Vec::new();
-    let work = Work::of_blocks(blocks).or_else(|| Work::of_steps(steps));
-    let text = Calls::of(run, &named.text);
-    let vae = Calls::of(run, &named.vae);
-    if let Some(work) = &work {
-        let spans = Spans { work, text, vae };
+    if let Some(work) = work {
+        let spans = Spans {
+            work,
+            text: Calls::of(run, &named.text),
+            vae: Calls::of(run, &named.vae),
+        };
         let pixels = delivered(run);
         for (kind, frames) in [(FrameKind::Latent, work.frames), (FrameKind::Pixel, pixels)] {
             found.extend(
@@ -81,7 +77,7 @@ pub(super) fn rates(
 }
 
 /// What frames were made in.
-struct Work {
+pub(super) struct Work {
     /// "blocks" or "denoising steps".
     name: &'static str,
     /// Latent frames of all that was made.
@@ -91,6 +87,21 @@ struct Work {
 }
 
 impl Work {
+    /// Of blocks, otherwise of steps; `None` when no duration of either is known.
+    pub(super) fn of(blocks: &[BlockPoint], steps: &[StepPoint]) -> Option<Self> {
+        Self::of_blocks(blocks).or_else(|| Self::of_steps(steps))
+    }
+
+    /// Sum of the durations of what was made.
+    pub(super) fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+
+    /// When it was made, threads beside one another.
+    pub(super) fn intervals(&self) -> Vec<Interval> {
+        self.spans.iter().map(|(_, span)| *span).collect()
+    }
+
     /// Blocks of which duration and, where any of them said, frames are known.
     fn of_blocks(blocks: &[BlockPoint]) -> Option<Self> {
         let have_frames = blocks

@@ -27,6 +27,8 @@ pub struct Steps {
     pub n_loops: u64,
     /// Most steps of one loop.
     pub per_loop_max: u64,
+    /// All steps, the first one too; `None` when no duration is known.
+    pub all: Option<Durations>,
     /// The first step, apart from the rest; `None` when its duration is not known.
     pub warm_up: Option<Durations>,
     /// All other steps; `None` when there is none whose duration is known.
@@ -190,6 +192,7 @@ pub(super) fn steps(turns: &Turns, each: Vec<StepPoint>) -> Steps {
             .map(|found| found.n_steps)
             .max()
             .unwrap_or(0),
+        all: Durations::of(each.iter().filter_map(|step| step.duration_ns)),
         warm_up: of_warm_up(true),
         steady: of_warm_up(false),
         total_ns: sum(each.iter().filter_map(|step| step.duration_ns)),
