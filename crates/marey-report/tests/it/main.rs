@@ -1,5 +1,6 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
+mod diffusion;
 mod escaping;
 mod example;
 mod json;
