@@ -11,7 +11,7 @@ const ASSET = new URL("../crates/marey-report/assets/page.html", import.meta.url
 const MAX_BYTES = 150_000;
 
 const bundled = await build({
-  entryPoints: { page: "src/main.tsx", style: "src/style.css" },
+  entryPoints: { early: "src/early.ts", page: "src/main.tsx", style: "src/style.css" },
   bundle: true,
   minify: true,
   write: false,
@@ -22,11 +22,11 @@ const bundled = await build({
   jsxImportSource: "preact",
   legalComments: "none",
 });
-const [script, style] = [".js", ".css"].map((ending) => {
+const [early, script, style] = ["early.js", "page.js", "style.css"].map((ending) => {
   const file = bundled.outputFiles.find(({ path }) => path.endsWith(ending));
   return file.text.trim();
 });
-if (/<\/(script|style)|<!--/i.test(script + style)) {
+if (/<\/(script|style)|<!--/i.test(early + script + style)) {
   throw new Error("the bundle holds text that would end its own element");
 }
 
@@ -39,7 +39,7 @@ const licences = ["preact", "uplot"].map((name) => {
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const policy = [
   "default-src 'none'",
-  `script-src ${hash(script)}`,
+  `script-src ${hash(early)} ${hash(script)}`,
   `style-src ${hash(style)}`,
   "img-src data: blob:",
   "base-uri 'none'",
@@ -61,6 +61,7 @@ This page holds:
 ${licences.join("\n\n")}
 -->
 <style>${style}</style>
+<script>${early}</script>
 </head>
 <body>
 <div id="page"><noscript>This report needs JavaScript. It loads nothing from anywhere.</noscript></div>

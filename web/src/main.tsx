@@ -1,21 +1,31 @@
 import { render } from "preact";
 
+import { ComparisonPage } from "./comparison/page";
 import { readModel } from "./data/page";
-import type { Model } from "./data/page";
-import { useAddress } from "./data/state";
-import { VIEWS } from "./views";
+import type { ComparisonModel, Model } from "./data/page";
+import { cut } from "./parts/name";
+import { runName } from "./shell/header";
+import { Page } from "./shell/page";
 
-function Page({ model }: { model: Model }) {
-  const shown = VIEWS.filter((view) => view.isShown(model));
-  const { view: id } = useAddress();
-  const view = shown.find((candidate) => candidate.id === id) ?? shown[0];
-  return view ? <view.Body model={model} /> : null;
+const place = document.getElementById("page") as HTMLElement;
+
+function start(model: Model | ComparisonModel): void {
+  if (model.kind === "comparison") {
+    document.title = "Comparison – Marey";
+    place.textContent = "";
+    render(<ComparisonPage model={model} />, place);
+    return;
+  }
+  document.title = `${cut(runName(model.report), 80)} – Marey`;
+  place.textContent = "";
+  const paper = matchMedia("print");
+  const draw = (isPrinted: boolean) => render(<Page model={model} isPrinted={isPrinted} />, place);
+  addEventListener("beforeprint", () => draw(true));
+  addEventListener("afterprint", () => draw(false));
+  paper.addEventListener("change", () => draw(paper.matches));
+  draw(paper.matches);
 }
 
-readModel().then((model) => {
-  const page = document.getElementById("page");
-  if (page) {
-    page.textContent = "";
-    render(<Page model={model} />, page);
-  }
+readModel().then(start, (error) => {
+  place.textContent = `The report that this page carries could not be read: ${error}`;
 });

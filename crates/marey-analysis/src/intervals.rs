@@ -52,19 +52,55 @@ pub fn union_length_ns(intervals: Vec<Interval>) -> u64 {
     union(intervals).iter().map(Interval::length_ns).sum()
 }
 
-/// Length of the time that both cover. Both are as [`union`] returns them. One pass.
-pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
-    let (mut at_a, mut at_b, mut length_ns) = (0, 0, 0);
+/// The time that is in both lists, ascending. Each of them is ascending and disjoint, as [`union`] returns it. One pass.
+///
+/// ```text
+/// a       |-------|     |-----|
+/// b           |-------------|
+/// both        |---|     |---|
+/// ```
+pub(crate) fn intersection(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
+    let (mut at_a, mut at_b) = (0, 0);
+    let mut both = Vec::new();
     while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
-        let end_ns = x.end_ns.min(y.end_ns);
-        length_ns += end_ns.saturating_sub(x.start_ns.max(y.start_ns));
-        if x.end_ns <= y.end_ns {
+        let shared = Interval {
+            start_ns: x.start_ns.max(y.start_ns),
+            end_ns: x.end_ns.min(y.end_ns),
+        };
+        if shared.length_ns() > 0 {
+            both.push(shared);
+        }
+        if x.end_ns < y.end_ns {
             at_a += 1;
         } else {
             at_b += 1;
         }
     }
-    length_ns
+    both
+}
+
+/// Length of the time that is in both lists; they are as [`intersection`] takes them.
+pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
+    length_ns(&intersection(a, b))
+}
+
+/// Length of disjoint intervals together.
+pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
+    disjoint.iter().map(Interval::length_ns).sum()
+}
+
+/// Length of the part of `interval` that lies in `times`, which are disjoint and in order.
+pub(crate) fn length_within(interval: Interval, times: &[Interval]) -> u64 {
+    let first = times.partition_point(|time| time.end_ns <= interval.start_ns);
+    let reached = times[first..]
+        .iter()
+        .take_while(|time| time.start_ns < interval.end_ns);
+    reached
+        .map(|time| {
+            let end_ns = time.end_ns.min(interval.end_ns);
+            end_ns.saturating_sub(time.start_ns.max(interval.start_ns))
+        })
+        .fold(0, u64::saturating_add)
 }
 
 /// Those of `intervals` that no single one of `covered` contains. Both are in ascending order of start, `covered` as
@@ -106,6 +142,20 @@ mod tests {
         let intervals = drawn(&[(20, 24), (0, 8), (5, 14), (24, 30)]);
         assert_eq!(union(intervals.clone()), drawn(&[(0, 14), (20, 30)]));
         assert_eq!(union_length_ns(intervals), 24);
+    }
+
+    #[test]
+    fn the_intersection_is_the_time_that_is_in_both() {
+        // 0         10        20        30
+        // |---a1---|          |---a2----|
+        //      |--------b1--------|  |b2|   |b3|
+        let a = drawn(&[(0, 9), (20, 30)]);
+        let b = drawn(&[(5, 24), (27, 30), (34, 37)]);
+        let both = drawn(&[(5, 9), (20, 24), (27, 30)]);
+        assert_eq!(intersection(&a, &b), both);
+        assert_eq!(intersection(&b, &a), both);
+        assert_eq!(length_ns(&both), 11);
+        assert_eq!(intersection(&a, &[]), vec![]);
     }
 
     #[test]
@@ -156,5 +206,17 @@ mod tests {
         let given = drawn(&[(2, 24), (3, 5), (22, 24)]);
         let outside: Vec<Interval> = not_within(&given, &covered).collect();
         assert_eq!(outside, drawn(&[(2, 24)]));
+    }
+
+    #[test]
+    fn the_length_within_times_is_that_of_the_common_part() {
+        // times       |--|    |----|
+        // interval     |--------|          1 + 2
+        let times = drawn(&[(10, 12), (16, 20)]);
+        let within = |start_ns, end_ns| length_within(Interval { start_ns, end_ns }, &times);
+        assert_eq!(within(11, 18), 3);
+        assert_eq!(within(12, 16), 0);
+        assert_eq!(within(0, 100), 6);
+        assert_eq!(within(30, 40), 0);
     }
 }

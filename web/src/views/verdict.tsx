@@ -1,8 +1,8 @@
 import type { View } from "./view";
 
 export const verdict: View = {
-  id: "verdict",
+  id: "overview",
   title: "Overview",
   isShown: () => true,
-  Body: ({ model }) => <h1>{model.report.run.id}</h1>,
+  Body: () => <p />,
 };

@@ -141,7 +141,7 @@ fn the_summary_says_that_it_was_sampled_from_outside_and_why() {
     }
     assert!(
         said.ends_with(
-            "marey: the program ended with exit code 3\nmarey: reports are in out/job\n"
+            "marey: the program ended with exit code 3\nmarey: reports are in out/job\nmarey: open out/job/report.html\n"
         ),
         "{said}"
     );

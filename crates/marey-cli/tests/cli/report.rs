@@ -42,15 +42,70 @@ fn all_formats_are_files_whose_paths_are_shown() {
     insta::assert_snapshot!(place.plain(&said.out), @"
     [place]/out/job/run.json
     [place]/out/job/timing_summary.txt
-    [place]/out/job/profiling_report.json
     [place]/out/job/memory_log.json
+    [place]/out/job/profiling_report.json
+    [place]/out/job/report.md
+    [place]/out/job/report.html
     [place]/out/timing_summary.txt
-    [place]/out/profiling_report.json
     [place]/out/memory_log.json
+    [place]/out/profiling_report.json
+    [place]/out/report.md
+    [place]/out/report.html
     ");
     for line in said.out.lines() {
         assert!(std::fs::metadata(line).unwrap().len() > 0);
     }
+}
+
+#[test]
+fn markdown_is_shown_and_a_page_is_a_file_whose_path_is_shown() {
+    let place = Place::new();
+    place.recorded(&["section=vae_decode"]).output().unwrap();
+    let job = place.job();
+    let job = job.to_str().unwrap();
+    let said = marey(&["report", "--format", "markdown", job]);
+    assert!(said.out.starts_with("## Marey: "), "{}", said.out);
+    assert!(said.out.contains("| `vae_decode` |"), "{}", said.out);
+    std::fs::remove_file(place.path("out/job/report.html")).unwrap();
+    let said = marey(&["report", "--format", "html", job]);
+    assert_eq!(place.plain(&said.out), "[place]/out/job/report.html\n");
+    assert!(
+        place
+            .read("out/job/report.html")
+            .starts_with("<!doctype html>")
+    );
+}
+
+#[test]
+fn any_one_format_goes_into_the_file_that_is_named() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let file = place.path("elsewhere");
+    let capture = place.captures()[0].clone();
+    for (format, begins) in [
+        ("text", "====="),
+        ("json", "{\n"),
+        ("markdown", "## Marey"),
+        ("html", "<!doctype html>"),
+    ] {
+        let named = [
+            "--output",
+            file.to_str().unwrap(),
+            capture.to_str().unwrap(),
+        ];
+        let said = marey(&[&["report", "--format", format][..], &named].concat());
+        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        assert_eq!(place.plain(&said.out), "[place]/elsewhere\n");
+        assert!(place.read("elsewhere").starts_with(begins), "{format}");
+    }
+    let named = [
+        "--output",
+        file.to_str().unwrap(),
+        capture.to_str().unwrap(),
+    ];
+    let said = marey(&[&["report", "--format", "all"][..], &named].concat());
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("--output names one file"), "{}", said.err);
 }
 
 #[test]

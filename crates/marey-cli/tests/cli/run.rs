@@ -22,7 +22,8 @@ fn a_program_is_recorded_and_reported() {
         said.contains("text_encoder") && said.contains("Status: finished"),
         "{said}"
     );
-    assert!(said.ends_with("marey: reports are in out/job\n"), "{said}");
+    let end = "marey: reports are in out/job\nmarey: open out/job/report.html\n";
+    assert!(said.ends_with(end), "{said}");
     let files: Vec<String> = place.files();
     let capture = place.captures()[0]
         .file_name()
@@ -36,11 +37,13 @@ fn a_program_is_recorded_and_reported() {
         "out/job/memory_log.json",
         "out/job/profiling_report.json",
         &format!("out/job/{capture}"),
+        "out/job/report.html",
         "out/job/run.json",
         "out/job/timing_summary.txt",
         "out/latest",
         "out/memory_log.json",
         "out/profiling_report.json",
+        "out/report.html",
         "out/timing_summary.txt",
     ];
     assert_eq!(files, expected);

@@ -9,6 +9,7 @@ use super::diffusion::DiffusionAnalysis;
 use super::figures::Scope;
 use super::gpu::GpuMetrics;
 use super::models::ModelAnalysis;
+use super::recommendations::Recommendation;
 use super::run::EventObject;
 use super::stages::StageAnalysis;
 use super::streaming::StreamingAnalysis;
@@ -36,6 +37,7 @@ pub(super) struct SessionObject<'a> {
     block_analysis: Option<BlockAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     events: Vec<EventObject<'a>>,
+    recommendations: Vec<Recommendation<'a>>,
 }
 
 /// `session_info`: which run or session it is.
@@ -75,6 +77,7 @@ impl<'a> SessionObject<'a> {
             block_analysis: BlockAnalysis::new(activity),
             cache_analysis: CacheAnalysis::new(activity),
             events: EventObject::of(activity),
+            recommendations: Recommendation::of(scope),
         }
     }
 }

@@ -16,6 +16,7 @@ mod memory;
 mod models;
 mod quality;
 mod raw;
+mod recommendations;
 mod run;
 mod sections;
 mod stages;
@@ -41,6 +42,7 @@ use gpu::GpuMetrics;
 use memory::MemoryAnalysis;
 use models::ModelAnalysis;
 use quality::DataQuality;
+use recommendations::{Checks, Recommendation};
 use run::{EventObject, RunObject, StatusObject};
 use sections::{SectionObject, UnderNoSectionObject};
 use stages::StageAnalysis;
@@ -83,6 +85,8 @@ struct Document<'a> {
     section_attributes_left_out: u64,
     sessions: Vec<SessionObject<'a>>,
     events: Vec<EventObject<'a>>,
+    recommendations: Vec<Recommendation<'a>>,
+    checks: Checks<'a>,
     data_quality: DataQuality<'a>,
 }
 
@@ -156,6 +160,8 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .map(|session| SessionObject::new(report, session))
             .collect(),
         events: EventObject::of(activity),
+        recommendations: Recommendation::of(scope),
+        checks: Checks::new(&activity.findings),
         data_quality: DataQuality::new(report),
     })
 }

@@ -1,9 +1,8 @@
-//! What documents in Markdown are made of; they are read in pull requests, so as GitHub reads them.
-
-#![cfg_attr(
-    not(test),
-    allow(dead_code, reason = "the documents that use these come next")
-)]
+//! Documents in Markdown, which are read in pull requests, so as GitHub reads them.
 
 pub(crate) mod escape;
+pub(crate) mod list;
+mod report;
 pub(crate) mod table;
+
+pub use report::markdown_report;

@@ -1,11 +1,12 @@
 //! A run in Markdown, for pull requests, issues and wikis.
 
-use marey_analysis::findings::{Finding, Severity};
+use marey_analysis::findings::Finding;
 use marey_analysis::{Durations, NameRow};
 
 use super::escape::{code, text};
 use super::table::{Column, Table};
 use crate::escape::cut;
+use crate::figure;
 use crate::model::{Report, StatusKind};
 use crate::quantity::{bytes, counted, duration, duration_ns, known, percent, rate};
 
@@ -46,13 +47,22 @@ fn key_figures(report: &Report) -> String {
     };
     let activity = &report.activity;
     row("Wall time", Some(duration_ns(activity.stages.wall_ns)));
-    row("Status", Some(text(&cut(&report.status.text(), NAME_WIDTH))));
+    row(
+        "Status",
+        Some(text(&cut(&report.status.text(), NAME_WIDTH))),
+    );
     let diffusion = activity.diffusion.as_ref();
     let steps = diffusion.and_then(|found| found.steps.as_ref());
     let steady = steps.and_then(|steps| steps.steady.as_ref());
     let of = |ns: u64| duration_ns(ns);
-    row("Denoising step, median", steady.map(|steady| of(steady.p50_ns)));
-    row("Denoising step, p95", steady.map(|steady| of(steady.p95_ns)));
+    row(
+        "Denoising step, median",
+        steady.map(|steady| of(steady.p50_ns)),
+    );
+    row(
+        "Denoising step, p95",
+        steady.map(|steady| of(steady.p95_ns)),
+    );
     let blocks = diffusion.and_then(|found| found.blocks.as_ref());
     let first = blocks.and_then(|blocks| blocks.time_to_first_ns);
     row("Time to first block", first.map(of));
@@ -63,15 +73,23 @@ fn key_figures(report: &Report) -> String {
     let sources = report.memory.iter().flat_map(|memory| &memory.sources);
     for source in sources {
         let name = marey_analysis::memory_source_name(source.source);
-        let peak = source.counted_peak_bytes.unwrap_or(source.peak.allocated_bytes);
+        let peak = source
+            .counted_peak_bytes
+            .unwrap_or(source.peak.allocated_bytes);
         row(&format!("Peak memory, {}", text(&name)), Some(bytes(peak)));
     }
     let gpus = activity.telemetry.gpus.as_ref().map(|gpus| &gpus.together);
     let busy = gpus.and_then(|gpu| gpu.utilization);
     row("GPU busy", busy.map(|busy| percent(busy.mean)));
     let energy = gpus.and_then(|gpu| gpu.energy);
-    row("GPU energy", energy.map(|energy| format!("{:.2} Wh", energy.watt_hours())));
-    let caches = activity.caches.as_ref().and_then(|caches| caches.all.hit_ratio);
+    row(
+        "GPU energy",
+        energy.map(|energy| format!("{:.2} Wh", energy.watt_hours())),
+    );
+    let caches = activity
+        .caches
+        .as_ref()
+        .and_then(|caches| caches.all.hit_ratio);
     row("Cache hits", caches.map(percent));
     table.text()
 }
@@ -81,28 +99,27 @@ fn findings(report: &Report) -> Option<String> {
     if all.found.is_empty() && all.passed.is_empty() {
         return None;
     }
-    let mut lines = vec!["### Findings\n".to_owned()];
-    lines.extend(all.found.iter().take(MAX_FINDINGS).map(finding));
+    let mut lines: Vec<String> = all.found.iter().take(MAX_FINDINGS).map(finding).collect();
+    if all.found.is_empty() {
+        lines.push("Nothing was found.".into());
+    }
     if all.found.len() > MAX_FINDINGS {
         lines.push(format!("- … and {} more", all.found.len() - MAX_FINDINGS));
     }
     let (passed, unchecked) = (all.passed.len() as u64, all.unchecked.len() as u64);
-    let mut checked = format!("{} passed", counted(passed, "check", "checks"));
-    if unchecked > 0 {
-        checked += &format!(", {unchecked} could not be made");
-    }
-    lines.push(format!("\n{checked}."));
-    Some(lines.join("\n") + "\n")
+    let unchecked = (unchecked > 0).then(|| format!(", {unchecked} could not be made"));
+    let passed = counted(passed, "check", "checks");
+    lines.push(format!(
+        "\n{passed} passed{}.",
+        unchecked.unwrap_or_default()
+    ));
+    Some(format!("### Findings\n\n{}\n", lines.join("\n")))
 }
 
 fn finding(found: &Finding) -> String {
-    let severity = match found.severity {
-        Severity::High => "High",
-        Severity::Medium => "Medium",
-        Severity::Low => "Low",
-    };
-    let saving = found.saving.as_ref().and_then(|saving| saving.at_most_ns);
-    let saving = saving.map(|ns| format!(" Saves at most {}.", duration_ns(ns)));
+    let severity = figure::severity(found.severity);
+    let saving = found.saving.as_ref().and_then(figure::saving);
+    let saving = saving.map(|amount| format!(" Saves {amount}."));
     format!(
         "- **{severity}**: {}. {}{}",
         text(found.issue.trim_end_matches('.')),
@@ -128,7 +145,11 @@ fn stages(report: &Report) -> Option<String> {
     let more = names.len().saturating_sub(MAX_ROWS);
     let more = (more > 0).then(|| format!("\n… and {more} more.\n"));
     (!table.is_empty()).then(|| {
-        format!("### Where the time went\n\n{}{}", table.text(), more.unwrap_or_default())
+        format!(
+            "### Where the time went\n\n{}{}",
+            table.text(),
+            more.unwrap_or_default()
+        )
     })
 }
 
@@ -150,24 +171,32 @@ fn stage(found: &NameRow) -> Vec<String> {
 fn steps(report: &Report) -> Option<String> {
     let found = report.activity.diffusion.as_ref()?;
     let mut table = durations_table("Work");
-    if let Some(steps) = &found.steps {
-        table.row(durations("first step", &steps.warm_up));
-        table.extend_with("steps after it", steps.steady.as_ref());
-    }
-    if let Some(blocks) = &found.blocks {
-        table.row(durations("first block", &blocks.warm_up));
-        table.extend_with("blocks after it", blocks.steady.as_ref());
-        table.extend_with("between blocks", blocks.between.as_ref());
-    }
-    (!table.is_empty()).then(|| format!("### Steps and blocks\n\n{}", table.text()))
-}
-
-impl Table {
-    fn extend_with(&mut self, what: &str, found: Option<&Durations>) {
-        if let Some(found) = found {
-            self.row(durations(what, found));
+    let steps = found.steps.as_ref();
+    let blocks = found.blocks.as_ref();
+    for (what, times) in [
+        ("first step", steps.and_then(|steps| steps.warm_up.as_ref())),
+        (
+            "steps after it",
+            steps.and_then(|steps| steps.steady.as_ref()),
+        ),
+        (
+            "first block",
+            blocks.and_then(|blocks| blocks.warm_up.as_ref()),
+        ),
+        (
+            "blocks after it",
+            blocks.and_then(|blocks| blocks.steady.as_ref()),
+        ),
+        (
+            "between blocks",
+            blocks.and_then(|blocks| blocks.between.as_ref()),
+        ),
+    ] {
+        if let Some(times) = times {
+            table.row(durations(what, times));
         }
     }
+    (!table.is_empty()).then(|| format!("### Steps and blocks\n\n{}", table.text()))
 }
 
 fn durations_table(first: &'static str) -> Table {
@@ -229,7 +258,8 @@ fn memory(report: &Report) -> Option<String> {
     }
     let more = found.labelled.len().saturating_sub(MAX_ROWS);
     let more = (more > 0).then(|| format!("\n… and {more} more.\n"));
-    (!table.is_empty()).then(|| format!("### Memory\n\n{}{}", table.text(), more.unwrap_or_default()))
+    (!table.is_empty())
+        .then(|| format!("### Memory\n\n{}{}", table.text(), more.unwrap_or_default()))
 }
 
 fn quality(report: &Report) -> String {
@@ -241,7 +271,12 @@ fn quality(report: &Report) -> String {
     for loss in &quality.losses {
         lines.push(format!("Lost: {} {}.", loss.count, loss.meaning));
     }
-    lines.extend(quality.warnings.iter().map(|warning| format!("Warning: {}.", text(warning))));
+    lines.extend(
+        quality
+            .warnings
+            .iter()
+            .map(|warning| format!("Warning: {}.", text(warning))),
+    );
     if quality.is_complete {
         lines.push("Data: complete, nothing was lost.".into());
     }

@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 
 use marey::Run;
 use marey_analysis::{
-    Counter, Iterations, Memory, SectionRow, Sections, SessionRun, SessionRuns, UnderNoSection,
+    Counter, Iterations, Memory, Phases, SectionRow, Sections, SessionRun, SessionRuns,
+    UnderNoSection,
 };
 use serde::Serialize;
 
@@ -36,6 +37,8 @@ pub struct Report {
     pub status: RunStatus,
     /// Where the time went.
     pub sections: Sections,
+    /// The stages over time, preparation apart.
+    pub phases: Phases,
     /// Each loop.
     pub iterations: Vec<Iterations>,
     /// Memory readings; `None` when there were none.
@@ -98,6 +101,7 @@ impl Report {
         Self {
             run: RunFacts::new(run),
             status: RunStatus::new(&run.status),
+            phases: marey_analysis::phases(run, &sections),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),
             activity: Activity::new(run, &sections, &iterations, memory.as_ref()),

@@ -21,7 +21,9 @@ fn document(run: &Run) -> Value {
 fn step(number: u64, ms: u64) -> Generation {
     Generation::Step(DiffusionStep {
         step: Some(number),
-        timestep: Some([1.0, 0.75, 0.5, 0.25][usize::try_from(number).unwrap() % 4]),
+        timestep: [1.0, 0.75, 0.5, 0.25]
+            .get(usize::try_from(number).unwrap_or(4))
+            .copied(),
         block_size: Some(3),
         computation_ns: Some(ms * MS),
         guidance_scale: None,

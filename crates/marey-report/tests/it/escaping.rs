@@ -5,8 +5,8 @@ use marey::{
     Unavailable, Unit, Value,
 };
 use marey_report::{
-    Report, cache_markdown, iteration_summary, memory_log, memory_summary, profiling_report,
-    raw_profiling_data, summary, timing_summary,
+    Report, cache_markdown, html_report, iteration_summary, markdown_report, memory_log,
+    memory_summary, profiling_report, raw_profiling_data, summary, timing_summary,
 };
 
 const HOSTILE: &str = "</script>\x1b[31m\n\r| ../../etc \u{202e}\u{9b}2J\u{0}\"\\";
@@ -113,6 +113,47 @@ fn a_name_adds_no_cell_and_no_tag_to_markdown() {
     let row = markdown.lines().last().unwrap().replace("\\|", "");
     assert_eq!(row.matches('|').count(), 7, "{row}");
     assert!(!row.contains('<'));
+}
+
+#[test]
+fn a_markdown_report_has_no_tags_but_its_own_and_no_cells_but_its_own() {
+    let text = markdown_report(&Report::new(&hostile_run()));
+    assert_harmless(&text);
+    let own = [
+        "<details>",
+        "</details>",
+        "<summary>",
+        "</summary>",
+        "<code>",
+        "</code>",
+    ];
+    let rest = own
+        .iter()
+        .fold(text.clone(), |text, tag| text.replace(tag, ""));
+    assert!(!rest.contains('<'), "{text}");
+    let mut cells = 0;
+    for line in text.lines().map(|line| line.replace("\\|", "")) {
+        let found = line.matches('|').count();
+        assert!(found == 0 || cells == 0 || found == cells, "{line}");
+        cells = found;
+    }
+}
+
+#[test]
+fn a_page_holds_what_users_named_as_letters_and_digits_only() {
+    let run = hostile_run();
+    let page = String::from_utf8(html_report(&Report::new(&run), &run)).unwrap();
+    assert!(!page.contains(HOSTILE) && !page.contains("../../etc"));
+    // Every script and style element of the page is the asset's own.
+    let empty = RunBuilder::new().finish(0);
+    let plain = String::from_utf8(html_report(&Report::new(&empty), &empty)).unwrap();
+    for tag in ["<script", "</script", "<style", "<!--", "<img"] {
+        assert_eq!(
+            page.matches(tag).count(),
+            plain.matches(tag).count(),
+            "{tag}"
+        );
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
+mod compare;
 mod diffusion;
 mod escaping;
 mod example;
+mod findings;
 mod json;
 mod machine;
+mod markdown;
 mod session;
 mod text;

@@ -45,6 +45,49 @@ const PREPARING: [&str; 12] = [
     "compile",
 ];
 
+/// What comes before the work of a pipeline, or beside it.
+///
+/// Words are as in [`SectionKind`]. In this order:
+///
+/// | a name is | when it has |
+/// |---|---|
+/// | compilation | `compile` `compiling` `compilation` `autotune` `autotuning` |
+/// | warm-up | `warmup` or `warming`, or `warm` directly before `up` |
+/// | loading | any of the other words of the first row there |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Preparation {
+    /// Models and whatever else are fetched, set up or moved.
+    Load,
+    /// Code is made for the machine.
+    Compile,
+    /// Work is done once in vain, so that later work is steady.
+    WarmUp,
+}
+
+const COMPILING: [&str; 5] = [
+    "compile",
+    "compiling",
+    "compilation",
+    "autotune",
+    "autotuning",
+];
+
+impl Preparation {
+    /// What a section of this name prepares; `None` when it is no preparation.
+    pub fn of(name: &str) -> Option<Self> {
+        let words = words_of_name(name);
+        let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
+        if has(&COMPILING) {
+            Some(Self::Compile)
+        } else if has(&["warmup", "warming"]) || words.windows(2).any(|pair| pair == ["warm", "up"])
+        {
+            Some(Self::WarmUp)
+        } else {
+            has(&PREPARING).then_some(Self::Load)
+        }
+    }
+}
+
 impl SectionKind {
     /// The kind of a section's name; `None` for a section that no switch is about.
     pub fn of(name: &str) -> Option<Self> {
@@ -133,6 +176,32 @@ fn cut_at_capitals(run: &str, words: &mut Vec<String>) {
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         if !word.is_empty() {
             words.push(word.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_a_section_prepares() {
+        use Preparation::{Compile, Load, WarmUp};
+        for (name, expected) in [
+            ("load_models", Some(Load)),
+            ("Pipeline.setup", Some(Load)),
+            ("torch.compile", Some(Compile)),
+            ("load_and_compile", Some(Compile)),
+            ("autotuning", Some(Compile)),
+            ("warmup", Some(WarmUp)),
+            ("warm_up_2", Some(WarmUp)),
+            ("WarmUp", Some(WarmUp)),
+            ("denoise", None),
+            ("warm_denoise", None),
+            ("upload", None),
+            ("", None),
+        ] {
+            assert_eq!(Preparation::of(name), expected, "{name}");
         }
     }
 }
