@@ -1,7 +1,8 @@
 //! Writes the HTML report of a drawn run, for the tests and benches of the page.
 //!
-//!     report_page video|hostile|million OUT.html
+//!     report_page video|hostile|empty|killed|million OUT.html
 
+mod killed;
 mod million;
 mod video;
 
@@ -18,6 +19,8 @@ fn main() -> std::io::Result<()> {
     let run = match kind.as_str() {
         "video" => video::run(video::PLAIN),
         "hostile" => video::run(video::HOSTILE),
+        "empty" => marey::RunBuilder::new().finish(0),
+        "killed" => killed::run(),
         "million" => million::run(1_000_000),
         _ => return usage(),
     };
@@ -27,7 +30,7 @@ fn main() -> std::io::Result<()> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|million OUT.html"
+        "report_page video|hostile|empty|killed|million OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }
