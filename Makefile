@@ -71,6 +71,7 @@ bench: $(BIN)/marey
 	$(BIN)/python -m pip install --quiet psutil nvidia-ml-py
 	cargo build --release --locked -p marey-gpu --example mock_nvml
 	$(BIN)/python benches/python/telemetry.py
+	$(BIN)/python benches/python/reports.py
 
 $(BIN)/maturin: requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)

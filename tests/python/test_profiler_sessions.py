@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from capture_records import of_kind, recorded, recorded_in
 from interpreter import Interpreter
 
@@ -445,5 +446,30 @@ def test_a_session_that_ends_with_its_outer_one_has_a_report_then(interpreter: I
         folder = os.path.join("out", "latest", "sessions")
         return {name: sorted(os.listdir(os.path.join(folder, name))) for name in os.listdir(folder)}
 
-    documents = ["profiling_report.json", "timing_summary.txt"]
+    documents = ["profiling_report.json", "report.html", "timing_summary.txt"]
     assert interpreter.result(program) == {"outer": documents, "inner": documents}
+
+
+@pytest.mark.parametrize(
+    ("report_format", "expected"),
+    [("html", {"report.html"}), ("json", {"profiling_report.json"}), ("both", {"report.html", "profiling_report.json"})],
+)
+def test_the_report_format_decides_which_reports_are_written(
+    interpreter: Interpreter, report_format: str, expected: set[str]
+) -> None:
+    def program(report_format: str):
+        import os
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, report_format=report_format)
+        profiler.start_session("clip")
+        with profiler.stage("work"):
+            pass
+        profiler.end_session("clip")
+        marey.stop()
+        reports = {"report.html", "profiling_report.json"}
+        folders = ["out", "out/latest", "out/latest/sessions/clip"]
+        return [sorted(reports & set(os.listdir(folder))) for folder in folders]
+
+    assert interpreter.result(program, report_format) == [sorted(expected)] * 3

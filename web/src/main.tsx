@@ -1,14 +1,21 @@
 import { render } from "preact";
 
+import { ComparisonPage } from "./comparison/page";
 import { readModel } from "./data/page";
-import type { Model } from "./data/page";
+import type { ComparisonModel, Model } from "./data/page";
 import { cut, visible } from "./parts/name";
 import { runName } from "./shell/header";
 import { Page } from "./shell/page";
 
 const place = document.getElementById("page") as HTMLElement;
 
-function start(model: Model): void {
+function start(model: Model | ComparisonModel): void {
+  if (model.kind === "comparison") {
+    document.title = "Comparison – Marey";
+    place.textContent = "";
+    render(<ComparisonPage model={model} />, place);
+    return;
+  }
   document.title = `${cut(runName(model.report), 80)} – Marey`;
   place.textContent = "";
   const paper = matchMedia("print");

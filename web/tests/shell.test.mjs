@@ -87,6 +87,10 @@ test("the theme is the system's until one is chosen, and is kept", async () => {
   assert.notEqual(light, dark);
   await page.getByRole("button", { name: "Theme" }).click();
   assert.equal(await background(page), dark);
+  // What was chosen stays when the system changes.
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.equal(await background(page), dark);
   await page.reload();
   assert.equal(await background(page), dark);
   assert.doesNotMatch(page.url(), /theme/);

@@ -52,6 +52,57 @@ pub fn union_length_ns(intervals: Vec<Interval>) -> u64 {
     union(intervals).iter().map(Interval::length_ns).sum()
 }
 
+/// The time that is in both lists, ascending. Each of them is ascending and disjoint, as [`union`] returns it. One pass.
+///
+/// ```text
+/// a       |-------|     |-----|
+/// b           |-------------|
+/// both        |---|     |---|
+/// ```
+pub(crate) fn intersection(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
+    let (mut at_a, mut at_b) = (0, 0);
+    let mut both = Vec::new();
+    while let (Some(x), Some(y)) = (a.get(at_a), b.get(at_b)) {
+        let shared = Interval {
+            start_ns: x.start_ns.max(y.start_ns),
+            end_ns: x.end_ns.min(y.end_ns),
+        };
+        if shared.length_ns() > 0 {
+            both.push(shared);
+        }
+        if x.end_ns < y.end_ns {
+            at_a += 1;
+        } else {
+            at_b += 1;
+        }
+    }
+    both
+}
+
+/// Length of the time that is in both lists; they are as [`intersection`] takes them.
+pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
+    length_ns(&intersection(a, b))
+}
+
+/// Length of disjoint intervals together.
+pub(crate) fn length_ns(disjoint: &[Interval]) -> u64 {
+    disjoint.iter().map(Interval::length_ns).sum()
+}
+
+/// Length of the part of `interval` that lies in `times`, which are disjoint and in order.
+pub(crate) fn length_within(interval: Interval, times: &[Interval]) -> u64 {
+    let first = times.partition_point(|time| time.end_ns <= interval.start_ns);
+    let reached = times[first..]
+        .iter()
+        .take_while(|time| time.start_ns < interval.end_ns);
+    reached
+        .map(|time| {
+            let end_ns = time.end_ns.min(interval.end_ns);
+            end_ns.saturating_sub(time.start_ns.max(interval.start_ns))
+        })
+        .fold(0, u64::saturating_add)
+}
+
 /// Those of `intervals` that no single one of `covered` contains. Both are in ascending order of start, `covered` as
 /// [`union`] returns it. One pass.
 pub(crate) fn not_within<'a>(
@@ -94,6 +145,20 @@ mod tests {
     }
 
     #[test]
+    fn the_intersection_is_the_time_that_is_in_both() {
+        // 0         10        20        30
+        // |---a1---|          |---a2----|
+        //      |--------b1--------|  |b2|   |b3|
+        let a = drawn(&[(0, 9), (20, 30)]);
+        let b = drawn(&[(5, 24), (27, 30), (34, 37)]);
+        let both = drawn(&[(5, 9), (20, 24), (27, 30)]);
+        assert_eq!(intersection(&a, &b), both);
+        assert_eq!(intersection(&b, &a), both);
+        assert_eq!(length_ns(&both), 11);
+        assert_eq!(intersection(&a, &[]), vec![]);
+    }
+
+    #[test]
     fn an_interval_within_another_adds_nothing() {
         // 0         10        20
         // |---------a---------|
@@ -105,6 +170,19 @@ mod tests {
     fn nothing_and_empty_intervals_cover_nothing() {
         assert_eq!(union_length_ns(vec![]), 0);
         assert_eq!(union(drawn(&[(5, 5), (9, 9)])), vec![]);
+    }
+
+    #[test]
+    fn the_common_time_of_two_lists_is_where_both_are() {
+        // a   0----4    6--8   10--------20
+        // b      3--------7      12-13 15----22      1 + 1 + 1 + 5
+        let a = drawn(&[(0, 4), (6, 8), (10, 20)]);
+        let b = drawn(&[(3, 7), (12, 13), (15, 22)]);
+        assert_eq!(common_length_ns(&a, &b), 8);
+        assert_eq!(common_length_ns(&b, &a), 8);
+        assert_eq!(common_length_ns(&a, &[]), 0);
+        let all = drawn(&[(0, u64::MAX)]);
+        assert_eq!(common_length_ns(&all, &all), u64::MAX);
     }
 
     #[test]
@@ -128,5 +206,17 @@ mod tests {
         let given = drawn(&[(2, 24), (3, 5), (22, 24)]);
         let outside: Vec<Interval> = not_within(&given, &covered).collect();
         assert_eq!(outside, drawn(&[(2, 24)]));
+    }
+
+    #[test]
+    fn the_length_within_times_is_that_of_the_common_part() {
+        // times       |--|    |----|
+        // interval     |--------|          1 + 2
+        let times = drawn(&[(10, 12), (16, 20)]);
+        let within = |start_ns, end_ns| length_within(Interval { start_ns, end_ns }, &times);
+        assert_eq!(within(11, 18), 3);
+        assert_eq!(within(12, 16), 0);
+        assert_eq!(within(0, 100), 6);
+        assert_eq!(within(30, 40), 0);
     }
 }

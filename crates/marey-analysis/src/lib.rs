@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+pub mod compare;
 mod coverage;
 pub mod findings;
 mod intervals;
@@ -19,6 +20,7 @@ mod whereabouts;
 mod questions;
 
 pub use calls::{CallStats, Percentiles};
+pub use compare::{CompareOptions, Comparison, compare, trend};
 pub use findings::{Facts, Findings, Thresholds, findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{

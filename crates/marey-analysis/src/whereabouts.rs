@@ -12,8 +12,14 @@ pub(crate) struct Whereabouts<'a> {
     run: &'a Run,
     /// Number of names in each node's call path.
     depths: Vec<u32>,
-    /// The thread that the process began with, else the first that recorded something.
     main_thread: u32,
+}
+
+/// The thread that the process began with, else the first that recorded something: an index into `Run::threads`.
+pub(crate) fn main_thread(run: &Run) -> u32 {
+    let is_main = |thread: &marey::Thread| thread.os_id == run.info.pid;
+    let main_thread = run.threads.iter().position(is_main).unwrap_or(0);
+    u32::try_from(main_thread).unwrap_or(0)
 }
 
 impl<'a> Whereabouts<'a> {
@@ -22,12 +28,10 @@ impl<'a> Whereabouts<'a> {
         for (id, node) in run.nodes.iter().enumerate() {
             depths[id] = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
         }
-        let is_main = |thread: &marey::Thread| thread.os_id == run.info.pid;
-        let main_thread = run.threads.iter().position(is_main).unwrap_or(0);
         Self {
             run,
             depths,
-            main_thread: u32::try_from(main_thread).unwrap_or(0),
+            main_thread: main_thread(run),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{demo, doctor, report, run, top};
+use crate::commands::{compare, demo, doctor, report, run, top};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -17,6 +17,7 @@ Start with:
   marey run -- python pipeline.py      record a pipeline and see a summary when it ends
   marey top                            see what it is doing meanwhile
   marey report profiling_results       see the newest recording again
+  marey compare BEFORE AFTER           see what got slower or hungrier between two of them
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -28,6 +29,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     Run(run::Arguments),
     Report(report::Arguments),
+    Compare(compare::Arguments),
     Top(top::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),

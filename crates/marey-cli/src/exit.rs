@@ -16,6 +16,8 @@ pub enum Exit {
 impl Exit {
     /// All is well.
     pub const SUCCESS: Self = Self::Code(0);
+    /// What was asked about is not as it should be: a comparison that fails.
+    pub const FAILED: Self = Self::Code(1);
     /// The arguments or the input were wrong.
     pub const USAGE: Self = Self::Code(2);
 

@@ -14,6 +14,7 @@ mod chosen;
 mod documents;
 mod outside;
 mod process;
+mod recorded_runs;
 mod salvage;
 mod session_documents;
 
@@ -30,6 +31,7 @@ pub use documents::{replace, write_capture_documents, write_documents};
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
+pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub use salvage::load_completed;
 pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
@@ -245,6 +247,11 @@ impl Recorded {
 }
 
 impl Precedence {
+    /// Everything but when and where: processes of one kind can be repeats of each other.
+    fn kind(&self) -> (bool, &Recorded, bool, u32) {
+        (self.is_earlier, &self.recorded, self.is_forked, self.rank)
+    }
+
     fn new(process: &Process, is_earlier: bool) -> Self {
         Self {
             is_earlier,

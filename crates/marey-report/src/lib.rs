@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod escape;
+pub mod figure;
 pub mod quantity;
 pub mod width;
 
 mod model;
 
 mod cache_markdown;
+mod compare;
 mod html;
 mod json;
 mod markdown;
@@ -20,7 +22,11 @@ mod metrics;
 mod text;
 
 pub use cache_markdown::cache_markdown;
-pub use html::html_report;
+pub use compare::{
+    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
+    comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
+};
+pub use html::{html_comparison, html_report};
 pub use json::{profiling_report, raw_profiling_data};
 pub use markdown::markdown_report;
 pub use memory_log::memory_log;

@@ -54,6 +54,34 @@ pub fn back(text: &str, width: usize) -> String {
     format!("…{shown}")
 }
 
+/// The text in lines of at most `width` columns, broken between words, and within words that are longer. One empty line for no text.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last().map_or("", String::as_str);
+        let is_first = line.is_empty();
+        if !is_first && columns(line) + 1 + columns(word) > width {
+            lines.push(String::new());
+        } else if !is_first {
+            push(&mut lines, ' ');
+        }
+        for c in word.chars() {
+            let line = lines.last().map_or("", String::as_str);
+            if columns(line) + columns(c.encode_utf8(&mut [0; 4])) > width {
+                lines.push(String::new());
+            }
+            push(&mut lines, c);
+        }
+    }
+    lines
+}
+
+fn push(lines: &mut [String], c: char) {
+    if let Some(line) = lines.last_mut() {
+        line.push(c);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +112,13 @@ mod tests {
             front(&pile, 3).chars().count(),
             2 * MAX_CHARS_PER_COLUMN + 1
         );
+    }
+
+    #[test]
+    fn lines_break_between_words_and_within_long_ones() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a verylongword", 6), ["a", "verylo", "ngword"]);
+        assert_eq!(wrapped("日本語", 4), ["日本", "語"]);
+        assert_eq!(wrapped("", 7), [""]);
     }
 }

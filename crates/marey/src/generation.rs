@@ -136,6 +136,10 @@ pub struct ModelParameters {
     pub count: Option<u64>,
     /// What it is: `transformer`, `vae`.
     pub kind: Option<String>,
+    /// Floating point operations of one pass: a multiplication and an addition are two.
+    pub flops_per_call: Option<f64>,
+    /// Passes that a denoising step makes: 2 with guidance by an unconditional pass.
+    pub calls_per_step: Option<f64>,
 }
 
 /// Frames that were delivered to a viewer.

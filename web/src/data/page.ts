@@ -1,14 +1,18 @@
 // What a page carries: the model as gzip'd JSON, and columns of slices as gzip'd bytes, both in base64.
 
+import type { Comparison } from "./comparison";
 import type { Report } from "./report";
 
-/** What the page is about. */
+/** A page about a run. */
 export type Model = { kind: "run"; report: Report };
 
+/** A page about two runs; `meanings` says what each kind of measure is. */
+export type ComparisonModel = { kind: "comparison"; comparison: Comparison; meanings: Record<string, string> };
+
 /** Reads the model that the page carries. */
-export async function readModel(): Promise<Model> {
+export async function readModel(): Promise<Model | ComparisonModel> {
   const bytes = await embedded("marey-model");
-  return JSON.parse(new TextDecoder().decode(bytes)) as Model;
+  return JSON.parse(new TextDecoder().decode(bytes)) as Model | ComparisonModel;
 }
 
 /** Reads an embedded block; empty when the page carries none. */

@@ -312,6 +312,8 @@ export type FigureUnit =
   | "per_second"
   | "celsius"
   | "watts"
+  | "joules"
+  | "hertz"
   | "number";
 
 // --- diffusion ---

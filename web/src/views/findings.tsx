@@ -6,7 +6,7 @@ import { bytes, counted, duration, moment } from "../data/quantity";
 import type { Finding, Grade, Report } from "../data/report";
 import { placesOf } from "../data/places";
 import { useAddress } from "../data/state";
-import { figureText } from "../parts/figure";
+import { figure as figureText } from "../data/figure";
 import { TimeLink } from "../parts/link";
 import { Path, visible } from "../parts/name";
 import { Severity } from "../parts/severity";

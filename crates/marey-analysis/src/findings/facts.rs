@@ -3,7 +3,11 @@
 use marey::Run;
 
 use super::Thresholds;
-use crate::{Caches, Diffusion, Iterations, Memory, Sections, Stages, Streaming, Telemetry};
+use crate::intervals::{Interval, union};
+use crate::stats::ratio;
+use crate::{
+    Caches, Diffusion, Iterations, Memory, Sections, Stages, StepPoint, Streaming, Telemetry,
+};
 
 /// A run with the answers to the questions about it, which rules share.
 #[derive(Clone, Copy, Debug)]
@@ -28,4 +32,56 @@ pub struct Facts<'a> {
     pub caches: Option<&'a Caches>,
     /// Limits of the rules.
     pub thresholds: &'a Thresholds,
+}
+
+impl Facts<'_> {
+    /// Each denoising step whose duration is known, in order of time; `None` when there is none.
+    pub(super) fn steps(&self) -> Option<Vec<Interval>> {
+        self.steps_that(|_| true)
+    }
+
+    fn steps_that(&self, is_wanted: impl Fn(&StepPoint) -> bool) -> Option<Vec<Interval>> {
+        let each = &self.diffusion?.steps.as_ref()?.each;
+        let wanted = each.iter().filter(|step| is_wanted(step));
+        let mut times: Vec<Interval> = wanted
+            .filter_map(|step| {
+                Some(Interval {
+                    start_ns: step.end_ns.saturating_sub(step.duration_ns?),
+                    end_ns: step.end_ns,
+                })
+            })
+            .collect();
+        times.sort_unstable();
+        (!times.is_empty()).then_some(times)
+    }
+
+    /// Time in denoising steps, each moment counted once; absent as [`Self::steps`].
+    pub(super) fn step_time(&self) -> Option<Vec<Interval>> {
+        self.steps().map(union)
+    }
+
+    /// The same without the warm-up, which compiles and loads; `None` also when there is nothing else.
+    pub(super) fn steady_step_time(&self) -> Option<Vec<Interval>> {
+        self.steps_that(|step| !step.is_warm_up).map(union)
+    }
+
+    /// Steps in which one of these moments lies, in order of time; empty when none is known.
+    pub(super) fn steps_around(&self, moments: &[u64]) -> Vec<Interval> {
+        let mut moments = moments.to_vec();
+        moments.sort_unstable();
+        let has_moment = |step: &Interval| {
+            let first = moments.partition_point(|at_ns| *at_ns < step.start_ns);
+            moments
+                .get(first)
+                .is_some_and(|at_ns| *at_ns <= step.end_ns)
+        };
+        let steps = self.steps().unwrap_or_default();
+        steps.into_iter().filter(has_moment).collect()
+    }
+
+    /// `ns` as a share of the wall time, 0 to 1; 0 of a run that took no time.
+    pub(super) fn share_of_wall(&self, ns: u64) -> f64 {
+        let wall_ns = self.run.wall_ns;
+        ratio(ns.min(wall_ns).into(), wall_ns.max(1).into())
+    }
 }

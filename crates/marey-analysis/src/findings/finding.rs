@@ -91,6 +91,25 @@ pub struct Finding {
 impl Finding {
     /// Intervals that a finding has at most.
     pub const MAX_INTERVALS: usize = 20;
+
+    /// The longest of them, in order of time. Holds no more than twice as many.
+    pub(super) fn longest(intervals: impl IntoIterator<Item = Interval>) -> Vec<Interval> {
+        let mut kept: Vec<Interval> = Vec::new();
+        for interval in intervals {
+            kept.push(interval);
+            if kept.len() == 2 * Self::MAX_INTERVALS {
+                keep_longest(&mut kept);
+            }
+        }
+        keep_longest(&mut kept);
+        kept.sort_unstable();
+        kept
+    }
+}
+
+fn keep_longest(kept: &mut Vec<Interval>) {
+    kept.sort_unstable_by_key(|i| (std::cmp::Reverse(i.length_ns()), *i));
+    kept.truncate(Finding::MAX_INTERVALS);
 }
 
 /// What a rule is about.
@@ -125,6 +144,19 @@ pub enum Severity {
     Medium,
     /// Costs much, or is about to fail.
     High,
+}
+
+impl Severity {
+    /// By the share of the wall time that is at stake: high from a fifth on, medium from a twentieth on.
+    pub(super) fn of_share(share: f64) -> Self {
+        if share >= 0.2 {
+            Self::High
+        } else if share >= 0.05 {
+            Self::Medium
+        } else {
+            Self::Low
+        }
+    }
 }
 
 /// How sure a finding is.
@@ -179,6 +211,10 @@ pub enum FigureUnit {
     Celsius,
     /// Watts.
     Watts,
+    /// Joules.
+    Joules,
+    /// Hertz.
+    Hertz,
     /// A score or another number without a unit.
     Number,
 }
@@ -237,5 +273,22 @@ impl Evidence {
     pub fn against(mut self, limit: f64) -> Self {
         self.limit = Some(limit);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_intervals_stay_in_order_of_time() {
+        // Lengths 0, 1, … 99: those of 80 to 99 stay.
+        let all = (0..100).map(|n| Interval {
+            start_ns: n * 100,
+            end_ns: n * 100 + n,
+        });
+        let kept = Finding::longest(all);
+        let starts: Vec<u64> = kept.iter().map(|i| i.start_ns / 100).collect();
+        assert_eq!(starts, (80..100).collect::<Vec<u64>>());
     }
 }

@@ -8,6 +8,7 @@ mod facts;
 mod finding;
 mod rules;
 mod thresholds;
+mod words;
 
 pub use facts::Facts;
 pub use finding::{
@@ -22,7 +23,7 @@ pub fn findings(facts: &Facts<'_>) -> Findings {
     let mut all = Findings::default();
     for rule in RULES {
         match (rule.check)(facts) {
-            Outcome::Found(found) => all.found.extend(found),
+            Outcome::Found(found) => all.found.extend(found.into_iter().map(finite)),
             Outcome::Passed(what) => all.passed.push(Passed {
                 rule: rule.id,
                 checks: rule.checks,
@@ -45,3 +46,12 @@ pub fn findings(facts: &Facts<'_>) -> Findings {
         .sort_by_key(|finding| std::cmp::Reverse(key(finding)));
     all
 }
+
+/// The finding without figures that are none: sums beyond what floats hold.
+fn finite(mut finding: Finding) -> Finding {
+    finding.evidence.retain(|one| one.figure.value.is_finite());
+    finding
+}
+
+#[cfg(test)]
+mod tests;

@@ -94,8 +94,64 @@ thresholds! {
     frames_per_second = 10.0;
     /// Blocks in a second, below which block work is slow
     blocks_per_second = 2.0;
+    /// Share of the time of all reported layers, above which a layer is a bottleneck
+    layer_ratio = 0.3;
+    /// Mean share of the time in which a GPU works, below which it is idle beside others
+    unused_gpu_ratio = 0.1;
+    /// Share of a source's highest reading, above which memory that a finished stage keeps matters
+    kept_memory_ratio = 0.2;
+    /// Share of what the allocator holds that no tensor ever used, above which it is fragmented
+    fragmentation_ratio = 0.3;
+    /// Bytes written to swap or read back, above which memory has spilled
+    swapped_bytes = 268_435_456.0;
+    /// Share of the time in which tasks waited for a processor, above which the host holds the program up
+    cpu_pressure_ratio = 0.4;
     /// Frames in a second at which a viewer is simulated to play
     playback_frames_per_second = 16.0;
+    /// Share of a stage in which somebody waited for a disk, above which the disk holds it up; loading at full speed out of the page
+    /// cache stays far below
+    io_wait_ratio = 0.2;
+    /// Share of the wall time that waiting for a disk has to cost; less is not worth a change
+    starved_ratio = 0.05;
+    /// Share of the rate at which the same run read elsewhere, below which a stage reads slowly; a tenth is beyond what a cold cache
+    /// or other programs do to an SSD
+    slow_read_ratio = 0.1;
+    /// Bytes that a stage has to read to be judged by their rate; less are no weights
+    slow_read_bytes = 1e9;
+    /// Share of the wall time that moves between host and device leave the device idle, above which they should be hidden
+    exposed_transfer_ratio = 0.05;
+    /// Bytes a second over PCI Express, above which a transfer is under way; far above what commands take
+    transfer_bytes_per_second = 1e9;
+    /// Share of the time in which a GPU works, below which it idles while data moves
+    transfer_gpu_ratio = 0.2;
+    /// Share of the time of steps, above which waiting in synchronisation points matters
+    synchronisation_ratio = 0.05;
+    /// Sections with `sync=True` in a step, above which they change what they measure; one a step, around it, is the customary way to time it
+    synchronised_per_step = 1.0;
+    /// Cores that the process keeps busy, from which on one of its threads works all the time
+    busy_thread_cores = 0.9;
+    /// Share of the wall time in attention without a fused kernel, above which it matters
+    eager_attention_ratio = 0.05;
+    /// Lookups that a cache has to answer to be judged; fewer may be its warm-up
+    cache_lookups = 10.0;
+    /// Share of lookups that hit, below which a cache brings nothing
+    cache_hit_ratio = 0.05;
+    /// Bytes that a cache holds, above which they have to be earned; less is a few thousandths of a large GPU's memory
+    cache_held_bytes = 268_435_456.0;
+    /// Share of the wall time that a cache has to save for the bytes that it holds
+    cache_saved_ratio = 0.01;
+    /// Distance of a score from the threshold, as a share of it, up to which a miss was a near one
+    near_miss_ratio = 0.2;
+    /// Share of scored lookups that missed nearly, above which the threshold is worth another look
+    near_misses_ratio = 0.1;
+    /// Share of the wall time that compiling after the first step takes, above which it is no warm-up
+    late_compile_ratio = 0.01;
+    /// Share of the wall time that this rank waits for others, above which ranks are out of step
+    rank_wait_ratio = 0.05;
+    /// Share of the wall time that moving models takes, above which it has to be needed
+    offload_ratio = 0.02;
+    /// Share of the wall time spent on encoding prompts again, above which their embeddings are worth keeping
+    repeated_encoding_ratio = 0.01;
 }
 
 impl Thresholds {

@@ -54,11 +54,20 @@ impl<'a> Belonging<'a> {
     /// Finds the session of every section. Time: a sort of the sections, and for each one a look at the sessions that were
     /// open then.
     pub fn new(run: &'a Run) -> Self {
+        let mut belonging = Self::of_records(run);
+        if !run.sessions.is_empty() {
+            belonging.place_sections();
+        }
+        belonging
+    }
+
+    /// Only for [`Self::of_record`]: no section is looked at, and none has a session.
+    pub(crate) fn of_records(run: &'a Run) -> Self {
         let mut order: Vec<u32> = (0..).take(run.sessions.len()).collect();
         order.sort_by_key(|session| run.sessions[*session as usize].start_ns);
         let mut belonging = Self {
             run,
-            sections: vec![None; run.sections.len()],
+            sections: Vec::new(),
             order,
             depths: Vec::new(),
         };
@@ -68,9 +77,6 @@ impl<'a> Belonging<'a> {
                 u32::try_from(above.count()).unwrap_or(u32::MAX)
             })
             .collect();
-        if !run.sessions.is_empty() {
-            belonging.place_sections();
-        }
         belonging
     }
 

@@ -1,4 +1,5 @@
 //! Integration tests of the analysis.
 
+mod findings;
 mod many_sections;
 mod properties;

@@ -1,9 +1,11 @@
-//! Writes the HTML report of a drawn run, for the tests and benches of the page.
+//! Writes the HTML report of a drawn run, for the tests and benches of the page; says on standard output how much CPU time the
+//! report took and, of that, the page.
 //!
-//!     report_page video|hostile|empty|killed|million OUT.html
+//!     report_page video|hostile|empty|killed|overlap|million OUT.html
 
 mod killed;
 mod million;
+mod overlap;
 mod video;
 
 use std::io::Write;
@@ -21,16 +23,38 @@ fn main() -> std::io::Result<()> {
         "hostile" => video::run(video::HOSTILE),
         "empty" => marey::RunBuilder::new().finish(0),
         "killed" => killed::run(),
+        "overlap" => overlap::run(),
         "million" => million::run(1_000_000),
         _ => return usage(),
     };
-    std::fs::write(path, html_report(&Report::new(&run), &run))
+    let begun = cpu_ns()?;
+    let report = Report::new(&run);
+    let asked = cpu_ns()?;
+    let page = html_report(&report, &run);
+    let written = cpu_ns()?;
+    std::fs::write(path, page)?;
+    writeln!(
+        std::io::stdout(),
+        r#"{{"slices": {}, "report_cpu_ns": {}, "page_cpu_ns": {}}}"#,
+        run.sections.len(),
+        asked - begun,
+        written - asked
+    )
+}
+
+/// CPU time of this thread so far, the only one that there is.
+fn cpu_ns() -> std::io::Result<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first
+        .parse()
+        .map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
 
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|million OUT.html"
+        "report_page video|hostile|empty|killed|overlap|million OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

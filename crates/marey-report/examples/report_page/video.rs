@@ -70,6 +70,7 @@ pub(crate) fn run(naming: Naming) -> Run {
                 name: name("causal transformer"),
                 count: Some(1_300_000_000),
                 kind: Some(name("transformer")),
+                ..ModelParameters::default()
             }),
         );
     let mut at = 2_000 * MS;

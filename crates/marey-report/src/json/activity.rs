@@ -6,6 +6,7 @@ use super::caches::CacheAnalysis;
 use super::cpu::CpuMetrics;
 use super::figures::Scope;
 use super::gpu::GpuMetrics;
+use super::recommendations::Recommendation;
 use super::run::EventObject;
 use super::stages::StageAnalysis;
 use super::streaming::StreamingAnalysis;
@@ -30,6 +31,7 @@ pub(super) struct SessionObject<'a> {
     streaming_analysis: Option<StreamingAnalysis>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     events: Vec<EventObject<'a>>,
+    recommendations: Vec<Recommendation<'a>>,
 }
 
 /// `session_info`: which run or session it is.
@@ -66,6 +68,7 @@ impl<'a> SessionObject<'a> {
             streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
             cache_analysis: CacheAnalysis::new(activity),
             events: EventObject::of(activity),
+            recommendations: Recommendation::of(scope),
         }
     }
 }

@@ -12,6 +12,7 @@ mod gpu;
 mod memory;
 mod quality;
 mod raw;
+mod recommendations;
 mod run;
 mod sections;
 mod stages;
@@ -34,6 +35,7 @@ use figures::Scope;
 use gpu::GpuMetrics;
 use memory::MemoryAnalysis;
 use quality::DataQuality;
+use recommendations::{Checks, Recommendation};
 use run::{EventObject, RunObject, StatusObject};
 use sections::{SectionObject, UnderNoSectionObject};
 use stages::StageAnalysis;
@@ -73,6 +75,8 @@ struct Document<'a> {
     section_attributes_left_out: u64,
     sessions: Vec<SessionObject<'a>>,
     events: Vec<EventObject<'a>>,
+    recommendations: Vec<Recommendation<'a>>,
+    checks: Checks<'a>,
     data_quality: DataQuality<'a>,
 }
 
@@ -143,6 +147,8 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .map(|session| SessionObject::new(report, session))
             .collect(),
         events: EventObject::of(activity),
+        recommendations: Recommendation::of(scope),
+        checks: Checks::new(&activity.findings),
         data_quality: DataQuality::new(report),
     })
 }

@@ -1,11 +1,12 @@
 //! A run in Markdown, for pull requests, issues and wikis.
 
-use marey_analysis::findings::{Finding, Severity};
+use marey_analysis::findings::Finding;
 use marey_analysis::{Durations, NameRow};
 
 use super::escape::{code, text};
 use super::table::{Column, Table};
 use crate::escape::cut;
+use crate::figure;
 use crate::model::{Report, StatusKind};
 use crate::quantity::{bytes, counted, duration, duration_ns, known, percent, rate};
 
@@ -116,13 +117,9 @@ fn findings(report: &Report) -> Option<String> {
 }
 
 fn finding(found: &Finding) -> String {
-    let severity = match found.severity {
-        Severity::High => "High",
-        Severity::Medium => "Medium",
-        Severity::Low => "Low",
-    };
-    let saving = found.saving.as_ref().and_then(|saving| saving.at_most_ns);
-    let saving = saving.map(|ns| format!(" Saves at most {}.", duration_ns(ns)));
+    let severity = figure::severity(found.severity);
+    let saving = found.saving.as_ref().and_then(figure::saving);
+    let saving = saving.map(|amount| format!(" Saves {amount}."));
     format!(
         "- **{severity}**: {}. {}{}",
         text(found.issue.trim_end_matches('.')),
@@ -177,12 +174,15 @@ fn steps(report: &Report) -> Option<String> {
     let steps = found.steps.as_ref();
     let blocks = found.blocks.as_ref();
     for (what, times) in [
-        ("first step", steps.map(|steps| &steps.warm_up)),
+        ("first step", steps.and_then(|steps| steps.warm_up.as_ref())),
         (
             "steps after it",
             steps.and_then(|steps| steps.steady.as_ref()),
         ),
-        ("first block", blocks.map(|blocks| &blocks.warm_up)),
+        (
+            "first block",
+            blocks.and_then(|blocks| blocks.warm_up.as_ref()),
+        ),
         (
             "blocks after it",
             blocks.and_then(|blocks| blocks.steady.as_ref()),

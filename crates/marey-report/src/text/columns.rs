@@ -4,7 +4,7 @@ use super::block;
 use crate::width::{columns, pad_end, pad_start};
 
 /// Rows under headers; every row has as many cells as there are headers.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     headers: Vec<&'static str>,
     last: Last,
     rows: Vec<Vec<String>>,
@@ -12,7 +12,7 @@ pub(super) struct Columns {
 
 /// What the last column holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+pub(crate) enum Last {
     Figure,
     Text,
 }
@@ -22,7 +22,7 @@ const MIN_WIDTH: usize = 80;
 
 impl Columns {
     /// A name in the first column; what is in the last one is given.
-    pub(super) fn new(headers: &[&'static str], last: Last) -> Self {
+    pub(crate) fn new(headers: &[&'static str], last: Last) -> Self {
         Self {
             headers: headers.to_vec(),
             last,
@@ -30,13 +30,13 @@ impl Columns {
         }
     }
 
-    pub(super) fn row(&mut self, cells: Vec<String>) {
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.headers.len());
         self.rows.push(cells);
     }
 
     /// The table in a block, followed by notes.
-    pub(super) fn block(&self, title: &str, notes: &[String]) -> String {
+    pub(crate) fn block(&self, title: &str, notes: &[String]) -> String {
         let widths = self.widths();
         let header = line(self.headers.iter().copied(), &widths, self.last);
         let mut lines: Vec<String> = self

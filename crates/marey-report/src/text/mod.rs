@@ -3,8 +3,9 @@
 mod attributes;
 mod block;
 mod caches;
-mod columns;
+pub(crate) mod columns;
 mod counters;
+mod findings;
 mod iterations;
 mod machine;
 mod memory;
@@ -22,10 +23,10 @@ pub use timing::timing_summary;
 /// Names in the timing table of the summary.
 const TOP_NAMES: usize = 30;
 
-/// Everything worth reading on a terminal: the three short tables, then the details behind them, then how far they can
+/// Everything worth reading on a terminal: where the time went and what is the matter, the other short tables, then the details behind them, then how far they can
 /// be trusted. Ends with a line feed. Tables without content are left out, except the first.
 pub fn summary(report: &Report) -> String {
-    let mut parts = vec![timing_summary(report, TOP_NAMES)];
+    let mut parts = vec![timing_summary(report, TOP_NAMES), findings::table(report)];
     if report
         .memory
         .as_ref()

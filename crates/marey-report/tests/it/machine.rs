@@ -117,7 +117,10 @@ fn a_gpu_without_utilisation_has_the_rest() {
     assert_eq!(gpu["temperature_analysis"]["thermal_throttling_risk"], true);
     assert_eq!(gpu["timeline"][0]["utilization"], Value::Null);
     assert_eq!(report["summary"]["gpu"]["avg_gpu_utilization"], Value::Null);
-    assert!(report.get("recommendations").is_none());
+    // What was not read is not low: only the heat is the matter.
+    let recommendations = report["recommendations"].as_array().unwrap();
+    let rules: Vec<&Value> = recommendations.iter().map(|r| &r["rule"]).collect();
+    assert_eq!(rules, ["thermal-risk"]);
 }
 
 #[test]

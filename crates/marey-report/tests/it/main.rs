@@ -1,7 +1,9 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
+mod compare;
 mod escaping;
 mod example;
+mod findings;
 mod json;
 mod machine;
 mod markdown;

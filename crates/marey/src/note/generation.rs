@@ -26,7 +26,9 @@ impl Generation {
                 .u8(2)
                 .text(&model.name)
                 .optional(model.count)
-                .optional_text(model.kind.as_deref()),
+                .optional_text(model.kind.as_deref())
+                .optional_f64(model.flops_per_call)
+                .optional_f64(model.calls_per_step),
             Self::Streaming(event) => out
                 .u8(3)
                 .optional(event.frames)
@@ -67,6 +69,9 @@ impl Generation {
                 name: from.text()?,
                 count: from.optional()?,
                 kind: from.optional_text()?,
+                // Captures of version 1 before 2026-11-20 end here.
+                flops_per_call: from.later_f64(),
+                calls_per_step: from.later_f64(),
             }),
             3 => Self::Streaming(StreamingEvent {
                 frames: from.optional()?,

@@ -86,9 +86,17 @@ fn generation() -> impl Strategy<Value = Generation> {
                 memory_bytes,
             })
         ),
-        (text(), whole(), word()).prop_map(|(name, count, kind)| Generation::Model(
-            ModelParameters { name, count, kind }
-        )),
+        (text(), whole(), word(), real(), real()).prop_map(
+            |(name, count, kind, flops_per_call, calls_per_step)| Generation::Model(
+                ModelParameters {
+                    name,
+                    count,
+                    kind,
+                    flops_per_call,
+                    calls_per_step,
+                }
+            )
+        ),
         (whole(), whole(), whole(), real()).prop_map(
             |(frames, encoding_ns, network_latency_ns, buffer_occupancy)| Generation::Streaming(
                 StreamingEvent {
@@ -284,4 +292,36 @@ fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
             n_words
         })
     );
+}
+
+#[test]
+fn a_model_of_an_older_capture_says_nothing_of_its_operations() {
+    // Older notes end after the kind, padded with zeros to a whole word: names of every length modulo 8.
+    for length in 0..9 {
+        let model = ModelParameters {
+            name: "n".repeat(length),
+            count: Some(u64::MAX),
+            kind: Some("vae".into()),
+            flops_per_call: Some(1.5e12),
+            calls_per_step: Some(2.0),
+        };
+        let note = Note::Generation(Generation::Model(model.clone()));
+        let words = note.encode(7, None).expect("short enough");
+        let older = ModelParameters {
+            flops_per_call: None,
+            calls_per_step: None,
+            ..model
+        };
+        // Tag, name, count, kind.
+        let n_bytes = 1 + (4 + length) + 9 + (1 + 4 + 3);
+        let mut bytes: Vec<u8> = words[2..].iter().flat_map(|w| w.to_le_bytes()).collect();
+        bytes.truncate(n_bytes);
+        bytes.resize(n_bytes.next_multiple_of(8), 0);
+        let (payload, _) = bytes.as_chunks::<8>();
+        let mut shorter = words[..2].to_vec();
+        shorter.extend(payload.iter().map(|word| u64::from_le_bytes(*word)));
+        shorter[0] = shorter[0] >> 32 << 32 | shorter.len() as u64;
+        let read = Note::decode(&shorter).and_then(|noted| noted.note);
+        assert_eq!(read, Some(Note::Generation(Generation::Model(older))));
+    }
 }

@@ -98,6 +98,11 @@ impl Decoder<'_> {
         Some(value.filter(|v| v.is_finite()))
     }
 
+    /// A number at the end of a note, which older captures do not have.
+    pub(super) fn later_f64(&mut self) -> Option<f64> {
+        self.optional_f64().flatten()
+    }
+
     #[expect(clippy::option_option, reason = "damaged and absent are two things")]
     pub(super) fn optional_text(&mut self) -> Option<Option<String>> {
         let (is_there, text) = (self.u8()? != 0, self.text()?);

@@ -75,7 +75,7 @@ const COMPILING: [&str; 5] = [
 impl Preparation {
     /// What a section of this name prepares; `None` when it is no preparation.
     pub fn of(name: &str) -> Option<Self> {
-        let words = words(name);
+        let words = words_of_name(name);
         let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
         if has(&COMPILING) {
             Some(Self::Compile)
@@ -91,7 +91,7 @@ impl Preparation {
 impl SectionKind {
     /// The kind of a section's name; `None` for a section that no switch is about.
     pub fn of(name: &str) -> Option<Self> {
-        let words = words(name);
+        let words = words_of_name(name);
         let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
         let follow = |first: &[&str], second: &[&str]| {
             words
@@ -143,8 +143,8 @@ impl SectionKind {
     }
 }
 
-/// The words of the last two parts of a name, in small letters and without digits at their ends.
-fn words(name: &str) -> Vec<String> {
+/// The words of the last two parts of a name, as [`SectionKind`] cuts them: in small letters, without digits at their ends.
+pub fn words_of_name(name: &str) -> Vec<String> {
     let parts: Vec<&str> = name
         .split(['.', ':', '/'])
         .filter(|part| !part.is_empty())

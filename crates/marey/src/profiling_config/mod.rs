@@ -23,7 +23,7 @@ pub use environment::FILE_VARIABLE;
 pub(crate) use environment::{asks_to_record, is_known_variable};
 pub use error::{ConfigError, Origin, Problem};
 pub use keys::{KEYS, Key, ProfilingConfig};
-pub use kinds::{Preparation, SectionKind};
+pub use kinds::{Preparation, SectionKind, words_of_name};
 pub use layer::{CheckedLayer, FILE_ARGUMENT, Layer};
 pub use layers::Layers;
 pub(crate) use nearest::nearest;

@@ -1,29 +1,152 @@
 //! The rules, one a file.
 
+mod cache_memory_for_nothing;
+mod cache_never_hits;
+mod cpu_pressure;
+mod dropped_frames;
+mod eager_attention;
+mod exposed_transfers;
+mod fragmentation;
+mod idle_gpus;
+mod kept_memory;
+mod large_blocks;
+mod large_model;
+mod late_compile;
+mod launch_bound;
+mod layer_bottleneck;
+mod low_gpu_utilization;
+mod many_steps;
 mod memory_pressure;
+mod needless_offload;
+mod rank_skew;
+mod repeated_encoding;
+mod slow_blocks;
+mod slow_frames;
+mod ssd_starvation;
+mod stage_bottleneck;
+mod strict_threshold;
+mod swap_spill;
+mod synchronisation_points;
+mod thermal_risk;
 
 use super::Rule;
 
 /// Every rule, in the order in which they are checked.
-pub const RULES: &[Rule] = &[memory_pressure::RULE];
+pub const RULES: &[Rule] = &[
+    memory_pressure::RULE,
+    swap_spill::RULE,
+    kept_memory::RULE,
+    fragmentation::RULE,
+    low_gpu_utilization::RULE,
+    stage_bottleneck::RULE,
+    layer_bottleneck::RULE,
+    cpu_pressure::RULE,
+    thermal_risk::RULE,
+    dropped_frames::RULE,
+    slow_frames::RULE,
+    slow_blocks::RULE,
+    large_blocks::RULE,
+    many_steps::RULE,
+    large_model::RULE,
+    idle_gpus::RULE,
+    ssd_starvation::RULE,
+    exposed_transfers::RULE,
+    synchronisation_points::RULE,
+    launch_bound::RULE,
+    eager_attention::RULE,
+    cache_never_hits::RULE,
+    cache_memory_for_nothing::RULE,
+    strict_threshold::RULE,
+    late_compile::RULE,
+    rank_skew::RULE,
+    needless_offload::RULE,
+    repeated_encoding::RULE,
+];
 
 #[cfg(test)]
 pub(super) mod tests {
     use std::collections::BTreeSet;
 
-    use marey::Run;
+    use marey::{BlockComputation, DiffusionStep, Generation, Run, RunBuilder};
 
     use super::*;
-    use crate::findings::{Facts, Outcome, Thresholds};
+    use crate::Diffusion;
+    use crate::findings::{Facts, Finding, Outcome, Thresholds};
+
+    /// What a rule says of a run whose diffusion was analysed so.
+    pub(crate) fn check_made(rule: &Rule, run: &Run, diffusion: &Diffusion) -> Outcome {
+        check_diffusion(rule, run, Some(diffusion))
+    }
+
+    /// What a run says that reported these denoising steps, from start to end.
+    pub(crate) fn steps_at(times: &[(u64, u64)]) -> Diffusion {
+        let mut builder = RunBuilder::new();
+        for (step, (start_ns, end_ns)) in (0..).zip(times) {
+            let report = DiffusionStep {
+                step: Some(step),
+                computation_ns: Some(end_ns - start_ns),
+                ..DiffusionStep::default()
+            };
+            builder = builder.generation(*end_ns, None, Generation::Step(report));
+        }
+        made_by(builder)
+    }
+
+    /// The same for steps that follow one another from `start_ns` on.
+    pub(crate) fn steps(start_ns: u64, durations: &[u64]) -> Diffusion {
+        let mut end_ns = start_ns;
+        let times = durations.iter().map(|duration_ns| {
+            end_ns += duration_ns;
+            (end_ns - duration_ns, end_ns)
+        });
+        steps_at(&times.collect::<Vec<_>>())
+    }
+
+    /// What a run says that reported these blocks, which follow one another from 0 on, all with as many latent frames.
+    pub(crate) fn blocks(durations: &[u64], frames: Option<u64>) -> Diffusion {
+        let (mut builder, mut end_ns) = (RunBuilder::new(), 0);
+        for (index, duration_ns) in (0..).zip(durations) {
+            end_ns += duration_ns;
+            let report = BlockComputation {
+                index: Some(index),
+                size: frames,
+                computation_ns: Some(*duration_ns),
+                ..BlockComputation::default()
+            };
+            builder = builder.generation(end_ns, None, Generation::Block(report));
+        }
+        made_by(builder)
+    }
+
+    fn made_by(builder: RunBuilder) -> Diffusion {
+        crate::diffusion(&builder.finish(u64::MAX), &Thresholds::default()).unwrap()
+    }
+
+    /// The only finding of an outcome.
+    pub(crate) fn only(outcome: Outcome) -> Finding {
+        match outcome {
+            Outcome::Found(mut found) if found.len() == 1 => found.remove(0),
+            other => panic!("not one finding: {other:?}"),
+        }
+    }
 
     /// What a rule says of a run.
     pub(crate) fn check_run(rule: &Rule, run: &Run) -> Outcome {
+        let diffusion = crate::diffusion(run, &Thresholds::of(run));
+        check_diffusion(rule, run, diffusion.as_ref())
+    }
+
+    /// What a rule says of a run whose diffusion answers are given.
+    pub(crate) fn check_diffusion(
+        rule: &Rule,
+        run: &Run,
+        diffusion: Option<&Diffusion>,
+    ) -> Outcome {
         let limits = Thresholds::of(run);
         let sections = crate::sections(run);
         let iterations = crate::iterations(run);
         let memory = crate::memory(run);
         let streaming = crate::streaming(run);
-        let diffusion = crate::diffusion(run, &limits);
         let caches = crate::caches(run);
         let facts = Facts {
             run,
@@ -33,7 +156,7 @@ pub(super) mod tests {
             memory: memory.as_ref(),
             telemetry: &crate::telemetry(run),
             streaming: streaming.as_ref(),
-            diffusion: diffusion.as_ref(),
+            diffusion,
             caches: caches.as_ref(),
             thresholds: &limits,
         };

@@ -1,0 +1,96 @@
+//! What a comparison says.
+
+use serde::Serialize;
+
+use super::environment::Difference;
+use super::headline::Headline;
+use super::matching::SectionMatch;
+use super::measure::Measure;
+
+/// Two sides, what differs between them, and how sure that is. Texts hold names as the user gave them; they are not safe
+/// to print.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// [`Verdict::Worse`] when any measure is, else [`Verdict::Better`] when any is, else [`Verdict::Same`];
+    /// [`Verdict::CannotTell`] when no measure could be decided, or there is nothing on a side.
+    pub verdict: Verdict,
+    /// What chance was judged by.
+    pub basis: Basis,
+    /// The runs that are compared with.
+    pub baseline: Side,
+    /// The runs that are judged.
+    pub candidate: Side,
+    /// Facts that differ, configuration and command first.
+    pub environment: Vec<Difference>,
+    /// What matters, most important first: wall time by its loss or gain, then memory, then disks; regressions before
+    /// improvements.
+    pub headline: Vec<Headline>,
+    /// Call paths of both sides, in the order of the baseline's tree, those of the candidate after them.
+    pub sections: Vec<SectionMatch>,
+    /// Everything that was compared, the same order as [`super::MeasureKind`], then by subject.
+    pub measures: Vec<Measure>,
+    /// Tests that chance was corrected for (Holm).
+    pub n_tests: u64,
+    /// What a reader should know about the comparison itself, sentences.
+    pub notes: Vec<String>,
+}
+
+impl Comparison {
+    /// No difference of any kind was found, and none was left open.
+    pub fn is_empty(&self) -> bool {
+        self.environment.is_empty() && self.differences().next().is_none()
+    }
+
+    /// Measures that are not the same, in the order of `measures`.
+    pub fn differences(&self) -> impl Iterator<Item = &Measure> {
+        let is_different = |measure: &&Measure| measure.verdict != Verdict::Same;
+        self.measures.iter().filter(is_different)
+    }
+}
+
+/// One run, or several repeats of one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Side {
+    /// Runs.
+    pub n_runs: u64,
+    /// Runs that did not end by themselves, or failed: their times and counts are not of the whole work.
+    pub n_unfinished: u64,
+    /// Median wall time of the runs; `None` without runs.
+    pub wall_ns: Option<f64>,
+    /// Runs that lost records: figures of single calls are not of all calls.
+    pub n_with_losses: u64,
+}
+
+/// What chance was judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Each run is a sample: at least two on both sides.
+    Repeats,
+    /// Each call or turn is a sample, of runs that stand alone. What differs between any two runs cannot be seen.
+    Calls,
+    /// One value on each side, against a documented floor.
+    SingleValues,
+}
+
+/// What became of a measure, a section or a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No change that matters: it is below the floor, or nothing but chance and a large change is ruled out.
+    Same,
+    /// Changed for the better.
+    Better,
+    /// Changed for the worse.
+    Worse,
+    /// Changed, and that is neither good nor bad by itself: a count of calls, a temperature.
+    Different,
+    /// Too few samples, or an interval too wide for an answer.
+    CannotTell,
+    /// The baseline does not have it.
+    New,
+    /// The candidate does not have it.
+    Gone,
+    /// It has another name on the other side: a guess by its place, its time and what is within it.
+    Renamed,
+}

@@ -1,0 +1,153 @@
+//! Is a cache asked in vain?
+//!
+//! ```text
+//! step      0  1  2  3  4  5  6  7  8  9 10 11
+//! teacache  m  m  m  m  m  m  m  m  m  m  m  m      12 answers, no hit
+//! ```
+
+use marey::CacheOutcome;
+
+use crate::CacheUse;
+use crate::findings::{
+    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
+};
+use crate::intervals::{length_ns, union};
+use crate::stats::{float, ratio};
+
+pub(super) const RULE: Rule = Rule {
+    id: "cache-never-hits",
+    category: Category::Cache,
+    checks: "a cache is asked and hardly ever hits",
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Outcome {
+    let Some(caches) = facts.caches else {
+        return Outcome::Unknown("no cache reported what it did".into());
+    };
+    let limits = facts.thresholds;
+    let is_judged = |cache: &&CacheUse| float(n_answers(cache)) >= limits.cache_lookups;
+    let judged: Vec<&CacheUse> = caches.each.iter().filter(is_judged).collect();
+    if judged.is_empty() {
+        return Outcome::Unknown(format!(
+            "no cache reported {:.0} hits and misses",
+            limits.cache_lookups
+        ));
+    }
+    let found: Vec<Finding> = judged
+        .iter()
+        .filter(|cache| hit_ratio(cache) < limits.cache_hit_ratio)
+        .map(|cache| finding(facts, cache))
+        .collect();
+    if found.is_empty() {
+        let least = judged
+            .iter()
+            .map(|cache| hit_ratio(cache))
+            .fold(1.0, f64::min);
+        return Outcome::Passed(format!(
+            "each cache hit at least {:.0} % of the time",
+            least * 100.0
+        ));
+    }
+    Outcome::Found(found)
+}
+
+/// Lookups whose outcome is known.
+fn n_answers(cache: &CacheUse) -> u64 {
+    cache.hits.saturating_add(cache.misses)
+}
+
+fn hit_ratio(cache: &CacheUse) -> f64 {
+    ratio(cache.hits.into(), n_answers(cache).max(1).into())
+}
+
+fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
+    let misses: Vec<u64> = facts
+        .run
+        .cache_events
+        .iter()
+        .filter(|e| e.cache == cache.name && e.outcome == CacheOutcome::Miss)
+        .map(|e| e.at_ns)
+        .collect();
+    let steps = union(facts.steps_around(&misses));
+    let steps_ns = length_ns(&steps);
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(facts.share_of_wall(steps_ns)).min(Severity::Medium),
+        issue: format!(
+            "The cache {} hit {} of {} times",
+            cache.name,
+            cache.hits,
+            n_answers(cache)
+        ),
+        remedy: "Loosen its threshold, key it by what stays the same, or take it away: asking it costs time, too. With few steps \
+                 neighbouring ones differ too much for any step cache."
+            .into(),
+        evidence: vec![
+            Evidence::new("hits, as a share of hits and misses", hit_ratio(cache), FigureUnit::Ratio)
+                .against(facts.thresholds.cache_hit_ratio),
+            Evidence::new("hits", float(cache.hits), FigureUnit::Count),
+            Evidence::new("misses", float(cache.misses), FigureUnit::Count),
+        ],
+        intervals: Finding::longest(steps),
+        node: None,
+        saving: (steps_ns > 0).then(|| {
+            Saving::of_time(None, steps_ns, "At most the steps in which it was asked in vain.")
+        }),
+        confidence: Confidence::High,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps_at};
+    use marey::{CacheEvent, Run, RunBuilder};
+
+    /// Hits, then misses, one each 10 ns.
+    fn run(n_hits: u64, n_misses: u64) -> Run {
+        let mut builder = RunBuilder::new();
+        for at in 0..n_hits + n_misses {
+            builder = builder.cache_event(CacheEvent {
+                at_ns: at * 10 + 5,
+                cache: "teacache".into(),
+                outcome: if at < n_hits {
+                    CacheOutcome::Hit
+                } else {
+                    CacheOutcome::Miss
+                },
+                step: Some(at),
+                block: None,
+                score: None,
+                threshold: None,
+                held_bytes: None,
+                attributes: vec![],
+                session: None,
+            });
+        }
+        builder.finish(1000)
+    }
+
+    #[test]
+    fn a_cache_that_never_hits_in_twelve_steps_is_named_with_these_steps() {
+        let times: Vec<(u64, u64)> = (0..20).map(|at| (at * 10, at * 10 + 9)).collect();
+        let found = only(check_diffusion(&RULE, &run(0, 12), Some(&steps_at(&times))));
+        assert_eq!(found.issue, "The cache teacache hit 0 of 12 times");
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(12 * 9));
+        assert_eq!(only(check_run(&RULE, &run(0, 12))).saving, None);
+    }
+
+    #[test]
+    fn a_hit_in_twenty_is_not_below_the_limit() {
+        let expected = Outcome::Passed("each cache hit at least 5 % of the time".into());
+        assert_eq!(check_run(&RULE, &run(1, 19)), expected);
+    }
+
+    #[test]
+    fn no_cache_or_few_answers_cannot_tell() {
+        for run in [run(0, 9), run(0, 0)] {
+            assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Does one layer take most of the time that layers took?
+//!
+//! ```text
+//! attention   60 of 100     more than 0.3, and than 1.25 times an even share of 1/3: found
+//! mlp         25
+//! norm        15
+//! ```
+//!
+//! A layer is named where the program reported it. Few layers have large shares even when all are equal; hence the even share.
+
+use std::collections::BTreeMap;
+
+use marey::Generation;
+
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
+};
+use crate::intervals::Interval;
+use crate::stats::{float, ratio};
+
+pub(super) const RULE: Rule = Rule {
+    id: "layer-bottleneck",
+    category: Category::Performance,
+    checks: "one layer takes most of the time of all reported layers",
+    check,
+};
+
+/// So much more than an even share a bottleneck takes.
+const ABOVE_EVEN: f64 = 1.25;
+
+/// More than this nobody reads.
+const MAX_FINDINGS: usize = 3;
+
+/// All reports of one layer.
+#[derive(Default)]
+struct Layer {
+    total_ns: u128,
+    calls: u64,
+    parameters: Option<u64>,
+}
+
+fn check(facts: &Facts<'_>) -> Outcome {
+    let layers = layers(facts);
+    let all_ns: u128 = layers.values().map(|layer| layer.total_ns).sum();
+    if layers.len() < 2 || all_ns == 0 {
+        return Outcome::Unknown(
+            "fewer than two layers were reported with their time (profile_layer)".into(),
+        );
+    }
+    let even = 1.0 / float(layers.len() as u64);
+    let limit = facts.thresholds.layer_ratio.max(even * ABOVE_EVEN);
+    let mut shares: Vec<(&str, &Layer, f64)> = layers
+        .iter()
+        .map(|(name, layer)| (*name, layer, ratio(layer.total_ns, all_ns)))
+        .collect();
+    shares.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let above = shares.iter().filter(|(_, _, share)| *share > limit);
+    let found: Vec<Finding> = above
+        .take(MAX_FINDINGS)
+        .map(|(name, layer, share)| finding(facts, name, layer, *share, limit))
+        .collect();
+    if found.is_empty() {
+        let highest = shares.first().map_or(0.0, |(_, _, share)| *share);
+        return Outcome::Passed(format!(
+            "the slowest of {} layers took {}",
+            layers.len(),
+            percent(highest)
+        ));
+    }
+    Outcome::Found(found)
+}
+
+fn layers<'a>(facts: &Facts<'a>) -> BTreeMap<&'a str, Layer> {
+    let mut layers: BTreeMap<&str, Layer> = BTreeMap::new();
+    for record in &facts.run.generation {
+        let Generation::Layer(report) = &record.what else {
+            continue;
+        };
+        if let Some(ns) = report.computation_ns {
+            let layer = layers.entry(&report.name).or_default();
+            layer.total_ns += u128::from(ns);
+            layer.calls += 1;
+            layer.parameters = report.parameters.or(layer.parameters);
+        }
+    }
+    layers
+}
+
+fn finding(facts: &Facts<'_>, name: &str, layer: &Layer, share: f64, limit: f64) -> Finding {
+    let total_ns = u64::try_from(layer.total_ns).unwrap_or(u64::MAX);
+    let mut evidence = vec![
+        Evidence::new("share of the time of all layers", share, FigureUnit::Ratio).against(limit),
+        Evidence::new("its time", float(total_ns), FigureUnit::Ns),
+        Evidence::new("its calls", float(layer.calls), FigureUnit::Count),
+    ];
+    evidence.extend(
+        layer
+            .parameters
+            .map(|n| Evidence::new("its parameters", float(n), FigureUnit::Count)),
+    );
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::Medium,
+        issue: format!("The layer {name} took {} of the time of all reported layers", percent(share)),
+        remedy: "If it is attention, see which kernel ran: set_attention_backend(\"flash\") or \"sage\" instead of math, fused \
+                 projections (fuse_qkv_projections). If it is a linear or a convolution: bfloat16 or float8 (torchao), \
+                 channels_last, torch.compile of the repeated block (compile_repeated_blocks)."
+            .into(),
+        evidence,
+        intervals: calls(facts, name),
+        node: None,
+        saving: Some(Saving::of_time(
+            None,
+            total_ns.min(facts.run.wall_ns),
+            "its own time, if it took none at all",
+        )),
+        // Layers may lie within one another: then shares count time twice.
+        confidence: Confidence::Medium,
+    }
+}
+
+fn calls(facts: &Facts<'_>, name: &str) -> Vec<Interval> {
+    let calls = facts.run.generation.iter().filter_map(|record| {
+        let Generation::Layer(report) = &record.what else {
+            return None;
+        };
+        let length_ns = report.computation_ns.filter(|_| report.name == name)?;
+        Some(Interval {
+            start_ns: record.at_ns.saturating_sub(length_ns),
+            end_ns: record.at_ns,
+        })
+    });
+    Finding::longest(calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::rules::tests::check_run;
+    use marey::{LayerComputation, Run, RunBuilder};
+
+    fn run(layers: &[(&str, Option<u64>)]) -> Run {
+        let mut builder = RunBuilder::new();
+        let mut at_ns = 0;
+        for (name, computation_ns) in layers {
+            at_ns += computation_ns.unwrap_or(0);
+            let layer = LayerComputation {
+                name: (*name).into(),
+                computation_ns: *computation_ns,
+                parameters: None,
+            };
+            builder = builder.generation(at_ns, None, Generation::Layer(layer));
+        }
+        builder.finish(1000)
+    }
+
+    #[test]
+    fn attention_that_takes_60_percent_is_found_with_its_calls() {
+        let run = run(&[
+            ("attention", Some(40)),
+            ("mlp", Some(25)),
+            ("norm", Some(15)),
+            ("attention", Some(20)),
+        ]);
+        let Outcome::Found(found) = check_run(&RULE, &run) else {
+            panic!("not found");
+        };
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            found[0].issue,
+            "The layer attention took 60 % of the time of all reported layers"
+        );
+        assert_eq!(found[0].saving.as_ref().unwrap().at_most_ns, Some(60));
+        let times: Vec<(u64, u64)> = found[0]
+            .intervals
+            .iter()
+            .map(|i| (i.start_ns, i.end_ns))
+            .collect();
+        assert_eq!(times, [(0, 40), (80, 100)]);
+    }
+
+    #[test]
+    fn thirty_percent_of_five_layers_is_not_more_than_thirty() {
+        let names = ["a", "b", "c", "d", "e"];
+        let times = [30, 20, 20, 15, 15].map(Some);
+        let layers: Vec<_> = names.into_iter().zip(times).collect();
+        let expected = Outcome::Passed("the slowest of 5 layers took 30 %".into());
+        assert_eq!(check_run(&RULE, &run(&layers)), expected);
+    }
+
+    #[test]
+    fn three_layers_that_share_the_time_are_no_bottlenecks() {
+        let even = run(&[("a", Some(35)), ("b", Some(33)), ("c", Some(32))]);
+        let found = check_run(&RULE, &even);
+        assert!(matches!(found, Outcome::Passed(_)), "{found:?}");
+    }
+
+    #[test]
+    fn layers_without_times_and_single_ones_cannot_be_compared() {
+        for layers in [
+            vec![],
+            vec![("a", Some(5))],
+            vec![("a", None), ("b", None)],
+            vec![("a", Some(0)), ("b", Some(0))],
+        ] {
+            let found = check_run(&RULE, &run(&layers));
+            assert!(matches!(found, Outcome::Unknown(_)), "{found:?}");
+        }
+    }
+}

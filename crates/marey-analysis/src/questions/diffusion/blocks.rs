@@ -1,0 +1,174 @@
+//! Autoregressive blocks, or chunks of frames.
+//!
+//! ```text
+//! session   |
+//! blocks     |---- 0 ----|  |-- 1 --|  |-- 2 --|     |-- 3 --|
+//! ends                   ^          ^          ^             ^
+//! to first  |------------|
+//! between                |----------|----------|-------------|
+//! ```
+
+use std::collections::BTreeMap;
+
+use marey::{Generation, Run};
+use serde::Serialize;
+
+use super::durations::{Durations, Spread, between, jitter, sum};
+use super::loops::places;
+use super::turns::{Said, StepSource, Turns};
+use crate::stats::{float, ratio};
+
+/// Blocks of frames.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Blocks {
+    /// Where they are known from.
+    pub source: StepSource,
+    /// All blocks, the first one too; `None` when no duration is known.
+    pub all: Option<Durations>,
+    /// The first block, which often includes loading and compilation; `None` when its duration is not known.
+    pub warm_up: Option<Durations>,
+    /// All other blocks; `None` when there is none whose duration is known.
+    pub steady: Option<Durations>,
+    /// Blocks in a second of the time that blocks took; `None` when that is not known.
+    pub per_second: Option<f64>,
+    /// Latent frames in a second of the time that blocks took, of blocks of which both are known; `None` when there are none.
+    pub frames_per_second: Option<f64>,
+    /// Each block, in order of time.
+    pub each: Vec<BlockPoint>,
+    /// Blocks that were counted but not recorded one by one: they are in no other figure.
+    pub not_recorded: u64,
+    /// Latent frames of a block; `None` when no block said.
+    pub frames: Option<Spread>,
+    /// Latent frames of all blocks that said; `None` when none did.
+    pub total_frames: Option<u64>,
+    /// Memory that the program said was in use, bytes; `None` when no block said.
+    pub memory_bytes: Option<Spread>,
+    /// From the start of the session or the run to the end of its first block; with several sessions, of the first one that has blocks.
+    pub time_to_first_ns: Option<u64>,
+    /// Time between the ends of neighbouring blocks of one generation, so that the first block's own time is in none of them; `None`
+    /// when no generation has two blocks.
+    pub between: Option<Durations>,
+    /// Mean of the absolute differences of neighbouring times between; `None` when no generation has three blocks.
+    pub jitter_ns: Option<f64>,
+}
+
+/// One block.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BlockPoint {
+    /// When it ended.
+    pub end_ns: u64,
+    /// How long it took; `None` when not known.
+    pub duration_ns: Option<u64>,
+    /// Its number, as reported, otherwise counted.
+    pub index: u64,
+    /// The generation that it is of, from 0: another one begins in another session or thread, and where the number does not go on.
+    pub generation: u64,
+    /// Latent frames in it.
+    pub frames: Option<u64>,
+    /// Memory in use, as the program read it.
+    pub memory_bytes: Option<u64>,
+    /// Index into `Run::sessions`.
+    pub session: Option<u32>,
+    /// Index into `Run::threads`.
+    pub thread: u32,
+}
+
+/// What a report says of a block's turn.
+pub(super) fn said(what: &Generation) -> Option<Said> {
+    let Generation::Block(block) = what else {
+        return None;
+    };
+    Some(Said {
+        number: block.index,
+        duration_ns: block.computation_ns,
+    })
+}
+
+/// Figures of all blocks.
+pub(super) fn blocks(run: &Run, turns: &Turns) -> Blocks {
+    let each = points(run, turns);
+    let mut of_known = each.iter().map(|block| block.duration_ns);
+    let first = of_known.next().flatten();
+    let steady = Durations::of(of_known.flatten());
+    let ends = ends_by_generation(&each);
+    let gaps: Vec<Vec<u64>> = ends.values().map(|ends| between(ends)).collect();
+    let frames = || each.iter().filter_map(|block| block.frames);
+    let memory = each.iter().filter_map(|block| block.memory_bytes);
+    Blocks {
+        source: turns.source.clone(),
+        all: Durations::of(each.iter().filter_map(|block| block.duration_ns)),
+        warm_up: Durations::of(first.into_iter()),
+        steady,
+        per_second: per_second(&each, |_| Some(1)),
+        frames_per_second: per_second(&each, |block| block.frames),
+        not_recorded: turns.n_missing,
+        frames: Spread::of(frames().map(float)),
+        total_frames: frames().reduce(u64::saturating_add),
+        memory_bytes: Spread::of(memory.map(float)),
+        time_to_first_ns: time_to_first(run, &each),
+        between: Durations::of(gaps.iter().flatten().copied()),
+        jitter_ns: jitter(gaps.iter().map(Vec::as_slice)),
+        each,
+    }
+}
+
+fn points(run: &Run, turns: &Turns) -> Vec<BlockPoint> {
+    let places = places(&turns.each, |_| None);
+    let point = |(turn, place): (&super::turns::Turn, super::loops::Place)| {
+        let reported = match turns.source {
+            StepSource::Reported => run.generation.get(turn.origin),
+            _ => None,
+        };
+        let block = match reported.map(|record| &record.what) {
+            Some(Generation::Block(block)) => block.clone(),
+            _ => marey::BlockComputation::default(),
+        };
+        BlockPoint {
+            end_ns: turn.end_ns,
+            duration_ns: turn.duration_ns,
+            index: place.number,
+            generation: place.loop_number,
+            frames: block.size,
+            memory_bytes: block.memory_bytes,
+            session: turn.session,
+            thread: turn.thread,
+        }
+    };
+    turns.each.iter().zip(places).map(point).collect()
+}
+
+/// Amounts in a second of the blocks of which amount and duration are known.
+fn per_second(each: &[BlockPoint], amount: impl Fn(&BlockPoint) -> Option<u64>) -> Option<f64> {
+    let known = each
+        .iter()
+        .filter_map(|block| Some((amount(block)?, block.duration_ns?)));
+    let known: Vec<(u64, u64)> = known.collect();
+    let amounts = sum(known.iter().map(|(amount, _)| *amount));
+    let over_ns = sum(known.iter().map(|(_, ns)| *ns));
+    rate(amounts, over_ns)
+}
+
+/// Things in a second; `None` when they took no time.
+pub(super) fn rate(amount: u64, over_ns: u64) -> Option<f64> {
+    let scaled = u128::from(amount) * 1_000_000_000;
+    (over_ns > 0).then(|| ratio(scaled, over_ns.into()))
+}
+
+fn ends_by_generation(each: &[BlockPoint]) -> BTreeMap<u64, Vec<u64>> {
+    let mut ends: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for block in each {
+        ends.entry(block.generation).or_default().push(block.end_ns);
+    }
+    ends
+}
+
+fn time_to_first(run: &Run, each: &[BlockPoint]) -> Option<u64> {
+    let of_session = each.iter().find(|block| block.session.is_some());
+    let first = of_session.or(each.first())?;
+    let session = first.session.and_then(|s| run.sessions.get(s as usize));
+    let start_ns = session.map_or(0, |session| session.start_ns);
+    Some(first.end_ns.saturating_sub(start_ns))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Which steps did a cache answer, and what did that save?
+//!
+//! ```text
+//! step      |---- 0 ----|---- 1 ----|-2-|---- 3 ----|-4-|
+//! teacache  miss         miss        hit miss        hit       cached: 2 and 4
+//! ```
+//!
+//! A decision belongs to the step with the number (and block) that it names, the nearest one in time; one that names none to the step
+//! during which it was made, if there is exactly one. A step is cached when one of the caches was asked for it and always answered.
+
+use std::collections::BTreeMap;
+
+use marey::{CacheEvent, CacheOutcome, Run};
+use serde::Serialize;
+
+use super::durations::Durations;
+use super::named::is_step_cache;
+use super::steps::StepPoint;
+use crate::questions::belonging::Belonging;
+use crate::stats::{float, median};
+
+/// What caches did for steps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepCaching {
+    /// Steps that a cache answered.
+    pub cached: Option<Durations>,
+    /// Steps of which a cache was asked in vain, or not at all, warm-up apart.
+    pub computed: Option<Durations>,
+    /// How many steps a cache answered.
+    pub n_cached: u64,
+    /// How many were computed, warm-up included.
+    pub n_computed: u64,
+    /// Median computed step less median cached step, times the cached steps; `None` when either is not known. Negative when cached steps
+    /// took longer.
+    pub saved_ns: Option<f64>,
+}
+
+/// Tells steps which of them a cache answered.
+pub(super) fn mark(steps: &mut [StepPoint], run: &Run, belonging: &Belonging<'_>) {
+    let places = Places::of(steps);
+    // Hits and misses of each step and cache.
+    let mut decisions: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
+    for event in run
+        .cache_events
+        .iter()
+        .filter(|event| is_step_cache(&event.cache))
+    {
+        let (hit, miss) = match event.outcome {
+            CacheOutcome::Hit => (1, 0),
+            CacheOutcome::Miss => (0, 1),
+            CacheOutcome::Eviction | CacheOutcome::Lookup => continue,
+        };
+        let session = belonging.of_record(event.session, None, event.at_ns);
+        if let Some(step) = places.step_of(event, session) {
+            let counted = decisions.entry((step, &event.cache)).or_default();
+            *counted = (counted.0 + hit, counted.1 + miss);
+        }
+    }
+    for ((step, _), (hits, misses)) in decisions {
+        let answered = hits > 0 && misses == 0;
+        let is_cached = &mut steps[step].is_cached;
+        *is_cached = Some(is_cached.unwrap_or(false) || answered);
+    }
+}
+
+/// Figures of both kinds of steps; `None` when no cache said anything of a step.
+pub(super) fn caching(steps: &[StepPoint]) -> Option<StepCaching> {
+    steps.iter().find(|step| step.is_cached.is_some())?;
+    let is_cached = |step: &&StepPoint| step.is_cached == Some(true);
+    let n_cached = steps.iter().filter(is_cached).count() as u64;
+    let durations = |of_cached: bool| -> Vec<u64> {
+        let wanted = steps
+            .iter()
+            .filter(|step| is_cached(step) == of_cached && (of_cached || !step.is_warm_up));
+        let mut known: Vec<u64> = wanted.filter_map(|step| step.duration_ns).collect();
+        known.sort_unstable();
+        known
+    };
+    let (cached, computed) = (durations(true), durations(false));
+    let medians = median(&computed).zip(median(&cached));
+    Some(StepCaching {
+        saved_ns: medians.map(|(computed, cached)| (computed - cached) * float(n_cached)),
+        cached: Durations::of(cached.into_iter()),
+        computed: Durations::of(computed.into_iter()),
+        n_cached,
+        n_computed: steps.len() as u64 - n_cached,
+    })
+}
+
+/// Steps by what a decision may name.
+struct Places<'a> {
+    steps: &'a [StepPoint],
+    /// When each one began, as far as that is known: not before the one before it in its thread ended.
+    begun_ns: Vec<u64>,
+    /// Ascending by end, as the steps are.
+    by_number: BTreeMap<u64, Vec<usize>>,
+    by_block: BTreeMap<(u64, u64), Vec<usize>>,
+}
+
+/// Steps of several threads that are looked at for a decision without a number.
+const MAX_AT_ONCE: usize = 16;
+
+impl<'a> Places<'a> {
+    fn of(steps: &'a [StepPoint]) -> Self {
+        let mut last_end: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut places = Self {
+            steps,
+            begun_ns: Vec::with_capacity(steps.len()),
+            by_number: BTreeMap::new(),
+            by_block: BTreeMap::new(),
+        };
+        for (index, step) in steps.iter().enumerate() {
+            let before = last_end.insert(step.thread, step.end_ns).unwrap_or(0);
+            let length_ns = step.duration_ns.unwrap_or(step.end_ns);
+            let begun_ns = step.end_ns.saturating_sub(length_ns);
+            places.begun_ns.push(begun_ns.max(before));
+            places.by_number.entry(step.step).or_default().push(index);
+            if let Some(block) = step.block {
+                let of_block = places.by_block.entry((step.step, block)).or_default();
+                of_block.push(index);
+            }
+        }
+        places
+    }
+
+    fn step_of(&self, event: &CacheEvent, session: Option<u32>) -> Option<usize> {
+        let fits = |index: &usize| {
+            let step = &self.steps[*index];
+            let fits_session =
+                session.is_none() || step.session.is_none() || session == step.session;
+            fits_session
+                && event
+                    .block
+                    .is_none_or(|block| step.block.is_none_or(|b| b == block))
+        };
+        let Some(number) = event.step else {
+            return self.only_during(event.at_ns, fits);
+        };
+        let of_block = event
+            .block
+            .and_then(|block| self.by_block.get(&(number, block)));
+        let numbered = of_block.or_else(|| self.by_number.get(&number))?;
+        self.nearest(numbered, event.at_ns, fits)
+    }
+
+    /// The only step that went on then.
+    fn only_during(&self, at_ns: u64, fits: impl Fn(&usize) -> bool) -> Option<usize> {
+        let next = self.steps.partition_point(|step| step.end_ns <= at_ns);
+        let known = (next..self.steps.len()).take(MAX_AT_ONCE).filter(|index| {
+            self.steps[*index].duration_ns.is_some() && self.begun_ns[*index] <= at_ns
+        });
+        let mut during = known.filter(fits);
+        during.next().filter(|_| during.next().is_none())
+    }
+
+    /// The one that is nearest in time; of two the later one, because steps are reported at their end.
+    fn nearest(&self, among: &[usize], at_ns: u64, fits: impl Fn(&usize) -> bool) -> Option<usize> {
+        let next = among.partition_point(|index| self.steps[*index].end_ns < at_ns);
+        let after = among[next..].iter().copied().find(|index| fits(index));
+        let before = among[..next]
+            .iter()
+            .rev()
+            .copied()
+            .find(|index| fits(index));
+        let (Some(later), Some(earlier)) = (after, before) else {
+            return after.or(before);
+        };
+        let to_later_ns = self.begun_ns[later].saturating_sub(at_ns);
+        let to_earlier_ns = at_ns.saturating_sub(self.steps[earlier].end_ns);
+        Some(if to_later_ns <= to_earlier_ns {
+            later
+        } else {
+            earlier
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

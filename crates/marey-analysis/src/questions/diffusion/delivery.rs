@@ -1,0 +1,221 @@
+//! Do delivered frames come in time for a viewer who plays them?
+//!
+//! The viewer begins with the first delivery, plays at a fixed rate, stands still when it has nothing left, and goes on with the next
+//! delivery. Drawn with 10 frames in a second:
+//!
+//! ```text
+//! ms         0        500       1000      1500      2000
+//! delivers   5 frames 5                5          5
+//! plays      |--------|--------|       |--------|-|-------…
+//! deadline            500      1000             1900
+//! stands still                 |-------|                      one underrun: 1000 to 1400 ms
+//! ```
+//!
+//! A deadline is when all frames that came before are played. What comes at that moment comes in time.
+
+use std::collections::BTreeMap;
+
+use marey::{Generation, GenerationRecord, Run};
+use serde::Serialize;
+
+use super::durations::{Durations, between, jitter, sum};
+use crate::questions::belonging::Belonging;
+use crate::stats::{float, ratio};
+
+/// Delivery of frames to a viewer who plays them at a fixed rate from the first delivery on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Delivery {
+    /// Frames in a second at which the viewer plays.
+    pub playback_per_second: f64,
+    /// Played time of the frames after the first delivery, over the time from the first to the last; above 1 is faster than real time.
+    /// `None` unless two deliveries lie apart.
+    pub real_time_factor: Option<f64>,
+    /// From the start of the session or the run to its first delivery; with several sessions, of the first one that has any.
+    pub time_to_first_ns: u64,
+    /// Time between neighbouring deliveries of one session; `None` when none has two.
+    pub between: Option<Durations>,
+    /// Mean of the absolute differences of neighbouring times between; `None` when no session has three deliveries.
+    pub jitter_ns: Option<f64>,
+    /// Each delivery, in order of time.
+    pub each: Vec<DeliveryPoint>,
+    /// Deliveries after the first that came before the viewer ran out.
+    pub deadlines_met: u64,
+    /// Deliveries after the first that came too late, each of which is an underrun.
+    pub deadlines_missed: u64,
+    /// Time that the viewer stood still for lack of frames.
+    pub stalled_ns: u64,
+    /// Frames that the viewer would have to hold before it begins, to never stand still.
+    pub frames_ahead_needed: u64,
+}
+
+/// One delivery.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct DeliveryPoint {
+    /// When.
+    pub at_ns: u64,
+    /// Frames.
+    pub frames: u64,
+    /// When the viewer had played all frames that came before; `None` for the first delivery.
+    pub deadline_ns: Option<u64>,
+    /// How long the viewer stood still before it.
+    pub stalled_ns: u64,
+    /// Index into `Run::sessions`; each session has a viewer of its own.
+    pub session: Option<u32>,
+}
+
+/// What was delivered; `None` when nothing was, or the viewer's rate is no rate. Deliveries that did not say how many frames they had
+/// are left out.
+pub(super) fn delivery(
+    run: &Run,
+    belonging: &Belonging<'_>,
+    playback_per_second: f64,
+) -> Option<Delivery> {
+    if !(playback_per_second.is_finite() && playback_per_second > 0.0) {
+        return None;
+    }
+    let by_session = delivered(run, belonging);
+    let viewers: Vec<Viewer> = by_session
+        .iter()
+        .map(|(session, events)| Viewer::watch(*session, events, playback_per_second))
+        .collect();
+    let ends = by_session.values().map(|events| {
+        let times: Vec<u64> = events.iter().map(|(at_ns, _)| *at_ns).collect();
+        between(&times)
+    });
+    let gaps: Vec<Vec<u64>> = ends.collect();
+    let mut each: Vec<DeliveryPoint> = viewers.iter().flat_map(|v| v.points.clone()).collect();
+    each.sort_by_key(|point| (point.at_ns, point.session));
+    let late = || each.iter().filter(|point| point.stalled_ns > 0);
+    let with_deadline = each.iter().filter(|point| point.deadline_ns.is_some());
+    Some(Delivery {
+        playback_per_second,
+        real_time_factor: real_time_factor(&viewers),
+        time_to_first_ns: time_to_first(run, &each)?,
+        between: Durations::of(gaps.iter().flatten().copied()),
+        jitter_ns: jitter(gaps.iter().map(Vec::as_slice)),
+        deadlines_met: with_deadline.count() as u64 - late().count() as u64,
+        deadlines_missed: late().count() as u64,
+        stalled_ns: sum(late().map(|point| point.stalled_ns)),
+        frames_ahead_needed: viewers.iter().map(|v| v.frames_ahead_needed).max()?,
+        each,
+    })
+}
+
+/// When how many frames came, by session, in order of time.
+fn delivered(run: &Run, belonging: &Belonging<'_>) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
+    let mut found: BTreeMap<Option<u32>, Vec<(u64, u64)>> = BTreeMap::new();
+    for record in &run.generation {
+        if let Some(frames) = frames_of(record) {
+            let session = belonging.of_record(record.session, Some(record.thread), record.at_ns);
+            let events = found.entry(session).or_default();
+            events.push((record.at_ns, frames));
+        }
+    }
+    for events in found.values_mut() {
+        events.sort_by_key(|(at_ns, _)| *at_ns);
+    }
+    found
+}
+
+fn frames_of(record: &GenerationRecord) -> Option<u64> {
+    match &record.what {
+        Generation::Streaming(event) => event.frames.filter(|frames| *frames > 0),
+        _ => None,
+    }
+}
+
+/// Who plays the frames of one session.
+struct Viewer {
+    points: Vec<DeliveryPoint>,
+    frames_ahead_needed: u64,
+    /// Played time of the frames after the first delivery, and the time from the first to the last.
+    played_ns: u64,
+    span_ns: u64,
+}
+
+impl Viewer {
+    fn watch(session: Option<u32>, events: &[(u64, u64)], per_second: f64) -> Self {
+        let mut points: Vec<DeliveryPoint> = Vec::with_capacity(events.len());
+        // Since it last began to play: when, and the frames that it had from then on.
+        let mut since: Option<(u64, u64)> = None;
+        for &(at_ns, frames) in events {
+            let deadline_ns =
+                since.map(|(begun_ns, had)| begun_ns.saturating_add(time_of(had, per_second)));
+            let stalled_ns = deadline_ns.map_or(0, |deadline_ns| at_ns.saturating_sub(deadline_ns));
+            since = Some(match since {
+                Some((begun_ns, had)) if stalled_ns == 0 => (begun_ns, had.saturating_add(frames)),
+                _ => (at_ns, frames),
+            });
+            points.push(DeliveryPoint {
+                at_ns,
+                frames,
+                deadline_ns,
+                stalled_ns,
+                session,
+            });
+        }
+        let ends = events.first().zip(events.last());
+        Self {
+            points,
+            frames_ahead_needed: frames_ahead_needed(events, per_second),
+            played_ns: time_of(sum(events.iter().skip(1).map(|(_, n)| *n)), per_second),
+            span_ns: ends.map_or(0, |((first_ns, _), (last_ns, _))| last_ns - first_ns),
+        }
+    }
+}
+
+/// Frames held at the earliest delivery from which the viewer can play to the end: no later one comes after all frames before it,
+/// played from there on.
+fn frames_ahead_needed(events: &[(u64, u64)], per_second: f64) -> u64 {
+    let held: Vec<u64> = events
+        .iter()
+        .scan(0u64, |held, (_, frames)| {
+            *held = held.saturating_add(*frames);
+            Some(*held)
+        })
+        .collect();
+    // From the last delivery backwards: the earliest moment to begin that those after it allow.
+    let mut earliest_ns = 0;
+    let mut needed = held.last().copied().unwrap_or_default();
+    for index in (0..events.len()).rev() {
+        let (at_ns, _) = events[index];
+        if at_ns >= earliest_ns {
+            needed = held[index];
+        }
+        if let Some(before) = index.checked_sub(1) {
+            let played_ns = time_of(held[before], per_second);
+            earliest_ns = earliest_ns.max(at_ns.saturating_sub(played_ns));
+        }
+    }
+    needed
+}
+
+/// How long so many frames are played.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "never below 0; what is too long is cut at the longest time"
+)]
+fn time_of(frames: u64, per_second: f64) -> u64 {
+    (float(frames) * 1e9 / per_second).round() as u64
+}
+
+fn real_time_factor(viewers: &[Viewer]) -> Option<f64> {
+    let span_ns = sum(viewers.iter().map(|viewer| viewer.span_ns));
+    let played_ns = sum(viewers.iter().map(|viewer| viewer.played_ns));
+    (span_ns > 0).then(|| ratio(played_ns.into(), span_ns.into()))
+}
+
+fn time_to_first(run: &Run, each: &[DeliveryPoint]) -> Option<u64> {
+    let of_session = each.iter().find(|point| point.session.is_some());
+    let first = of_session.or(each.first())?;
+    let session = first.session.and_then(|s| run.sessions.get(s as usize));
+    Some(
+        first
+            .at_ns
+            .saturating_sub(session.map_or(0, |session| session.start_ns)),
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! What does guidance cost?
+//!
+//! Steps are split by the scale that they were reported with; sections by names with `cond` or `uncond` as a word.
+
+use marey::Run;
+use serde::Serialize;
+
+use super::durations::{Durations, sum};
+use super::named::Named;
+use super::steps::StepPoint;
+use crate::stats::ratio;
+
+/// Conditional against unconditional work.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Guidance {
+    /// Steps with a guidance scale above 1, warm-up apart.
+    pub guided: Option<Durations>,
+    /// Steps with a scale of at most 1, which need no unconditional pass, warm-up apart.
+    pub unguided: Option<Durations>,
+    /// Time of sections that are named as conditional passes, of all threads added up; `None` when there are none.
+    pub conditional_ns: Option<u64>,
+    /// The same of unconditional passes.
+    pub unconditional_ns: Option<u64>,
+    /// Unconditional share of both; `None` unless both are known.
+    pub unconditional_ratio: Option<f64>,
+}
+
+/// `None` when no steady step has a scale and no section is named so.
+pub(super) fn guidance(run: &Run, named: &Named, steps: &[StepPoint]) -> Option<Guidance> {
+    let of = |is_wanted: fn(f64) -> bool| {
+        let wanted = steps.iter().filter(|step| !step.is_warm_up);
+        let wanted = wanted.filter(|step| step.guidance_scale.is_some_and(is_wanted));
+        Durations::of(wanted.filter_map(|step| step.duration_ns))
+    };
+    let conditional_ns = total_ns(run, &named.conditional);
+    let unconditional_ns = total_ns(run, &named.unconditional);
+    let both = conditional_ns.zip(unconditional_ns);
+    let found = Guidance {
+        guided: of(|scale| scale > 1.0),
+        unguided: of(|scale| scale <= 1.0),
+        conditional_ns,
+        unconditional_ns,
+        unconditional_ratio: both.and_then(|(with, without)| share(without, with)),
+    };
+    let says_something = found.guided.is_some()
+        || found.unguided.is_some()
+        || conditional_ns.is_some()
+        || unconditional_ns.is_some();
+    says_something.then_some(found)
+}
+
+/// All calls of these nodes, also those that were not recorded one by one.
+fn total_ns(run: &Run, nodes: &[u32]) -> Option<u64> {
+    let totals = nodes
+        .iter()
+        .filter_map(|node| run.totals.get(*node as usize));
+    let called: Vec<u64> = totals.filter(|t| t.count > 0).map(|t| t.sum_ns).collect();
+    (!called.is_empty()).then(|| sum(called.into_iter()))
+}
+
+fn share(part: u64, other: u64) -> Option<f64> {
+    let whole = u128::from(part) + u128::from(other);
+    (whole > 0).then(|| ratio(part.into(), whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Guidance, Thresholds, diffusion};
+    use marey::{DiffusionStep, Generation, Run, RunBuilder};
+
+    fn found(run: &Run) -> Option<Guidance> {
+        diffusion(run, &Thresholds::default())?.guidance
+    }
+
+    #[test]
+    fn steps_are_split_by_their_scale() {
+        // A scale of 1 is none; NaN says nothing. The first step is the warm-up.
+        let scales = [7.5, 7.5, 3.0, 1.0, 0.0, f64::NAN];
+        let mut builder = RunBuilder::new();
+        for (n, scale) in (0..).zip(scales) {
+            let step = DiffusionStep {
+                step: Some(n),
+                computation_ns: Some(100 + n),
+                guidance_scale: Some(scale),
+                ..DiffusionStep::default()
+            };
+            builder = builder.generation(1000 * (n + 1), None, Generation::Step(step));
+        }
+        let found = found(&builder.finish(9000)).unwrap();
+        let guided = found.guided.unwrap();
+        assert_eq!((guided.count, guided.total_ns), (2, 101 + 102));
+        let unguided = found.unguided.unwrap();
+        assert_eq!((unguided.count, unguided.total_ns), (2, 103 + 104));
+        assert_eq!(found.unconditional_ratio, None);
+    }
+
+    #[test]
+    fn passes_are_split_by_their_names() {
+        // |--------- step ---------|
+        //  |-- cond --||- uncond -|
+        //   |cond|                    within the other: counted once
+        let run = RunBuilder::new()
+            .iteration("denoising_step", 0, 100, |s| {
+                s.section("transformer_cond", 0, 60, |s| {
+                    s.section("cond", 5, 30, |_| {});
+                });
+                s.section("transformer_uncond", 60, 90, |_| {});
+            })
+            .finish(100);
+        let found = found(&run).unwrap();
+        assert_eq!(found.conditional_ns, Some(60));
+        assert_eq!(found.unconditional_ns, Some(30));
+        assert_eq!(found.unconditional_ratio, Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn steps_without_a_scale_say_nothing_of_guidance() {
+        let run = RunBuilder::new()
+            .iteration("denoising_step", 0, 10, |_| {})
+            .iteration("denoising_step", 10, 20, |_| {})
+            .finish(20);
+        assert_eq!(found(&run), None);
+    }
+}

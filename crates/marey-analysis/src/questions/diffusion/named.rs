@@ -1,0 +1,245 @@
+//! Which call paths do what, by their names.
+
+use marey::Run;
+use marey::profiling_config::{SectionKind, words_of_name};
+
+/// Call paths of a run by what is done there. Of paths within one another that do the same the outermost stands.
+#[derive(Debug, Default)]
+pub(super) struct Named {
+    /// Denoising steps.
+    pub(super) steps: Vec<u32>,
+    /// Blocks of frames; those within a step are parts of the network.
+    pub(super) blocks: Vec<u32>,
+    /// Latents to pixels.
+    pub(super) vae: Vec<u32>,
+    /// Prompts to embeddings.
+    pub(super) text: Vec<u32>,
+    /// Passes that only fill the KV cache.
+    pub(super) clean: Vec<u32>,
+    /// Conditional passes.
+    pub(super) conditional: Vec<u32>,
+    /// Unconditional passes.
+    pub(super) unconditional: Vec<u32>,
+}
+
+/// What is done in a section.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Step,
+    Block,
+    Vae,
+    Text,
+    Clean,
+    Conditional,
+    Unconditional,
+}
+
+impl Named {
+    pub(super) fn new(run: &Run) -> Self {
+        let mut named = Self::default();
+        let works: Vec<Option<Work>> = run.nodes.iter().map(|node| Work::of(&node.name)).collect();
+        for (id, work) in works.iter().enumerate() {
+            let Some(work) = *work else { continue };
+            let above =
+                |wanted: Work| ancestors(run, id).any(|a| works.get(a) == Some(&Some(wanted)));
+            let is_inner = above(work) || (work == Work::Block && above(Work::Step));
+            if let (false, Ok(id)) = (is_inner, u32::try_from(id)) {
+                named.list(work).push(id);
+            }
+        }
+        named
+    }
+
+    fn list(&mut self, work: Work) -> &mut Vec<u32> {
+        match work {
+            Work::Step => &mut self.steps,
+            Work::Block => &mut self.blocks,
+            Work::Vae => &mut self.vae,
+            Work::Text => &mut self.text,
+            Work::Clean => &mut self.clean,
+            Work::Conditional => &mut self.conditional,
+            Work::Unconditional => &mut self.unconditional,
+        }
+    }
+}
+
+/// The nodes above a node, innermost first.
+pub(super) fn ancestors(run: &Run, node: usize) -> impl Iterator<Item = usize> + '_ {
+    let parent = |node: usize| {
+        let parent = run.nodes.get(node)?.parent? as usize;
+        // A damaged capture may claim a circle.
+        (parent < node).then_some(parent)
+    };
+    std::iter::successors(parent(node), move |node| parent(*node))
+}
+
+const PREPARES: [&str; 9] = [
+    "load",
+    "init",
+    "initialize",
+    "initialization",
+    "setup",
+    "reset",
+    "clear",
+    "allocate",
+    "offload",
+];
+const ENCODES: [&str; 7] = [
+    "encode",
+    "encoder",
+    "encoding",
+    "embed",
+    "embedding",
+    "vae",
+    "decode",
+];
+
+impl Work {
+    fn of(name: &str) -> Option<Self> {
+        match SectionKind::of(name) {
+            Some(SectionKind::InferenceStep) => return Some(Self::Step),
+            Some(SectionKind::BlockComputation) => return Some(Self::Block),
+            Some(SectionKind::VaeDecode) => return Some(Self::Vae),
+            Some(SectionKind::TextEncoding) => return Some(Self::Text),
+            None => {}
+        }
+        let words = words_of_name(name);
+        let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
+        if has(&PREPARES) || has(&ENCODES) {
+            return None;
+        }
+        if is_clean_pass(&words) {
+            return Some(Self::Clean);
+        }
+        if has(&["uncond", "unconditional", "unconditioned"]) {
+            return Some(Self::Unconditional);
+        }
+        has(&["cond", "conditional", "conditioned"]).then_some(Self::Conditional)
+    }
+}
+
+/// `kv_cache_commit`, `update_kv`, `clean_context_pass`, `context_rerun`.
+fn is_clean_pass(words: &[String]) -> bool {
+    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
+    let follow = |first: &[&str], second: &[&str]| {
+        let mut pairs = words.windows(2);
+        pairs.any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
+    };
+    let fills = [
+        "commit",
+        "update",
+        "refresh",
+        "rerun",
+        "recompute",
+        "fill",
+        "prefill",
+        "pass",
+        "write",
+        "append",
+    ];
+    (has(&["kv", "kvcache"]) && has(&fills))
+        || has(&["recache"])
+        || follow(
+            &["clean"],
+            &[
+                "context", "kv", "cache", "pass", "frame", "frames", "latent", "latents",
+            ],
+        )
+        || follow(&["context"], &["rerun", "pass", "commit", "refresh"])
+}
+
+/// A cache of this name answers denoising steps, as far as its name tells: it is none for keys and values, prompts or models.
+pub(super) fn is_step_cache(name: &str) -> bool {
+    let others = [
+        "kv",
+        "kvcache",
+        "prompt",
+        "text",
+        "embed",
+        "embedding",
+        "embeddings",
+        "encoder",
+        "token",
+        "tokenizer",
+        "vae",
+        "weight",
+        "weights",
+        "module",
+        "compile",
+        "compiled",
+        "file",
+        "disk",
+    ];
+    let words = words_of_name(name);
+    !words.iter().any(|word| others.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marey::RunBuilder;
+
+    fn names<'a>(run: &'a Run, nodes: &[u32]) -> Vec<&'a str> {
+        let name = |node: &u32| run.nodes[*node as usize].name.as_str();
+        nodes.iter().map(name).collect()
+    }
+
+    #[test]
+    fn the_outermost_of_a_kind_stands_for_what_is_within() {
+        let run = RunBuilder::new()
+            .iteration("block", 0, 90, |s| {
+                s.section("denoising_step", 0, 40, |s| {
+                    s.section("inference_step", 1, 39, |s| {
+                        s.section("block_3", 2, 10, |_| {});
+                    });
+                });
+                s.section("vae_decode", 50, 80, |s| {
+                    s.section("vae.decoder", 51, 79, |_| {});
+                });
+            })
+            .finish(100);
+        let named = Named::new(&run);
+        assert_eq!(names(&run, &named.steps), ["denoising_step"]);
+        assert_eq!(names(&run, &named.blocks), ["block"]);
+        assert_eq!(names(&run, &named.vae), ["vae_decode"]);
+    }
+
+    #[test]
+    fn passes_over_clean_context_are_told_by_their_names() {
+        for name in [
+            "kv_cache_commit",
+            "update_kv_cache",
+            "KVCacheUpdate",
+            "clean_context",
+            "pipeline.clean_context_pass",
+            "context_rerun",
+        ] {
+            assert!(Work::of(name) == Some(Work::Clean), "{name}");
+        }
+        for name in [
+            "kv_cache_init",
+            "load_kv_cache",
+            "clean_up",
+            "context",
+            "cache_update",
+        ] {
+            assert!(Work::of(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn conditional_and_unconditional_passes_are_two_things() {
+        assert!(Work::of("cond_pass") == Some(Work::Conditional));
+        assert!(Work::of("transformer.uncond") == Some(Work::Unconditional));
+        assert!(Work::of("UnconditionalForward") == Some(Work::Unconditional));
+        for name in ["conditioning", "second", "cond_encoder", "condition"] {
+            assert!(Work::of(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn caches_of_keys_and_prompts_answer_no_steps() {
+        assert!(is_step_cache("teacache") && is_step_cache("first_block_cache"));
+        assert!(!is_step_cache("kv_cache") && !is_step_cache("PromptEmbeddings"));
+    }
+}

@@ -1,0 +1,322 @@
+//! Frames a second, each rate with what it counts and what its time holds.
+//!
+//! Every frame counts once, however many steps worked on it. The time is that of blocks, or of denoising steps where no blocks are
+//! known; text encoding and VAE decoding are taken out of it or put to it as their sections say, each moment counted once:
+//!
+//! ```text
+//! main        |- text -| |----- block -----| |----- block -----|
+//!                                    |vae|               |vae|
+//! worker                                      |- vae -|
+//! time        |........|.|===========|+++|.|=+++++++++++|=|+++|
+//!
+//! without both   =        with VAE   = and +        with both   = and + and text
+//! ```
+//!
+//! What the worker decoded while the main thread made a block is not taken out of that block: both went on at the same time.
+
+use marey::{Generation, Run, Section};
+use serde::Serialize;
+
+use super::blocks::{BlockPoint, rate};
+use super::durations::sum;
+use super::named::Named;
+use super::steps::{StepPoint, frames_of_loops};
+use super::turns::calls;
+use crate::intervals::{Interval, common_length_ns, union, union_length_ns};
+use crate::questions::streaming::streaming;
+
+/// Which frames a rate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FrameKind {
+    /// Frames of the latent video.
+    Latent,
+    /// Frames of pixels, as they were delivered.
+    Pixel,
+}
+
+/// Frames a second, and what that means.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FrameRate {
+    /// Which frames.
+    pub kind: FrameKind,
+    /// Frames that were counted, each once.
+    pub frames: u64,
+    /// The time that they are divided by.
+    pub over_ns: u64,
+    /// `frames` in a second of it.
+    pub per_second: f64,
+    /// The time holds text encoding; `None` when no text encoding was recorded, or not each call of it.
+    pub includes_text_encoding: Option<bool>,
+    /// The time holds VAE decoding; `None` when none was recorded, or not each call of it.
+    pub includes_vae: Option<bool>,
+    /// All of it in words: "latent frames in a second of blocks, without text encoding and VAE decoding".
+    pub meaning: String,
+}
+
+/// The rates that are known: latent frames, then pixel frames, from the shortest time to the longest.
+pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameRate> {
+    let mut found = Vec::new();
+    if let Some(work) = work {
+        let spans = Spans {
+            work,
+            text: Calls::of(run, &named.text),
+            vae: Calls::of(run, &named.vae),
+        };
+        let pixels = delivered(run);
+        for (kind, frames) in [(FrameKind::Latent, work.frames), (FrameKind::Pixel, pixels)] {
+            found.extend(
+                frames
+                    .into_iter()
+                    .flat_map(|frames| spans.rates(kind, frames)),
+            );
+        }
+    }
+    found.extend(delivery(run, named));
+    found
+}
+
+/// What frames were made in.
+pub(super) struct Work {
+    /// "blocks" or "denoising steps".
+    name: &'static str,
+    /// Latent frames of all that was made.
+    frames: Option<u64>,
+    duration_ns: u64,
+    spans: Vec<(u32, Interval)>,
+}
+
+impl Work {
+    /// Of blocks, otherwise of steps; `None` when no duration of either is known.
+    pub(super) fn of(blocks: &[BlockPoint], steps: &[StepPoint]) -> Option<Self> {
+        Self::of_blocks(blocks).or_else(|| Self::of_steps(steps))
+    }
+
+    /// Sum of the durations of what was made.
+    pub(super) fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+
+    /// When it was made, threads beside one another.
+    pub(super) fn intervals(&self) -> Vec<Interval> {
+        self.spans.iter().map(|(_, span)| *span).collect()
+    }
+
+    /// Blocks of which duration and, where any of them said, frames are known.
+    fn of_blocks(blocks: &[BlockPoint]) -> Option<Self> {
+        let have_frames = blocks
+            .iter()
+            .any(|b| b.frames.is_some() && b.duration_ns.is_some());
+        let known = blocks
+            .iter()
+            .filter(|block| !have_frames || block.frames.is_some());
+        let known: Vec<&BlockPoint> = known.filter(|block| block.duration_ns.is_some()).collect();
+        let spans = disjoint(known.iter().map(|b| (b.thread, b.end_ns, b.duration_ns)));
+        Some(Self {
+            name: "blocks",
+            frames: have_frames.then(|| sum(known.iter().filter_map(|b| b.frames))),
+            duration_ns: sum(known.iter().filter_map(|b| b.duration_ns)),
+            spans,
+        })
+        .filter(|work| work.duration_ns > 0)
+    }
+
+    /// Steps of loops of which all durations and, where any of them said, frames are known.
+    fn of_steps(steps: &[StepPoint]) -> Option<Self> {
+        let frames = frames_of_loops(steps);
+        let is_known =
+            |step: &&StepPoint| frames.is_empty() || frames.contains_key(&step.loop_number);
+        let known: Vec<&StepPoint> = steps.iter().filter(is_known).collect();
+        let spans = disjoint(known.iter().map(|s| (s.thread, s.end_ns, s.duration_ns)));
+        Some(Self {
+            name: "denoising steps",
+            frames: (!frames.is_empty()).then(|| sum(frames.values().copied())),
+            duration_ns: sum(known.iter().filter_map(|s| s.duration_ns)),
+            spans,
+        })
+        .filter(|work| work.duration_ns > 0)
+    }
+}
+
+/// Intervals of turns, given as thread, end and duration in order of their ends. None begins before the one before it in its thread
+/// has ended: a reported duration says how long, and the clocks may differ.
+fn disjoint(turns: impl Iterator<Item = (u32, u64, Option<u64>)>) -> Vec<(u32, Interval)> {
+    let mut last_end = std::collections::BTreeMap::new();
+    turns
+        .filter_map(|(thread, end_ns, duration_ns)| {
+            let earliest: &mut u64 = last_end.entry(thread).or_default();
+            let start_ns = end_ns
+                .saturating_sub(duration_ns?)
+                .max(*earliest)
+                .min(end_ns);
+            *earliest = end_ns;
+            Some((thread, Interval { start_ns, end_ns }))
+        })
+        .collect()
+}
+
+/// Sections of a kind.
+struct Calls {
+    spans: Vec<(u32, Interval)>,
+}
+
+impl Calls {
+    /// `None` when there are none, or not all were recorded one by one.
+    fn of(run: &Run, nodes: &[u32]) -> Option<Self> {
+        let span = |(_, section): (usize, &Section)| {
+            let (start_ns, end_ns) = (section.start_ns, section.end_ns);
+            (section.thread, Interval { start_ns, end_ns })
+        };
+        let spans: Vec<(u32, Interval)> = calls(run, nodes).map(span).collect();
+        let counted = nodes
+            .iter()
+            .filter_map(|node| run.totals.get(*node as usize));
+        let counted = sum(counted.map(|totals| totals.count));
+        (!spans.is_empty() && counted <= spans.len() as u64).then_some(Self { spans })
+    }
+}
+
+/// Work, and what else there is to count.
+struct Spans<'a> {
+    work: &'a Work,
+    text: Option<Calls>,
+    vae: Option<Calls>,
+}
+
+impl Spans<'_> {
+    /// Without both, with VAE decoding, with both; those that differ.
+    fn rates(&self, kind: FrameKind, frames: u64) -> Vec<FrameRate> {
+        let mut found: Vec<FrameRate> = Vec::new();
+        for (with_text, with_vae) in [(false, false), (false, true), (true, true)] {
+            let includes_text_encoding = self.text.as_ref().map(|_| with_text);
+            let includes_vae = self.vae.as_ref().map(|_| with_vae);
+            let is_new = found.iter().all(|rate| {
+                (rate.includes_text_encoding, rate.includes_vae)
+                    != (includes_text_encoding, includes_vae)
+            });
+            let over_ns = self.time_ns(with_text, with_vae);
+            if let (true, Some(per_second)) = (is_new, rate(frames, over_ns)) {
+                found.push(FrameRate {
+                    kind,
+                    frames,
+                    over_ns,
+                    per_second,
+                    includes_text_encoding,
+                    includes_vae,
+                    meaning: meaning(kind, self.work.name, includes_text_encoding, includes_vae),
+                });
+            }
+        }
+        found
+    }
+
+    fn time_ns(&self, with_text: bool, with_vae: bool) -> u64 {
+        let parts = [(&self.text, with_text), (&self.vae, with_vae)];
+        let of = |wanted: bool| -> Vec<(u32, Interval)> {
+            let kept = parts.iter().filter(|(_, with)| *with == wanted);
+            let calls = kept.filter_map(|(calls, _)| calls.as_ref());
+            calls
+                .flat_map(|calls| calls.spans.iter().copied())
+                .collect()
+        };
+        let taken_out = self.within_work_ns(&of(false));
+        let put_to = self.outside_work_ns(&of(true));
+        let work_ns = self.work.duration_ns.saturating_sub(taken_out);
+        work_ns.saturating_add(put_to)
+    }
+
+    /// Time of the spans that lies in the work of their own thread.
+    fn within_work_ns(&self, spans: &[(u32, Interval)]) -> u64 {
+        let mut threads: Vec<u32> = spans.iter().map(|(thread, _)| *thread).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        sum(threads.into_iter().map(|thread| {
+            let of_thread = |spans: &[(u32, Interval)]| {
+                let own = spans.iter().filter(|(other, _)| *other == thread);
+                union(own.map(|(_, span)| *span).collect())
+            };
+            common_length_ns(&of_thread(spans), &of_thread(&self.work.spans))
+        }))
+    }
+
+    /// Time of the spans in which no work of any thread went on.
+    fn outside_work_ns(&self, spans: &[(u32, Interval)]) -> u64 {
+        let all = |spans: &[(u32, Interval)]| union(spans.iter().map(|(_, span)| *span).collect());
+        let spans = all(spans);
+        let length_ns = union_length_ns(spans.clone());
+        length_ns.saturating_sub(common_length_ns(&spans, &all(&self.work.spans)))
+    }
+}
+
+const TEXT: &str = "text encoding";
+const VAE: &str = "VAE decoding";
+
+fn meaning(kind: FrameKind, over: &str, text: Option<bool>, vae: Option<bool>) -> String {
+    let listed = |wanted: Option<bool>| {
+        let parts = [(TEXT, text), (VAE, vae)];
+        let named = parts.into_iter().filter(|(_, is_in)| *is_in == wanted);
+        let named: Vec<&str> = named.map(|(name, _)| name).collect();
+        (!named.is_empty()).then(|| named.join(" and "))
+    };
+    let frames = match kind {
+        FrameKind::Latent => "latent frames",
+        FrameKind::Pixel => "pixel frames",
+    };
+    let part = |before: &str, wanted: Option<bool>, after: &str| {
+        listed(wanted).map_or_else(String::new, |names| format!("{before}{names}{after}"))
+    };
+    let with = part(", with ", Some(true), "");
+    let without = part(", without ", Some(false), "");
+    let unknown = part("; ", None, " not recorded apart");
+    format!("{frames} in a second of {over}{with}{without}{unknown}")
+}
+
+/// Frames that were delivered.
+fn delivered(run: &Run) -> Option<u64> {
+    let frames = run
+        .generation
+        .iter()
+        .filter_map(|record| match &record.what {
+            Generation::Streaming(event) => event.frames,
+            _ => None,
+        });
+    frames
+        .reduce(u64::saturating_add)
+        .filter(|frames| *frames > 0)
+}
+
+/// Frames after the first delivery, over the time from the first to the last.
+fn delivery(run: &Run, named: &Named) -> Option<FrameRate> {
+    let found = streaming(run)?;
+    let per_second = found.frames_per_second?;
+    let mut events = run
+        .generation
+        .iter()
+        .filter_map(|record| match &record.what {
+            Generation::Streaming(event) => Some((record.at_ns, event.frames?)),
+            _ => None,
+        });
+    let (start_ns, first) = events.next()?;
+    let span = [Interval {
+        start_ns,
+        end_ns: start_ns.saturating_add(found.delivery_ns),
+    }];
+    let is_in = |nodes: &[u32]| {
+        let calls = Calls::of(run, nodes)?.spans;
+        let union = union(calls.into_iter().map(|(_, span)| span).collect());
+        Some(common_length_ns(&union, &span) > 0)
+    };
+    Some(FrameRate {
+        kind: FrameKind::Pixel,
+        frames: found.frames?.saturating_sub(first),
+        over_ns: found.delivery_ns,
+        per_second,
+        includes_text_encoding: is_in(&named.text),
+        includes_vae: is_in(&named.vae),
+        meaning: "pixel frames delivered in a second, from the first delivery to the last, with all that went on meanwhile".into(),
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests;

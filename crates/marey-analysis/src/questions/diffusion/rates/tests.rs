@@ -1,0 +1,150 @@
+use super::*;
+use crate::{Thresholds, diffusion};
+use marey::{BlockComputation, DiffusionStep, RunBuilder, StreamingEvent};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn block(index: u64, frames: u64, ns: u64) -> Generation {
+    Generation::Block(BlockComputation {
+        index: Some(index),
+        size: Some(frames),
+        computation_ns: Some(ns),
+        memory_bytes: None,
+    })
+}
+
+fn delivered(frames: u64) -> Generation {
+    Generation::Streaming(StreamingEvent {
+        frames: Some(frames),
+        ..StreamingEvent::default()
+    })
+}
+
+fn of(run: &Run) -> Vec<FrameRate> {
+    diffusion(run, &Thresholds::default()).unwrap().rates
+}
+
+fn figures(rates: &[FrameRate]) -> Vec<(f64, Option<bool>, Option<bool>)> {
+    let figures = |r: &FrameRate| (r.per_second, r.includes_text_encoding, r.includes_vae);
+    rates.iter().map(figures).collect()
+}
+
+#[test]
+fn text_encoding_and_vae_decoding_are_counted_where_a_rate_says_so() {
+    // s          0   2     6     10    12
+    // main       |txt||blk 0||blk 1|
+    //                    |vae|              1 s of block 0, in its thread
+    // worker               |vae|   |vae|    5.5 to 7 and 10 to 12; 1 s of the first beside block 1
+    let run = RunBuilder::new()
+        .section("text_encoding", 0, 2 * SECOND, |_| {})
+        .section("vae_decode", 5 * SECOND, 6 * SECOND, |_| {})
+        .generation(6 * SECOND, None, block(0, 6, 4 * SECOND))
+        .generation(10 * SECOND, None, block(1, 6, 4 * SECOND))
+        .thread("worker")
+        .section("vae.decode", 6 * SECOND, 7 * SECOND, |_| {})
+        .section("vae.decode", 10 * SECOND, 12 * SECOND, |_| {})
+        .finish(20 * SECOND);
+    let rates = of(&run);
+    // Without both 8 − 1 s; with VAE 8 + 2 s; with both 2 s more.
+    let expected = [
+        (12.0 / 7.0, Some(false), Some(false)),
+        (12.0 / 10.0, Some(false), Some(true)),
+        (12.0 / 12.0, Some(true), Some(true)),
+    ];
+    assert_eq!(figures(&rates), expected);
+    let words: Vec<&str> = rates.iter().map(|rate| rate.meaning.as_str()).collect();
+    assert_eq!(
+        words,
+        [
+            "latent frames in a second of blocks, without text encoding and VAE decoding",
+            "latent frames in a second of blocks, with VAE decoding, without text encoding",
+            "latent frames in a second of blocks, with text encoding and VAE decoding",
+        ]
+    );
+}
+
+#[test]
+fn latent_and_pixel_frames_are_two_rates() {
+    // 120 latent frames in 80 s become 477 pixel frames.
+    let run = RunBuilder::new()
+        .generation(80 * SECOND, None, block(0, 120, 80 * SECOND))
+        .generation(81 * SECOND, None, delivered(477))
+        .finish(90 * SECOND);
+    let rates = of(&run);
+    assert_eq!(rates.len(), 2);
+    let latent = &rates[0];
+    assert_eq!((latent.kind, latent.per_second), (FrameKind::Latent, 1.5));
+    assert_eq!((latent.frames, latent.over_ns), (120, 80 * SECOND));
+    assert_eq!(
+        latent.meaning,
+        "latent frames in a second of blocks; text encoding and VAE decoding not recorded apart"
+    );
+    let pixel = &rates[1];
+    assert_eq!((pixel.kind, pixel.frames), (FrameKind::Pixel, 477));
+    assert_eq!(pixel.per_second, 5.9625);
+}
+
+#[test]
+fn delivered_frames_have_the_rate_of_their_delivery_too() {
+    let run = RunBuilder::new()
+        .section("vae_decode", SECOND, 3 * SECOND, |_| {})
+        .section("text_encoding", 0, SECOND, |_| {})
+        .generation(SECOND, None, delivered(8))
+        .generation(3 * SECOND, None, delivered(8))
+        .finish(4 * SECOND);
+    let rates = of(&run);
+    assert_eq!(figures(&rates), [(4.0, Some(false), Some(true))]);
+    assert_eq!((rates[0].frames, rates[0].over_ns), (8, 2 * SECOND));
+}
+
+#[test]
+fn without_blocks_the_frames_of_a_loop_count_once() {
+    let mut builder = RunBuilder::new();
+    for n in 0..8 {
+        let step = DiffusionStep {
+            step: Some(n % 4),
+            block_size: Some(3),
+            computation_ns: Some(SECOND / 10),
+            ..DiffusionStep::default()
+        };
+        builder = builder.generation((n + 1) * SECOND / 10, None, Generation::Step(step));
+    }
+    let rates = of(&builder.finish(SECOND));
+    assert_eq!((rates.len(), rates[0].frames), (1, 6));
+    assert_eq!(rates[0].per_second, 7.5);
+    assert!(
+        rates[0]
+            .meaning
+            .starts_with("latent frames in a second of denoising steps;")
+    );
+}
+
+#[test]
+fn reports_that_come_at_once_keep_the_times_that_they_say() {
+    // As a program does that reports everything at its end.
+    let run = RunBuilder::new()
+        .generation(1, None, block(0, 3, 400_000_000))
+        .generation(2, None, block(1, 3, 400_000_000))
+        .finish(10);
+    assert_eq!(of(&run)[0].per_second, 7.5);
+}
+
+#[test]
+fn calls_that_were_not_recorded_are_not_taken_for_known() {
+    let mut run = RunBuilder::new()
+        .section("vae_decode", 0, 10, |_| {})
+        .section("vae_decode", 20, 30, |_| {})
+        .generation(100, None, block(0, 3, 100))
+        .finish(200);
+    run.sections.pop();
+    let rates = of(&run);
+    assert_eq!((rates.len(), rates[0].includes_vae), (1, None));
+}
+
+#[test]
+fn blocks_that_took_no_time_have_no_rate() {
+    let run = RunBuilder::new()
+        .generation(100, None, block(0, 3, 0))
+        .finish(200);
+    assert!(of(&run).is_empty());
+}

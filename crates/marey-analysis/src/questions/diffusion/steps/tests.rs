@@ -1,0 +1,261 @@
+use crate::{Diffusion, StepSource, Steps, Thresholds, diffusion};
+use marey::{DiffusionStep, Generation, Run, RunBuilder, Value};
+
+const MS: u64 = 1_000_000;
+
+fn found(run: &Run) -> Steps {
+    answer(run).steps.unwrap()
+}
+
+fn answer(run: &Run) -> Diffusion {
+    diffusion(run, &Thresholds::default()).unwrap()
+}
+
+fn step(step: u64, ms: u64) -> DiffusionStep {
+    DiffusionStep {
+        step: Some(step),
+        computation_ns: Some(ms * MS),
+        ..DiffusionStep::default()
+    }
+}
+
+/// Steps one after the other.
+fn reported(steps: &[DiffusionStep]) -> Run {
+    let mut builder = RunBuilder::new();
+    let mut at_ns = 0;
+    for step in steps {
+        at_ns += step.computation_ns.unwrap_or(10 * MS);
+        builder = builder.generation(at_ns, None, Generation::Step(step.clone()));
+    }
+    builder.finish(at_ns)
+}
+
+#[test]
+fn a_block_of_3_frames_and_4_steps_of_100_ms_is_7_5_frames_and_2_5_blocks_a_second() {
+    // The original said 30 and 10: it counted the frames of each step.
+    let steps = [0, 1, 2, 3].map(|n| DiffusionStep {
+        block_size: Some(3),
+        timestep: Some(1.0 - 0.25 * f64::from(u32::try_from(n).unwrap())),
+        ..step(n, 100)
+    });
+    let found = found(&reported(&steps));
+    assert_eq!(found.total_frames, Some(3));
+    assert_eq!(found.frames_per_second, Some(7.5));
+    assert_eq!(found.loops_per_second, Some(2.5));
+    assert_eq!(found.total_ns, 400 * MS);
+    let timesteps = found.timesteps.unwrap();
+    assert_eq!(
+        (timesteps.min, timesteps.mean, timesteps.max),
+        (0.25, 0.625, 1.0)
+    );
+}
+
+#[test]
+fn eight_blocks_of_four_steps_are_four_steps_a_generation_and_not_32() {
+    let steps: Vec<_> = (0..32).map(|n| step(n % 4, 10)).collect();
+    let found = found(&reported(&steps));
+    assert_eq!((found.n_loops, found.per_loop_max), (8, 4));
+    assert_eq!(found.each.len(), 32);
+    let last = found.each.last().unwrap();
+    assert_eq!((last.loop_number, last.step), (7, 3));
+}
+
+#[test]
+fn the_first_step_is_apart_from_the_others() {
+    let found = found(&reported(&[step(0, 900), step(1, 30), step(2, 50)]));
+    let warm_up = found.warm_up.unwrap();
+    assert_eq!((warm_up.count, warm_up.total_ns), (1, 900 * MS));
+    let steady = found.steady.unwrap();
+    assert_eq!((steady.count, steady.total_ns), (2, 80 * MS));
+    assert_eq!((steady.p50_ns, steady.p95_ns), (30 * MS, 50 * MS));
+    assert!(found.each[0].is_warm_up && !found.each[1].is_warm_up);
+}
+
+#[test]
+fn one_step_has_no_steady_state() {
+    let found = found(&reported(&[step(0, 900)]));
+    assert_eq!((found.n_loops, found.per_loop_max), (1, 1));
+    assert_eq!(found.steady, None);
+    assert!(found.outliers.is_empty());
+    assert_eq!(found.frames_per_second, None);
+}
+
+#[test]
+fn a_step_without_a_time_has_none() {
+    let unknown = DiffusionStep {
+        step: Some(0),
+        timestep: Some(f64::NAN),
+        guidance_scale: Some(f64::INFINITY),
+        ..DiffusionStep::default()
+    };
+    let found = found(&reported(&[unknown, step(1, 20)]));
+    assert_eq!(found.warm_up, None);
+    assert_eq!(found.each[0].duration_ns, None);
+    assert_eq!(
+        (found.each[0].timestep, found.each[0].guidance_scale),
+        (None, None)
+    );
+    assert_eq!(found.timesteps, None);
+    // The loop took an unknown time.
+    assert_eq!(found.loops_per_second, None);
+}
+
+#[test]
+fn outliers_are_far_above_the_median() {
+    // Median 100, deviation 1: the limit is 110.
+    let ms = [500, 99, 100, 101, 100, 99, 101, 110, 111, 100];
+    let steps: Vec<_> = (0..).zip(ms).map(|(n, ms)| step(n, ms)).collect();
+    assert_eq!(found(&reported(&steps)).outliers, [8]);
+    let same: Vec<_> = (0..5).map(|n| step(n, 100)).collect();
+    assert!(found(&reported(&same)).outliers.is_empty());
+}
+
+#[test]
+fn a_report_without_a_time_takes_that_of_the_only_step_it_can_be_about() {
+    // ms      0        10       20       30
+    // step    |-- a --|  |- b -|   |- c --|
+    // reports          0       1          2 3
+    let none = |n| DiffusionStep {
+        step: Some(n),
+        ..DiffusionStep::default()
+    };
+    let run = RunBuilder::new()
+        .iteration("denoising_step", 0, 9 * MS, |_| {})
+        .iteration("denoising_step", 12 * MS, 18 * MS, |_| {})
+        .iteration("denoising_step", 22 * MS, 29 * MS, |_| {})
+        .generation(10 * MS, None, Generation::Step(none(0)))
+        .generation(18 * MS, None, Generation::Step(none(1)))
+        .generation(29 * MS, None, Generation::Step(none(2)))
+        .generation(30 * MS, None, Generation::Step(none(3)))
+        .finish(40 * MS);
+    let found = found(&run);
+    assert_eq!(found.source, StepSource::Reported);
+    let durations: Vec<_> = found.each.iter().map(|step| step.duration_ns).collect();
+    assert_eq!(durations, [Some(9 * MS), Some(6 * MS), None, None]);
+}
+
+#[test]
+fn without_reports_the_turns_of_a_denoising_loop_are_the_steps() {
+    // 0         10        20        30        40
+    // |--- generate -----|  |---- generate ---|
+    //  |step||step|            |step| |step||step|
+    let run = RunBuilder::new()
+        .section("generate", 0, 18, |s| {
+            s.iteration("denoising_step", 1, 7, |_| {});
+            s.iteration("denoising_step", 7, 12, |_| {});
+        })
+        .section("generate", 20, 40, |s| {
+            s.iteration("denoising_step", 22, 27, |_| {});
+            s.iteration("denoising_step", 28, 33, |_| {});
+            s.iteration("denoising_step", 33, 38, |_| {});
+        })
+        .finish(40);
+    let found = found(&run);
+    assert_eq!(
+        found.source,
+        StepSource::Iterations("denoising_step".into())
+    );
+    assert_eq!((found.n_loops, found.per_loop_max), (2, 3));
+    assert_eq!(found.steady.unwrap().total_ns, 5 + 5 + 5 + 5);
+    let steps: Vec<u64> = found.each.iter().map(|step| step.step).collect();
+    assert_eq!(steps, [0, 1, 0, 1, 2]);
+}
+
+#[test]
+fn steps_of_many_names_are_one_loop() {
+    let run = RunBuilder::new()
+        .section("generate", 0, 30, |s| {
+            s.section("denoising_step_0", 0, 10, |_| {});
+            s.section("denoising_step_1", 10, 20, |_| {});
+            s.section("denoising_step_2", 20, 30, |_| {});
+        })
+        .finish(30);
+    let found = found(&run);
+    assert_eq!(
+        found.source,
+        StepSource::Sections("denoising_step_0".into())
+    );
+    assert_eq!((found.n_loops, found.per_loop_max), (1, 3));
+}
+
+#[test]
+fn a_turn_around_each_step_is_not_its_loop() {
+    let run = RunBuilder::new()
+        .section("generate", 0, 30, |s| {
+            for n in 0..3 {
+                s.iteration("turn", n * 10, n * 10 + 10, |s| {
+                    s.section("denoising_step", n * 10, n * 10 + 9, |_| {});
+                });
+            }
+        })
+        .finish(30);
+    assert_eq!(found(&run).per_loop_max, 3);
+}
+
+#[test]
+fn a_number_given_to_a_section_is_the_number_of_the_step() {
+    let run = RunBuilder::new()
+        .section("generate", 0, 30, |s| {
+            s.section("denoising_step", 0, 10, |_| {})
+                .attributes(vec![("step".into(), Value::Int(4))]);
+            s.section("denoising_step", 10, 20, |_| {})
+                .attributes(vec![("step".into(), Value::Int(5))]);
+            s.section("denoising_step", 20, 30, |_| {})
+                .attributes(vec![("step".into(), Value::Int(-1))]);
+        })
+        .finish(30);
+    let found = found(&run);
+    let steps: Vec<u64> = found.each.iter().map(|step| step.step).collect();
+    assert_eq!(steps, [4, 5, 6]);
+}
+
+#[test]
+fn steps_that_were_dropped_are_counted() {
+    let mut run = RunBuilder::new()
+        .iteration("denoising_step", 0, 10, |_| {})
+        .iteration("denoising_step", 10, 20, |_| {})
+        .finish(20);
+    run.sections.truncate(1);
+    let found = found(&run);
+    assert_eq!((found.each.len(), found.not_recorded), (1, 1));
+}
+
+#[test]
+fn sessions_are_loops_of_their_own() {
+    let run = RunBuilder::new()
+        .session("a", 0, Some(20), vec![])
+        .session("b", 20, Some(40), vec![])
+        .generation(10, Some(0), Generation::Step(step(0, 0)))
+        .generation(30, None, Generation::Step(step(1, 0)))
+        .finish(40);
+    let found = found(&run);
+    assert_eq!(found.n_loops, 2);
+    assert_eq!(found.each[1].session, Some(1));
+}
+
+#[test]
+fn the_largest_numbers_do_not_overflow() {
+    let largest = DiffusionStep {
+        step: Some(u64::MAX),
+        block_size: Some(u64::MAX),
+        computation_ns: Some(u64::MAX),
+        timestep: Some(f64::MAX),
+        guidance_scale: Some(f64::MIN),
+    };
+    let run = RunBuilder::new()
+        .generation(u64::MAX, Some(u32::MAX), Generation::Step(largest.clone()))
+        .generation(u64::MAX, None, Generation::Step(largest))
+        .finish(u64::MAX);
+    let found = found(&run);
+    assert_eq!(found.total_ns, u64::MAX);
+    assert!(found.frames_per_second.unwrap().is_finite());
+}
+
+#[test]
+fn a_run_without_any_of_it_has_no_answer() {
+    let limits = Thresholds::default();
+    assert_eq!(diffusion(&RunBuilder::new().finish(0), &limits), None);
+    assert_eq!(diffusion(&Run::default(), &limits), None);
+    let other = RunBuilder::new().section("work", 0, 9, |_| {}).finish(10);
+    assert_eq!(diffusion(&other, &limits), None);
+}

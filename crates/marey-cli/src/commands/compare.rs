@@ -1,0 +1,123 @@
+//! `marey compare`: what got slower or hungrier between two runs, or two sets of repeated runs, and is it more than chance?
+
+mod criterion;
+mod sides;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use marey_report::{
+    ComparisonReport, TrendReport, comparison_json, comparison_markdown, comparison_text, escape,
+    html_comparison, trend_json, trend_markdown, trend_text,
+};
+
+use super::shown;
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::run_folder::replace;
+use criterion::FailOn;
+use sides::Sides;
+
+/// Say what got slower or hungrier from one run to another, and whether that is more than chance
+///
+/// Each side is a capture, a job's folder, or a folder of several: all runs at or below it are repeats of one. With repeats
+/// on both sides each run is a sample, otherwise each call of a section. Captures are read as they are, nothing is written
+/// to their folders.
+///
+/// Ends with 0 when nothing that --fail-on names is the matter, with 1 when it is, with 2 when there is nothing to compare.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// What to compare with
+    #[arg(value_name = "BASELINE", required_unless_present = "trend")]
+    baseline: Option<PathBuf>,
+    /// What to judge
+    #[arg(value_name = "CANDIDATE", required_unless_present = "trend")]
+    candidate: Option<PathBuf>,
+    /// What makes the command end with 1: worse, any-change, cannot-tell, never, or a limit such as "time>5%", "memory>10%",
+    /// "section:NAME>3%"; may be given several times
+    #[arg(long, value_name = "WHAT", default_value = "worse")]
+    fail_on: Vec<FailOn>,
+    /// The figures of all runs below a folder over time, with the runs at which one changed for good
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["baseline", "candidate", "fail_on"])]
+    trend: Option<PathBuf>,
+    /// What to show
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a terminal
+    Text,
+    /// For programs
+    Json,
+    /// For a pull request
+    Markdown,
+    /// A page, as a file: comparison.html in this folder unless --output names it
+    Html,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    if let Some(folder) = &arguments.trend {
+        if arguments.format == Format::Html {
+            bail!("a trend has no page; text, json and markdown have it");
+        }
+        let report = sides::trend(folder, console)?;
+        show(arguments, &trend(&report, arguments.format), console)?;
+        return Ok(Exit::SUCCESS);
+    }
+    let (Some(baseline), Some(candidate)) = (&arguments.baseline, &arguments.candidate) else {
+        bail!("a baseline and a candidate are needed");
+    };
+    criterion::check(&arguments.fail_on)?;
+    let sides = Sides::read(baseline, candidate, console)?;
+    let options = criterion::options(&arguments.fail_on, sides.are_repeated(), console);
+    let report = sides.compare(&options);
+    let met = arguments.fail_on.iter();
+    let met = met
+        .map(|fail_on| fail_on.judge(&report.comparison))
+        .collect();
+    let report = report.judged(met);
+    criterion::check_names(&arguments.fail_on, &report.comparison)?;
+    show(arguments, &comparison(&report, arguments.format), console)?;
+    Ok(if report.is_passed() {
+        Exit::SUCCESS
+    } else {
+        Exit::FAILED
+    })
+}
+
+fn comparison(report: &ComparisonReport, format: Format) -> Vec<u8> {
+    match format {
+        Format::Text => comparison_text(report).into_bytes(),
+        Format::Json => comparison_json(report),
+        Format::Markdown => comparison_markdown(report).into_bytes(),
+        Format::Html => html_comparison(&report.comparison),
+    }
+}
+
+fn trend(report: &TrendReport, format: Format) -> Vec<u8> {
+    match format {
+        Format::Text | Format::Html => trend_text(report).into_bytes(),
+        Format::Json => trend_json(report),
+        Format::Markdown => trend_markdown(report).into_bytes(),
+    }
+}
+
+/// On standard output, or in a file, whose path is on standard output then. A page always is a file.
+fn show(arguments: &Arguments, bytes: &[u8], console: &mut Console<'_>) -> anyhow::Result<()> {
+    let page = Path::new("comparison.html");
+    let page = (arguments.format == Format::Html).then_some(page);
+    match arguments.output.as_deref().or(page) {
+        Some(file) => {
+            let written = replace(file.to_owned(), bytes)?;
+            console.show(&(escape::visible(&shown(&written)) + "\n"))?;
+        }
+        None => console.show(&String::from_utf8_lossy(bytes))?,
+    }
+    Ok(())
+}

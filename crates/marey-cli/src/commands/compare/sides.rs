@@ -1,0 +1,101 @@
+//! What is compared: the runs that two paths hold.
+
+use std::path::Path;
+
+use anyhow::bail;
+use marey::Run;
+use marey_analysis::CompareOptions;
+use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport};
+
+use crate::commands::shown;
+use crate::console::Console;
+use crate::run_folder::{RecordedRun, RecordedRuns, RecordedRunsError};
+
+/// Both sides, in memory.
+pub(super) struct Sides {
+    baseline: Side,
+    candidate: Side,
+}
+
+/// The runs of a path, and what is shown of them; the same order.
+struct Side {
+    runs: Vec<Run>,
+    facts: ComparedSide,
+}
+
+impl Sides {
+    pub(super) fn read(
+        baseline: &Path,
+        candidate: &Path,
+        console: &mut Console<'_>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            baseline: Side::read(baseline, console)?,
+            candidate: Side::read(candidate, console)?,
+        })
+    }
+
+    /// Each run can be a sample.
+    pub(super) fn are_repeated(&self) -> bool {
+        self.baseline.runs.len() >= 2 && self.candidate.runs.len() >= 2
+    }
+
+    pub(super) fn compare(self, options: &CompareOptions) -> ComparisonReport {
+        let (baseline, candidate) = (self.baseline, self.candidate);
+        let comparison = marey_analysis::compare(&baseline.runs, &candidate.runs, options);
+        ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
+    }
+}
+
+/// The figures of all runs below a folder, over time.
+pub(super) fn trend(folder: &Path, console: &mut Console<'_>) -> anyhow::Result<TrendReport> {
+    let side = Side::read(folder, console)?;
+    if side.runs.len() < 2 {
+        bail!("{} holds one run; a trend needs several", folder.display());
+    }
+    let names = side.facts.runs.iter().map(|run| run.name.clone());
+    let runs: Vec<(String, &Run)> = names.zip(&side.runs).collect();
+    Ok(TrendReport::new(marey_analysis::trend(&runs), side.facts))
+}
+
+impl Side {
+    fn read(path: &Path, console: &mut Console<'_>) -> anyhow::Result<Self> {
+        let found = RecordedRuns::at(path).map_err(|error| explained(&error, path))?;
+        for unreadable in &found.unreadable {
+            console.say(&unreadable.to_string());
+        }
+        if found.runs.is_empty() {
+            bail!(
+                "{} holds no captures (*.marey) that can be read; name a capture, a job's folder or a folder of them",
+                path.display()
+            );
+        }
+        let unreadable = found.unreadable.iter().map(ToString::to_string).collect();
+        let (runs, facts) = found.runs.into_iter().map(taken_apart).unzip();
+        Ok(Self {
+            runs,
+            facts: ComparedSide {
+                path: shown(path),
+                runs: facts,
+                unreadable,
+            },
+        })
+    }
+}
+
+fn taken_apart(found: RecordedRun) -> (Run, ComparedRun) {
+    let facts = ComparedRun::new(found.name, &found.run, found.n_others);
+    (found.run, facts)
+}
+
+/// A report is taken for a capture easily.
+fn explained(error: &RecordedRunsError, path: &Path) -> anyhow::Error {
+    // Its text has its cause.
+    let error = anyhow::Error::msg(error.to_string());
+    if path.extension().is_some_and(|ending| ending == "json") {
+        return error.context(
+            "reports cannot be compared, only the captures (*.marey) that they were made from",
+        );
+    }
+    error
+}

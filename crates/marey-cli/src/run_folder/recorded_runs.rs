@@ -1,0 +1,232 @@
+//! The runs that a path holds: a capture, a job's folder, a folder of many; as `marey compare` wants them.
+//!
+//! ```text
+//! nightly/mon/rank0-11.marey                ┐ one job, one run: the oldest process of rank 0 that recorded something
+//!            /rank1-12.marey                ┘
+//!        /tue/rank0-21.marey                ┐ one job's folder, but one after the other and by the same command:
+//!            /rank0-22.marey                ┘ two runs
+//!        /latest -> tue                       links are passed over, hidden folders, too
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use marey::{ReadError, Run};
+
+use super::{Error, Precedence, Process, captures};
+
+/// Folders below folders that are looked into.
+const MAX_DEPTH: usize = 8;
+
+/// What of a path can be compared, in order of the start.
+#[derive(Debug, Default)]
+pub struct RecordedRuns {
+    /// The runs; those that began at the same moment by name.
+    pub runs: Vec<RecordedRun>,
+    /// Captures of which nothing can be read.
+    pub unreadable: Vec<ReadError>,
+}
+
+/// One run, by the process that stands for it.
+#[derive(Debug)]
+pub struct RecordedRun {
+    /// Where it lies below the path that was asked for: its folder, or its capture where several share a folder. Not safe
+    /// to print.
+    pub name: String,
+    /// The capture.
+    pub capture: PathBuf,
+    /// What it says, with what a dead process left in shared memory. The capture stays as it is.
+    pub run: Run,
+    /// Other processes of the same job, which are left out.
+    pub n_others: usize,
+}
+
+/// A capture while it is not decided whether its process stands for a run.
+struct Candidate {
+    capture: PathBuf,
+    precedence: Precedence,
+    process: Process,
+    run: Run,
+}
+
+impl RecordedRuns {
+    /// All runs at or below a path; writes nothing.
+    ///
+    /// # Errors
+    /// When a folder cannot be listed, or the file is no capture.
+    pub fn at(path: &Path) -> Result<Self, RecordedRunsError> {
+        if !path.is_dir() {
+            let run = marey::load(path)?;
+            return Ok(Self {
+                runs: vec![RecordedRun::of_file(path, run)],
+                unreadable: Vec::new(),
+            });
+        }
+        let mut found = Self::default();
+        found.add_below(path, path, 0)?;
+        found.runs.sort_by(|a, b| {
+            (a.run.info.start_unix_ns, &a.name).cmp(&(b.run.info.start_unix_ns, &b.name))
+        });
+        Ok(found)
+    }
+
+    fn add_below(&mut self, folder: &Path, top: &Path, depth: usize) -> Result<(), Error> {
+        self.add_folder(folder, top)?;
+        if depth == MAX_DEPTH {
+            return Ok(());
+        }
+        for below in folders(folder)? {
+            self.add_below(&below, top, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {
+        let mut jobs: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+        let mut n_processes: BTreeMap<String, usize> = BTreeMap::new();
+        for capture in captures(folder)? {
+            match marey::load(&capture) {
+                Err(error) => self.unreadable.push(error),
+                Ok(run) => {
+                    let job = job_of(&run, &capture);
+                    *n_processes.entry(job.clone()).or_default() += 1;
+                    let candidates = jobs.entry(job).or_default();
+                    keep_if_best(candidates, Candidate::new(capture, run));
+                }
+            }
+        }
+        let jobs: Vec<(String, Vec<Candidate>)> = jobs
+            .into_iter()
+            .map(|(job, candidates)| (job, repeats(candidates)))
+            .collect();
+        let n_runs: usize = jobs.iter().map(|(_, runs)| runs.len()).sum();
+        for (job, candidates) in jobs {
+            let n_others = n_processes[&job] - candidates.len();
+            let runs = candidates.into_iter().map(|candidate| RecordedRun {
+                name: name(&candidate.capture, top, n_runs == 1),
+                capture: candidate.capture,
+                run: candidate.run,
+                n_others,
+            });
+            self.runs.extend(runs);
+        }
+        Ok(())
+    }
+}
+
+impl RecordedRun {
+    fn of_file(capture: &Path, run: Run) -> Self {
+        Self {
+            name: file_name(capture),
+            capture: capture.to_owned(),
+            run,
+            n_others: 0,
+        }
+    }
+}
+
+impl Candidate {
+    fn new(capture: PathBuf, run: Run) -> Self {
+        let process = Process::new(&capture, &run);
+        Self {
+            precedence: Precedence::new(&process, false),
+            process,
+            capture,
+            run,
+        }
+    }
+
+    fn end_unix_ns(&self) -> u64 {
+        self.process
+            .start_unix_ns
+            .saturating_add(self.process.wall_ns)
+    }
+}
+
+/// Captures without a job are jobs of their own.
+fn job_of(run: &Run, capture: &Path) -> String {
+    let job = &run.info.job_id;
+    if job.is_empty() {
+        return format!("/{}", file_name(capture));
+    }
+    job.clone()
+}
+
+/// Keeps only candidates of the best kind, so that of a job with many ranks few are in memory.
+fn keep_if_best(candidates: &mut Vec<Candidate>, new: Candidate) {
+    match candidates.first() {
+        Some(best) if best.precedence.kind() < new.precedence.kind() => return,
+        Some(best) if best.precedence.kind() > new.precedence.kind() => candidates.clear(),
+        _ => {}
+    }
+    candidates.push(new);
+}
+
+/// The processes of one job that are runs of their own: all of them where they ran one after the other by the same
+/// command, else the one that comes first.
+///
+/// ```text
+/// generate.py ██████            generate.py  ████████████        prepare.py  ████
+/// generate.py         ██████    generate.py     ██████           generate.py      ██████
+///             two runs                       one run                         one run
+/// ```
+fn repeats(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| a.precedence.cmp(&b.precedence));
+    let are_repeats = candidates.windows(2).all(|pair| {
+        pair[0].process.command == pair[1].process.command
+            && pair[0].end_unix_ns() <= pair[1].process.start_unix_ns
+    });
+    if !are_repeats {
+        candidates.truncate(1);
+    }
+    candidates
+}
+
+/// Folders in a folder, by name; neither links nor hidden ones.
+fn folders(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Unreadable {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Of the only run in its folder the folder's name, if it is not the one that was asked for.
+fn name(capture: &Path, top: &Path, is_only: bool) -> String {
+    let below = capture.strip_prefix(top).unwrap_or(capture);
+    let folder = below
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if is_only => folder.to_string_lossy().into_owned(),
+        _ => below.to_string_lossy().into_owned(),
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// Why a path gives no runs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordedRunsError {
+    /// The only file that was asked for.
+    #[error(transparent)]
+    Capture(#[from] ReadError),
+    /// A folder.
+    #[error(transparent)]
+    Folder(#[from] Error),
+}

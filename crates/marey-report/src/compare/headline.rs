@@ -1,0 +1,133 @@
+//! One line for each thing that matters.
+
+use marey_analysis::compare::{Comparison, Headline, HeadlineFigure, Verdict};
+
+use super::figure::{change as change_text, figure};
+use super::model::ComparisonReport;
+use super::words::{label, loud_verdict, measured, subject, verdict};
+use crate::quantity::known;
+
+/// Lines of a headline at most; everything stands in the tables.
+const MAX_LINES: usize = 12;
+
+/// The lines that a report begins with: the verdict, and what it rests on. Names of the user pass through `shown`.
+///
+/// ```text
+/// WORSE: slower: vae_decode, total time 45.000 s → 428.000 s (×9.51); vae_decode / sdpa 4.000 s → 384.000 s (×96.0)
+/// WORSE: more memory: GPU 0, GPU memory peak 8.2 GiB → 23.8 GiB (×2.90)
+/// ```
+pub(crate) fn lines(
+    report: &ComparisonReport,
+    shown: impl Fn(&str) -> String + Copy,
+) -> Vec<String> {
+    let comparison = &report.comparison;
+    let mut lines: Vec<String> = Vec::new();
+    // A line of its own only where none of the others says it.
+    let says_verdict = |first: &Headline| first.verdict == comparison.verdict;
+    if !comparison.headline.first().is_some_and(says_verdict) {
+        lines.push(format!(
+            "{}: {}",
+            loud_verdict(comparison.verdict),
+            summary(report)
+        ));
+    }
+    let all = comparison.headline.iter();
+    lines.extend(
+        all.take(MAX_LINES)
+            .map(|headline| line(comparison, headline, shown)),
+    );
+    let left_out = comparison.headline.len().saturating_sub(MAX_LINES);
+    if left_out > 0 {
+        lines.push(format!("and {left_out} more in the tables"));
+    }
+    lines
+}
+
+/// A headline with its verdict.
+fn line(
+    comparison: &Comparison,
+    headline: &Headline,
+    shown: impl Fn(&str) -> String + Copy,
+) -> String {
+    format!(
+        "{}: {}",
+        loud_verdict(headline.verdict),
+        text(comparison, headline, shown)
+    )
+}
+
+/// A headline without its verdict.
+pub(crate) fn text(
+    comparison: &Comparison,
+    headline: &Headline,
+    shown: impl Fn(&str) -> String + Copy,
+) -> String {
+    let mut parts = Vec::new();
+    for (index, part) in headline.figures.iter().enumerate() {
+        let figures = figures(comparison, part);
+        let is_of_the_same = part.subject == headline.subject;
+        let name = match (index, is_of_the_same) {
+            (0, _) => measured(&part.subject, part.kind, shown),
+            (_, true) => label(part.kind).to_owned(),
+            (_, false) => match subject(&part.subject, shown) {
+                Some(of) if part.kind == headline.figures[0].kind => of,
+                _ => measured(&part.subject, part.kind, shown),
+            },
+        };
+        parts.push(format!("{name} {figures}"));
+    }
+    if parts.is_empty() {
+        parts.extend(subject(&headline.subject, shown));
+    }
+    if parts.is_empty() {
+        return headline.what.to_owned();
+    }
+    let parts = parts.join("; ");
+    // A section that is new says so by its verdict.
+    if headline.what == verdict(headline.verdict) {
+        return parts;
+    }
+    format!("{}: {parts}", headline.what)
+}
+
+fn figures(comparison: &Comparison, part: &HeadlineFigure) -> String {
+    let side = |value: Option<f64>| known(value, |value| figure(value, part.unit));
+    if part.baseline == part.candidate {
+        return side(part.baseline);
+    }
+    let mut measures = comparison.measures.iter();
+    let measure = measures.find(|m| m.kind == part.kind && m.subject == part.subject);
+    let change = measure.and_then(|measure| measure.change.as_ref());
+    let change = change.map_or_else(String::new, |found| {
+        format!(" ({})", change_text(Some(found), part.unit))
+    });
+    format!("{} → {}{change}", side(part.baseline), side(part.candidate))
+}
+
+/// The verdict in a sentence, for when no single thing stands for it.
+fn summary(report: &ComparisonReport) -> String {
+    let comparison = &report.comparison;
+    let of = |verdict: Verdict| {
+        let measures = comparison.measures.iter();
+        measures
+            .filter(|measure| measure.verdict == verdict)
+            .count()
+    };
+    let n = comparison.measures.len();
+    match comparison.verdict {
+        Verdict::Worse => format!("{} of {n} figures", of(Verdict::Worse)),
+        Verdict::Better => format!("{} of {n} figures, none is worse", of(Verdict::Better)),
+        Verdict::CannotTell if n == 0 => "there is nothing that both sides recorded".into(),
+        Verdict::CannotTell => format!(
+            "none of {n} figures could be decided; {}",
+            report.decided.remedy()
+        ),
+        _ => match (of(Verdict::Different), of(Verdict::CannotTell)) {
+            (0, 0) => format!("none of {n} figures changed"),
+            (0, open) => format!("none of {n} figures changed; of {open} it cannot be told"),
+            (other, open) => format!(
+                "nothing got better or worse; {other} of {n} figures are different, of {open} it cannot be told"
+            ),
+        },
+    }
+}

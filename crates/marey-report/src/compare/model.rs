@@ -1,0 +1,264 @@
+//! All that is shown of a comparison, once.
+
+use marey::Run;
+use marey_analysis::CompareOptions;
+use marey_analysis::compare::{Basis, Comparison};
+use serde::Serialize;
+
+use super::date::minute;
+use crate::model::{Loss, RunStatus, run_id};
+use crate::quantity::{UNKNOWN, counted, percent};
+
+/// A comparison, where its sides come from, and whether it passes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparisonReport {
+    /// What was found.
+    pub comparison: Comparison,
+    /// How it was decided.
+    pub decided: Decided,
+    /// What is compared with.
+    pub baseline: ComparedSide,
+    /// What is judged.
+    pub candidate: ComparedSide,
+    /// What fails it; empty when nothing can.
+    pub criteria: Vec<Criterion>,
+}
+
+/// How a comparison was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Decided {
+    /// What chance was judged by.
+    pub basis: Basis,
+    /// Runs of the baseline.
+    pub n_baseline: u64,
+    /// Runs of the candidate.
+    pub n_candidate: u64,
+    /// Tests that chance was corrected for.
+    pub n_tests: u64,
+    /// Changes of time below this share are the same.
+    pub min_change_ratio: f64,
+    /// Sections and loops below this share of the wall time were not tested.
+    pub min_share_ratio: f64,
+    /// Chance of a false alarm in the whole comparison.
+    pub alpha: f64,
+    /// Resamples for intervals.
+    pub n_resamples: u32,
+    /// Where random numbers began.
+    pub seed: u64,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ComparedSide {
+    /// The path that was given; not safe to print.
+    pub path: String,
+    /// Its runs, in order of their start.
+    pub runs: Vec<ComparedRun>,
+    /// Captures of which nothing could be read, and why; not safe to print.
+    pub unreadable: Vec<String>,
+}
+
+/// One run of a side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRun {
+    /// Where it lies below the side's path; not safe to print.
+    pub name: String,
+    /// Host, process id and start: no two runs share them.
+    pub id: String,
+    /// Wall clock at the start, nanoseconds since 1970.
+    pub start_unix_ns: u64,
+    /// From the start to the end, or to the last thing known.
+    pub wall_ns: u64,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Nothing was lost and the capture was sound.
+    pub is_complete: bool,
+    /// What was not recorded.
+    pub losses: Vec<Loss>,
+    /// What was wrong with the capture.
+    pub warnings: Vec<String>,
+    /// Processes of the same job that are left out.
+    pub n_others: u64,
+}
+
+/// Something that makes a comparison fail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Criterion {
+    /// As it was given: `memory>10%`.
+    pub given: String,
+    /// It is the matter.
+    pub is_met: bool,
+    /// Measures for which it is: indices into [`Comparison::measures`].
+    pub measures: Vec<usize>,
+}
+
+impl ComparisonReport {
+    /// Of a comparison that was made with these options.
+    pub fn new(
+        comparison: Comparison,
+        options: &CompareOptions,
+        [baseline, candidate]: [ComparedSide; 2],
+    ) -> Self {
+        Self {
+            decided: Decided::new(&comparison, options),
+            comparison,
+            baseline,
+            candidate,
+            criteria: Vec::new(),
+        }
+    }
+
+    /// The same with what makes it fail.
+    #[must_use]
+    pub fn judged(mut self, criteria: Vec<Criterion>) -> Self {
+        self.criteria = criteria;
+        self
+    }
+
+    /// No criterion is met.
+    pub fn is_passed(&self) -> bool {
+        self.criteria.iter().all(|criterion| !criterion.is_met)
+    }
+}
+
+impl Decided {
+    fn new(comparison: &Comparison, options: &CompareOptions) -> Self {
+        Self {
+            basis: comparison.basis,
+            n_baseline: comparison.baseline.n_runs,
+            n_candidate: comparison.candidate.n_runs,
+            n_tests: comparison.n_tests,
+            min_change_ratio: options.min_change_ratio,
+            min_share_ratio: options.min_share_ratio,
+            alpha: options.alpha,
+            n_resamples: options.n_resamples,
+            seed: options.seed,
+        }
+    }
+
+    /// How it was decided, one line.
+    pub(crate) fn text(&self) -> String {
+        let samples = match self.basis {
+            Basis::Repeats => format!(
+                "{} against {} runs, each a sample",
+                self.n_baseline, self.n_candidate
+            ),
+            Basis::Calls => "single runs, each call or turn a sample".into(),
+            Basis::SingleValues => "one value on each side".into(),
+        };
+        format!(
+            "{samples}; {} by Mann-Whitney, corrected (Holm) for {} false alarms overall; 95 % bootstrap intervals; changes of time below {} are the same",
+            counted(self.n_tests, "test", "tests"),
+            percent(self.alpha),
+            percent(self.min_change_ratio)
+        )
+    }
+
+    /// What would tell more.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self.basis {
+            Basis::Repeats => "more repeats of both sides tell more",
+            Basis::Calls | Basis::SingleValues => "5 or more repeats of both sides tell more",
+        }
+    }
+}
+
+impl ComparedSide {
+    /// Repeats of one program in a line: how many, of when, and how whole they are. Texts of the user pass through `shown`.
+    pub(crate) fn text(&self, shown: impl Fn(&str) -> String) -> String {
+        self.text_of("repeated runs", shown)
+    }
+
+    /// The same, for runs that are called so.
+    pub(crate) fn text_of(&self, several: &str, shown: impl Fn(&str) -> String) -> String {
+        let n = self.runs.len() as u64;
+        let mut parts = vec![counted(n, "run", several)];
+        parts.extend(self.when());
+        let others: u64 = self.runs.iter().map(|run| run.n_others).sum();
+        if others > 0 {
+            let processes = counted(others, "other process", "other processes");
+            parts.push(format!("{processes} of the same jobs left out"));
+        }
+        parts.push(self.quality());
+        format!("{}: {}", shown(&self.path), parts.join(", "))
+    }
+
+    fn when(&self) -> Option<String> {
+        let first = minute(self.runs.first()?.start_unix_ns)?;
+        let last = minute(self.runs.last()?.start_unix_ns)?;
+        if first == last {
+            return Some(format!("{first} UTC"));
+        }
+        Some(format!("{first} to {last} UTC"))
+    }
+
+    /// What was not whole, in short.
+    fn quality(&self) -> String {
+        let n_unfinished = self.runs.iter().filter(|run| !run.is_finished()).count() as u64;
+        let n_lossy = self.runs.iter().filter(|run| !run.is_complete).count() as u64;
+        let n_unreadable = self.unreadable.len() as u64;
+        if n_unfinished + n_lossy + n_unreadable == 0 {
+            return "complete".into();
+        }
+        let mut parts = Vec::new();
+        if n_unfinished > 0 {
+            parts.push(format!("{n_unfinished} not finished"));
+        }
+        if n_lossy > 0 {
+            parts.push(format!("{n_lossy} with losses"));
+        }
+        if n_unreadable > 0 {
+            parts.push(counted(
+                n_unreadable,
+                "unreadable capture",
+                "unreadable captures",
+            ));
+        }
+        parts.join(", ")
+    }
+
+    /// What was incomplete, one line a thing. Texts of the user pass through `shown`.
+    pub(crate) fn incomplete(&self, shown: impl Fn(&str) -> String) -> Vec<String> {
+        let mut lines: Vec<String> = self.unreadable.iter().map(|why| shown(why)).collect();
+        for run in &self.runs {
+            lines.extend(run.incomplete(&shown));
+        }
+        lines
+    }
+}
+
+impl ComparedRun {
+    /// Of a run that is called so, with so many other processes in its job.
+    pub fn new(name: String, run: &Run, n_others: usize) -> Self {
+        let losses = Loss::all(&run.losses, &run.status);
+        let is_whole = losses.iter().all(|loss| loss.is_only_risk);
+        Self {
+            name,
+            id: run_id(run),
+            start_unix_ns: run.info.start_unix_ns,
+            wall_ns: run.wall_ns,
+            status: RunStatus::new(&run.status),
+            is_complete: is_whole && run.warnings.is_empty(),
+            losses,
+            warnings: run.warnings.iter().map(ToString::to_string).collect(),
+            n_others: n_others as u64,
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.status.kind == crate::model::StatusKind::Finished
+    }
+
+    fn incomplete(&self, shown: &impl Fn(&str) -> String) -> Vec<String> {
+        let mut parts = Vec::new();
+        if !self.is_finished() {
+            parts.push(shown(&self.status.text()));
+        }
+        let lost = self.losses.iter().filter(|loss| !loss.is_only_risk);
+        parts.extend(lost.map(|loss| format!("{} {}", loss.count, loss.meaning)));
+        parts.extend(self.warnings.iter().map(|warning| shown(warning)));
+        let name = shown(&self.name);
+        let name = if name.is_empty() { UNKNOWN } else { &name };
+        parts.iter().map(|part| format!("{name}: {part}")).collect()
+    }
+}

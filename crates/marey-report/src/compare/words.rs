@@ -1,0 +1,110 @@
+//! What verdicts, measures and places are called.
+
+use marey_analysis::compare::{Area, MeasureKind, Subject, Verdict};
+
+/// A verdict in a table.
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Same => "same",
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Different => "different",
+        Verdict::CannotTell => "cannot tell",
+        Verdict::New => "new",
+        Verdict::Gone => "gone",
+        Verdict::Renamed => "renamed",
+    }
+}
+
+/// A verdict at the beginning of a line.
+pub(crate) fn loud_verdict(given: Verdict) -> String {
+    verdict(given).to_uppercase()
+}
+
+/// Title of a table.
+pub(crate) fn area(area: Area) -> &'static str {
+    match area {
+        Area::Time => "Time",
+        Area::Memory => "Memory",
+        Area::Io => "Disks",
+        Area::Machine => "Machine",
+        Area::Generation => "Frames and blocks",
+        Area::Cache => "Caches",
+    }
+}
+
+/// A measure beside the name of what it is of: shorter than its meaning, which the JSON has.
+pub(crate) fn label(kind: MeasureKind) -> &'static str {
+    use MeasureKind as K;
+    match kind {
+        K::WallTime => "wall time",
+        K::SectionTotal | K::NameTotal => "total time",
+        K::SectionPerCall | K::NamePerCall => "time per call",
+        K::Turn => "time per turn",
+        K::FirstTurn => "first turn",
+        K::Step => "time per step",
+        K::FirstStep => "first step",
+        K::MemoryPeak | K::SectionMemoryPeak => "memory peak",
+        K::GpuMemoryPeak => "GPU memory peak",
+        K::ProcessMemoryPeak => "resident memory peak",
+        K::MemoryReserved => "allocator's memory peak",
+        K::Fragmentation => "fragmentation",
+        K::BytesRead | K::SectionBytesRead => "read from disks",
+        K::ReadRate | K::SectionReadRate => "disk read rate",
+        K::BytesWritten => "written to disks",
+        K::IoWait => "processors waiting for disks",
+        K::IoPressure => "tasks waiting for disks",
+        K::MemoryPressure => "tasks waiting for memory",
+        K::CpuPressure => "tasks waiting for processors",
+        K::CpuBusy => "processors busy",
+        K::GpuUtilization => "GPU busy",
+        K::GpuPower => "GPU power",
+        K::GpuEnergy => "GPU energy",
+        K::GpuTemperature => "GPU temperature",
+        K::GpuClock => "GPU clock",
+        K::GpuThrottled => "GPU throttled",
+        K::CacheHitRatio => "hit ratio",
+        K::CacheHeld => "memory held",
+        K::SectionCalls
+        | K::NameCalls
+        | K::Turns
+        | K::Steps
+        | K::FramesPerSecond
+        | K::BlocksPerSecond
+        | K::TimeToFirstBlock
+        | K::TimeToFirstFrames
+        | K::Stalled
+        | K::CachedSteps => kind.meaning(),
+    }
+}
+
+/// What a measure is of; `None` for the whole run. Names of the user pass through `shown`.
+pub(crate) fn subject(subject: &Subject, shown: impl Fn(&str) -> String) -> Option<String> {
+    Some(match subject {
+        Subject::Run => return None,
+        Subject::Path(path) => call_path(path, shown),
+        Subject::Name(name) => format!("all {}", shown(name)),
+        Subject::Loop(name) => format!("loop {}", shown(name)),
+        Subject::MemoryDuring { path, source } => {
+            format!("{} ({})", call_path(path, &shown), shown(source))
+        }
+        Subject::Gpu(gpu) if gpu.bytes().all(|byte| byte.is_ascii_digit()) => format!("GPU {gpu}"),
+        Subject::Memory(name) | Subject::Gpu(name) | Subject::Rate(name) | Subject::Cache(name) => {
+            shown(name)
+        }
+    })
+}
+
+/// Names from the outermost to the innermost.
+pub(crate) fn call_path(path: &[String], shown: impl Fn(&str) -> String) -> String {
+    let names: Vec<String> = path.iter().map(|name| shown(name)).collect();
+    names.join(" / ")
+}
+
+/// A measure and what it is of, with a comma in between: `vae_decode, total time`.
+pub(crate) fn measured(of: &Subject, kind: MeasureKind, shown: impl Fn(&str) -> String) -> String {
+    match subject(of, shown) {
+        Some(of) => format!("{of}, {}", label(kind)),
+        None => label(kind).to_owned(),
+    }
+}

@@ -1,0 +1,159 @@
+//! What a page has of a report: everything but the middle of very long lists.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use marey_analysis::{Blocks, Delivery, IterationPoint, StepPoint};
+
+use super::bounded::{self, ShortList, note};
+use crate::model::{Activity, Report};
+
+/// Bytes of a report as JSON.
+const MAX_BYTES: usize = 1_000_000;
+
+/// The report as JSON, and which lists in it are not whole.
+pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
+    bounded::json(MAX_BYTES, |limit, cuts| {
+        let of_session = bounded::of_session(limit);
+        let iterations = report.iterations.iter().map(|one| one.series.len());
+        let sessions = || report.sessions.iter().map(|session| &session.activity);
+        if iterations.max().unwrap_or(0) <= limit
+            && longest(&report.activity) <= limit
+            && sessions().all(|activity| longest(activity) <= of_session)
+        {
+            return Cow::Borrowed(report);
+        }
+        let mut short = report.clone();
+        for one in &mut short.iterations {
+            let all = one.series.len();
+            one.series = extremes(&one.series, limit);
+            if one.series.len() < all {
+                note(cuts, "iterations.*.series", one.series.len(), all);
+            }
+        }
+        let mut shorten = |activity: &mut Activity, place: &str, limit: usize| {
+            let Some(diffusion) = &mut activity.diffusion else {
+                return;
+            };
+            let mut noted = |list: &str, kept: usize, of: usize| {
+                if kept < of {
+                    note(cuts, &format!("{place}.diffusion.{list}.each"), kept, of);
+                }
+            };
+            if let Some(steps) = &mut diffusion.steps {
+                let all = steps.each.len();
+                shorten_steps(&mut steps.each, &mut steps.outliers, limit);
+                noted("steps", steps.each.len(), all);
+            }
+            if let Some(Blocks { each, .. }) = &mut diffusion.blocks {
+                let all = each.len();
+                keep(each, &evenly(all, limit));
+                noted("blocks", each.len(), all);
+            }
+            if let Some(Delivery { each, .. }) = &mut diffusion.delivery {
+                let all = each.len();
+                keep(each, &evenly(all, limit));
+                noted("delivery", each.len(), all);
+            }
+        };
+        shorten(&mut short.activity, "activity", limit);
+        for session in &mut short.sessions {
+            shorten(&mut session.activity, "sessions.*.activity", of_session);
+        }
+        Cow::Owned(short)
+    })
+}
+
+fn longest(activity: &Activity) -> usize {
+    let Some(diffusion) = &activity.diffusion else {
+        return 0;
+    };
+    let steps = diffusion.steps.as_ref().map_or(0, |s| s.each.len());
+    let blocks = diffusion.blocks.as_ref().map_or(0, |b| b.each.len());
+    let delivery = diffusion.delivery.as_ref().map_or(0, |d| d.each.len());
+    steps.max(blocks).max(delivery)
+}
+
+/// The shortest and the longest turn of each of `limit / 2` even stretches.
+fn extremes(series: &[IterationPoint], limit: usize) -> Vec<IterationPoint> {
+    if series.len() <= limit {
+        return series.to_vec();
+    }
+    let stretches = series.chunks(series.len().div_ceil((limit / 2).max(1)));
+    let of_stretch = |turns: &[IterationPoint]| {
+        let least = (0..turns.len()).min_by_key(|n| turns[*n].duration_ns);
+        let most = (0..turns.len()).max_by_key(|n| turns[*n].duration_ns);
+        let chosen: BTreeSet<usize> = least.into_iter().chain(most).collect();
+        chosen.into_iter().map(|n| turns[n]).collect::<Vec<_>>()
+    };
+    stretches.flat_map(of_stretch).collect()
+}
+
+/// Outliers stay, as far as there is room, and so does what they are counted by.
+fn shorten_steps(each: &mut Vec<StepPoint>, outliers: &mut Vec<usize>, limit: usize) {
+    let all = each.len();
+    if all <= limit {
+        return;
+    }
+    let mut chosen: BTreeSet<usize> = outliers.iter().copied().take(limit / 2).collect();
+    chosen.extend(evenly(all, limit - chosen.len()));
+    let chosen: Vec<usize> = chosen.into_iter().filter(|n| *n < all).collect();
+    let place = |n: &usize| chosen.binary_search(n).ok();
+    *outliers = outliers.iter().filter_map(place).collect();
+    keep(each, &chosen);
+}
+
+/// `n` places of a list of `length`, spread evenly; all when there are fewer.
+fn evenly(length: usize, n: usize) -> Vec<usize> {
+    if length <= n {
+        return (0..length).collect();
+    }
+    (0..n).map(|k| k * length / n).collect()
+}
+
+/// Keeps entries at ascending places.
+fn keep<T>(list: &mut Vec<T>, places: &[usize]) {
+    let mut next = places.iter().peekable();
+    let mut place = 0;
+    list.retain(|_| {
+        let is_kept = next.next_if(|kept| **kept == place).is_some();
+        place += 1;
+        is_kept
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_loop_keeps_the_shortest_and_the_longest_turn() {
+        let turn = |n: u64| IterationPoint {
+            start_ns: n * 100,
+            duration_ns: match n {
+                500 => 1,
+                501 => 99,
+                _ => 50,
+            },
+        };
+        let all: Vec<IterationPoint> = (0..10_000).map(turn).collect();
+        let kept = extremes(&all, 100);
+        assert!(kept.len() <= 100);
+        assert!(kept.contains(&turn(500)) && kept.contains(&turn(501)));
+        assert!(kept.is_sorted_by_key(|turn| turn.start_ns));
+    }
+
+    #[test]
+    fn outliers_keep_their_steps() {
+        let each = |n: u64| StepPoint {
+            end_ns: n,
+            ..StepPoint::default()
+        };
+        let mut steps: Vec<StepPoint> = (0..1_000).map(each).collect();
+        let mut outliers = vec![3, 777, 998];
+        shorten_steps(&mut steps, &mut outliers, 20);
+        assert!(steps.len() <= 20);
+        let ends = outliers.iter().map(|n| steps[*n].end_ns);
+        assert_eq!(ends.collect::<Vec<u64>>(), [3, 777, 998]);
+    }
+}

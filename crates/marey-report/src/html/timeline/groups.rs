@@ -1,0 +1,150 @@
+//! Which slices a run has, and in which rows they lie.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marey::{OpenSection, Run};
+use serde::Serialize;
+
+use super::paths::{Category, Paths};
+use super::rows::rows;
+use super::slice::{Group, GroupKind, Row, RowKind, Slice};
+
+/// What slices were made of: none is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Recorded {
+    sections: usize,
+    open: usize,
+    sessions: usize,
+    events: usize,
+}
+
+/// Sessions, then each thread with its events first.
+pub(super) fn groups(run: &Run, paths: &mut Paths) -> (Vec<Group>, Recorded) {
+    let mut groups = vec![sessions(run, paths)];
+    let mut events = events(run, paths);
+    let mut sections = sections(run, paths);
+    let same_names = same_names(run);
+    let threads: BTreeSet<u32> = events.keys().chain(sections.keys()).copied().collect();
+    groups.extend(threads.into_iter().map(|thread| {
+        let events = events.remove(&thread).unwrap_or_default();
+        let mut in_rows = vec![Row {
+            kind: RowKind::Events,
+            depth: 0,
+            slices: events,
+        }];
+        in_rows.extend(rows(sections.remove(&thread).unwrap_or_default()));
+        Group {
+            kind: GroupKind::Thread,
+            title: title(run, &same_names, thread),
+            rows: in_rows,
+        }
+    }));
+    for group in &mut groups {
+        group.rows.retain(|row| !row.slices.is_empty());
+    }
+    groups.retain(|group| !group.rows.is_empty());
+    let recorded = Recorded {
+        sections: run.sections.len(),
+        open: run.open.len(),
+        sessions: run.sessions.len(),
+        events: run.events.len(),
+    };
+    (groups, recorded)
+}
+
+fn sessions(run: &Run, paths: &mut Paths) -> Group {
+    let slices = run.sessions.iter().map(|session| {
+        let path = paths.other(Category::Session, &session.name);
+        match session.end_ns {
+            Some(end_ns) => Slice::new(path, session.start_ns, end_ns),
+            None => open(path, session.start_ns, run.wall_ns),
+        }
+    });
+    Group {
+        kind: GroupKind::Sessions,
+        title: "sessions".into(),
+        rows: rows(slices.collect()),
+    }
+}
+
+fn open(path: u32, start_ns: u64, end_ns: u64) -> Slice {
+    Slice {
+        flags: Slice::OPEN,
+        ..Slice::new(path, start_ns, end_ns)
+    }
+}
+
+fn events(run: &Run, paths: &mut Paths) -> BTreeMap<u32, Vec<Slice>> {
+    let mut by_thread: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
+    for event in &run.events {
+        let path = paths.other(Category::Event, &event.name);
+        let slice = Slice::new(path, event.at_ns, event.at_ns);
+        by_thread.entry(event.thread).or_default().push(slice);
+    }
+    for slices in by_thread.values_mut() {
+        slices.sort_by_key(|slice| slice.start_ns);
+    }
+    by_thread
+}
+
+/// Sections of each thread; those of no known thread stand under `u32::MAX`.
+fn sections(run: &Run, paths: &Paths) -> BTreeMap<u32, Vec<Slice>> {
+    let mut by_thread: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
+    // Sections come thread by thread.
+    for of_thread in run.sections.chunk_by(|a, b| a.thread == b.thread) {
+        let slices = by_thread.entry(of_thread[0].thread).or_default();
+        slices.extend(of_thread.iter().map(|section| Slice {
+            flow: section.flow.into(),
+            flags: u8::from(section.is_failed) * Slice::FAILED
+                + u8::from(section.has_pauses) * Slice::PAUSED,
+            ..Slice::new(
+                paths.node(section.node),
+                section.start_ns,
+                section.end_ns.max(section.start_ns),
+            )
+        }));
+    }
+    for section in &run.open {
+        let slices = by_thread.entry(section.thread.unwrap_or(u32::MAX));
+        slices.or_default().push(Slice {
+            flow: flow_of_open(run, section),
+            ..open(
+                paths.node(section.node),
+                section.start_ns,
+                run.wall_ns.max(section.start_ns),
+            )
+        });
+    }
+    by_thread
+}
+
+/// A number for the task in which a section is open: its flow is not recorded, but the path where the task began is. 0 for
+/// the thread's own flow.
+fn flow_of_open(run: &Run, section: &OpenSection) -> u32 {
+    let mut at = Some(section.node);
+    while let Some((id, node)) = at.and_then(|id| Some((id, run.nodes.get(id as usize)?))) {
+        if node.is_detached {
+            return u32::from(u16::MAX).saturating_add(1).saturating_add(id);
+        }
+        at = node.parent.filter(|parent| *parent < id);
+    }
+    0
+}
+
+/// Names that several threads have.
+fn same_names(run: &Run) -> BTreeSet<&str> {
+    let mut met = BTreeSet::new();
+    let names = run.threads.iter().map(|thread| thread.name.as_str());
+    names.filter(|name| !met.insert(*name)).collect()
+}
+
+fn title(run: &Run, same_names: &BTreeSet<&str>, thread: u32) -> String {
+    match run.threads.get(thread as usize) {
+        Some(known) if known.name.is_empty() => format!("thread {}", known.os_id),
+        Some(known) if same_names.contains(known.name.as_str()) => {
+            format!("{} ({})", known.name, known.os_id)
+        }
+        Some(known) => known.name.clone(),
+        None => "thread not known".into(),
+    }
+}

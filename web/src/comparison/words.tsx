@@ -1,0 +1,69 @@
+// What a comparison says, in words.
+
+import type { Measure, Subject, Verdict } from "../data/comparison";
+import { Name, Path } from "../parts/name";
+
+export const VERDICTS: Record<Verdict, { word: string; tone: string }> = {
+  worse: { word: "worse", tone: "bad" },
+  better: { word: "better", tone: "good" },
+  different: { word: "different", tone: "warn" },
+  cannot_tell: { word: "cannot tell", tone: "warn" },
+  same: { word: "same", tone: "" },
+  new: { word: "new", tone: "warn" },
+  gone: { word: "gone", tone: "warn" },
+  renamed: { word: "renamed", tone: "" },
+};
+
+export const BASES: Record<Measure["basis"], string> = {
+  repeats: "repeats of each side",
+  calls: "the calls within single runs",
+  single_values: "one value on each side",
+};
+
+export function VerdictMark({ verdict }: { verdict: Verdict }) {
+  const { word, tone } = VERDICTS[verdict];
+  return <span class={`pill ${tone}`}>{word}</span>;
+}
+
+/** What a measure is of, as text for sorting, searching and exports. */
+export function subjectText(subject: Subject): string {
+  if (subject === "run") {
+    return "the run";
+  }
+  if ("memory_during" in subject) {
+    const { path, source } = subject.memory_during;
+    return `${path.join(" / ")}, ${source}`;
+  }
+  const [value] = Object.values(subject);
+  return Array.isArray(value) ? value.join(" / ") : String(value);
+}
+
+export function SubjectName({ subject }: { subject: Subject }) {
+  if (subject === "run") {
+    return <>the run</>;
+  }
+  if ("path" in subject) {
+    return <Path names={subject.path} />;
+  }
+  if ("memory_during" in subject) {
+    return (
+      <>
+        <Path names={subject.memory_during.path} />, {subject.memory_during.source}
+      </>
+    );
+  }
+  return <Name text={subjectText(subject)} limit={80} />;
+}
+
+/** A ratio as a change: `+5.0 %`, `−40.2 %`, `×9.51`. */
+export function change(ratio: number | null): string {
+  if (ratio === null) {
+    return "-";
+  }
+  if (ratio >= 2) {
+    return `×${ratio.toFixed(ratio < 10 ? 2 : 1)}`;
+  }
+  const percent = (ratio - 1) * 100;
+  const sign = percent > 0 ? "+" : percent < 0 ? "\u2212" : "";
+  return `${sign}${Math.abs(percent).toFixed(1)} %`;
+}
