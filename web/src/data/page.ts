@@ -2,9 +2,20 @@
 
 import type { Comparison } from "./comparison";
 import type { Report } from "./report";
+import type { TimelineModel } from "./slices";
 
 /** A page about a run. */
-export type Model = { kind: "run"; report: Report };
+export type Model = {
+  kind: "run";
+  /** As marey-report's model serializes it, long lists cut. */
+  report: Report;
+  /** Which lists of the report are not whole: `*` stands for entries of lists. Figures beside them are of all entries. */
+  left_out: ShortList[];
+  /** Slices and points of it are in the page's columns. */
+  timeline: TimelineModel;
+};
+
+export type ShortList = { list: string; kept: number; left_out: number };
 
 /** A page about two runs; `meanings` says what each kind of measure is. */
 export type ComparisonModel = { kind: "comparison"; comparison: Comparison; meanings: Record<string, string> };
