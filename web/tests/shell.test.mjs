@@ -83,6 +83,8 @@ test("the theme is the system's until one is chosen, and is kept", async () => {
   const { page } = await open(browser, drawn("video"), { colorScheme: "dark" });
   const dark = await background(page);
   await page.emulateMedia({ colorScheme: "light" });
+  // The page hears of it with its next frame.
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
   const light = await background(page);
   assert.notEqual(light, dark);
   await page.getByRole("button", { name: "Theme" }).click();
