@@ -3,7 +3,7 @@ import { render } from "preact";
 import { ComparisonPage } from "./comparison/page";
 import { readModel } from "./data/page";
 import type { ComparisonModel, Model } from "./data/page";
-import { cut } from "./parts/name";
+import { cut, visible } from "./parts/name";
 import { runName } from "./shell/header";
 import { Page } from "./shell/page";
 
@@ -26,6 +26,11 @@ function start(model: Model | ComparisonModel): void {
   draw(paper.matches);
 }
 
-readModel().then(start, (error) => {
-  place.textContent = `The report that this page carries could not be read: ${error}`;
-});
+readModel()
+  .then(start)
+  .catch((error) => {
+    const note = document.createElement("p");
+    note.className = "note bad";
+    note.textContent = `The report that this page carries could not be read: ${visible(String(error))}`;
+    place.replaceChildren(note);
+  });

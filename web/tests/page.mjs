@@ -1,17 +1,18 @@
 // A page in headless Chromium, opened from a file. The drawn runs come from the example `report_page` of marey-report.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 
 const folder = mkdtempSync(join(tmpdir(), "marey-page-"));
 const made = new Map();
 
-/** The file of a drawn run: `video`, `hostile` or `million`. */
+/** The file of a drawn run: `video`, `hostile`, `empty`, `killed` or `million`. */
 export function drawn(kind) {
   if (!made.has(kind)) {
     const path = join(folder, `${kind}.html`);
@@ -22,6 +23,24 @@ export function drawn(kind) {
   return made.get(kind);
 }
 
+const MODEL = /(id="marey-model">)([^<]*)/;
+
+/** The model that a page carries: what its figures are compared with. */
+export function modelOf(path) {
+  const [, , packed] = readFileSync(path, "utf8").match(MODEL);
+  return JSON.parse(gunzipSync(Buffer.from(packed, "base64")));
+}
+
+/** The file of a page whose model was changed: what a view does with answers that the drawn runs do not have. */
+export function edited(path, name, change) {
+  const model = modelOf(path);
+  change(model.report);
+  const packed = gzipSync(JSON.stringify(model)).toString("base64");
+  const to = join(folder, `${name}.html`);
+  writeFileSync(to, readFileSync(path, "utf8").replace(MODEL, (_, tag) => tag + packed));
+  return to;
+}
+
 export function launch() {
   // Inside containers Chromium's own sandbox cannot be set up.
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -29,11 +48,12 @@ export function launch() {
 
 /**
  * Opens a file's page. `problems` collects whatever must not happen: errors of the script, of the policy, and every request but
- * that of the file itself.
+ * that of the file itself. `before` runs in the page before its own script.
  */
-export async function open(browser, path, { hash = "", ...options } = {}) {
+export async function open(browser, path, { hash = "", before = () => {}, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
+  await page.addInitScript(before);
   const problems = [];
   const own = pathToFileURL(path).href;
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));

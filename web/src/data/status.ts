@@ -2,26 +2,9 @@
 
 import type { RunStatus } from "./report";
 
-const SIGNALS: Record<number, string> = {
-  1: "SIGHUP",
-  2: "SIGINT",
-  3: "SIGQUIT",
-  4: "SIGILL",
-  5: "SIGTRAP",
-  6: "SIGABRT",
-  7: "SIGBUS",
-  8: "SIGFPE",
-  9: "SIGKILL",
-  10: "SIGUSR1",
-  11: "SIGSEGV",
-  12: "SIGUSR2",
-  13: "SIGPIPE",
-  14: "SIGALRM",
-  15: "SIGTERM",
-  24: "SIGXCPU",
-  25: "SIGXFSZ",
-  31: "SIGSYS",
-};
+// Numbers of Linux on x86 and Arm: signal(7). By number, from 0 on.
+const SIGNALS =
+  " HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM         XCPU XFSZ      SYS".split(" ");
 
 /** One sentence fragment; a reason in it is as the user gave it. */
 export function statusText(status: RunStatus): string {
@@ -34,7 +17,7 @@ export function statusText(status: RunStatus): string {
       return `failed: ${status.reason ?? "no reason given"}`;
     case "killed": {
       const name = SIGNALS[status.signal ?? 0];
-      return status.signal === null ? "killed" : `killed by ${name ? `${name} (${status.signal})` : `signal ${status.signal}`}`;
+      return status.signal === null ? "killed" : `killed by ${name ? `SIG${name} (${status.signal})` : `signal ${status.signal}`}`;
     }
     case "ended_without_closing":
       return "ended without closing its capture";

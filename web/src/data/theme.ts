@@ -1,37 +1,39 @@
 // Light or dark: as the system says until the reader chooses. The choice is kept by the browser where it keeps anything
-// for a file; it is no part of the address.
+// for a file; it is no part of the address. What holds now is on the element `html`: two scripts of the page read it.
 
 const KEY = "marey-theme";
-const DARK = "(prefers-color-scheme: dark)";
+const { dataset } = document.documentElement;
 
 /** Whether the page is dark now. On paper it is light. */
 export function isDark(): boolean {
-  const chosen = document.documentElement.dataset.theme;
-  return !matchMedia("print").matches && (chosen ? chosen === "dark" : matchMedia(DARK).matches);
+  return !matchMedia("print").matches && dataset.theme === "dark";
 }
 
-/** Takes up what was chosen before. */
+/** Takes up what was chosen before; else what the system says, now and later. */
 export function startTheme(): void {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => show(dataset.chosen ?? (system.matches ? "dark" : "light"));
   try {
     const chosen = localStorage.getItem(KEY);
     if (chosen === "dark" || chosen === "light") {
-      document.documentElement.dataset.theme = chosen;
+      dataset.chosen = chosen;
     }
   } catch {
     // Browsers may refuse storage to a file: then the system decides.
   }
-  matchMedia(DARK).addEventListener("change", announce);
+  system.addEventListener("change", follow);
+  follow();
 }
 
 export function toggleTheme(): void {
-  const theme = isDark() ? "light" : "dark";
-  document.documentElement.dataset.theme = theme;
+  const theme = dataset.theme === "dark" ? "light" : "dark";
+  dataset.chosen = theme;
   try {
     localStorage.setItem(KEY, theme);
   } catch {
     // It holds until the page is closed.
   }
-  announce();
+  show(theme);
 }
 
 /** Calls back whenever light becomes dark or dark light; returns how to end that. For what is drawn on a canvas. */
@@ -45,6 +47,7 @@ export function colour(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
 }
 
-function announce(): void {
+function show(theme: string): void {
+  dataset.theme = theme;
   dispatchEvent(new Event("themechange"));
 }

@@ -8,12 +8,12 @@ import { Shown } from "./shown";
 
 type Within = { children: ComponentChildren; label?: string };
 
-/** A link to a view; plain text where the page has no such view. */
-export function ViewLink({ view, children, label }: Within & { view: string }) {
+/** A link to a view, with more of the address; plain text where the page has no such view. */
+export function ViewLink({ view, state = {}, children, label }: Within & { view: string; state?: Record<string, string> }) {
   const isThere = useContext(Shown).has(view);
-  const follow = (event: MouseEvent) => go(event, () => setState({ view }));
+  const follow = (event: MouseEvent) => go(event, () => setState({ view, ...state }));
   return isThere ? (
-    <a href={`#view=${view}`} aria-label={label} onClick={follow}>
+    <a href={`#${new URLSearchParams({ view, ...state })}`} aria-label={label} onClick={follow}>
       {children}
     </a>
   ) : (

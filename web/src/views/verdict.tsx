@@ -1,8 +1,171 @@
+// The overview: what the run comes to, in one sentence and a few figures.
+
+import { bytes, counted, duration, percent } from "../data/quantity";
+import type { Report, SectionRow, Stage } from "../data/report";
+import { Bar } from "../parts/bar";
+import { Cards } from "../parts/facts";
+import { ViewLink } from "../parts/link";
+import { Name, visible } from "../parts/name";
+import { Quality } from "../parts/quality";
+import { Severity } from "../parts/severity";
+import { keyFigures } from "./key_figures";
 import type { View } from "./view";
 
 export const verdict: View = {
   id: "overview",
   title: "Overview",
   isShown: () => true,
-  Body: () => <p />,
+  Body: ({ model: { report } }) => (
+    <>
+      <Verdict report={report} />
+      <Quality report={report} />
+      <Cards facts={keyFigures(report)} />
+      <div class="columns">
+        <TopStages report={report} />
+        <TopFindings report={report} />
+      </div>
+    </>
+  ),
 };
+
+function Verdict({ report }: { report: Report }) {
+  const { stages, findings } = report.activity;
+  const largest = stages.each[stages.bottlenecks[0] ?? -1] ?? mostOwn(stages.each);
+  const open = longestOpen(report, largest);
+  const worst = findings.found[0];
+  const checks = findings.passed.length;
+  return (
+    <p class="verdict">
+      {open ? (
+        <>
+          <Name text={open.name} limit={48} /> takes {percent(open.share_of_wall_ratio)} of {duration(stages.wall_ns)} and had not ended
+        </>
+      ) : largest ? (
+        <>
+          <Name text={largest.name} limit={48} /> takes {percent(largest.own_ratio ?? largest.share_ratio)} of{" "}
+          {duration(stages.wall_ns)}
+          {largest.own_ratio !== null && " by itself"}
+        </>
+      ) : (
+        <>The run took {duration(report.run.wall_ns)} and recorded no section</>
+      )}
+      {worst ? (
+        <>
+          ; the most severe of {counted(findings.found.length, "finding", "findings")}:{" "}
+          <ViewLink view="findings">{visible(worst.issue)}</ViewLink>.
+        </>
+      ) : checks > 0 ? (
+        <>; {counted(checks, "check", "checks")} found nothing the matter.</>
+      ) : (
+        "."
+      )}
+    </p>
+  );
+}
+
+/** The section at the top that took most and had not ended, if that was longer than any stage: stages are of completed calls. */
+function longestOpen(report: Report, stage: Stage | undefined): SectionRow | undefined {
+  const share = (row: SectionRow) => row.share_of_wall_ratio ?? 0;
+  const open = report.sections.tree.filter(({ depth, open }) => depth === 0 && open !== null);
+  const longest = open.sort((a, b) => share(b) - share(a))[0];
+  return longest && share(longest) > (stage?.own_ratio ?? 0) ? longest : undefined;
+}
+
+function mostOwn(stages: readonly Stage[]): Stage | undefined {
+  const own = (stage: Stage) => stage.own_ratio ?? -1;
+  return [...stages].sort((a, b) => own(b) - own(a))[0];
+}
+
+const STAGES = 10;
+
+function TopStages({ report }: { report: Report }) {
+  const { stages } = report.activity;
+  if (stages.each.length === 0) {
+    return null;
+  }
+  const own = (stage: Stage) => stage.own_ratio ?? stage.share_ratio ?? -1;
+  const shown = [...stages.each].sort((a, b) => own(b) - own(a)).slice(0, STAGES);
+  const more = stages.each.length - shown.length;
+  return (
+    <section>
+      <h2>Where the time went</h2>
+      <table class="bars" aria-label="Where the time went">
+        <thead>
+          <tr>
+            <th scope="col">Stage</th>
+            <th scope="col">
+              <span class="legend">
+                <i class="swatch full" /> itself <i class="swatch" /> with what is under it
+              </span>
+            </th>
+            <th scope="col" class="number">
+              Itself
+            </th>
+            <th scope="col" class="number">
+              Share
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((stage, at) => (
+            <tr key={at}>
+              <th scope="row">
+                <Name text={stage.name} limit={36} />
+              </th>
+              <td class="wide">
+                <Bar ratio={stage.share_ratio} inner={stage.own_ratio} />
+              </td>
+              <td class="number">{percent(stage.own_ratio)}</td>
+              <td class="number">{percent(stage.share_ratio)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="muted">
+        Shares of the wall time, each moment counted once.{" "}
+        {report.under_no_section_ratio !== null && `${percent(report.under_no_section_ratio)} is under no section. `}
+        <ViewLink view="phases">{more > 0 ? `${counted(more, "more stage", "more stages")} in Phases` : "All in Phases"}</ViewLink>
+      </p>
+    </section>
+  );
+}
+
+const FINDINGS = 5;
+
+function TopFindings({ report }: { report: Report }) {
+  const { found, passed, unchecked } = report.activity.findings;
+  if (found.length + passed.length + unchecked.length === 0) {
+    return null;
+  }
+  return (
+    <section>
+      <h2>Findings</h2>
+      <ol class="finding-list">
+        {found.slice(0, FINDINGS).map((finding, at) => (
+          <li key={at}>
+            <Severity grade={finding.severity} />
+            <span>
+              <ViewLink view="findings" state={{ finding: String(at + 1) }}>
+                {visible(finding.issue)}
+              </ViewLink>
+              {finding.saving && (finding.saving.at_most_ns !== null || finding.saving.at_most_bytes !== null) && (
+                <span class="muted">
+                  {" "}
+                  saves at most{" "}
+                  {finding.saving.at_most_ns !== null ? duration(finding.saving.at_most_ns) : bytes(finding.saving.at_most_bytes)}
+                </span>
+              )}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <p class="muted">
+        {found.length === 0 && (passed.length > 0 ? "Nothing is the matter, as far as was checked. " : "Nothing could be checked. ")}
+        <ViewLink view="findings">
+          {found.length > FINDINGS && `${counted(found.length - FINDINGS, "more finding", "more findings")}, `}
+          {counted(passed.length, "check", "checks")} passed, {unchecked.length} could not be made
+        </ViewLink>
+      </p>
+    </section>
+  );
+}

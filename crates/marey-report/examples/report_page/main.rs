@@ -1,8 +1,9 @@
 //! Writes the HTML report of a drawn run, for the tests and benches of the page; says on standard output how much CPU time the
 //! report took and, of that, the page.
 //!
-//!     report_page video|hostile|overlap|million OUT.html
+//!     report_page video|hostile|empty|killed|overlap|million|crowded OUT.html
 
+mod killed;
 mod million;
 mod overlap;
 mod video;
@@ -20,8 +21,11 @@ fn main() -> std::io::Result<()> {
     let run = match kind.as_str() {
         "video" => video::run(video::PLAIN),
         "hostile" => video::run(video::HOSTILE),
+        "empty" => marey::RunBuilder::new().finish(0),
+        "killed" => killed::run(),
         "overlap" => overlap::run(),
         "million" => million::run(1_000_000),
+        "crowded" => million::run(2_000_000),
         _ => return usage(),
     };
     let begun = cpu_ns()?;
@@ -51,7 +55,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|overlap|million OUT.html"
+        "report_page video|hostile|empty|killed|overlap|million|crowded OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

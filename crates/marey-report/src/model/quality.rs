@@ -9,6 +9,10 @@ use serde::Serialize;
 pub struct Quality {
     /// Nothing was lost and the capture was sound.
     pub is_complete: bool,
+    /// Completed calls of sections and iterations, all of them.
+    pub n_calls: u64,
+    /// Those that were recorded one by one.
+    pub n_recorded: u64,
     /// What durations mean.
     pub how_measured: String,
     /// Sections that waited for the GPU at both ends: their times include that.
@@ -77,6 +81,11 @@ impl Quality {
         let is_whole = losses.iter().all(|loss| loss.is_only_risk);
         Self {
             is_complete: is_whole && run.warnings.is_empty(),
+            n_calls: run
+                .totals
+                .iter()
+                .fold(0, |sum, totals| sum.saturating_add(totals.count)),
+            n_recorded: run.sections.len() as u64,
             how_measured: how_measured(&run.info.clock),
             synchronised: synchronised.iter().map(Synchronised::new).collect(),
             losses,

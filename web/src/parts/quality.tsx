@@ -1,0 +1,93 @@
+// How far the figures can be trusted: what was lost, what was odd, what had not ended, and what recording cost.
+
+import type { ComponentChildren } from "preact";
+
+import { count, counted, duration, moment, percent } from "../data/quantity";
+import type { Report } from "../data/report";
+import { placesOf } from "../data/places";
+import { statusText } from "../data/status";
+import { ViewLink } from "./link";
+import { Name, Path, cut, visible } from "./name";
+
+type Line = { tone: "bad" | "warn" | "good"; text: ComponentChildren };
+
+export function Quality({ report }: { report: Report }) {
+  const lines = [...ended(report), ...missing(report), ...open(report)];
+  const isSound = lines.length === 0;
+  return (
+    <section class="quality" aria-label="Data quality">
+      {lines.map(({ tone, text }, at) => (
+        <p key={at} class={`note ${tone}`}>
+          {text}
+        </p>
+      ))}
+      <p class={isSound ? "note good" : "muted"}>
+        {isSound && report.quality.n_calls > 0 && "Nothing was lost. "}
+        {recorded(report)} {cost(report)}
+        {report.quality.unavailable.length > 0 && (
+          <ViewLink view="system">{counted(report.quality.unavailable.length, "thing", "things")} could not be read</ViewLink>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function ended({ status, session }: Report): Line[] {
+  if (status.kind === "finished") {
+    return session && !session.has_ended ? [{ tone: "warn", text: "The session had not ended." }] : [];
+  }
+  const tone = status.kind === "failed" || status.kind === "killed" ? "bad" : "warn";
+  return [{ tone, text: <>The run: {cut(statusText(status), 300)}. What was complete by then is here.</> }];
+}
+
+function missing({ quality, session }: Report): Line[] {
+  const losses = quality.losses.map(({ count: n, meaning, is_only_risk }): Line => {
+    return { tone: is_only_risk ? "warn" : "bad", text: `${count(n)} ${visible(meaning)}` };
+  });
+  const warnings = quality.warnings.map((warning): Line => ({ tone: "warn", text: visible(warning) }));
+  const unsorted = session?.n_sections_missing ?? 0;
+  const ofSession: Line[] =
+    unsorted > 0 ? [{ tone: "warn", text: `${counted(unsorted, "section", "sections")} of the run may have been of this session and are not here` }] : [];
+  return [...losses, ...warnings, ...ofSession];
+}
+
+const OPEN = 5;
+
+function open(report: Report): Line[] {
+  const places = placesOf(report);
+  const shown = report.quality.open.slice(0, OPEN).map(
+    (call): Line => ({
+      tone: "warn",
+      text: (
+        <>
+          Had not ended: <Path names={places.path(call.node)} />, entered at {moment(call.start_ns)}, {duration(call.so_far_ns)} so far
+          {call.thread !== null && (
+            <>
+              {" "}
+              in <Name text={call.thread} limit={32} />
+            </>
+          )}
+        </>
+      ),
+    }),
+  );
+  const more = report.quality.open.length - shown.length;
+  return more > 0 ? [...shown, { tone: "warn", text: `${counted(more, "more section", "more sections")} had not ended` }] : shown;
+}
+
+function recorded({ quality }: Report): string {
+  const { n_calls, n_recorded } = quality;
+  if (n_calls === 0) {
+    return "No section was recorded.";
+  }
+  return n_calls === n_recorded
+    ? `${counted(n_calls, "call", "calls")}, each recorded by itself.`
+    : `${counted(n_calls, "call", "calls")}, ${count(n_recorded)} of them recorded one by one; totals count all.`;
+}
+
+/** What samplers took: the only part of the recorder's cost that a run knows. */
+function cost({ activity: { telemetry } }: Report): string {
+  const known = telemetry.samplers.filter(({ cpu }) => cpu !== null);
+  const costs = known.map(({ name, cpu }) => `${visible(name)} ${percent(cpu?.per_second.mean)}`);
+  return costs.length > 0 ? `Samplers took of one core: ${costs.join(", ")}. ` : "";
+}

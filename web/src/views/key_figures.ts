@@ -1,0 +1,137 @@
+// The figures that a run is judged by; only those that are known.
+
+import { bytes, count, duration, number, percent, rate } from "../data/quantity";
+import type { Iterations, Report, StepSource } from "../data/report";
+import { type Fact, known } from "../parts/facts";
+import { cut } from "../parts/name";
+
+export function keyFigures(report: Report): Fact[] {
+  return known([
+    { what: "Wall time", value: duration(report.run.wall_ns) },
+    ...steps(report),
+    ...frames(report),
+    ...blocks(report),
+    ...memory(report),
+    ...machine(report),
+    ...caches(report),
+  ]);
+}
+
+function steps({ activity: { diffusion }, iterations }: Report): (Fact | false)[] {
+  const steps = diffusion?.steps;
+  const turns = loopOf(iterations, steps?.source);
+  const name = turns && cut(turns.name, 28);
+  const perSecond: Fact | false = !!turns && {
+    what: "Speed",
+    value: rate(turns.per_second, "it"),
+    note: `turns of ${name} in a second of them`,
+  };
+  if (steps) {
+    const { steady, warm_up } = steps;
+    return [
+      !!steady && {
+        what: "Step p50 / p95",
+        value: `${duration(steady.p50_ns)} / ${duration(steady.p95_ns)}`,
+        note: `${count(steady.count)} steady steps`,
+      },
+      { what: "First step", value: duration(warm_up.mean_ns), note: "often loads and compiles" },
+      perSecond,
+    ];
+  }
+  const percentiles = turns?.calls.percentiles;
+  return [
+    !!percentiles && {
+      what: "Turn p50 / p95",
+      value: `${duration(percentiles.p50_ns)} / ${duration(percentiles.p95_ns)}`,
+      note: `${count(turns.calls.count)} turns of ${name}`,
+    },
+    perSecond,
+  ];
+}
+
+/** The loop that steps are, else the one with most turns. */
+function loopOf(loops: readonly Iterations[], source: StepSource | undefined): Iterations | undefined {
+  if (source !== undefined) {
+    const name = typeof source === "object" && "iterations" in source ? source.iterations : undefined;
+    return loops.find((turns) => turns.name === name);
+  }
+  return [...loops].sort((a, b) => b.calls.count - a.calls.count)[0];
+}
+
+function frames({ activity: { diffusion, streaming } }: Report): (Fact | false)[] {
+  const rates = (diffusion?.rates ?? []).map(({ per_second, meaning }, at) => ({
+    what: at === 0 ? "Frames" : `Frames (${at + 1})`,
+    value: `${number(Number(per_second.toFixed(2)))} FPS`,
+    note: cut(meaning, 200),
+  }));
+  if (rates.length === 0 && streaming) {
+    rates.push({
+      what: "Frames delivered",
+      value: streaming.frames_per_second === null ? "-" : `${number(Number(streaming.frames_per_second.toFixed(2)))} FPS`,
+      note: "from the first delivery to the last",
+    });
+  }
+  const delivery = diffusion?.delivery;
+  return [
+    ...rates,
+    !!delivery && { what: "Real-time factor", value: number(delivery.real_time_factor), note: "above 1 is faster than playback" },
+    !!delivery && {
+      what: "Deadlines missed",
+      value: `${count(delivery.deadlines_missed)} of ${count(delivery.deadlines_missed + delivery.deadlines_met)}`,
+      note: `a viewer at ${number(delivery.playback_per_second)} FPS stood still for ${duration(delivery.stalled_ns)}`,
+    },
+  ];
+}
+
+function blocks({ activity: { diffusion } }: Report): (Fact | false)[] {
+  const blocks = diffusion?.blocks;
+  return [
+    !!blocks && { what: "Time to first block", value: duration(blocks.time_to_first_ns) },
+    !!blocks && { what: "Blocks", value: rate(blocks.per_second, "block") },
+  ];
+}
+
+function memory({ memory, activity: { telemetry } }: Report): (Fact | false)[] {
+  const gpu = telemetry.gpus?.together;
+  const resident = telemetry.memory?.process_resident;
+  const sources = (memory?.sources ?? []).map(({ source, peak, counted_peak_bytes }) => ({
+    what: `Peak memory, ${source}`,
+    value: bytes(counted_peak_bytes ?? peak.allocated_bytes),
+    note: counted_peak_bytes === null ? "highest reading" : "as the source counts it",
+  }));
+  return [
+    ...sources,
+    !!gpu?.memory_used && {
+      what: "Peak memory, GPU",
+      value: bytes(gpu.memory_used.max),
+      note: gpu.peak_memory_ratio === null ? "sampled, by anybody" : `${percent(gpu.peak_memory_ratio)} of what it has; sampled`,
+    },
+    !!resident && !sources.some(({ what }) => what.endsWith("process")) && {
+      what: "Peak memory, process",
+      value: bytes(resident.max),
+      note: "resident; sampled",
+    },
+  ];
+}
+
+function machine({ activity: { telemetry } }: Report): (Fact | false)[] {
+  const gpu = telemetry.gpus?.together;
+  const energy = gpu?.energy;
+  return [
+    !!gpu?.utilization && { what: "GPU busy", value: percent(gpu.utilization.mean), note: "mean; a kernel ran, as the driver counts" },
+    !!energy && {
+      what: "GPU energy",
+      value: energy.joules < 1000 ? `${number(Math.round(energy.joules))} J` : `${(energy.joules / 1000).toFixed(2)} kJ`,
+      note: energy.source === "counter" ? "the GPU counts it" : "power over time",
+    },
+    !!telemetry.cpu?.busy_ratio && { what: "Processor busy", value: percent(telemetry.cpu.busy_ratio.mean), note: "mean over all cores" },
+  ];
+}
+
+function caches({ activity: { caches, diffusion } }: Report): (Fact | false)[] {
+  const caching = diffusion?.caching;
+  return [
+    !!caches && { what: "Cache hits", value: percent(caches.all.hit_ratio), note: `${count(caches.all.hits)} of ${count(caches.all.lookups)} lookups` },
+    !!caching && { what: "Saved by caches", value: duration(caching.saved_ns), note: `${count(caching.n_cached)} steps were not computed` },
+  ];
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { drawn, launch, open } from "./page.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const current = (page) => page.locator('[role="tab"][aria-selected="true"]').textContent();
+const background = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+
+test("a tab shows its view, and back goes to the one before", async () => {
+  const { page, problems } = await open(browser, drawn("video"));
+  assert.equal(await current(page), "Overview");
+  await page.getByRole("tab", { name: "Phases" }).click();
+  assert.equal(await page.locator("h2").first().textContent(), "Preparation and work");
+  await page.getByRole("tab", { name: "Caches" }).click();
+  assert.match(page.url(), /view=caches/);
+  await page.goBack();
+  assert.equal(await current(page), "Phases");
+  await page.goBack();
+  assert.equal(await current(page), "Overview");
+  await page.goForward();
+  assert.equal(await current(page), "Phases");
+  assert.deepEqual(problems, []);
+});
+
+test("an address leads to a view, an unknown one to the first", async () => {
+  const { page } = await open(browser, drawn("video"), { hash: "#view=system" });
+  assert.equal(await current(page), "System");
+  await page.evaluate(() => {
+    location.hash = "#view=nowhere";
+  });
+  await page.waitForFunction(() => document.querySelector('[aria-selected="true"]').textContent === "Overview");
+});
+
+test("keys choose views, the theme and the search", async () => {
+  const { page } = await open(browser, drawn("video"));
+  await page.keyboard.press("2");
+  assert.equal(await current(page), "Phases");
+  await page.keyboard.press("?");
+  assert.equal(await current(page), "Help");
+  const before = await background(page);
+  await page.keyboard.press("t");
+  assert.notEqual(await background(page), before);
+  await page.getByRole("tab", { name: "Caches" }).click();
+  await page.keyboard.press("/");
+  const search = page.getByRole("searchbox");
+  assert.ok(await search.evaluate((field) => field === document.activeElement));
+  // What is typed is text, not keys of the page.
+  await page.keyboard.type("1t?");
+  assert.equal(await current(page), "Caches");
+  assert.equal(await search.inputValue(), "1t?");
+  await page.keyboard.press("Escape");
+  assert.ok(await search.evaluate((field) => field !== document.activeElement));
+});
+
+test("arrows go from tab to tab and around, and take the focus along", async () => {
+  const { page } = await open(browser, drawn("video"));
+  const tabs = await page.getByRole("tab").allTextContents();
+  await page.getByRole("tab", { name: "Overview" }).focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await current(page), tabs[1]);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), tabs[1]);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await current(page), tabs.at(-1));
+  assert.equal(await page.locator('[role="tab"][tabindex="0"]').count(), 1);
+});
+
+test("the first key of a keyboard leads past the tabs", async () => {
+  const { page } = await open(browser, drawn("video"));
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), "Skip to the view");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "view");
+});
+
+test("the theme is the system's until one is chosen, and is kept", async () => {
+  const { page } = await open(browser, drawn("video"), { colorScheme: "dark" });
+  const dark = await background(page);
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await background(page);
+  assert.notEqual(light, dark);
+  await page.getByRole("button", { name: "Theme" }).click();
+  assert.equal(await background(page), dark);
+  // What was chosen stays when the system changes.
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.emulateMedia({ colorScheme: "light" });
+  assert.equal(await background(page), dark);
+  await page.reload();
+  assert.equal(await background(page), dark);
+  assert.doesNotMatch(page.url(), /theme/);
+});
+
+test("a browser that stores nothing changes the theme all the same", async () => {
+  const { page, problems } = await open(browser, drawn("video"), {
+    before: () => Object.defineProperty(window, "localStorage", { get: () => { throw new Error("refused"); } }),
+  });
+  const before = await background(page);
+  await page.keyboard.press("t");
+  assert.notEqual(await background(page), before);
+  assert.deepEqual(problems, []);
+});
+
+test("paper has every view after the other, in light, and nothing to press", async () => {
+  const { page, problems } = await open(browser, drawn("video"), { colorScheme: "dark" });
+  const tabs = await page.getByRole("tab").allTextContents();
+  await page.emulateMedia({ media: "print" });
+  await page.waitForSelector(".print-title");
+  assert.deepEqual(await page.locator(".print-title").allTextContents(), tabs);
+  assert.equal(await background(page), "rgb(255, 255, 255)");
+  assert.equal(await page.locator("button:visible").count(), await page.locator("th button:visible").count());
+  await page.emulateMedia({ media: "screen" });
+  await page.waitForSelector('[role="tab"]');
+  assert.deepEqual(problems, []);
+});
+
+test("a narrow window needs no scrolling to the side", async () => {
+  const { page } = await open(browser, drawn("video"), { viewport: { width: 900, height: 700 } });
+  for (const tab of await page.getByRole("tab").all()) {
+    await tab.click();
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(over <= 0, `${await tab.textContent()}: ${over}`);
+  }
+});
+
+test("the heading says which run it is and how it ended", async () => {
+  const { page } = await open(browser, drawn("killed"));
+  const heading = await page.locator("header").textContent();
+  assert.match(heading, /studio-99-\d+/);
+  assert.match(heading, /killed by SIGKILL \(9\)/);
+  assert.match(heading, /2026-11-18 11:06:40 UTC/);
+  assert.match(heading, /300 ms/);
+});
