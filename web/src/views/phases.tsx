@@ -1,6 +1,8 @@
 // Phases: when what went on, with preparation apart, and the figures of every call path.
 
 import { count, duration, moment, percent } from "../data/quantity";
+import { leftOut } from "../data/cuts";
+import type { Model } from "../data/page";
 import type { Phase, Purpose, Report, SectionRow } from "../data/report";
 import { placesOf } from "../data/places";
 import { TimeAxis } from "../parts/axis";
@@ -13,11 +15,11 @@ export const phases: View = {
   id: "phases",
   title: "Phases",
   isShown: ({ report }) => report.sections.tree.length > 0,
-  Body: ({ model: { report } }) => (
+  Body: ({ model }) => (
     <>
-      <Purposes report={report} />
-      <Waterfall report={report} />
-      <CallPaths report={report} />
+      <Purposes report={model.report} />
+      <Waterfall report={model.report} />
+      <CallPaths model={model} />
     </>
   ),
 };
@@ -158,7 +160,8 @@ function WaterfallRow({ row, phase, wall }: Placed & { wall: number }) {
 }
 
 /** The table: every call path. */
-function CallPaths({ report }: { report: Report }) {
+function CallPaths({ model }: { model: Model }) {
+  const { report } = model;
   const places = placesOf(report);
   const rows = placed(report);
   const isSorted = /(^#|&)sort\.phases=/.test(location.hash);
@@ -216,6 +219,7 @@ function CallPaths({ report }: { report: Report }) {
       caption="Every call path"
       columns={hasErrors ? columns : columns.map((column) => (column.id === "errors" ? { ...column, isExportOnly: true } : column))}
       rows={rows}
+      leftOut={leftOut(model, "sections.tree")}
     />
   );
 }
