@@ -5,9 +5,10 @@ import { leftOut } from "../data/cuts";
 import type { Model } from "../data/page";
 import type { Phase, Purpose, Report, SectionRow } from "../data/report";
 import { placesOf } from "../data/places";
+import { useAddress } from "../data/state";
 import { TimeAxis } from "../parts/axis";
 import { TimeLink } from "../parts/link";
-import { Name } from "../parts/name";
+import { Name, Path } from "../parts/name";
 import { type Column, Table } from "../parts/table";
 import type { View } from "./view";
 
@@ -164,20 +165,23 @@ function CallPaths({ model }: { model: Model }) {
   const { report } = model;
   const places = placesOf(report);
   const rows = placed(report);
-  const isSorted = /(^#|&)sort\.phases=/.test(location.hash);
+  const address = useAddress();
+  // Where a row no longer stands under its parent, it says what that is.
+  const isTree = !address["sort.phases"] && !address["find.phases"];
+  const name = (row: SectionRow) => (isTree ? <Name text={row.name} /> : <Path names={places.path(row.node)} limit={36} />);
   const columns: Column<Placed>[] = [
     {
       id: "section",
       title: "Section",
       value: ({ row }) => places.path(row.node).join(" / "),
       show: ({ row, phase }) => (
-        <span class="indented" style={isSorted ? {} : { paddingLeft: `${Math.min(row.depth, 12) * 14}px` }}>
+        <span class="indented" style={isTree ? { paddingLeft: `${Math.min(row.depth, 12) * 14}px` } : {}}>
           {phase.span ? (
             <TimeLink from={phase.span.start_ns} to={phase.span.end_ns}>
-              <Name text={row.name} />
+              {name(row)}
             </TimeLink>
           ) : (
-            <Name text={row.name} />
+            name(row)
           )}
           {row.is_detached && <span class="muted" title="ran beside its parent"> ~</span>}
           {row.open && <span class="warn-text" title={`${count(row.open.count)} had not ended`}> *</span>}
