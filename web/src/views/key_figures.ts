@@ -74,7 +74,7 @@ function frames({ activity: { diffusion, streaming } }: Report): (Fact | false)[
   const delivery = diffusion?.delivery;
   return [
     ...rates,
-    !!delivery && { what: "Real-time factor", value: number(delivery.real_time_factor), note: "above 1 is faster than playback" },
+    !!delivery && { what: "Real-time factor", value: delivery.real_time_factor === null ? "-" : delivery.real_time_factor.toFixed(2), note: "above 1 is faster than playback" },
     !!delivery && {
       what: "Deadlines missed",
       value: `${count(delivery.deadlines_missed)} of ${count(delivery.deadlines_missed + delivery.deadlines_met)}`,
