@@ -34,7 +34,7 @@ function steps({ activity: { diffusion }, iterations }: Report): (Fact | false)[
         value: `${duration(steady.p50_ns)} / ${duration(steady.p95_ns)}`,
         note: `${count(steady.count)} steady steps`,
       },
-      { what: "First step", value: duration(warm_up.mean_ns), note: "often loads and compiles" },
+      !!warm_up && { what: "First step", value: duration(warm_up.mean_ns), note: "often loads and compiles" },
       perSecond,
     ];
   }
