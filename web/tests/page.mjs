@@ -34,7 +34,7 @@ export function modelOf(path) {
 /** The file of a page whose model was changed: what a view does with answers that the drawn runs do not have. */
 export function edited(path, name, change) {
   const model = modelOf(path);
-  change(model.report);
+  change(model.report, model);
   const packed = gzipSync(JSON.stringify(model)).toString("base64");
   const to = join(folder, `${name}.html`);
   writeFileSync(to, readFileSync(path, "utf8").replace(MODEL, (_, tag) => tag + packed));

@@ -12,6 +12,12 @@ after(() => browser.close());
 const current = (page) => page.locator('[role="tab"][aria-selected="true"]').textContent();
 const background = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
 
+/** Changes what the system wants; a page is told of it before it is drawn the next time. */
+async function system(page, colorScheme) {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+}
+
 test("a tab shows its view, and back goes to the one before", async () => {
   const { page, problems } = await open(browser, drawn("video"));
   assert.equal(await current(page), "Overview");
@@ -82,16 +88,14 @@ test("the first key of a keyboard leads past the tabs", async () => {
 test("the theme is the system's until one is chosen, and is kept", async () => {
   const { page } = await open(browser, drawn("video"), { colorScheme: "dark" });
   const dark = await background(page);
-  await page.emulateMedia({ colorScheme: "light" });
-  // The page hears of it with its next frame.
-  await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
+  await system(page, "light");
   const light = await background(page);
   assert.notEqual(light, dark);
   await page.getByRole("button", { name: "Theme" }).click();
   assert.equal(await background(page), dark);
   // What was chosen stays when the system changes.
-  await page.emulateMedia({ colorScheme: "dark" });
-  await page.emulateMedia({ colorScheme: "light" });
+  await system(page, "dark");
+  await system(page, "light");
   assert.equal(await background(page), dark);
   await page.reload();
   assert.equal(await background(page), dark);

@@ -49,6 +49,20 @@ test("a run of nothing has no view that is empty", async () => {
   assert.match(await page.locator(".verdict").textContent(), /recorded no section/);
 });
 
+test("a page that has not all of its run says so, where it is asked and at the table", async () => {
+  const path = edited(drawn("video"), "cut", (report, model) => {
+    report.activity.cache_timeline.length = 20;
+    model.left_out = [{ list: "activity.cache_timeline", kept: 20, left_out: 8 }];
+    model.timeline.summarised = { n_slices: 2_000_000, n_summaries: 900, shorter_than_ns: 1500 };
+  });
+  const { page } = await open(browser, path);
+  const quality = (await page.locator(".quality").textContent()).replaceAll("\u2009", " ");
+  assert.match(quality, /not whole in this page: activity\.cache_timeline \(20 of 28\)/);
+  assert.match(quality, /puts 2 000 000 sections shorter than 1\.50 µs together/);
+  await page.getByRole("tab", { name: "Caches" }).click();
+  assert.match(await page.locator(".tools").textContent(), /8 more are not in this page/);
+});
+
 test("phases tell loading from work", async () => {
   const { page } = await open(browser, drawn("video"), { hash: "#view=phases" });
   // load_models is open from 20 ms to 1400 ms.
@@ -68,7 +82,7 @@ test("a table is sorted by its headings, and given back in its order by the thir
   assert.match(page.url(), /sort\.phases=mean_ns%3Adown/);
   await heading.getByRole("button").click();
   assert.equal(await heading.getAttribute("aria-sort"), "ascending");
-  assert.equal((await column(page, "phases", 1))[0], "scheduler_step");
+  assert.equal((await column(page, "phases", 1))[0], "block › denoising_step › scheduler_step");
   await heading.getByRole("button").click();
   assert.deepEqual(await column(page, "phases", 1), given);
   assert.doesNotMatch(page.url(), /sort/);

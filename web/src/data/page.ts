@@ -1,5 +1,6 @@
 // What a page carries: the model as gzip'd JSON, and columns of slices as gzip'd bytes, both in base64.
 
+import { embedded } from "./embedded";
 import type { Comparison } from "./comparison";
 import type { Report } from "./report";
 import type { TimelineModel } from "./slices";
@@ -24,19 +25,4 @@ export type ComparisonModel = { kind: "comparison"; comparison: Comparison; mean
 export async function readModel(): Promise<Model | ComparisonModel> {
   const bytes = await embedded("marey-model");
   return JSON.parse(new TextDecoder().decode(bytes)) as Model | ComparisonModel;
-}
-
-/** Reads an embedded block; empty when the page carries none. */
-export async function embedded(id: string): Promise<Uint8Array> {
-  const text = document.getElementById(id)?.textContent?.trim() ?? "";
-  if (text === "") {
-    return new Uint8Array();
-  }
-  const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const native = (Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
-  return native ? native(text) : Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 }

@@ -1,7 +1,7 @@
 // The timeline that a page carries, decoded once.
 
 import { Columns } from "./columns";
-import { embedded } from "./page";
+import { embedded } from "./embedded";
 import type { Model } from "./page";
 import { Slices } from "./slices";
 import { readTracks } from "./tracks";

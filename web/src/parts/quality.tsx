@@ -3,6 +3,8 @@
 import type { ComponentChildren } from "preact";
 
 import { count, counted, duration, moment, percent } from "../data/quantity";
+import { shortLists, summarised } from "../data/cuts";
+import type { Model } from "../data/page";
 import type { Report } from "../data/report";
 import { placesOf } from "../data/places";
 import { statusText } from "../data/status";
@@ -11,7 +13,8 @@ import { Name, Path, cut, visible } from "./name";
 
 type Line = { tone: "bad" | "warn" | "good"; text: ComponentChildren };
 
-export function Quality({ report }: { report: Report }) {
+export function Quality({ model }: { model: Model }) {
+  const { report } = model;
   const lines = [...ended(report), ...missing(report), ...open(report)];
   const isSound = lines.length === 0;
   return (
@@ -28,7 +31,29 @@ export function Quality({ report }: { report: Report }) {
           <ViewLink view="system">{counted(report.quality.unavailable.length, "thing", "things")} could not be read</ViewLink>
         )}
       </p>
+      <Cuts model={model} />
     </section>
+  );
+}
+
+/** What the page, not the capture, does without. */
+function Cuts({ model }: { model: Model }) {
+  const lists = shortLists(model);
+  const together = summarised(model);
+  return (
+    <>
+      {lists.length > 0 && (
+        <p class="muted">
+          Lists that are not whole in this page:{" "}
+          {lists.map(({ list, kept, left_out }) => `${visible(list)} (${count(kept)} of ${count(kept + left_out)})`).join(", ")}. Figures count all.
+        </p>
+      )}
+      {together && (
+        <p class="muted">
+          The timeline puts {count(together.n_slices)} sections shorter than {duration(together.shorter_than_ns)} together.
+        </p>
+      )}
+    </>
   );
 }
 

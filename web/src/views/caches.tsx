@@ -1,6 +1,7 @@
 // Caches: when each hit and missed, how close it was, what it held, and what that saved.
 
 import { bytes, count, duration, moment, number, percent } from "../data/quantity";
+import { leftOut } from "../data/cuts";
 import type { CacheMoment, CacheUse, Report } from "../data/report";
 import { TimeAxis } from "../parts/axis";
 import { Cards, FactList, known } from "../parts/facts";
@@ -14,7 +15,8 @@ export const caches: View = {
   id: "caches",
   title: "Caches",
   isShown: ({ report }) => report.activity.caches !== null,
-  Body: ({ model: { report } }) => {
+  Body: ({ model }) => {
+    const { report } = model;
     const each = report.activity.caches?.each ?? [];
     return (
       <>
@@ -22,7 +24,13 @@ export const caches: View = {
         {each.map((cache) => (
           <Cache key={cache.name} cache={cache} report={report} />
         ))}
-        <Table id="cache_events" caption="Each cache event" columns={columns(report)} rows={report.activity.cache_timeline} />
+        <Table
+          id="cache_events"
+          caption="Each cache event"
+          columns={columns(report)}
+          rows={report.activity.cache_timeline}
+          leftOut={leftOut(model, "activity.cache_timeline")}
+        />
       </>
     );
   },

@@ -14,4 +14,17 @@ import { timeline } from "./timeline";
 import { verdict } from "./verdict";
 import type { View } from "./view";
 
-export const VIEWS: readonly View[] = [verdict, phases, timeline, diffusion, caches, memory, flame, machine, findings, sessions, system, help];
+export const VIEWS: readonly View[] = [
+  verdict,
+  phases,
+  timeline,
+  diffusion,
+  caches,
+  memory,
+  flame,
+  machine,
+  findings,
+  sessions,
+  system,
+  help,
+];

@@ -58,23 +58,28 @@ function loopOf(loops: readonly Iterations[], source: StepSource | undefined): I
   return [...loops].sort((a, b) => b.calls.count - a.calls.count)[0];
 }
 
+function framesPerSecond(rate: number): string {
+  return `${rate.toFixed(2)} FPS`;
+}
+
+/** One rate of each kind, the one that leaves least out; the diffusion view has them all. */
 function frames({ activity: { diffusion, streaming } }: Report): (Fact | false)[] {
-  const rates = (diffusion?.rates ?? []).map(({ per_second, meaning }, at) => ({
-    what: at === 0 ? "Frames" : `Frames (${at + 1})`,
-    value: `${number(Number(per_second.toFixed(2)))} FPS`,
-    note: cut(meaning, 200),
-  }));
+  const all = diffusion?.rates ?? [];
+  const last = (wanted: string) => all.findLast(({ kind }) => kind === wanted);
+  const rates = [last("latent"), last("pixel")].flatMap((rate) =>
+    rate ? [{ what: rate.kind === "latent" ? "Latent frames" : "Pixel frames", value: framesPerSecond(rate.per_second), note: cut(rate.meaning, 200) }] : [],
+  );
   if (rates.length === 0 && streaming) {
     rates.push({
       what: "Frames delivered",
-      value: streaming.frames_per_second === null ? "-" : `${number(Number(streaming.frames_per_second.toFixed(2)))} FPS`,
+      value: streaming.frames_per_second === null ? "-" : framesPerSecond(streaming.frames_per_second),
       note: "from the first delivery to the last",
     });
   }
   const delivery = diffusion?.delivery;
   return [
     ...rates,
-    !!delivery && { what: "Real-time factor", value: number(delivery.real_time_factor), note: "above 1 is faster than playback" },
+    !!delivery && { what: "Real-time factor", value: delivery.real_time_factor === null ? "-" : delivery.real_time_factor.toFixed(2), note: "above 1 is faster than playback" },
     !!delivery && {
       what: "Deadlines missed",
       value: `${count(delivery.deadlines_missed)} of ${count(delivery.deadlines_missed + delivery.deadlines_met)}`,

@@ -1,11 +1,14 @@
 // Phases: when what went on, with preparation apart, and the figures of every call path.
 
 import { count, duration, moment, percent } from "../data/quantity";
+import { leftOut } from "../data/cuts";
+import type { Model } from "../data/page";
 import type { Phase, Purpose, Report, SectionRow } from "../data/report";
 import { placesOf } from "../data/places";
+import { useAddress } from "../data/state";
 import { TimeAxis } from "../parts/axis";
 import { TimeLink } from "../parts/link";
-import { Name } from "../parts/name";
+import { Name, Path } from "../parts/name";
 import { type Column, Table } from "../parts/table";
 import type { View } from "./view";
 
@@ -13,11 +16,11 @@ export const phases: View = {
   id: "phases",
   title: "Phases",
   isShown: ({ report }) => report.sections.tree.length > 0,
-  Body: ({ model: { report } }) => (
+  Body: ({ model }) => (
     <>
-      <Purposes report={report} />
-      <Waterfall report={report} />
-      <CallPaths report={report} />
+      <Purposes report={model.report} />
+      <Waterfall report={model.report} />
+      <CallPaths model={model} />
     </>
   ),
 };
@@ -158,23 +161,27 @@ function WaterfallRow({ row, phase, wall }: Placed & { wall: number }) {
 }
 
 /** The table: every call path. */
-function CallPaths({ report }: { report: Report }) {
+function CallPaths({ model }: { model: Model }) {
+  const { report } = model;
   const places = placesOf(report);
   const rows = placed(report);
-  const isSorted = /(^#|&)sort\.phases=/.test(location.hash);
+  const address = useAddress();
+  // Where a row no longer stands under its parent, it says what that is.
+  const isTree = !address["sort.phases"] && !address["find.phases"];
+  const name = (row: SectionRow) => (isTree ? <Name text={row.name} /> : <Path names={places.path(row.node)} limit={36} />);
   const columns: Column<Placed>[] = [
     {
       id: "section",
       title: "Section",
       value: ({ row }) => places.path(row.node).join(" / "),
       show: ({ row, phase }) => (
-        <span class="indented" style={isSorted ? {} : { paddingLeft: `${Math.min(row.depth, 12) * 14}px` }}>
+        <span class="indented" style={isTree ? { paddingLeft: `${Math.min(row.depth, 12) * 14}px` } : {}}>
           {phase.span ? (
             <TimeLink from={phase.span.start_ns} to={phase.span.end_ns}>
-              <Name text={row.name} />
+              {name(row)}
             </TimeLink>
           ) : (
-            <Name text={row.name} />
+            name(row)
           )}
           {row.is_detached && <span class="muted" title="ran beside its parent"> ~</span>}
           {row.open && <span class="warn-text" title={`${count(row.open.count)} had not ended`}> *</span>}
@@ -216,6 +223,7 @@ function CallPaths({ report }: { report: Report }) {
       caption="Every call path"
       columns={hasErrors ? columns : columns.map((column) => (column.id === "errors" ? { ...column, isExportOnly: true } : column))}
       rows={rows}
+      leftOut={leftOut(model, "sections.tree")}
     />
   );
 }

@@ -1,6 +1,7 @@
 // Sessions: what a user calls one generation, each with what came of it.
 
 import { duration, moment, percent } from "../data/quantity";
+import { leftOut } from "../data/cuts";
 import type { Report, SessionFacts } from "../data/report";
 import { TimeLink } from "../parts/link";
 import { Name, cut, visible } from "../parts/name";
@@ -13,7 +14,9 @@ export const sessions: View = {
   id: "sessions",
   title: "Sessions",
   isShown: ({ report }) => report.sessions.length > 0,
-  Body: ({ model: { report } }) => <Table id="sessions" caption="Sessions" columns={columns(report)} rows={report.sessions} />,
+  Body: ({ model, model: { report } }) => (
+    <Table id="sessions" caption="Sessions" columns={columns(report)} rows={report.sessions} leftOut={leftOut(model, "sessions")} />
+  ),
 };
 
 function columns(report: Report): Column<SessionFacts>[] {

@@ -1,6 +1,8 @@
 // System: on what the run ran and how it was called, what else it said, and what could not be read.
 
 import { bytes, duration, number, percent } from "../data/quantity";
+import { leftOut } from "../data/cuts";
+import type { Model } from "../data/page";
 import type { Report, SamplerUse } from "../data/report";
 import { placesOf } from "../data/places";
 import { type Fact, FactList, known } from "../parts/facts";
@@ -13,7 +15,7 @@ export const system: View = {
   id: "system",
   title: "System",
   isShown: () => true,
-  Body: ({ model: { report } }) => (
+  Body: ({ model, model: { report } }) => (
     <>
       <Command report={report} />
       <div class="columns">
@@ -25,8 +27,8 @@ export const system: View = {
         ))}
       </div>
       <Samplers report={report} />
-      <Attributes report={report} />
-      <Events report={report} />
+      <Attributes model={model} />
+      <Events model={model} />
       <Unavailable report={report} />
       <p class="muted">Durations: {visible(report.quality.how_measured)}.</p>
       <Synchronised report={report} />
@@ -115,7 +117,7 @@ function Samplers({ report: { activity } }: { report: Report }) {
   );
 }
 
-function Attributes({ report }: { report: Report }) {
+function Attributes({ model, model: { report } }: { model: Model }) {
   const places = placesOf(report);
   const rows = report.attributes.by_section;
   return rows.length === 0 ? null : (
@@ -123,6 +125,7 @@ function Attributes({ report }: { report: Report }) {
       id="attributes"
       caption="What was said about sections"
       rows={rows}
+      leftOut={leftOut(model, "attributes.by_section")}
       columns={[
         { id: "section", title: "Section", value: ({ node }) => places.path(node).join(" / "), show: ({ node }) => <Path names={places.path(node)} /> },
         { id: "attribute", title: "Attribute", value: ({ name }) => name, show: ({ name }) => <Name text={name} /> },
@@ -137,12 +140,14 @@ function Attributes({ report }: { report: Report }) {
   );
 }
 
-function Events({ report: { activity } }: { report: Report }) {
+function Events({ model }: { model: Model }) {
+  const { activity } = model.report;
   return activity.events.length === 0 ? null : (
     <Table
       id="events"
       caption="Events"
       rows={activity.events}
+      leftOut={leftOut(model, "activity.events")}
       columns={[
         { id: "event", title: "Event", value: ({ name }) => name, show: ({ name }) => <Name text={name} /> },
         { id: "at_ns", title: "At", isNumber: true, value: ({ at_ns }) => at_ns, show: ({ at_ns }) => `${(at_ns / 1e9).toFixed(3)} s` },

@@ -15,17 +15,20 @@ export const verdict: View = {
   id: "overview",
   title: "Overview",
   isShown: () => true,
-  Body: ({ model: { report } }) => (
-    <>
-      <Verdict report={report} />
-      <Quality report={report} />
-      <Cards facts={keyFigures(report)} />
-      <div class="columns">
-        <TopStages report={report} />
-        <TopFindings report={report} />
-      </div>
-    </>
-  ),
+  Body: ({ model }) => {
+    const { report } = model;
+    return (
+      <>
+        <Verdict report={report} />
+        <Quality model={model} />
+        <Cards facts={keyFigures(report)} />
+        <div class="columns">
+          <TopStages report={report} />
+          <TopFindings report={report} />
+        </div>
+      </>
+    );
+  },
 };
 
 function Verdict({ report }: { report: Report }) {

@@ -120,7 +120,7 @@ impl Judge<'_> {
             Basis::Repeats => {
                 let found = repeated(&a.figures, &b.figures);
                 change.p_value = found.map(|f| f.p_value);
-                change.interval = found.map(|f| f.interval);
+                change.interval = found.and_then(|f| f.interval);
             }
             Basis::Calls => {
                 let is_total = Rule::of(pair.kind) == Rule::Total;

@@ -14,8 +14,8 @@ const LEAST_DEVIATION: f64 = 0.002;
 pub(super) struct Repeated {
     /// Chance of means as far apart when nothing changed.
     pub(super) p_value: f64,
-    /// Where the ratio lies with 95 % confidence.
-    pub(super) interval: (f64, f64),
+    /// Where the ratio lies with 95 % confidence; `None` where repeats stray so much that it lies anywhere.
+    pub(super) interval: Option<(f64, f64)>,
 }
 
 /// The candidate's repeats over the baseline's; `None` unless both have two, all above 0.
@@ -29,7 +29,8 @@ pub(super) fn repeated(baseline: &[f64], candidate: &[f64]) -> Option<Repeated> 
     let half = student_distance(0.05, degrees) * error;
     Some(Repeated {
         p_value: student_two_sided(difference / error, degrees),
-        interval: ((difference - half).exp(), (difference + half).exp()),
+        interval: Some(((difference - half).exp(), (difference + half).exp()))
+            .filter(|(low, high)| *low > 0.0 && high.is_finite()),
     })
 }
 
@@ -75,7 +76,7 @@ mod tests {
         let found = repeated(&baseline, &candidate).unwrap();
         // Between the chances of 2 degrees (1 − t/√(2 + t²) = 0.1457) and of 3 (0.1027 by tables), near the latter.
         assert!((0.1027..0.11).contains(&found.p_value), "{}", found.p_value);
-        let (low, high) = found.interval;
+        let (low, high) = found.interval.unwrap();
         assert!((low.ln() + high.ln() - 6.0).abs() < 1e-9);
         let half = (high.ln() - low.ln()) / 2.0 / (5.0_f64 / 3.0).sqrt();
         assert!((3.18..3.26).contains(&half), "{half}");
@@ -85,6 +86,8 @@ mod tests {
     fn equal_repeats_are_not_infinitely_sure() {
         let found = repeated(&[100.0, 100.0], &[100.1, 100.1]).unwrap();
         assert!(found.p_value > 0.5, "{}", found.p_value);
+        let anywhere = repeated(&[1.0, 1e250], &[1.0, 1e300]).unwrap();
+        assert_eq!(anywhere.interval, None);
         assert_eq!(repeated(&[100.0], &[100.0, 101.0]), None);
         assert_eq!(repeated(&[100.0, 0.0], &[100.0, 101.0]), None);
     }
