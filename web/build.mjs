@@ -1,17 +1,21 @@
-// Bundles src/ into the one page that marey-report carries. The same source gives the same bytes.
+// Bundles src/ into the one page that marey-report carries.
 //
 //   node build.mjs            writes the asset
 //   node build.mjs --check    fails when the committed asset is not what the source gives, or is too large
+//
+// The program is compressed, because every report carries it; src/loader.ts unpacks it. The policy of the page allows it by the hash of
+// what is unpacked. Compression differs between versions of node, so --check compares what comes out of it.
 
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const ASSET = new URL("../crates/marey-report/assets/page.html", import.meta.url);
 const MAX_BYTES = 150_000;
 
 const bundled = await build({
-  entryPoints: { early: "src/early.ts", page: "src/main.tsx", style: "src/style.css" },
+  entryPoints: { early: "src/early.ts", loader: "src/loader.ts", program: "src/main.tsx", style: "src/style.css" },
   bundle: true,
   minify: true,
   write: false,
@@ -22,15 +26,16 @@ const bundled = await build({
   jsxImportSource: "preact",
   legalComments: "none",
 });
-const [early, script, style] = ["early.js", "page.js", "style.css"].map((ending) => {
+const [early, loader, program, style] = ["early.js", "loader.js", "program.js", "style.css"].map((ending) => {
   const file = bundled.outputFiles.find(({ path }) => path.endsWith(ending));
   return file.text.trim();
 });
-if (/<\/(script|style)|<!--/i.test(early + script + style)) {
+if (/<\/(script|style)|<!--/i.test(early + loader + style)) {
   throw new Error("the bundle holds text that would end its own element");
 }
 
-const licences = ["preact", "uplot"].map((name) => {
+const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+const licences = Object.keys(dependencies).map((name) => {
   const folder = new URL(`node_modules/${name}/`, import.meta.url);
   const { version } = JSON.parse(readFileSync(new URL("package.json", folder), "utf8"));
   const text = readFileSync(new URL("LICENSE", folder), "utf8").trim();
@@ -39,15 +44,15 @@ const licences = ["preact", "uplot"].map((name) => {
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const policy = [
   "default-src 'none'",
-  `script-src ${hash(early)} ${hash(script)}`,
+  `script-src ${[early, loader, program].map(hash).join(" ")}`,
   `style-src ${hash(style)}`,
   "img-src data: blob:",
   "base-uri 'none'",
   "form-action 'none'",
 ].join("; ");
 
-// The two lines of braces are what marey-report fills in; see html/page.rs.
-const page = `<!doctype html>
+// What stands in double braces marey-report fills in; see html/page.rs.
+const page = (packed) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -65,22 +70,28 @@ ${licences.join("\n\n")}
 </head>
 <body>
 <div id="page"><noscript>This report needs JavaScript. It loads nothing from anywhere.</noscript></div>
+<script type="application/octet-stream" id="marey-program">${packed}</script>
 <script type="application/octet-stream" id="marey-model">{{model}}</script>
 <script type="application/octet-stream" id="marey-columns">{{columns}}</script>
-<script>${script}</script>
+<script>${loader}</script>
 </body>
 </html>
 `;
 
-const bytes = Buffer.byteLength(page);
+const isCheck = process.argv.includes("--check");
+const committed = isCheck ? readFileSync(ASSET, "utf8") : "";
+const packed = isCheck
+  ? (/id="marey-program">([^<]*)</.exec(committed)?.[1] ?? "")
+  : gzipSync(program, { level: 9 }).toString("base64");
+const built = page(packed);
+if (isCheck && (built !== committed || gunzipSync(Buffer.from(packed, "base64")).toString() !== program)) {
+  throw new Error("the committed asset is not what its source gives: run `make web` and commit it");
+}
+const bytes = Buffer.byteLength(built);
 if (bytes > MAX_BYTES) {
   throw new Error(`the asset has ${bytes} bytes, more than ${MAX_BYTES}`);
 }
-if (process.argv.includes("--check")) {
-  if (readFileSync(ASSET, "utf8") !== page) {
-    throw new Error("the committed asset is not what its source gives: run `make web` and commit it");
-  }
-} else {
-  writeFileSync(ASSET, page);
+if (!isCheck) {
+  writeFileSync(ASSET, built);
 }
-console.log(`page.html: ${bytes} bytes`);
+console.log(`page.html: ${bytes} bytes, the program in it unpacked ${program.length}`);

@@ -53,6 +53,7 @@ DEFAULTS = {
     "profile_block_computation": True,
     "profile_model_parameters": True,
     "session_tags": {},
+    "thresholds": {},
 }
 
 # Of each key another value than its default.
@@ -61,6 +62,7 @@ OTHERS = {
         "report_format": "html",
         "output_dir": "elsewhere",
         "session_tags": {"model": "m", "seed": 7, "scale": 6.5, "tiled": True, "build": "7"},
+        "thresholds": {"frames_per_second": 5.0, "steps_per_generation": 40.0},
         "max_data_points": 2,
     }.get(key, (not value) if isinstance(value, bool) else 0.25)
     for key, value in DEFAULTS.items()
@@ -223,6 +225,11 @@ def test_copies_are_equal_whatever_the_environment_says_by_then(copied, monkeypa
             r"`session_tags.a` is a mapping, but must be text, a number, true or false",
         ),
         ({"session_tags": [("a", 1)]}, r"`session_tags` is a list, but must be a mapping of names to values"),
+        ({"thresholds": {"stage_ratio": True}}, r"`thresholds.stage_ratio` is true, but must be a number, 0 or more"),
+        (
+            {"thresholds": {"frame_per_second": 5}},
+            r"unknown key `thresholds.frame_per_second`; did you mean `frames_per_second`\?",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_with_key_and_reason(keywords: dict[str, object], message: str) -> None:

@@ -10,6 +10,7 @@ mod commands;
 mod console;
 mod exit;
 pub mod run_folder;
+pub mod thresholds;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

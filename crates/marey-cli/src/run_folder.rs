@@ -25,6 +25,8 @@ use std::path::{Path, PathBuf};
 use marey::{ReadError, Run};
 use marey_report::{Report, RunStatus, StatusKind};
 
+use crate::thresholds::{Limit, apply};
+
 pub use chosen::Chosen;
 pub(crate) use documents::beside;
 pub use documents::{replace, write_capture_documents, write_documents};
@@ -102,6 +104,8 @@ pub struct Reading {
     pub completes: bool,
     /// A process that was seen to die of a signal, and the signal.
     pub killed: Option<(u32, i32)>,
+    /// Limits of findings, above those that were recorded.
+    pub thresholds: Vec<Limit>,
 }
 
 /// Reads a job's folder and writes its documents there, and into the folder above if this is the newest job.
@@ -160,6 +164,9 @@ impl JobFolder {
             }
         }
         processes.sort_by(|a, b| (a.start_unix_ns, &a.file).cmp(&(b.start_unix_ns, &b.file)));
+        if let Some((_, run)) = &mut best {
+            apply(&how.thresholds, run);
+        }
         let is_main = |process: &Process| {
             best.as_ref()
                 .is_some_and(|(precedence, _)| precedence.file == process.file)

@@ -159,6 +159,11 @@ methods! {
     fn session_tags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         tags_dict(py, &self.0.session_tags)
     }
+
+    #[getter]
+    fn thresholds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        limits_dict(py, &self.0.thresholds)
+    }
 }
 
 impl ProfilingConfig {
@@ -248,6 +253,7 @@ fn setting_object<'py>(py: Python<'py>, setting: &Setting) -> PyResult<Bound<'py
         Setting::Format(format) => format.name().into_bound_py_any(py),
         Setting::Folder(path) => path.as_ref().map(folder_text).into_bound_py_any(py),
         Setting::Tags(tags) => tags_dict(py, tags).map(Bound::into_any),
+        Setting::Limits(limits) => limits_dict(py, limits).map(Bound::into_any),
     }
 }
 
@@ -260,6 +266,14 @@ fn tags_dict<'py>(py: Python<'py>, tags: &marey::Attributes) -> PyResult<Bound<'
             Value::Float(v) => dict.set_item(name, v)?,
             Value::Text(text) => dict.set_item(name, text)?,
         }
+    }
+    Ok(dict)
+}
+
+fn limits_dict<'py>(py: Python<'py>, limits: &[(String, f64)]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in limits {
+        dict.set_item(name, value)?;
     }
     Ok(dict)
 }

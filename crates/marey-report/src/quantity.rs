@@ -79,6 +79,33 @@ pub fn rate(per_second: f64) -> String {
     format!("{per_second:.2} it/s")
 }
 
+/// A number of parameters with two decimals: `850`, `12.50K`, `1.30B`.
+pub fn parameters(count: u64) -> String {
+    // Limits are where rounding reaches the next unit.
+    match float(count) {
+        n if n < 1e3 => count.to_string(),
+        n if n < 999_995.0 => format!("{:.2}K", n / 1e3),
+        n if n < 999_995_000.0 => format!("{:.2}M", n / 1e6),
+        n if n < 999_995_000_000.0 => format!("{:.2}B", n / 1e9),
+        n => format!("{:.2}T", n / 1e12),
+    }
+}
+
+/// Operations in a second with three digits: `41.3 TFLOP/s`.
+pub fn flops(per_second: f64) -> String {
+    let units = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")];
+    // Limits are where rounding reaches the next unit.
+    let unit = units
+        .into_iter()
+        .find(|(size, _)| per_second >= size * 0.9995);
+    match unit {
+        Some((size, letter)) if per_second < size * 999.5 => {
+            format!("{} {letter}FLOP/s", three_digits(per_second / size))
+        }
+        _ => format!("{} FLOP/s", number(per_second)),
+    }
+}
+
 /// A number of things: `1 section`, `2 sections`.
 pub fn counted(count: u64, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
@@ -198,6 +225,20 @@ mod tests {
         assert_eq!(number(12_345_678.0), "12345678");
         assert_eq!(number(1.5e-7), "1.5e-7");
         assert_eq!(number(f64::MAX), "1.79769e308");
+    }
+
+    #[test]
+    fn parameters_and_operations_take_the_unit_that_fits() {
+        assert_eq!(parameters(0), "0");
+        assert_eq!(parameters(999), "999");
+        assert_eq!(parameters(12_500), "12.50K");
+        assert_eq!(parameters(999_999), "1.00M");
+        assert_eq!(parameters(1_300_000_000), "1.30B");
+        assert_eq!(parameters(u64::MAX), "18446744.07T");
+        assert_eq!(flops(41.32e12), "41.3 TFLOP/s");
+        assert_eq!(flops(999.9e12), "1.00 PFLOP/s");
+        assert_eq!(flops(1500.0), "1500 FLOP/s");
+        assert_eq!(flops(2e18), "2e18 FLOP/s");
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod run;
 mod run_builder;
 mod sampler;
 mod series;
+mod thresholds;
 #[cfg(feature = "tracing")]
 mod tracing_layer;
 mod value;
@@ -75,6 +76,7 @@ pub use run::{
 pub use run_builder::{RunBuilder, Within};
 pub use sampler::{HostOptions, HostSource, SamplerOptions, Source};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
+pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 #[cfg(feature = "tracing")]
 pub use tracing_layer::TracingLayer;
 pub use value::{Attributes, Value};

@@ -6,7 +6,8 @@ import { help } from "./help";
 import { phases } from "./phases";
 import { sessions } from "./sessions";
 import { system } from "./system";
+import { timeline } from "./timeline";
 import { verdict } from "./verdict";
 import type { View } from "./view";
 
-export const VIEWS: readonly View[] = [verdict, phases, caches, findings, sessions, system, help];
+export const VIEWS: readonly View[] = [verdict, phases, timeline, caches, findings, sessions, system, help];

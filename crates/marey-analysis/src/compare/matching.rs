@@ -12,9 +12,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use marey::{NodeKind, Run};
 use serde::Serialize;
 
 use super::comparison::Verdict;
+use super::observations::nodes_by_path;
 
 /// A call path, as names from the outermost to the innermost.
 pub(super) type Path = Vec<String>;
@@ -38,8 +40,9 @@ pub(super) struct Place {
     pub(super) is_loop: bool,
     /// Position among all paths of the side.
     pub(super) order: usize,
+    /// Calls of a run, the mean of the runs.
     pub(super) count: u64,
-    /// Share of the wall time, or of all time of its siblings where that is not known.
+    /// Share of the wall time, the largest of the runs; 0 where it is not known.
     pub(super) share: f64,
 }
 
@@ -48,6 +51,50 @@ pub(super) type Tree = BTreeMap<Path, Place>;
 
 /// A score from which on two call paths are taken as one that was renamed.
 const ALIKE: f64 = 0.6;
+
+/// Call paths of all runs of a side, in the order in which any run has them first.
+pub(super) fn tree(runs: &[Run]) -> Tree {
+    let mut tree = Tree::new();
+    for run in runs {
+        let answer = crate::sections(run);
+        let shares: BTreeMap<u32, f64> = answer
+            .tree
+            .iter()
+            .map(|row| (row.node, row.share_of_wall_ratio.unwrap_or(0.0)))
+            .collect();
+        for (path, nodes) in nodes_by_path(&answer) {
+            let is_loop = nodes
+                .iter()
+                .all(|node| run.nodes[*node].kind == NodeKind::Iteration);
+            let order = nodes.first().copied().unwrap_or(0);
+            let place = tree.entry(path).or_insert_with(|| Place {
+                is_loop,
+                order,
+                ..Place::default()
+            });
+            place.order = place.order.min(order);
+            place.is_loop &= is_loop;
+            for node in nodes {
+                let count = run.totals.get(node).map_or(0, |totals| totals.count);
+                place.count = place.count.saturating_add(count);
+                let share = u32::try_from(node).ok().and_then(|node| shares.get(&node));
+                // Runs may come in any order, and sums of shares would depend on it in their last digit.
+                place.share = place.share.max(share.copied().unwrap_or(0.0));
+            }
+        }
+    }
+    for place in tree.values_mut() {
+        place.count /= (runs.len() as u64).max(1);
+    }
+    tree
+}
+
+/// Names that stand at more than one place.
+pub(super) fn repeated_names(tree: &Tree) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let names = tree.keys().filter_map(|path| path.last());
+    names.filter(|name| !seen.insert(*name)).cloned().collect()
+}
 
 /// Every call path of both sides, those of the baseline in its order, then the new ones in theirs.
 pub(super) fn matches(baseline: &Tree, candidate: &Tree) -> Vec<SectionMatch> {
@@ -194,3 +241,6 @@ fn position(tree: &Tree, path: &Path) -> f64 {
     let earlier = siblings.filter(|(p, place)| p.len() == depth && place.order < own.order);
     crate::stats::float(earlier.count() as u64)
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,7 +38,7 @@ pub struct Measure {
 /// A figure of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Observed {
-    /// Median of the runs; of single calls, when these are the samples: their median. Always finite.
+    /// Median of the runs; of a call, the median of the runs' medians. Always finite.
     pub value: f64,
     /// Lowest of the samples.
     pub min: f64,
@@ -73,6 +73,17 @@ pub enum Better {
     More,
     /// Neither is.
     Neither,
+}
+
+impl Better {
+    /// What a difference, candidate less baseline, is good for.
+    pub(super) fn verdict(self, difference: f64) -> Verdict {
+        match (self, difference > 0.0) {
+            (Self::Neither, _) => Verdict::Different,
+            (Self::Less, true) | (Self::More, false) => Verdict::Worse,
+            (Self::Less, false) | (Self::More, true) => Verdict::Better,
+        }
+    }
 }
 
 /// What a measure is of.
@@ -148,6 +159,11 @@ macro_rules! kinds {
             /// Which direction is good.
             pub fn better(self) -> Better {
                 match self { $(Self::$kind => Better::$better,)+ }
+            }
+
+            /// It is the wall time of the run.
+            pub(super) fn is_wall(self) -> bool {
+                self == Self::WallTime
             }
 
             /// What it is, for a reader: "time of all calls".

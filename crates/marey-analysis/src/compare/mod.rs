@@ -1,14 +1,35 @@
 //! What got slower, hungrier or different between two runs, or between repeats of two versions, and is it more than chance?
+//!
+//! ```text
+//! runs ──► observations ──► pairs ──► tests ──► Holm ──► verdicts ──► headline
+//!            each run       by measure   chance    for all     better, worse, same, cannot tell
+//! ```
+//!
+//! Where both sides have repeats, each run is a sample: only repeats show how runs differ. Else the calls of a section and
+//! the turns of a loop are samples of the two runs, which says nothing about what differs between any two runs; a floor
+//! stands for that. What a run has once is decided by floors alone. How each is done is in `docs/comparing.md`.
 
+mod bootstrap;
 mod change_points;
 mod comparison;
+mod distributions;
 mod environment;
+mod floors;
 mod headline;
+mod holm;
+mod judge;
+mod mann_whitney;
 mod matching;
 mod measure;
+mod observations;
 mod options;
+mod pair;
+mod random;
+mod repeats;
 
-use marey::Run;
+use std::collections::{BTreeMap, BTreeSet};
+
+use marey::{Run, Status};
 
 pub use change_points::{ChangePoint, Trend, TrendMeasure, TrendPoint, trend};
 pub use comparison::{Basis, Comparison, Side, Verdict};
@@ -18,34 +39,219 @@ pub use matching::SectionMatch;
 pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};
 pub use options::CompareOptions;
 
-use matching::{Place, Tree};
+use crate::findings::Confidence;
+use floors::READ_SHARE;
+use holm::{Test, holm};
+use judge::Judge;
+use matching::Path;
+use observations::Observations;
+use pair::{Pair, pairs};
 
-/// The candidate against the baseline; each side is one run or several repeats of one.
+/// The candidate against the baseline; each side is one run or several repeats of one, whose order does not matter.
 pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) -> Comparison {
-    let _ = options;
-    let is_repeated = baseline.len() >= 2 && candidate.len() >= 2;
+    let (here, there) = (matching::tree(baseline), matching::tree(candidate));
+    let sections = matching::matches(&here, &there);
+    let mut names = matching::repeated_names(&here);
+    names.extend(matching::repeated_names(&there));
+    let in_words_of_baseline: BTreeMap<Path, Path> = sections
+        .iter()
+        .filter_map(|row| Some((row.candidate_path.clone()?, row.path.clone())))
+        .collect();
+    let observed = |run| Observations::new(run, &names);
+    let of_baseline: Vec<Observations> = baseline.iter().map(observed).collect();
+    let of_candidate: Vec<Observations> = candidate
+        .iter()
+        .map(|run| observed(run).renamed(&in_words_of_baseline))
+        .collect();
+    let sides = [side(baseline), side(candidate)];
+    let judge = Judge {
+        options,
+        is_repeated: baseline.len() >= 2 && candidate.len() >= 2,
+        is_cut_short: (sides[0].n_unfinished > 0) != (sides[1].n_unfinished > 0),
+    };
+    let (measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
+    let is_there = !baseline.is_empty() && !candidate.is_empty();
+    let [of_baseline, of_candidate] = sides;
     Comparison {
-        verdict: Verdict::CannotTell,
-        basis: if is_repeated {
+        verdict: if is_there {
+            overall(&measures)
+        } else {
+            Verdict::CannotTell
+        },
+        basis: if judge.is_repeated {
             Basis::Repeats
         } else {
             Basis::Calls
         },
-        baseline: side(baseline),
-        candidate: side(candidate),
-        environment: environment::differences(baseline, candidate),
-        headline: Vec::new(),
-        sections: matching::matches(&tree(baseline), &tree(candidate)),
-        measures: Vec::new(),
-        n_tests: 0,
-        notes: Vec::new(),
+        environment: if is_there {
+            environment::differences(baseline, candidate)
+        } else {
+            vec![]
+        },
+        headline: headline::headline(&measures, &sections),
+        notes: notes(&judge, &of_baseline, &of_candidate),
+        baseline: of_baseline,
+        candidate: of_candidate,
+        sections,
+        measures,
+        n_tests,
+    }
+}
+
+/// All measures with their verdicts, and how many tests were made.
+fn judged(judge: &Judge<'_>, pairs: Vec<Pair>) -> (Vec<Measure>, u64) {
+    let pairs = without_small_reads(pairs);
+    let mut measured: Vec<(Measure, Option<Test>)> =
+        pairs.iter().map(|p| judge.measured(p)).collect();
+    let tests: Vec<Test> = measured.iter().filter_map(|(_, test)| *test).collect();
+    let mut adjusted = holm(&tests).into_iter();
+    for (measure, _) in measured.iter_mut().filter(|(_, test)| test.is_some()) {
+        if let Some(change) = &mut measure.change {
+            change.adjusted_p_value = adjusted.next();
+        }
+    }
+    let mut measures: Vec<Measure> = measured.into_iter().map(|(measure, _)| measure).collect();
+    // What became of a call is known before that of the total of all calls.
+    let (totals, others): (Vec<usize>, Vec<usize>) =
+        (0..pairs.len()).partition(|at| of_a_call(pairs[*at].kind).is_some());
+    for at in others {
+        judge.decide(&pairs[at], &mut measures[at], None);
+    }
+    for at in totals {
+        let known = of_each_call(&measures, at);
+        judge.decide(&pairs[at], &mut measures[at], known);
+    }
+    judge_reads(&mut measures);
+    judge_cold_files(&mut measures);
+    (measures, tests.len() as u64)
+}
+
+/// The kinds of a call's duration and of the number of calls, for a total.
+fn of_a_call(total: MeasureKind) -> Option<[MeasureKind; 2]> {
+    match total {
+        MeasureKind::SectionTotal => Some([MeasureKind::SectionPerCall, MeasureKind::SectionCalls]),
+        MeasureKind::NameTotal => Some([MeasureKind::NamePerCall, MeasureKind::NameCalls]),
+        _ => None,
+    }
+}
+
+/// What became of a call, and whether there are as many, for a total.
+fn of_each_call(measures: &[Measure], total: usize) -> Option<(Verdict, bool)> {
+    let subject = &measures[total].subject;
+    let [per_call, calls] = of_a_call(measures[total].kind)?;
+    let find = |kind| measures.binary_search_by(|m| (m.kind, &m.subject).cmp(&(kind, subject)));
+    let is_as_many = find(calls).is_ok_and(|at| measures[at].verdict == Verdict::Same);
+    let verdict = find(per_call).map_or(Verdict::CannotTell, |at| measures[at].verdict);
+    Some((verdict, is_as_many))
+}
+
+/// What was read during sections matters where they take some of the time.
+fn without_small_reads(pairs: Vec<Pair>) -> Vec<Pair> {
+    let large: BTreeSet<Subject> = pairs
+        .iter()
+        .filter(|pair| pair.kind == MeasureKind::SectionTotal && pair.share() >= READ_SHARE)
+        .map(|pair| pair.subject.clone())
+        .collect();
+    let is_read = |kind| {
+        matches!(
+            kind,
+            MeasureKind::SectionReadRate | MeasureKind::SectionBytesRead
+        )
+    };
+    let is_kept =
+        |pair: &Pair| !is_read(pair.kind) || (pair.is_on_both() && large.contains(&pair.subject));
+    pairs.into_iter().filter(is_kept).collect()
+}
+
+/// A section that reads slower and takes longer starves for its reads; one that reads slower and takes no longer has its
+/// files in memory.
+fn judge_reads(measures: &mut [Measure]) {
+    let became: BTreeMap<Subject, Verdict> = measures
+        .iter()
+        .filter(|m| m.kind == MeasureKind::SectionTotal)
+        .map(|m| (m.subject.clone(), m.verdict))
+        .collect();
+    let is_rate = |m: &&mut Measure| m.kind == MeasureKind::SectionReadRate;
+    let changed = measures.iter_mut().filter(is_rate);
+    for rate in changed.filter(|m| m.verdict == Verdict::Different) {
+        let fell = rate.change.is_some_and(|change| change.difference < 0.0);
+        let verdict = match (became.get(&rate.subject), fell) {
+            (Some(Verdict::Worse), true) => Verdict::Worse,
+            (Some(Verdict::Better), false) => Verdict::Better,
+            _ => continue,
+        };
+        rate.verdict = verdict;
+        rate.reason.push_str(if fell {
+            ", while the section took longer"
+        } else {
+            ", while the section took less time"
+        });
+    }
+}
+
+/// What is done once and takes longer while it reads more from disks found its files in the page cache before: that says
+/// nothing of the program. So says the wall time, where that is most of its change.
+fn judge_cold_files(measures: &mut [Measure]) {
+    let is_changed = |m: &Measure| matches!(m.verdict, Verdict::Worse | Verdict::Better);
+    let difference = |m: &Measure| m.change.map_or(0.0, |change| change.difference);
+    let reads: BTreeMap<Subject, f64> = measures
+        .iter()
+        .filter(|m| m.kind == MeasureKind::SectionBytesRead && m.verdict == Verdict::Different)
+        .map(|m| (m.subject.clone(), difference(m)))
+        .collect();
+    let mut of_files_ns: f64 = 0.0;
+    let is_once =
+        |m: &Measure| m.kind == MeasureKind::SectionTotal && m.basis == Basis::SingleValues;
+    for total in measures.iter_mut().filter(|m| is_once(m)) {
+        let read = reads.get(&total.subject).copied().unwrap_or(0.0);
+        if read * difference(total) > 0.0 {
+            let ns = difference(total);
+            of_files_ns = if ns.abs() > of_files_ns.abs() {
+                ns
+            } else {
+                of_files_ns
+            };
+            if is_changed(total) {
+                leave_open(total);
+            }
+        }
+    }
+    let is_wall = |m: &&mut Measure| m.kind.is_wall() && m.basis == Basis::SingleValues;
+    for wall in measures.iter_mut().filter(is_wall) {
+        if is_changed(wall) && of_files_ns / difference(wall) >= 0.5 {
+            leave_open(wall);
+        }
+    }
+}
+
+fn leave_open(measure: &mut Measure) {
+    measure.verdict = Verdict::CannotTell;
+    measure.confidence = Confidence::Low;
+    measure
+        .reason
+        .push_str(", but files came from disks on one side and from the page cache on the other");
+}
+
+fn overall(measures: &[Measure]) -> Verdict {
+    let has = |verdict| measures.iter().any(|measure| measure.verdict == verdict);
+    let order = [
+        Verdict::Worse,
+        Verdict::Better,
+        Verdict::Same,
+        Verdict::Different,
+    ];
+    let decided = order.into_iter().find(|verdict| has(*verdict));
+    match decided {
+        Some(Verdict::Different) => Verdict::Same,
+        Some(verdict) => verdict,
+        None => Verdict::CannotTell,
     }
 }
 
 fn side(runs: &[Run]) -> Side {
     let mut walls: Vec<u64> = runs.iter().map(|run| run.wall_ns).collect();
     walls.sort_unstable();
-    let is_unfinished = |run: &&Run| run.status != marey::Status::Finished;
+    let is_unfinished = |run: &&Run| run.status != Status::Finished;
     Side {
         n_runs: runs.len() as u64,
         n_unfinished: runs.iter().filter(is_unfinished).count() as u64,
@@ -54,28 +260,34 @@ fn side(runs: &[Run]) -> Side {
     }
 }
 
-/// Call paths of any of the runs, in the order of the first call that is known.
-fn tree(runs: &[Run]) -> Tree {
-    let mut tree = Tree::new();
-    for run in runs {
-        let answer = crate::sections(run);
-        let mut paths: std::collections::BTreeMap<u32, Vec<String>> =
-            std::collections::BTreeMap::new();
-        for row in &answer.tree {
-            let mut path = row
-                .parent
-                .and_then(|parent| paths.get(&parent))
-                .cloned()
-                .unwrap_or_default();
-            path.push(row.name.clone());
-            paths.insert(row.node, path.clone());
-            let place = tree.entry(path).or_default();
-            place.is_loop = row.kind == crate::Kind::Iteration;
-            place.order = row.node as usize;
-            place.count += row.calls.count;
-            place.share += row.share_of_wall_ratio.unwrap_or(0.0);
+fn notes(judge: &Judge<'_>, baseline: &Side, candidate: &Side) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !judge.is_repeated {
+        notes.push(
+            "With one run on a side, what differs between any two runs of the same program cannot be seen; \
+             three or more repeats of each would show it."
+                .to_owned(),
+        );
+    }
+    for (name, side) in [("baseline", baseline), ("candidate", candidate)] {
+        if side.n_runs == 0 {
+            notes.push(format!("The {name} has no runs."));
+        }
+        if side.n_unfinished > 0 {
+            notes.push(format!(
+                "{} of {} runs of the {name} did not end by themselves: wall times, totals and counts are not of the whole work.",
+                side.n_unfinished, side.n_runs
+            ));
+        }
+        if side.n_with_losses > 0 {
+            notes.push(format!(
+                "{} of {} runs of the {name} lost records: figures of single calls are not of all calls.",
+                side.n_with_losses, side.n_runs
+            ));
         }
     }
-    let _: Option<&Place> = tree.values().next();
-    tree
+    notes
 }
+
+#[cfg(test)]
+mod tests;

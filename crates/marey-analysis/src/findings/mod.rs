@@ -7,7 +7,6 @@
 mod facts;
 mod finding;
 mod rules;
-mod thresholds;
 mod words;
 
 pub use facts::Facts;
@@ -15,8 +14,8 @@ pub use finding::{
     Category, Confidence, Evidence, Figure, FigureUnit, Finding, Findings, Outcome, Passed, Rule,
     Saving, Severity, Unchecked,
 };
+pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use rules::RULES;
-pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 
 /// Checks every rule. What was found stands with the most severe first, then with the largest saving.
 pub fn findings(facts: &Facts<'_>) -> Findings {

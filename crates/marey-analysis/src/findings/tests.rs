@@ -94,7 +94,6 @@ fn reports(mut builder: RunBuilder, block: u64) -> RunBuilder {
     let model = ModelParameters {
         name: "small".into(),
         count: Some(300_000_000),
-        kind: None,
         ..ModelParameters::default()
     };
     let computation = BlockComputation {

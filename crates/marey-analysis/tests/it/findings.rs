@@ -3,6 +3,7 @@
 
 mod cases;
 mod documented;
+mod extremes;
 mod healthy;
 
 use marey::Run;

@@ -14,6 +14,7 @@ use crate::run_folder::{
     Chosen, JobFolder, Reading, beside, captures, load_completed, replace, summary_of,
     write_capture_documents,
 };
+use crate::thresholds::{Limit, apply};
 
 /// Show the reports of a recording again
 ///
@@ -27,6 +28,9 @@ pub(crate) struct Arguments {
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// A limit of findings for this report, such as frames_per_second=5; may be given several times. docs/findings.md has them all
+    #[arg(long = "threshold", value_name = "NAME=VALUE")]
+    thresholds: Vec<Limit>,
     /// Write it to this file instead
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -84,7 +88,8 @@ impl Target {
 }
 
 fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    let (run, problem) = load_completed(path, None)?;
+    let (mut run, problem) = load_completed(path, None)?;
+    apply(&arguments.thresholds, &mut run);
     if let Some(problem) = problem {
         console.say(&problem.to_string());
     }
@@ -102,6 +107,7 @@ fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> any
 fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let how = Reading {
         completes: true,
+        thresholds: arguments.thresholds.clone(),
         ..Reading::default()
     };
     let job = JobFolder::read(path, &how)?;

@@ -36,6 +36,12 @@ fn recording(
     command
 }
 
+/// The pipeline of the regression, `before` or `after` it.
+fn better_transformer(place: &Place, which: &str) -> PathBuf {
+    let program = example().with_file_name("better_transformer");
+    record(place, &program, &[which], which, "job")
+}
+
 fn compare(arguments: &[&str], paths: &[&Path]) -> Said {
     let paths = paths.iter().map(|path| path.to_str().unwrap());
     let all: Vec<&str> = ["compare"]
@@ -44,6 +50,44 @@ fn compare(arguments: &[&str], paths: &[&Path]) -> Said {
         .chain(paths)
         .collect();
     marey(&all)
+}
+
+#[test]
+fn the_regression_of_a_faster_attention_is_named_in_the_first_three_lines() {
+    let place = Place::new();
+    let (before, after) = (
+        better_transformer(&place, "before"),
+        better_transformer(&place, "after"),
+    );
+
+    let found = compare(&[], &[&before, &after]);
+    let first: Vec<&str> = found.out.lines().take(3).collect();
+    let first = first.join("\n");
+    let (slower, rest) = ("slower: vae_decode", &found.out);
+    assert!(first.starts_with("WORSE: "), "{rest}");
+    assert!(first.contains(slower), "{rest}");
+    // 2.1 and 0.03 GiB/s.
+    assert!(first.contains("2.1 GiB/s → 30.7 MiB/s"), "{rest}");
+    assert!(first.contains("8.2 GiB → 23.8 GiB"), "{rest}");
+    assert!(rest.contains("vae_decode / sdpa"), "{rest}");
+    assert_eq!((found.code, found.err.as_str()), (1, ""), "{rest}");
+
+    let same = compare(&[], &[&before, &before]);
+    assert!(same.out.starts_with("SAME: "), "{}", same.out);
+    assert_eq!(same.code, 0);
+
+    let swapped = compare(&[], &[&after, &before]);
+    assert!(swapped.out.starts_with("BETTER: "), "{}", swapped.out);
+    assert_eq!(swapped.code, 0, "{}", swapped.out);
+
+    let limits = |limit: &str| compare(&["--fail-on", limit], &[&before, &after]).code;
+    assert_eq!(limits("section:vae_decode>100%"), 1);
+    assert_eq!(limits("section:vae_decode>100000%"), 0);
+    assert_eq!(limits("memory>100%"), 1);
+    assert_eq!(limits("memory>200%"), 0);
+    assert_eq!(limits("time>100%"), 1);
+    assert_eq!(limits("never"), 0);
+    assert_eq!(limits("section:vae_encode>1%"), 2);
 }
 
 #[test]

@@ -109,6 +109,24 @@ fn any_one_format_goes_into_the_file_that_is_named() {
 }
 
 #[test]
+fn limits_of_findings_can_be_set_for_a_report() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let job = place.job();
+    let limits = |limit| marey(&["report", "--threshold", limit, job.to_str().unwrap()]);
+    let said = limits("stage_ratio=0.000001");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!(said.out.contains("FINDINGS"), "{}", said.out);
+    let said = limits("stage_share=0.5");
+    assert_eq!(said.code, 2);
+    assert!(
+        said.err.contains("there is no threshold `stage_share`"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
 fn an_old_job_does_not_replace_what_stands_for_the_newest() {
     let place = Place::new();
     place

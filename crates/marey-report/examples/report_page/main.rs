@@ -1,7 +1,7 @@
 //! Writes the HTML report of a drawn run, for the tests and benches of the page; says on standard output how much CPU time the
 //! report took and, of that, the page.
 //!
-//!     report_page video|hostile|empty|killed|overlap|million OUT.html
+//!     report_page video|hostile|empty|killed|overlap|million|crowded OUT.html
 
 mod killed;
 mod million;
@@ -25,6 +25,7 @@ fn main() -> std::io::Result<()> {
         "killed" => killed::run(),
         "overlap" => overlap::run(),
         "million" => million::run(1_000_000),
+        "crowded" => million::run(2_000_000),
         _ => return usage(),
     };
     let begun = cpu_ns()?;
@@ -54,7 +55,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|overlap|million OUT.html"
+        "report_page video|hostile|empty|killed|overlap|million|crowded OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

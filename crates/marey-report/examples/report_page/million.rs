@@ -21,7 +21,7 @@ pub(crate) fn run(n_slices: u64) -> Run {
         for _ in 0..BLOCKS {
             let operations: Vec<(u64, u64)> = (0..n_operations)
                 .map(|_| {
-                    let start = now + 500;
+                    let start = now + 300 + length() % 1_000;
                     now = start + length();
                     (start, now)
                 })

@@ -1,6 +1,8 @@
 //! One line for each thing that matters.
 
-use marey_analysis::compare::{Comparison, Headline, HeadlineFigure, Verdict};
+use marey_analysis::compare::{
+    Comparison, Headline, HeadlineFigure, MeasureKind, Subject, Verdict,
+};
 
 use super::figure::{change as change_text, figure};
 use super::model::ComparisonReport;
@@ -68,6 +70,7 @@ pub(crate) fn text(
         let is_of_the_same = part.subject == headline.subject;
         let name = match (index, is_of_the_same) {
             (0, _) => measured(&part.subject, part.kind, shown),
+            (_, false) if part.subject == Subject::Run => of_run(part.kind),
             (_, true) => label(part.kind).to_owned(),
             (_, false) => match subject(&part.subject, shown) {
                 Some(of) if part.kind == headline.figures[0].kind => of,
@@ -88,6 +91,14 @@ pub(crate) fn text(
         return parts;
     }
     format!("{}: {parts}", headline.what)
+}
+
+/// A figure of the whole run beside one of something in it.
+fn of_run(kind: MeasureKind) -> String {
+    if kind == MeasureKind::WallTime {
+        return label(kind).to_owned();
+    }
+    format!("whole run's {}", label(kind))
 }
 
 fn figures(comparison: &Comparison, part: &HeadlineFigure) -> String {

@@ -35,7 +35,7 @@ pub struct Decided {
     pub n_candidate: u64,
     /// Tests that chance was corrected for.
     pub n_tests: u64,
-    /// Changes of time below this share are the same.
+    /// Changes of time below this share are the same: the floor that holds for these sides.
     pub min_change_ratio: f64,
     /// Sections and loops below this share of the wall time were not tested.
     pub min_share_ratio: f64,
@@ -128,7 +128,10 @@ impl Decided {
             n_baseline: comparison.baseline.n_runs,
             n_candidate: comparison.candidate.n_runs,
             n_tests: comparison.n_tests,
-            min_change_ratio: options.min_change_ratio,
+            min_change_ratio: match comparison.basis {
+                Basis::Repeats => options.min_repeated_change_ratio,
+                Basis::Calls | Basis::SingleValues => options.min_change_ratio,
+            },
             min_share_ratio: options.min_share_ratio,
             alpha: options.alpha,
             n_resamples: options.n_resamples,
@@ -138,16 +141,22 @@ impl Decided {
 
     /// How it was decided, one line.
     pub(crate) fn text(&self) -> String {
-        let samples = match self.basis {
-            Basis::Repeats => format!(
-                "{} against {} runs, each a sample",
-                self.n_baseline, self.n_candidate
+        let (samples, test) = match self.basis {
+            Basis::Repeats => (
+                format!(
+                    "{} against {} runs, each a sample",
+                    self.n_baseline, self.n_candidate
+                ),
+                "Welch",
             ),
-            Basis::Calls => "single runs, each call or turn a sample".into(),
-            Basis::SingleValues => "one value on each side".into(),
+            Basis::Calls => (
+                "single runs, each call or turn a sample".into(),
+                "Mann-Whitney",
+            ),
+            Basis::SingleValues => ("one value on each side".into(), "Mann-Whitney"),
         };
         format!(
-            "{samples}; {} by Mann-Whitney, corrected (Holm) for {} false alarms overall; 95 % bootstrap intervals; changes of time below {} are the same",
+            "{samples}; {} ({test}), corrected (Holm) for {} false alarms overall; changes of time below {} are the same",
             counted(self.n_tests, "test", "tests"),
             percent(self.alpha),
             percent(self.min_change_ratio)
@@ -158,7 +167,7 @@ impl Decided {
     pub(crate) fn remedy(&self) -> &'static str {
         match self.basis {
             Basis::Repeats => "more repeats of both sides tell more",
-            Basis::Calls | Basis::SingleValues => "5 or more repeats of both sides tell more",
+            Basis::Calls | Basis::SingleValues => "3 or more repeats of both sides tell more",
         }
     }
 }

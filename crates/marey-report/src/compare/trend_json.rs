@@ -27,6 +27,7 @@ struct MeasureObject<'a> {
     unit: UnitObject,
     points: Vec<PointObject<'a>>,
     changes: Vec<ChangeObject<'a>>,
+    drift_ratio: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -84,6 +85,7 @@ impl<'a> MeasureObject<'a> {
                 .iter()
                 .map(|change| ChangeObject::new(measure, change))
                 .collect(),
+            drift_ratio: measure.drift_ratio,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::figure::figure;
 use super::sparkline::sparkline;
-use super::trend_model::{TrendReport, change_text};
+use super::trend_model::{TrendReport, lines};
 use super::words;
 use crate::markdown::escape::{code, text};
 use crate::markdown::list::list;
@@ -31,18 +31,16 @@ pub fn trend_markdown(report: &TrendReport) -> String {
 }
 
 fn changes(report: &TrendReport) -> String {
-    let mut lines = Vec::new();
-    for measure in report.changed() {
+    let changed = report.changed().into_iter().flat_map(|measure| {
         let name = words::measured(&measure.subject, measure.kind, code);
-        let changes = measure.changes.iter().rev();
-        lines.extend(
-            changes.map(|change| format!("{name}: {}", change_text(measure, change, code))),
-        );
-    }
-    if lines.is_empty() {
+        let lines = lines(measure, code).into_iter();
+        lines.map(move |line| format!("{name}: {line}"))
+    });
+    let found: Vec<String> = changed.collect();
+    if found.is_empty() {
         return "No change that stayed.\n".into();
     }
-    list(&lines, MAX_ROWS)
+    list(&found, MAX_ROWS)
 }
 
 fn table(report: &TrendReport) -> Table {

@@ -4,7 +4,7 @@ use marey_analysis::compare::TrendMeasure;
 
 use super::figure::figure;
 use super::sparkline::sparkline;
-use super::trend_model::{TrendReport, change_text};
+use super::trend_model::{TrendReport, lines};
 use super::words;
 use crate::escape::{cut, visible};
 use crate::quantity::{UNKNOWN, counted};
@@ -18,17 +18,17 @@ const MAX_ROWS: usize = 200;
 
 /// The figures of many runs as text. Its first lines say what changed. Ends with a line feed.
 pub fn trend_text(report: &TrendReport) -> String {
-    let mut lines = changes(report);
-    lines.push(String::new());
-    lines.push(format!("Runs: {}", report.runs.text_of("runs", visible)));
+    let mut all = changes(report);
+    all.push(String::new());
+    all.push(format!("Runs: {}", report.runs.text_of("runs", visible)));
     let incomplete = report.runs.incomplete(visible);
-    lines.extend(
+    all.extend(
         incomplete
             .iter()
             .take(MAX_ROWS)
             .map(|line| format!("Incomplete: {line}")),
     );
-    let text = lines.join("\n") + "\n";
+    let text = all.join("\n") + "\n";
     match table(report) {
         Some(table) => format!("{text}\n{table}"),
         None => text,
@@ -44,18 +44,13 @@ fn changes(report: &TrendReport) -> Vec<String> {
             counted(n, "figure", "figures")
         )];
     }
-    let mut lines = Vec::new();
-    for measure in changed {
-        for change in measure.changes.iter().rev() {
-            let shown = |name: &str| cut(name, MAX_NAME);
-            lines.push(format!(
-                "{}: {}",
-                name(measure),
-                change_text(measure, change, shown)
-            ));
-        }
-    }
-    lines
+    let shown = |name: &str| cut(name, MAX_NAME);
+    let lines = changed.into_iter().flat_map(|measure| {
+        let name = name(measure);
+        let lines = lines(measure, shown).into_iter();
+        lines.map(move |line| format!("{name}: {line}"))
+    });
+    lines.collect()
 }
 
 fn table(report: &TrendReport) -> Option<String> {

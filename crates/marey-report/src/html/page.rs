@@ -10,7 +10,8 @@ use flate2::write::GzEncoder;
 /// Built by `web/build.mjs` from `web/src`.
 const PAGE: &str = include_str!("../../assets/page.html");
 
-/// Columns of many slices compress in half the time of level 6, and are no larger: most bytes are noise or repeat at once.
+/// Of a million slices levels 2 to 6 take the same time and give the same size; 1 is a quarter larger, 9 takes longer for nothing.
+/// JSON is smallest with 6.
 const LEVEL: u32 = 6;
 
 /// A page with a model, as JSON, and columns of bytes. Both are compressed and then written in letters, digits, `+`, `/` and `=` alone, so nothing

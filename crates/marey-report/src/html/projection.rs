@@ -125,6 +125,56 @@ fn keep<T>(list: &mut Vec<T>, places: &[usize]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use marey::{CacheEvent, CacheOutcome, RunBuilder, Section};
+
+    #[test]
+    fn a_report_stays_small_whatever_the_run() {
+        let cache_event = |n: u64| CacheEvent {
+            at_ns: n,
+            cache: "teacache".into(),
+            outcome: CacheOutcome::Hit,
+            step: Some(n),
+            block: None,
+            score: Some(0.1),
+            threshold: None,
+            held_bytes: None,
+            attributes: vec![],
+            session: None,
+        };
+        let drawn = (0..300).fold(RunBuilder::new(), |builder, n| {
+            builder.session("one", n, Some(n + 1_000), vec![])
+        });
+        let run = drawn
+            .iteration("denoising_step", 0, 1, |_| {})
+            .with(|run| {
+                run.cache_events = (0..100_000).map(cache_event).collect();
+                run.sections = (0..200_000)
+                    .map(|n| Section {
+                        start_ns: n * 10,
+                        end_ns: n * 10 + 9,
+                        ..run.sections[0]
+                    })
+                    .collect();
+            })
+            .finish(2_000_000);
+        let report = Report::new(&run);
+        let (json, left_out) = json(&report);
+        assert!(json.len() <= MAX_BYTES, "{}", json.len());
+        let found: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let steps = &found["iterations"][0];
+        let figures = (&steps["calls"]["count"], &steps["calls"]["total_ns"]);
+        assert_eq!(figures, (&200_000.into(), &1_800_000.into()));
+        let left_out = serde_json::to_value(left_out).unwrap();
+        let lists: Vec<&str> = left_out
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|list| list["list"].as_str().unwrap())
+            .collect();
+        for list in ["activity.cache_timeline", "iterations.*.series", "sessions"] {
+            assert!(lists.contains(&list), "{list} of {lists:?}");
+        }
+    }
 
     #[test]
     fn a_long_loop_keeps_the_shortest_and_the_longest_turn() {

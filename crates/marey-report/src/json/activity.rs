@@ -2,10 +2,13 @@
 
 use serde::Serialize;
 
+use super::blocks::BlockAnalysis;
 use super::caches::CacheAnalysis;
 use super::cpu::CpuMetrics;
+use super::diffusion::DiffusionAnalysis;
 use super::figures::Scope;
 use super::gpu::GpuMetrics;
+use super::models::ModelAnalysis;
 use super::recommendations::Recommendation;
 use super::run::EventObject;
 use super::stages::StageAnalysis;
@@ -29,6 +32,9 @@ pub(super) struct SessionObject<'a> {
     gpu_metrics: Option<GpuMetrics<'a>>,
     cpu_metrics: Option<CpuMetrics<'a>>,
     streaming_analysis: Option<StreamingAnalysis>,
+    diffusion_analysis: Option<DiffusionAnalysis<'a>>,
+    model_analysis: Option<ModelAnalysis<'a>>,
+    block_analysis: Option<BlockAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     events: Vec<EventObject<'a>>,
     recommendations: Vec<Recommendation<'a>>,
@@ -66,6 +72,9 @@ impl<'a> SessionObject<'a> {
             gpu_metrics: GpuMetrics::new(scope),
             cpu_metrics: CpuMetrics::new(scope),
             streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
+            diffusion_analysis: DiffusionAnalysis::new(activity),
+            model_analysis: ModelAnalysis::new(activity),
+            block_analysis: BlockAnalysis::new(activity),
             cache_analysis: CacheAnalysis::new(activity),
             events: EventObject::of(activity),
             recommendations: Recommendation::of(scope),

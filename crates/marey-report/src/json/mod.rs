@@ -2,14 +2,18 @@
 
 mod activity;
 mod attributes;
+mod blocks;
 mod caches;
 mod calls;
 mod counters;
 mod cpu;
+mod diffusion;
 mod disk;
+mod durations;
 mod figures;
 mod gpu;
 mod memory;
+mod models;
 mod quality;
 mod raw;
 mod recommendations;
@@ -27,13 +31,16 @@ use crate::quantity::float;
 
 use activity::{SessionInfo, SessionObject};
 use attributes::AttributedObject;
+use blocks::BlockAnalysis;
 use caches::CacheAnalysis;
 use calls::{IterationStats, TimingStats};
 use counters::CounterObject;
 use cpu::CpuMetrics;
+use diffusion::DiffusionAnalysis;
 use figures::Scope;
 use gpu::GpuMetrics;
 use memory::MemoryAnalysis;
+use models::ModelAnalysis;
 use quality::DataQuality;
 use recommendations::{Checks, Recommendation};
 use run::{EventObject, RunObject, StatusObject};
@@ -69,6 +76,9 @@ struct Document<'a> {
     gpu_metrics: Option<GpuMetrics<'a>>,
     cpu_metrics: Option<CpuMetrics<'a>>,
     streaming_analysis: Option<StreamingAnalysis>,
+    diffusion_analysis: Option<DiffusionAnalysis<'a>>,
+    model_analysis: Option<ModelAnalysis<'a>>,
+    block_analysis: Option<BlockAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     counters: Pairs<&'a str, CounterObject>,
     section_attributes: Vec<AttributedObject<'a>>,
@@ -126,6 +136,9 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         gpu_metrics: GpuMetrics::new(scope),
         cpu_metrics: CpuMetrics::new(scope),
         streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
+        diffusion_analysis: DiffusionAnalysis::new(activity),
+        model_analysis: ModelAnalysis::new(activity),
+        block_analysis: BlockAnalysis::new(activity),
         cache_analysis: CacheAnalysis::new(activity),
         counters: Pairs(
             report

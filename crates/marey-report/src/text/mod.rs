@@ -5,6 +5,7 @@ mod block;
 mod caches;
 pub(crate) mod columns;
 mod counters;
+mod diffusion;
 mod findings;
 mod iterations;
 mod machine;
@@ -37,6 +38,7 @@ pub fn summary(report: &Report) -> String {
     parts.extend(report.iterations.iter().map(iterations::block_of));
     parts.push(sections::tree(report));
     parts.extend(iterations::steadiness(report));
+    parts.extend(diffusion::lines(report));
     parts.extend(memory::details(report));
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));

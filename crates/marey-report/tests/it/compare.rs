@@ -235,13 +235,15 @@ fn trend(name: &str) -> TrendReport {
                 verdict: Verdict::Worse,
                 confidence: Confidence::High,
             }],
+            drift_ratio: None,
         },
         TrendMeasure {
             kind: MeasureKind::SectionTotal,
             subject: path(&[name]),
             unit: MeasureKind::SectionTotal.unit(),
-            points: [3e8, 3e8].iter().enumerate().map(point).collect(),
+            points: [3e8, 3.3e8].iter().enumerate().map(point).collect(),
             changes: vec![],
+            drift_ratio: Some(1.1),
         },
     ];
     TrendReport::new(Trend { measures }, runs(name, 3))

@@ -56,11 +56,14 @@ impl CheckedLayer {
             };
             let entry = Entry::new(key.name, value);
             let origin = Origin::Variable(name);
-            if key.kind == KeyKind::Tags && !matches!(entry.value, RawValue::Mapping(_)) {
+            if let (Some(expected), false) = (
+                pairs_of(key.kind),
+                matches!(entry.value, RawValue::Mapping(_)),
+            ) {
                 let problem = Problem::Misfit {
                     key: key.name.into(),
                     found: entry.value,
-                    expected: "name=value pairs with commas between",
+                    expected,
                 };
                 checked.refuse(origin, problem);
             } else {
@@ -105,9 +108,33 @@ fn raw_value(key: &Key, text: &OsStr) -> RawValue {
         KeyKind::Seconds => text.parse().ok().map(RawValue::Float),
         KeyKind::Points => text.replace('_', "").parse().ok().map(RawValue::Int),
         KeyKind::Tags => tags(&text).map(RawValue::Mapping),
+        KeyKind::Limits => {
+            tags(&text).map(|limits| RawValue::Mapping(limits.into_iter().map(number).collect()))
+        }
         KeyKind::Format | KeyKind::Folder => None,
     };
     value.unwrap_or_else(|| RawValue::Text(text.into_owned()))
+}
+
+/// What a variable has to be for a key whose value is a mapping; `None` for another key.
+fn pairs_of(kind: KeyKind) -> Option<&'static str> {
+    match kind {
+        KeyKind::Tags => Some("name=value pairs with commas between"),
+        KeyKind::Limits => Some("name=number pairs with commas between"),
+        _ => None,
+    }
+}
+
+/// The entry with its text as a number, where it is one.
+fn number(entry: Entry) -> Entry {
+    let parsed = match &entry.value {
+        RawValue::Text(text) => text.parse().ok(),
+        _ => None,
+    };
+    match parsed {
+        Some(v) => Entry::new(entry.name, RawValue::Float(v)),
+        None => entry,
+    }
 }
 
 /// `name=value,name=value`; values are text. `None` when a pair has no name or no `=`, or a name stands twice.

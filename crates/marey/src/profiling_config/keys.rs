@@ -123,4 +123,6 @@ keys! {
     profile_model_parameters: Switch(bool) = true;
     /// Tags that every session gets
     session_tags: Tags(Attributes) = Attributes::new();
+    /// Limits of findings that are not as in their table, by name
+    thresholds: Limits(Vec<(String, f64)>) = Vec::new();
 }

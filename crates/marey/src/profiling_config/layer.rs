@@ -6,7 +6,8 @@ use super::error::{ConfigError, Origin, Problem};
 use super::keys::{KEYS, Key};
 use super::nearest::nearest;
 use super::raw_value::{Entry, Position, RawValue};
-use super::setting::Setting;
+use super::setting::{KeyKind, Setting};
+use crate::thresholds::{Threshold, ThresholdError};
 
 /// Name under which `marey.cli_args` stores the path of the YAML file.
 pub const FILE_ARGUMENT: &str = "profiling_config";
@@ -181,6 +182,14 @@ impl CheckedLayer {
         entry: &Entry,
         origin: &dyn Fn(Option<Position>) -> Origin,
     ) {
+        if let Some((limit, nearest)) = unknown_limit(key, entry) {
+            let problem = Problem::UnknownKey {
+                key: format!("{}.{}", key.name, limit.name),
+                nearest,
+            };
+            self.refuse(origin(limit.name_at), problem);
+            return;
+        }
         match key.kind.accept(&entry.value) {
             Ok(setting) => {
                 let given = (setting, origin(entry.value_at));
@@ -202,4 +211,18 @@ impl CheckedLayer {
     pub(super) fn refuse(&mut self, origin: Origin, problem: Problem) {
         self.errors.push(ConfigError::new(origin, problem));
     }
+}
+
+/// A limit that no rule has, with the one that is spelt most like it.
+fn unknown_limit<'a>(key: &Key, entry: &'a Entry) -> Option<(&'a Entry, Option<&'static str>)> {
+    let RawValue::Mapping(limits) = &entry.value else {
+        return None;
+    };
+    let limits = limits.iter().filter(|_| key.kind == KeyKind::Limits);
+    limits
+        .into_iter()
+        .find_map(|limit| match Threshold::of(&limit.name) {
+            Err(ThresholdError::Unknown { nearest, .. }) => Some((limit, nearest)),
+            _ => None,
+        })
 }

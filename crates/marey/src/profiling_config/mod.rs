@@ -83,6 +83,11 @@ impl ProfilingConfig {
                 let v = i64::try_from(v).unwrap_or(i64::MAX);
                 Some(Entry::new(key.name, RawValue::Int(v)))
             }
+            Setting::Limits(limits) => {
+                let limits = limits.into_iter();
+                let limits = limits.map(|(name, v)| Entry::new(name, RawValue::Float(v)));
+                Some(Entry::new(key.name, RawValue::Mapping(limits.collect())))
+            }
             _ => None,
         };
         let entries: Vec<_> = self.settings().into_iter().filter_map(ranged).collect();

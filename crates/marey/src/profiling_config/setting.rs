@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::raw_value::{Entry, RawValue};
+use crate::thresholds::Threshold;
 use crate::value::{Attributes, Value};
 
 /// Shortest and longest interval, seconds.
@@ -56,6 +57,8 @@ pub enum KeyKind {
     Folder,
     /// Names with values.
     Tags,
+    /// Names of [`THRESHOLDS`](crate::THRESHOLDS) with numbers.
+    Limits,
 }
 
 /// A value that fits its key's kind.
@@ -73,11 +76,13 @@ pub enum Setting {
     Folder(Option<PathBuf>),
     /// Of [`KeyKind::Tags`].
     Tags(Attributes),
+    /// Of [`KeyKind::Limits`].
+    Limits(Vec<(String, f64)>),
 }
 
 /// A value that does not fit.
 pub(super) struct Misfit<'a> {
-    /// The tag that does not fit; `None` when it is the value itself.
+    /// The tag or limit that does not fit; `None` when it is the value itself.
     pub tag: Option<&'a Entry>,
     pub expected: &'static str,
 }
@@ -92,6 +97,7 @@ impl KeyKind {
             Self::Format => "html, json or both",
             Self::Folder => "the path of a folder as text, or null",
             Self::Tags => "a mapping of names to values",
+            Self::Limits => "a mapping of names to numbers",
         }
     }
 
@@ -100,11 +106,7 @@ impl KeyKind {
         let setting = match (self, raw) {
             (Self::Switch, RawValue::Bool(v)) => Some(Setting::Switch(*v)),
             (Self::Seconds, RawValue::Float(v)) => seconds(*v),
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "what is not exact as f64 is far beyond the range"
-            )]
-            (Self::Seconds, RawValue::Int(v)) => seconds(*v as f64),
+            (Self::Seconds, RawValue::Int(v)) => seconds(float(*v)),
             (Self::Points, RawValue::Int(v)) => usize::try_from(*v)
                 .ok()
                 .filter(|v| *v >= FEWEST_POINTS)
@@ -115,6 +117,8 @@ impl KeyKind {
             (Self::Folder, RawValue::Path(path)) => folder(path.clone()),
             (Self::Tags, RawValue::Null) => Some(Setting::Tags(Attributes::new())),
             (Self::Tags, RawValue::Mapping(entries)) => return tags(entries),
+            (Self::Limits, RawValue::Null) => Some(Setting::Limits(Vec::new())),
+            (Self::Limits, RawValue::Mapping(entries)) => return limits(entries),
             _ => None,
         };
         setting.ok_or_else(|| Misfit {
@@ -148,6 +152,14 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     }
 }
 
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "what is not exact as f64 is far beyond what anybody means"
+)]
+fn float(v: i64) -> f64 {
+    v as f64
+}
+
 fn seconds(v: f64) -> Option<Setting> {
     INTERVALS.contains(&v).then_some(Setting::Seconds(v))
 }
@@ -169,6 +181,26 @@ fn tags(entries: &[Entry]) -> Result<Setting, Misfit<'_>> {
         .map(|entry| Ok((entry.name.clone(), value_of(entry)?)))
         .collect::<Result<_, _>>()
         .map(Setting::Tags)
+}
+
+/// Names that no threshold has are not looked for here.
+fn limits(entries: &[Entry]) -> Result<Setting, Misfit<'_>> {
+    let value_of = |entry: &Entry| match entry.value {
+        RawValue::Float(v) => Some(v).filter(|v| Threshold::allows(*v)),
+        RawValue::Int(v) => Some(float(v)).filter(|v| Threshold::allows(*v)),
+        _ => None,
+    };
+    entries
+        .iter()
+        .map(|entry| {
+            let misfit = || Misfit {
+                tag: Some(entry),
+                expected: "a number, 0 or more",
+            };
+            Ok((entry.name.clone(), value_of(entry).ok_or_else(misfit)?))
+        })
+        .collect::<Result<_, _>>()
+        .map(Setting::Limits)
 }
 
 fn tag(raw: &RawValue) -> Option<Value> {
@@ -197,6 +229,12 @@ impl fmt::Display for Setting {
                     Value::Text(text) => format!("{name:?}: {text:?}"),
                     value => format!("{name:?}: {value}"),
                 });
+                write!(f, "{{{}}}", items.collect::<Vec<_>>().join(", "))
+            }
+            Self::Limits(limits) => {
+                let items = limits
+                    .iter()
+                    .map(|(name, value)| format!("{name}: {value:?}"));
                 write!(f, "{{{}}}", items.collect::<Vec<_>>().join(", "))
             }
         }

@@ -6,10 +6,11 @@ use super::{Recorder, lane, process_words};
 use crate::clock;
 use crate::generation::{Generated, Generation};
 use crate::note::Note;
-use crate::profiling_config::ProfilingConfig;
+use crate::profiling_config::{ProfilingConfig, Setting};
+use crate::thresholds::Threshold;
 use crate::value::Attributes;
 
-/// `profiling.<key>` and value of what a configuration sets otherwise than another one.
+/// `profiling.<key>` and value of what a configuration sets otherwise than another one; of limits each by itself.
 pub(super) fn settings_beside(
     config: &ProfilingConfig,
     other: &ProfilingConfig,
@@ -17,7 +18,22 @@ pub(super) fn settings_beside(
     let pairs = config.settings().into_iter().zip(other.settings());
     pairs
         .filter(|((_, setting), (_, theirs))| setting != theirs)
-        .map(|((key, setting), _)| (format!("profiling.{}", key.name), setting.to_string()))
+        .flat_map(|((key, setting), (_, theirs))| match (setting, theirs) {
+            (Setting::Limits(limits), Setting::Limits(theirs)) => limits_beside(&limits, &theirs),
+            (setting, _) => vec![(format!("profiling.{}", key.name), setting.to_string())],
+        })
+        .collect()
+}
+
+/// Limits that differ, and the defaults of those that only the other one sets.
+fn limits_beside(limits: &[(String, f64)], theirs: &[(String, f64)]) -> Vec<(String, String)> {
+    let changed = limits.iter().filter(|limit| !theirs.contains(limit));
+    let is_set = |name: &str| limits.iter().any(|(known, _)| known == name);
+    let back = theirs.iter().filter(|(name, _)| !is_set(name));
+    let changed = changed.filter_map(|(name, value)| Some((Threshold::of(name).ok()?, *value)));
+    let back = back.filter_map(|(name, _)| Threshold::of(name).ok().map(|t| (t, t.default)));
+    let all = changed.chain(back);
+    all.map(|(limit, value)| (limit.fact(), format!("{value:?}")))
         .collect()
 }
 

@@ -42,6 +42,15 @@ fn other_than_default(key: &Key) -> (RawValue, &'static str, Setting) {
             let tags = vec![("k".into(), Value::Text("v".into()))];
             (tag, "k=v", Setting::Tags(tags))
         }
+        KeyKind::Limits => {
+            let limit = Entry::new("frames_per_second", RawValue::Int(5));
+            let limits = vec![("frames_per_second".into(), 5.0)];
+            (
+                RawValue::Mapping(vec![limit]),
+                "frames_per_second=5",
+                Setting::Limits(limits),
+            )
+        }
     }
 }
 
@@ -91,6 +100,7 @@ fn the_defaults_are_those_that_users_know() {
         profile_block_computation: true,
         profile_model_parameters: true,
         session_tags: vec![],
+        thresholds: vec![],
     };
     assert_eq!(config, expected);
     assert_eq!(config.output_folder(), marey::default_output_dir());
@@ -250,6 +260,26 @@ fn a_variable_that_does_not_fit_is_named_with_what_would() {
             "a=1,a=2",
             "`session_tags` is the text \"a=1,a=2\", but must be name=value pairs with commas between",
         ),
+        (
+            "MAREY_THRESHOLDS",
+            "frames_per_second",
+            "`thresholds` is the text \"frames_per_second\", but must be name=number pairs with commas between",
+        ),
+        (
+            "MAREY_THRESHOLDS",
+            "frames_per_second=fast",
+            "`thresholds.frames_per_second` is the text \"fast\", but must be a number, 0 or more",
+        ),
+        (
+            "MAREY_THRESHOLDS",
+            "stage_ratio=-1",
+            "`thresholds.stage_ratio` is the number -1.0, but must be a number, 0 or more",
+        ),
+        (
+            "MAREY_THRESHOLDS",
+            "frame_per_second=5",
+            "unknown key `thresholds.frame_per_second`; did you mean `frames_per_second`?",
+        ),
     ] {
         let error = variables(&[(name, text)]).strict().unwrap_err();
         assert_eq!(error.to_string(), format!("{name}: {expected}"));
@@ -273,6 +303,55 @@ fn a_tolerant_environment_leaves_out_what_does_not_fit() {
         ..ProfilingConfig::default()
     };
     assert_eq!(layers.config(), expected);
+}
+
+#[test]
+fn limits_of_the_environment_are_numbers() {
+    let layer = variables(&[(
+        "MAREY_THRESHOLDS",
+        "frames_per_second=5, steps_per_generation = 40,model_parameters=2e9",
+    )]);
+    let layers = Layers {
+        environment: layer.strict().unwrap(),
+        ..Layers::default()
+    };
+    let expected = [
+        ("frames_per_second".into(), 5.0),
+        ("steps_per_generation".into(), 40.0),
+        ("model_parameters".into(), 2e9),
+    ];
+    assert_eq!(layers.config().thresholds, expected);
+}
+
+#[test]
+fn limits_that_a_program_set_by_itself_are_checked() {
+    let of = |name: &str, value| ProfilingConfig {
+        thresholds: vec![(name.into(), value)],
+        ..ProfilingConfig::default()
+    };
+    assert!(of("stage_ratio", 0.5).check().is_ok());
+    let error = of("stage_ratio", f64::NAN).check().unwrap_err();
+    assert_eq!(error.key(), Some("thresholds.stage_ratio"));
+    let error = of("stages", 0.5).check().unwrap_err();
+    assert_eq!(error.key(), Some("thresholds.stages"));
+}
+
+#[test]
+fn limits_become_facts_of_the_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    recorded("endings", folder.path())
+        .env("MAREY_THRESHOLDS", "frames_per_second=5,stage_ratio=0.5")
+        .arg("return")
+        .output()
+        .unwrap();
+    let run = marey::load(&captures(folder.path())[0]).unwrap();
+    let is_limit = |(key, _): &&(String, String)| key.starts_with("profiling.thresholds");
+    let facts: Vec<&(String, String)> = run.info.facts.iter().filter(is_limit).collect();
+    let pair = |key: &str, value: &str| (format!("profiling.thresholds.{key}"), value.to_owned());
+    let expected = [pair("frames_per_second", "5.0"), pair("stage_ratio", "0.5")];
+    assert_eq!(facts, expected.iter().collect::<Vec<_>>());
+    let limits = marey::Thresholds::of(&run);
+    assert!(limits.frames_per_second < 5.5 && limits.stage_ratio > 0.4);
 }
 
 #[test]

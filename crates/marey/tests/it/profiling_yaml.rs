@@ -81,6 +81,7 @@ fn the_example_is_read_value_by_value() {
             ("model".into(), text("self_forcing")),
             ("experiment".into(), text("performance_analysis")),
         ],
+        thresholds: vec![],
     };
     assert_eq!(document("profiling_example.yaml"), expected);
 }
@@ -114,6 +115,7 @@ fn the_development_configuration_is_read_value_by_value() {
             ("mode".into(), text("debug")),
             ("detailed_analysis".into(), Value::Bool(true)),
         ],
+        thresholds: vec![],
     };
     assert_eq!(document("profiling_development.yaml"), expected);
 }
@@ -147,6 +149,7 @@ fn the_production_configuration_is_read_value_by_value() {
             ("mode".into(), text("production")),
             ("minimal_overhead".into(), Value::Bool(true)),
         ],
+        thresholds: vec![],
     };
     let config = document("profiling_production.yaml");
     assert_eq!(config, expected);
@@ -163,6 +166,7 @@ fn a_file_that_says_nothing_leaves_the_defaults() {
         "profiling:\n",
         "profiling: {}\n",
         "profiling:\n  session_tags:\n",
+        "profiling:\n  thresholds:\n",
         "profiling:\n  output_dir: null\n",
     ] {
         assert_eq!(accepted(text), ProfilingConfig::default(), "{text:?}");
@@ -299,6 +303,11 @@ fn a_value_that_does_not_fit_is_named_with_line_key_found_and_expected() {
             "the text \"production\"",
             "a mapping of names to values",
         ),
+        (
+            "thresholds: 5",
+            "the number 5",
+            "a mapping of names to numbers",
+        ),
     ] {
         let key = line.split(':').next().unwrap();
         let text = format!("profiling:\n\n  {line}\n");
@@ -315,6 +324,27 @@ fn a_tag_that_does_not_fit_is_named_with_its_own_line() {
     assert_eq!(
         said,
         "p.yaml, line 4, column 12: `session_tags.sizes` is a list, but must be text, a number, true or false"
+    );
+}
+
+#[test]
+fn limits_are_numbers_of_known_names() {
+    let config = accepted(
+        "profiling:\n  thresholds: {frames_per_second: 5, stage_ratio: 0.5, model_parameters: 2e9}\n",
+    );
+    let expected = [
+        ("frames_per_second".into(), 5.0),
+        ("stage_ratio".into(), 0.5),
+        ("model_parameters".into(), 2e9),
+    ];
+    assert_eq!(config.thresholds, expected);
+    assert_eq!(
+        refused("profiling:\n  thresholds:\n    stage_ratio: 0.5\n    frame_per_second: 5\n"),
+        "p.yaml, line 4, column 5: unknown key `thresholds.frame_per_second`; did you mean `frames_per_second`?"
+    );
+    assert_eq!(
+        refused("profiling:\n  thresholds:\n    stage_ratio: most\n"),
+        "p.yaml, line 3, column 18: `thresholds.stage_ratio` is the text \"most\", but must be a number, 0 or more"
     );
 }
 

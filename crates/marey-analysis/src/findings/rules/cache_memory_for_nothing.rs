@@ -125,7 +125,7 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
         evidence,
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_memory(of.held_bytes, "At most the most that it held.")),
+        saving: Some(Saving::of_memory(of.held_bytes, "the most that it held")),
         confidence: Confidence::High,
     }
 }
@@ -134,7 +134,7 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only};
+    use crate::findings::rules::tests::{check_made, check_run, only};
     use crate::{Diffusion, StepCaching};
     use marey::{CacheEvent, CacheOutcome, Run, RunBuilder};
 
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn hits_that_save_less_than_a_hundredth_of_the_run_do_not_earn_it() {
-        let check = |ns| check_diffusion(&RULE, &run(10, Some(GIB)), Some(&saved(ns)));
+        let check = |ns| check_made(&RULE, &run(10, Some(GIB)), &saved(ns));
         assert_eq!(only(check(9.0)).evidence[2].figure.value, 0.009);
         assert_eq!(
             only(check(-5.0)).issue,

@@ -93,7 +93,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
         intervals: Finding::longest(steps),
         node: None,
         saving: (steps_ns > 0).then(|| {
-            Saving::of_time(None, steps_ns, "At most the steps in which it was asked in vain.")
+            Saving::of_time(None, steps_ns, "the steps in which it was asked in vain")
         }),
         confidence: Confidence::High,
     }
@@ -102,7 +102,7 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps_at};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use marey::{CacheEvent, Run, RunBuilder};
 
     /// Hits, then misses, one each 10 ns.
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_cache_that_never_hits_in_twelve_steps_is_named_with_these_steps() {
         let times: Vec<(u64, u64)> = (0..20).map(|at| (at * 10, at * 10 + 9)).collect();
-        let found = only(check_diffusion(&RULE, &run(0, 12), Some(&steps_at(&times))));
+        let found = only(check_made(&RULE, &run(0, 12), &steps_at(&times)));
         assert_eq!(found.issue, "The cache teacache hit 0 of 12 times");
         assert_eq!(found.saving.unwrap().at_most_ns, Some(12 * 9));
         assert_eq!(only(check_run(&RULE, &run(0, 12))).saving, None);

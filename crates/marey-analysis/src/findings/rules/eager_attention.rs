@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 
 use marey::Value;
+use marey::profiling_config::words_of_name;
 
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
@@ -18,7 +19,6 @@ use crate::findings::{
 use crate::intervals::{Interval, length_ns, union};
 use crate::questions::work::{calls, has_phrase};
 use crate::stats::float;
-use marey::profiling_config::words_of_name;
 
 pub(super) const RULE: Rule = Rule {
     id: "eager-attention",
@@ -73,6 +73,7 @@ struct Known {
     nodes: Vec<u32>,
     is_said: bool,
     n_fused: u64,
+    n_missing: u64,
 }
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -86,10 +87,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let time = union(known.eager);
     let share = facts.share_of_wall(length_ns(&time));
     if share <= facts.thresholds.eager_attention_ratio {
-        return Outcome::Passed(format!(
+        let what = format!(
             "attention without a fused kernel took {:.1} % of the wall time",
             share * 100.0
-        ));
+        );
+        return Outcome::passed_without(known.n_missing, what);
     }
     Outcome::Found(vec![finding(
         facts,
@@ -109,6 +111,7 @@ fn known(facts: &Facts<'_>) -> Known {
         eager: named.each.iter().map(|call| call.time).collect(),
         is_said: false,
         n_fused: fused.each.len() as u64,
+        n_missing: named.n_missing,
     };
     let mut seen = BTreeSet::new();
     for given in &run.section_attributes {
@@ -160,7 +163,7 @@ fn finding(
         saving: Some(Saving::of_time(
             None,
             eager_ns,
-            "At most these sections; how much faster a fused kernel is depends on the length of the sequence.",
+            "these sections; how much faster a fused kernel is depends on the length of the sequence",
         )),
         confidence: if is_said {
             Confidence::High

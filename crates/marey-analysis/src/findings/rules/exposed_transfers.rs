@@ -31,6 +31,7 @@ struct Exposed {
     gpu_ratio: Option<f64>,
     from: &'static str,
     confidence: Confidence,
+    n_missing: u64,
 }
 
 fn check(facts: &Facts<'_>) -> Outcome {
@@ -49,10 +50,12 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if share > facts.thresholds.exposed_transfer_ratio {
         return Outcome::Found(vec![finding(facts, exposed, share)]);
     }
-    Outcome::Passed(format!(
+    let what = format!(
         "moves held up at most {:.1} % of the wall time",
         share * 100.0
-    ))
+    );
+    let n_missing = known.iter().map(|exposed| exposed.n_missing).max();
+    Outcome::passed_without(n_missing.unwrap_or(0), what)
 }
 
 /// Sections on the main thread that are named as moves, unless the GPU worked meanwhile.
@@ -68,6 +71,7 @@ fn of_sections(facts: &Facts<'_>) -> Option<Exposed> {
     Some(Exposed {
         time: if is_hidden { Vec::new() } else { time },
         node: moves.longest_node(),
+        n_missing: moves.n_missing,
         gpu_ratio,
         from: "time in sections that are named as moves, on the main thread",
         confidence: if gpu_ratio.is_some() {
@@ -112,6 +116,7 @@ fn of_bus(facts: &Facts<'_>) -> Option<Exposed> {
         gpu_ratio: highest_during(facts.run, "gpu.utilization", &time).map(|gpu| gpu.value),
         time,
         node: None,
+        n_missing: 0,
         from: "time with traffic over PCIe while the GPU was idle",
         confidence: Confidence::Medium,
     })
@@ -149,7 +154,7 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
         saving: Some(Saving::of_time(
             None,
             exposed_ns.min(rest_ns),
-            "At most these moves, and no more than the time that is left to hide them behind.",
+            "these moves, and no more than the time that is left to hide them behind",
         )),
         confidence: exposed.confidence,
     }

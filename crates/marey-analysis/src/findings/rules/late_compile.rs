@@ -9,7 +9,7 @@
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::{Interval, length_ns, union};
+use crate::intervals::{Interval, length_ns};
 use crate::questions::work::{Calls, Work, calls};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
@@ -22,14 +22,12 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let (Some(steps), Some(found)) = (
-        facts.steps(),
-        facts.diffusion.and_then(|d| d.steps.as_ref()),
-    ) else {
+    let found = facts.diffusion.and_then(|d| d.steps.as_ref());
+    let Some((steps, found)) = facts.steps().zip(found) else {
         return Outcome::Unknown("no denoising steps are known".into());
     };
     let mut late = calls(facts.run, |name| Work::Compiling.is_of(name));
-    let n_named = late.each.len() as u64 + late.n_missing;
+    let n_named = (late.each.len() as u64).saturating_add(late.n_missing);
     late = late.of_thread(main_thread(facts.run));
     let warm_up_ends = steps.iter().map(|step| step.end_ns).min().unwrap_or(0);
     late.each.retain(|call| call.time.start_ns >= warm_up_ends);
@@ -46,10 +44,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let share = facts.share_of_wall(length_ns(&late.time()));
     if share <= facts.thresholds.late_compile_ratio {
-        return Outcome::Passed(format!(
+        let what = format!(
             "compiling after the first step took {:.1} % of the wall time",
             share * 100.0
-        ));
+        );
+        return Outcome::passed_without(late.n_missing, what);
     }
     let slow: Vec<Interval> = found
         .outliers
@@ -92,12 +91,12 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
             Evidence::new("time compiling after the first step", float(late_ns), FigureUnit::Ns),
             Evidence::new("steps much longer than the others with compiling in them", float(n_slow), FigureUnit::Count),
         ],
-        intervals: Finding::longest(union(time)),
+        intervals: Finding::longest(time),
         node: late.longest_node(),
         saving: Some(Saving::of_time(
             Some(late_ns),
             late_ns,
-            "All of it: with shapes that stay the same nothing is compiled again.",
+            "all of it: with shapes that stay the same nothing is compiled again",
         )),
         confidence: Confidence::High,
     }
@@ -106,7 +105,7 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps_at};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use marey::{Run, RunBuilder};
 
     const STEPS: [(u64, u64); 3] = [(10, 20), (20, 30), (30, 60)];
@@ -129,7 +128,7 @@ mod tests {
             steps.outliers = vec![2];
         }
         let run = compiling("recompile", 31, 51);
-        let found = only(check_diffusion(&RULE, &run, Some(&diffusion)));
+        let found = only(check_made(&RULE, &run, &diffusion));
         let figures: Vec<f64> = found.evidence.iter().map(|e| e.figure.value).collect();
         assert_eq!(figures, [0.2, 20.0, 1.0]);
         assert_eq!(found.saving.unwrap().estimate_ns, Some(20));
@@ -139,7 +138,7 @@ mod tests {
     #[test]
     fn a_hundredth_of_the_time_is_not_above_it() {
         let run = compiling("recompile", 31, 32);
-        let passed = check_diffusion(&RULE, &run, Some(&steps_at(&STEPS)));
+        let passed = check_made(&RULE, &run, &steps_at(&STEPS));
         let expected = "compiling after the first step took 1.0 % of the wall time";
         assert_eq!(passed, Outcome::Passed(expected.into()));
     }
@@ -150,12 +149,12 @@ mod tests {
             .section("denoise", 10, 60, |_| {})
             .finish(100);
         let mut diffusion = steps_at(&STEPS);
-        let passed = check_diffusion(&RULE, &run, Some(&diffusion));
+        let passed = check_made(&RULE, &run, &diffusion);
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
         if let Some(steps) = &mut diffusion.steps {
             steps.outliers = vec![2];
         }
-        let unknown = check_diffusion(&RULE, &run, Some(&diffusion));
+        let unknown = check_made(&RULE, &run, &diffusion);
         assert!(matches!(unknown, Outcome::Unknown(_)), "{unknown:?}");
         assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
     }

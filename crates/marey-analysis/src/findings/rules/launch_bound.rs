@@ -79,7 +79,7 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
         saving: Some(Saving::of_time(
             None,
             idle_ns,
-            "At most the part of the steps in which the GPU did not work: they cannot be shorter than its work.",
+            "the part of the steps in which the GPU did not work: they cannot be shorter than its work",
         )),
         confidence: if cores > SEVERAL_THREADS {
             Confidence::Low
@@ -101,7 +101,7 @@ fn share_of(ns: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps_at};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use marey::{Run, RunBuilder, SeriesInfo, Unit};
 
     const S: u64 = 1_000_000_000;
@@ -136,26 +136,18 @@ mod tests {
     #[test]
     fn an_idle_gpu_behind_a_busy_thread_is_launch_bound() {
         // 4 s of steps, of which the GPU works 25 %: 3 s at most.
-        let found = only(check_diffusion(
-            &RULE,
-            &run(0.25, 1.0),
-            Some(&steps_at(&STEPS)),
-        ));
+        let found = only(check_made(&RULE, &run(0.25, 1.0), &steps_at(&STEPS)));
         assert_eq!(found.saving.unwrap().at_most_ns, Some(3 * S));
         assert_eq!(found.confidence, Confidence::Medium);
         assert_eq!(found.severity, Severity::High);
-        let many = only(check_diffusion(
-            &RULE,
-            &run(0.25, 4.0),
-            Some(&steps_at(&STEPS)),
-        ));
+        let many = only(check_made(&RULE, &run(0.25, 4.0), &steps_at(&STEPS)));
         assert_eq!(many.confidence, Confidence::Low);
     }
 
     #[test]
     fn a_gpu_at_half_or_a_host_that_rests_is_not() {
         for (gpu, cores) in [(0.5, 1.0), (0.25, 0.8)] {
-            let passed = check_diffusion(&RULE, &run(gpu, cores), Some(&steps_at(&STEPS)));
+            let passed = check_made(&RULE, &run(gpu, cores), &steps_at(&STEPS));
             assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
         }
     }
@@ -167,7 +159,7 @@ mod tests {
             Outcome::Unknown(_)
         ));
         let unread = RunBuilder::new().finish(10 * S);
-        let unread = check_diffusion(&RULE, &unread, Some(&steps_at(&STEPS)));
+        let unread = check_made(&RULE, &unread, &steps_at(&STEPS));
         assert!(matches!(unread, Outcome::Unknown(_)));
     }
 }

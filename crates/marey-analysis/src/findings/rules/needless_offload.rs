@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 
+use marey::profiling_config::words_of_name;
 use marey::{MemorySource, Value};
 
 use crate::findings::{
@@ -18,7 +19,6 @@ use crate::intervals::length_ns;
 use crate::questions::work::{Call, Calls, Work, calls, has_phrase};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
-use marey::profiling_config::words_of_name;
 
 pub(super) const RULE: Rule = Rule {
     id: "needless-offload",
@@ -44,10 +44,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let share = facts.share_of_wall(length_ns(&moves.time()));
     if share <= facts.thresholds.offload_ratio {
-        return Outcome::Passed(format!(
-            "offloading takes {:.1} % of the wall time",
-            share * 100.0
-        ));
+        let what = format!("offloading takes {:.1} % of the wall time", share * 100.0);
+        return Outcome::passed_without(moves.n_missing, what);
     }
     let Some(room) = room(facts) else {
         return Outcome::Unknown("the memory of the device was not read".into());
@@ -185,7 +183,7 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
         saving: Some(Saving::of_time(
             Some(moves_ns),
             moves_ns,
-            "All sections that are named as offloading, on the main thread.",
+            "all sections that are named as offloading, on the main thread",
         )),
         confidence: Confidence::Medium,
     }

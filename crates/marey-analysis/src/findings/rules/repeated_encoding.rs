@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use marey::profiling_config::words_of_name;
 use marey::{Attributes, Value};
 
 use crate::findings::{
@@ -17,7 +18,6 @@ use crate::findings::{
 use crate::intervals::{Interval, length_ns, union};
 use crate::questions::work::{Call, Work, calls, has_phrase};
 use crate::stats::float;
-use marey::profiling_config::words_of_name;
 
 pub(super) const RULE: Rule = Rule {
     id: "repeated-encoding",
@@ -26,7 +26,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const HASH: [&str; 5] = ["hash", "digest", "sha256", "fingerprint", "md5"];
+/// Without the digits at their ends: `sha256`, `md5`.
+const HASH: [&str; 5] = ["hash", "digest", "sha", "fingerprint", "md"];
 const TEXT: [&str; 5] = ["prompt", "text", "token", "tokens", "caption"];
 /// Attributes that tell encoders apart that read the same prompt.
 const ENCODER: [&str; 4] = ["encoder", "model", "component", "module"];
@@ -175,7 +176,7 @@ fn finding(
         saving: Some(Saving::of_time(
             Some(repeated_ns),
             repeated_ns,
-            "Every encoding after the first of the same hash, by the same section and encoder.",
+            "every encoding after the first of the same hash, by the same section and encoder",
         )),
         confidence: Confidence::High,
     }

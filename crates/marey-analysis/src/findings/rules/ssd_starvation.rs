@@ -235,9 +235,9 @@ fn saving(starved: &Starved<'_>, stage_ns: u64) -> (Saving, u64) {
     let at_most_ns = waited_ns.max(beyond_ns).unwrap_or(0);
     let how = match beyond_ns {
         Some(_) => {
-            "The stage without what the same bytes would take at the best rate that this run read elsewhere, at most that or the time waited."
+            "the stage without what the same bytes would take at the best rate that this run read elsewhere, at most that or the time waited"
         }
-        None => "At most the time waited: what could be read ahead or kept in memory is not known.",
+        None => "the time waited: what could be read ahead or kept in memory is not known",
     };
     (Saving::of_time(beyond_ns, at_most_ns, how), at_most_ns)
 }

@@ -140,7 +140,7 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             Evidence::new("hits, as a share of decisions", of_decisions(of.n_hits), FigureUnit::Ratio),
             Evidence::new("hits with the near misses, as a share", of_decisions(of.n_hits + n_near), FigureUnit::Ratio),
         ],
-        intervals: Finding::longest(steps.clone()),
+        intervals: Finding::longest(steps),
         node: None,
         saving: (steps_ns > 0).then(|| {
             let estimate_ns = is_only.then(|| per_hit_ns(facts)).flatten();
@@ -148,8 +148,8 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
             Saving::of_time(
                 estimate_ns,
                 steps_ns,
-                "The median computed step less the median cached one for each near miss, at most the steps in which they lie; \
-                 scores after a hit would differ.",
+                "the median computed step less the median cached one for each near miss, at most the steps in which they lie; \
+                 scores after a hit would differ",
             )
         }),
         confidence: Confidence::Medium,
@@ -167,7 +167,7 @@ fn per_hit_ns(facts: &Facts<'_>) -> Option<u64> {
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps_at};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use crate::{Durations, StepCaching};
     use marey::{Run, RunBuilder};
 
@@ -228,11 +228,7 @@ mod tests {
             n_computed: 8,
             saved_ns: None,
         });
-        let found = only(check_diffusion(
-            &RULE,
-            &ten([0.055, 0.0599]),
-            Some(&diffusion),
-        ));
+        let found = only(check_made(&RULE, &ten([0.055, 0.0599]), &diffusion));
         let saving = found.saving.unwrap();
         assert_eq!(
             (saving.estimate_ns, saving.at_most_ns),

@@ -48,10 +48,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
     .flatten()
     .collect();
     if found.is_empty() {
-        return Outcome::Passed(format!(
+        let what = format!(
             "of {n_recorded} sections within steps none that waits for the device takes more than {:.0} % of them",
             facts.thresholds.synchronisation_ratio * 100.0
-        ));
+        );
+        return Outcome::passed_without(waits.n_missing, what);
     }
     Outcome::Found(found)
 }
@@ -116,7 +117,7 @@ fn of_names(
         saving: Some(Saving::of_time(
             None,
             waited_ns,
-            "At most the time waited; where the device is the slower one, the wait moves to the end of the loop instead.",
+            "the time waited; where the device is the slower one, the wait moves to the end of the loop instead",
         )),
         confidence: Confidence::Medium,
     })
@@ -151,7 +152,7 @@ fn of_attributes(
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use crate::findings::rules::tests::{check_diffusion, check_run, only, steps_at};
+    use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
     use marey::{Run, RunBuilder};
 
     const STEPS: [(u64, u64); 2] = [(0, 100), (100, 200)];
@@ -172,7 +173,7 @@ mod tests {
     fn waits_within_steps_are_found_with_their_share_of_them() {
         // 2 × 10 of 200.
         let run = waiting("latents.item()", 10);
-        let found = only(check_diffusion(&RULE, &run, Some(&steps_at(&STEPS))));
+        let found = only(check_made(&RULE, &run, &steps_at(&STEPS)));
         assert_eq!(found.evidence[0].figure.value, 0.1);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(20));
         assert_eq!(
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn a_twentieth_of_the_steps_is_not_above_it() {
         let run = waiting("cuda_sync", 5);
-        let passed = check_diffusion(&RULE, &run, Some(&steps_at(&STEPS)));
+        let passed = check_made(&RULE, &run, &steps_at(&STEPS));
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
     }
 
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn two_synchronised_sections_a_step_are_too_many_and_one_is_not() {
-        let check = |n| check_diffusion(&RULE, &synchronised(n), Some(&steps_at(&STEPS)));
+        let check = |n| check_made(&RULE, &synchronised(n), &steps_at(&STEPS));
         let found = only(check(2));
         assert_eq!(found.evidence[0].figure.value, 2.0);
         assert_eq!((found.severity, found.saving), (Severity::Low, None));
@@ -219,7 +220,7 @@ mod tests {
         let bare = RunBuilder::new()
             .iteration("step", 0, 100, |_| {})
             .finish(100);
-        let nothing = check_diffusion(&RULE, &bare, Some(&steps_at(&[(0, 100)])));
+        let nothing = check_made(&RULE, &bare, &steps_at(&[(0, 100)]));
         assert!(matches!(nothing, Outcome::Unknown(_)));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::stats::{mean, percentile, sample_std_dev};
+use crate::stats::{float, mean, percentile, sample_std_dev};
 
 /// Figures of durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -60,25 +60,19 @@ pub struct Spread {
 impl Spread {
     /// Of the finite ones; `None` when there are none.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let mut n = 0.0;
-        let mut found: Option<Self> = None;
-        for value in values.filter(|value| value.is_finite()) {
-            n += 1.0;
-            found = Some(found.map_or(
-                Self {
-                    min: value,
-                    mean: value,
-                    max: value,
-                },
-                |so_far| Self {
-                    min: so_far.min.min(value),
-                    // Moves towards each value, so that no sum overflows.
-                    mean: so_far.mean + (value / n - so_far.mean / n),
-                    max: so_far.max.max(value),
-                },
-            ));
-        }
-        found
+        let finite: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let n = float(finite.len() as u64);
+        let mean = finite.iter().sum::<f64>() / n;
+        Some(Self {
+            min: finite.iter().copied().reduce(f64::min)?,
+            // The sum of the largest numbers is none.
+            mean: if mean.is_finite() {
+                mean
+            } else {
+                finite.iter().map(|value| value / n).sum()
+            },
+            max: finite.iter().copied().reduce(f64::max)?,
+        })
     }
 }
 

@@ -55,7 +55,6 @@ const CASES: &[Case] = &[
         let model = ModelParameters {
             name: "transformer".into(),
             count: Some(12_000_000_000),
-            kind: None,
             ..ModelParameters::default()
         };
         RunBuilder::new()
@@ -277,10 +276,6 @@ fn rank_skew() -> Run {
 #[test]
 fn every_rule_has_a_run_in_which_it_finds_something() {
     for (rule, run) in CASES {
-        // Models are not part of the diffusion analysis yet.
-        if *rule == "large-model" {
-            continue;
-        }
         let run = run();
         let found = all(&run).found;
         let own: Vec<&Finding> = found

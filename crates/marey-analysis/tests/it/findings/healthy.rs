@@ -12,7 +12,6 @@ use super::all;
 const MS: u64 = 1_000_000;
 const GB: u64 = 1_000_000_000;
 const N_BLOCKS: u64 = 5;
-const N_STEPS: u64 = 4;
 /// Steps of a block, in ms; a cache answers the last one.
 const STEPS: [u64; 4] = [75, 75, 75, 45];
 
@@ -22,7 +21,7 @@ const STEPS: [u64; 4] = [75, 75, 75, 45];
 /// ms            0      500    700 730   750            1300    1750   …            3100 3200
 /// main          |-load-|-text-|offload| |--------------------- denoise ------------|
 /// block                                 |--- 0 --------|-- 1 --|-- 2 --| … |-- 4 --|
-/// step                                   compile, then 4 of 75 ± 3 %, the last of each from a cache in 45
+/// step                                   compile, then 4 of 75 ± 4 %, the last of each from a cache in 45
 /// decode, deliver                                   100, 30      at the end of each block
 /// disk, GB/s       2      0       0     0
 /// GPU, %           5     60      60     95
@@ -64,14 +63,14 @@ fn block_ms(block: u64) -> (u64, u64) {
     (start_ms, 1300 + 450 * block)
 }
 
-/// Start and end of a step, in ns: its length is off by at most 3 %.
-fn step_ns(block: u64, step: u64) -> (u64, u64) {
+/// Start and end of a step, in ns: lengths differ by up to 4 %.
+fn step_ns(block: u64, step: usize) -> (u64, u64) {
     let compiling_ms = if block == 0 { 100 } else { 0 };
-    let start_ms = block_ms(block).0 + STEPS[..step as usize].iter().sum::<u64>() + 3 * step;
+    let start_ms = block_ms(block).0 + STEPS[..step].iter().sum::<u64>() + 3 * step as u64;
     let first = block == 0 && step == 0;
     let start_ns = (start_ms + if first { 0 } else { compiling_ms }) * MS;
-    let per_mille = [1000, 970, 1030, 985, 1015, 1005, 995][(block * 3 + step) as usize % 7];
-    let length_ns = STEPS[step as usize] * MS / 1000 * per_mille;
+    let per_mille = [1000, 970, 1030, 985][step] + 5 * (block % 3);
+    let length_ns = STEPS[step] * MS / 1000 * per_mille;
     (
         start_ns,
         start_ns + length_ns + if first { compiling_ms * MS } else { 0 },
@@ -81,7 +80,7 @@ fn step_ns(block: u64, step: u64) -> (u64, u64) {
 fn draw_block(s: &mut Within<'_>, block: u64) {
     let (start_ms, end_ms) = block_ms(block);
     s.section("block", start_ms * MS, end_ms * MS, |s| {
-        for step in 0..N_STEPS {
+        for step in 0..STEPS.len() {
             let (start_ns, end_ns) = step_ns(block, step);
             s.iteration("denoising_step", start_ns, end_ns, |s| {
                 if (block, step) == (0, 0) {
@@ -102,9 +101,9 @@ fn draw_block(s: &mut Within<'_>, block: u64) {
 
 fn report_block(mut builder: RunBuilder, block: u64) -> RunBuilder {
     let (start_ms, end_ms) = block_ms(block);
-    for step in 0..N_STEPS {
+    for step in 0..STEPS.len() {
         let (start_ns, end_ns) = step_ns(block, step);
-        let is_hit = step + 1 == N_STEPS;
+        let is_hit = step + 1 == STEPS.len();
         builder = builder.cache_event(CacheEvent {
             at_ns: start_ns + MS,
             cache: "first_block_cache".into(),
@@ -113,7 +112,7 @@ fn report_block(mut builder: RunBuilder, block: u64) -> RunBuilder {
             } else {
                 CacheOutcome::Miss
             },
-            step: Some(step),
+            step: Some(step as u64),
             block: Some(block),
             score: Some(if is_hit { 0.03 } else { 0.2 }),
             threshold: Some(0.08),
@@ -122,7 +121,7 @@ fn report_block(mut builder: RunBuilder, block: u64) -> RunBuilder {
             session: None,
         });
         let report = DiffusionStep {
-            step: Some(step),
+            step: Some(step as u64),
             timestep: Some(1000.0),
             block_size: Some(3),
             computation_ns: Some(end_ns - start_ns),
@@ -188,14 +187,16 @@ fn memory(builder: RunBuilder) -> RunBuilder {
 }
 
 /// A reading each 50 ms, of what `value` says for that moment in ms.
-fn each_50_ms(value: impl Fn(u64) -> f64) -> Vec<(u64, f64)> {
+fn each_50_ms(value: impl Fn(u32) -> f64) -> Vec<(u64, f64)> {
     let times = (0..=64).map(|n| n * 50);
-    times.map(|at_ms| (at_ms * MS, value(at_ms))).collect()
+    times
+        .map(|at_ms| (u64::from(at_ms) * MS, value(at_ms)))
+        .collect()
 }
 
 /// What has come together up to a moment: so much in a second up to `until_ms`, and then no more.
-fn grown(at_ms: u64, until_ms: u64, per_second: f64) -> f64 {
-    let ms = u32::try_from(at_ms.min(until_ms)).unwrap();
+fn grown(at_ms: u32, until_ms: u32, per_second: f64) -> f64 {
+    let ms = at_ms.min(until_ms);
     f64::from(ms) * per_second / 1000.0
 }
 
@@ -230,7 +231,7 @@ fn gpu(builder: RunBuilder) -> RunBuilder {
 
 fn processor_and_disk(builder: RunBuilder) -> RunBuilder {
     let counter = |name, unit| SeriesInfo::cumulative(name, "", unit);
-    let always = |per_second| each_50_ms(move |at_ms| grown(at_ms, u64::MAX, per_second));
+    let always = |per_second| each_50_ms(move |at_ms| grown(at_ms, u32::MAX, per_second));
     let while_loading = |per_second| each_50_ms(move |at_ms| grown(at_ms, 500, per_second));
     let resident = SeriesInfo::gauge("host.memory.used", "", Unit::Bytes);
     builder
@@ -256,15 +257,11 @@ fn processor_and_disk(builder: RunBuilder) -> RunBuilder {
 }
 
 #[test]
-fn a_healthy_run_has_no_findings_and_nearly_all_rules_have_looked() {
+fn a_healthy_run_has_no_findings_and_every_rule_has_looked() {
     let found = all(&healthy());
     assert!(found.found.is_empty(), "{:#?}", found.found);
     assert_eq!(found.passed.len() + found.unchecked.len(), RULES.len());
-    assert!(
-        found.passed.len() + 1 >= RULES.len(),
-        "{:#?}",
-        found.unchecked
-    );
+    assert!(found.unchecked.is_empty(), "{:#?}", found.unchecked);
 }
 
 #[test]

@@ -193,21 +193,20 @@ pub(super) fn options(
 ) -> CompareOptions {
     let usual = CompareOptions::default();
     let limits = all.iter().filter_map(FailOn::time_limit);
-    let lowest = limits.fold(usual.min_change_ratio, f64::min);
-    if lowest >= usual.min_change_ratio {
-        return usual;
+    let lowest = limits.fold(f64::INFINITY, f64::min);
+    if are_repeated {
+        return CompareOptions {
+            min_repeated_change_ratio: usual.min_repeated_change_ratio.min(lowest),
+            ..usual
+        };
     }
-    if !are_repeated {
+    if lowest < usual.min_change_ratio {
         console.say(&format!(
-            "single runs of one program differ by about {} % for reasons that they do not show; changes of time below that are taken as the same, repeat both sides to see smaller ones",
+            "changes of time below {} % cannot be told from what differs between any two runs of one program; repeat both sides to see smaller ones",
             usual.min_change_ratio * 100.0
         ));
-        return usual;
     }
-    CompareOptions {
-        min_change_ratio: lowest,
-        ..usual
-    }
+    usual
 }
 
 impl FailOn {

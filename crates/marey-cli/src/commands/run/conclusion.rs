@@ -37,6 +37,7 @@ impl Conclusion<'_> {
                 .child
                 .killed_by()
                 .map(|signal| (self.child.pid, signal)),
+            ..Reading::default()
         };
         match JobFolder::read(folder, &how) {
             Err(problem) => console.say(&problem.to_string()),

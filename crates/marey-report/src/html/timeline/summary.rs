@@ -31,12 +31,13 @@ pub(super) struct Summarised {
 
 /// Puts slices together until there are at most `limit` of them and of their parts. Those that are as long as a stretch of
 /// time, or open, stay as they are; others that follow each other in a row and begin in the same stretch become one, from the
-/// beginning of the first to the end of the last. Stretches are the shortest power of two that does.
+/// beginning of the first to the end of the last, unless that and its parts are no fewer. Stretches are the shortest power of two
+/// that does.
 ///
 /// ```text
-/// stretches  |           |           |
-/// a row       |a| |b||a|  |a||-----c-----|  |b|
-/// becomes     |-a+b+a--|  |a||-----c-----|  |b|
+/// stretches  |              |           |            |
+/// a row       |a| |b||a||a|  |a||-----c-----|  |b||a|
+/// becomes     |-3 a, 1 b--|  |a||-----c-----|  |b||a|
 /// ```
 ///
 /// `None` when nothing had to be. Whatever the limit, each row has at least one slice.
@@ -92,7 +93,8 @@ fn count(row: &Row, bits: u32, seen: &mut Seen) -> usize {
             return 1;
         }
         seen.begin();
-        1 + slices.iter().filter(|s| seen.is_new(s.path)).count()
+        let n_parts = slices.iter().filter(|s| seen.is_new(s.path)).count();
+        slices.len().min(1 + n_parts)
     };
     stretches(&row.slices, bits).map(of_stretch).sum()
 }
@@ -110,9 +112,13 @@ fn together(
             kept.extend(stretch);
             continue;
         };
+        let own = parts_of(stretch, n_before + kept.len() as u64);
+        if own.len() + 1 >= stretch.len() {
+            kept.extend(stretch);
+            continue;
+        }
         found.n_slices += stretch.len() as u64;
         found.n_summaries += 1;
-        let own = parts_of(stretch, n_before + kept.len() as u64);
         let most = own.iter().max_by_key(|part| (part.busy_ns, part.count));
         let flags = stretch.iter().fold(0, |flags, slice| flags | slice.flags);
         kept.push(Slice {
@@ -198,32 +204,34 @@ mod tests {
 
     #[test]
     fn short_neighbours_become_one_that_keeps_count_and_time_of_each_path() {
-        // 0       4       8               16
-        // |1||-2-||1|      |----3----------|   |1|
+        // 0                  7  8               16  18
+        // |1||----2----||1||1|  |----3----------|   |1||2|
         let given = vec![
             Slice::new(1, 0, 1),
-            Slice::new(2, 1, 4),
-            Slice::new(1, 4, 5),
+            Slice::new(2, 1, 5),
+            Slice::new(1, 5, 6),
+            Slice::new(1, 6, 7),
             Slice::new(3, 8, 16),
             Slice::new(1, 18, 19),
+            Slice::new(2, 19, 20),
         ];
         let mut parts = Vec::new();
         let mut found = Summarised::default();
-        // In stretches of 8 ns; seven slices are in the rows before.
+        // In stretches of 8 ns; seven slices are in the rows before. The last two would be no fewer with their parts.
         let kept = together(&given, 3, 7, &mut parts, &mut found);
         let one = Slice {
             flags: Slice::SUMMARY,
-            ..Slice::new(2, 0, 5)
+            ..Slice::new(2, 0, 7)
         };
-        assert_eq!(kept, [one, given[3], given[4]]);
+        assert_eq!(kept, [one, given[4], given[5], given[6]]);
         let part = |path, count, busy_ns| Part {
             slice: 7,
             path,
             count,
             busy_ns,
         };
-        assert_eq!(parts, [part(1, 2, 2), part(2, 1, 3)]);
-        assert_eq!((found.n_slices, found.n_summaries), (3, 1));
+        assert_eq!(parts, [part(1, 3, 3), part(2, 1, 4)]);
+        assert_eq!((found.n_slices, found.n_summaries), (4, 1));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Limits of the rules: the one table.
+//! Limits of the rules that look for what is the matter with a run: the one table.
 
-use marey::Run;
+use crate::profiling_config::nearest;
+use crate::run::Run;
 
 /// Where a capture keeps a limit that its configuration set: `profiling.thresholds.<name>`.
 const FACT: &str = "profiling.thresholds.";
@@ -23,12 +24,51 @@ impl Threshold {
 }
 
 /// Why a limit cannot be set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ThresholdError {
     /// No rule has a limit of this name.
-    Unknown(String),
+    #[error("there is no threshold `{name}`; {}", did_you_mean(*.nearest))]
+    Unknown {
+        /// As it was written.
+        name: String,
+        /// The name that is spelt most like it; `None` when none is near.
+        nearest: Option<&'static str>,
+    },
     /// Limits are finite numbers, not below 0.
+    #[error("a threshold is a number, 0 or more, not {0}")]
     NotALimit(f64),
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(
+        || "none has a similar name".into(),
+        |name| format!("did you mean `{name}`?"),
+    )
+}
+
+impl Threshold {
+    /// The limit of a name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn of(name: &str) -> Result<&'static Self, ThresholdError> {
+        let found = THRESHOLDS.iter().find(|limit| limit.name == name);
+        found.ok_or_else(|| ThresholdError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, THRESHOLDS.iter().map(|limit| limit.name)),
+        })
+    }
+
+    /// Whether a value can be a limit: finite, and not below 0.
+    pub fn allows(value: f64) -> bool {
+        value.is_finite() && value >= 0.0
+    }
+
+    /// Under which key a capture's facts have it: `profiling.thresholds.<name>`.
+    pub fn fact(&self) -> String {
+        format!("{FACT}{}", self.name)
+    }
 }
 
 macro_rules! thresholds {
@@ -60,12 +100,13 @@ macro_rules! thresholds {
             /// # Errors
             /// When there is none of this name, or the value is no limit.
             pub fn set(&mut self, name: &str, value: f64) -> Result<(), ThresholdError> {
-                if !value.is_finite() || value < 0.0 {
+                let limit = Threshold::of(name)?;
+                if !Threshold::allows(value) {
                     return Err(ThresholdError::NotALimit(value));
                 }
-                match name {
+                match limit.name {
                     $(stringify!($name) => self.$name = value,)+
-                    _ => return Err(ThresholdError::Unknown(name.to_owned())),
+                    _ => {}
                 }
                 Ok(())
             }
@@ -166,5 +207,79 @@ impl Thresholds {
             }
         }
         limits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunBuilder;
+
+    fn run(facts: &[(&str, &str)]) -> Run {
+        RunBuilder::new()
+            .with(|run| {
+                let facts = facts.iter();
+                run.info.facts = facts
+                    .map(|(key, value)| ((*key).into(), (*value).into()))
+                    .collect();
+            })
+            .finish(1)
+    }
+
+    #[test]
+    fn the_last_fact_that_is_a_limit_counts() {
+        let limits = Thresholds::of(&run(&[
+            ("profiling.thresholds.frames_per_second", "5.0"),
+            ("profiling.thresholds.frames_per_second", "6.0"),
+            ("profiling.thresholds.block_frames", "many"),
+            ("profiling.thresholds.stage_ratio", "NaN"),
+            ("profiling.thresholds.of_a_newer_version", "7.0"),
+        ]));
+        let expected = Thresholds {
+            frames_per_second: 6.0,
+            ..Thresholds::default()
+        };
+        assert_eq!(limits, expected);
+    }
+
+    #[test]
+    fn an_unknown_name_is_an_error_with_the_nearest_one() {
+        let error = Thresholds::default()
+            .set("frame_per_second", 5.0)
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no threshold `frame_per_second`; did you mean `frames_per_second`?"
+        );
+        let error = Thresholds::default().set("x", 5.0).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "there is no threshold `x`; none has a similar name"
+        );
+    }
+
+    #[test]
+    fn limits_are_finite_and_not_below_0() {
+        let mut limits = Thresholds::default();
+        for value in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(limits.set("stage_ratio", value).is_err(), "{value}");
+        }
+        assert_eq!(limits.set("stage_ratio", 0.0), Ok(()));
+    }
+
+    #[test]
+    fn every_name_sets_its_own_limit() {
+        for limit in THRESHOLDS {
+            let mut limits = Thresholds::default();
+            limits.set(limit.name, limit.default + 1.0).unwrap();
+            let fact = (limit.fact(), format!("{:?}", limit.default + 1.0));
+            assert_eq!(
+                limits,
+                Thresholds::of(&run(&[(&fact.0, &fact.1)])),
+                "{}",
+                limit.name
+            );
+            assert_ne!(limits, Thresholds::default());
+        }
     }
 }

@@ -1,0 +1,445 @@
+//! Is a measure better, worse, the same, or is that more than the runs can tell?
+//!
+//! ```text
+//! change          −10 %      −3 %   0   +3 %      +10 %
+//! interval                          |---+----|             above the floor and no chance: worse
+//!                             |--+--|                      nothing larger than twice the floor is left: the same
+//!                        |----------+---------------|      cannot tell
+//! ```
+
+use super::bootstrap::{Bootstrap, Statistic, autocorrelation, inflation};
+use super::comparison::{Basis, Verdict};
+use super::floors::{BETWEEN_RUNS, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule, distance};
+use super::holm::Test;
+use super::mann_whitney::mann_whitney;
+use super::measure::{Change, Measure};
+use super::options::CompareOptions;
+use super::pair::{Pair, Samples};
+use super::repeats::repeated;
+use crate::findings::Confidence;
+
+/// Weight of a test of what is no part of the wall time; that of others is their share of it.
+const WEIGHT_OF_RATES: f64 = 0.1;
+
+/// Judges measures of two sides.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Judge<'a> {
+    pub(super) options: &'a CompareOptions,
+    /// Each run is a sample.
+    pub(super) is_repeated: bool,
+    /// Runs of one side ended otherwise than those of the other: what they did all together cannot be compared.
+    pub(super) is_cut_short: bool,
+}
+
+/// What became of a measure, and why.
+struct Ruling {
+    verdict: Verdict,
+    confidence: Confidence,
+    reason: String,
+}
+
+impl Ruling {
+    fn new(verdict: Verdict, confidence: Confidence, reason: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            confidence,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// The measure without its verdict, and the test that is to be made of it together with all others, if any is.
+    pub(super) fn measured(&self, pair: &Pair) -> (Measure, Option<Test>) {
+        let basis = self.basis(pair);
+        let mut measure = Measure {
+            kind: pair.kind,
+            subject: pair.subject.clone(),
+            unit: pair.kind.unit(),
+            better: pair.kind.better(),
+            baseline: pair.baseline.observed(basis == Basis::Calls),
+            candidate: pair.candidate.observed(basis == Basis::Calls),
+            change: None,
+            basis,
+            verdict: Verdict::CannotTell,
+            confidence: Confidence::Low,
+            reason: String::new(),
+            impact_ns: None,
+        };
+        let Some((a, b)) = pair.baseline.figure().zip(pair.candidate.figure()) else {
+            return (measure, None);
+        };
+        let mut change = Change {
+            difference: b - a,
+            ratio: (a > 0.0 && b >= 0.0)
+                .then(|| b / a)
+                .filter(|ratio| ratio.is_finite()),
+            ..Change::default()
+        };
+        measure.impact_ns = impact_ns(pair, b - a);
+        if !pair.is_identical() && self.is_considered(pair) {
+            self.add_chance(pair, basis, &mut change);
+        }
+        let is_tested = Rule::of(pair.kind) != Rule::Total || basis == Basis::Repeats;
+        let test = change.p_value.filter(|_| is_tested).map(|p_value| Test {
+            p_value,
+            weight: weight(pair),
+        });
+        measure.change = Some(change);
+        (measure, test)
+    }
+
+    fn basis(&self, pair: &Pair) -> Basis {
+        let rule = Rule::of(pair.kind);
+        if matches!(rule, Rule::Value { .. } | Rule::Exact) {
+            return Basis::SingleValues;
+        }
+        let (a, b) = (&pair.baseline, &pair.candidate);
+        if self.is_repeated && a.figures.len() >= 2 && b.figures.len() >= 2 {
+            return Basis::Repeats;
+        }
+        let has_calls = a.calls.len() >= 2 && b.calls.len() >= 2;
+        match rule {
+            Rule::Calls | Rule::Total if has_calls => Basis::Calls,
+            _ => Basis::SingleValues,
+        }
+    }
+
+    /// Small parts of the run are not tested.
+    fn is_considered(&self, pair: &Pair) -> bool {
+        let is_time = matches!(
+            Rule::of(pair.kind),
+            Rule::Calls | Rule::Total | Rule::Once(_)
+        );
+        !is_time || pair.share() >= self.options.min_share_ratio
+    }
+
+    fn add_chance(&self, pair: &Pair, basis: Basis, change: &mut Change) {
+        let (a, b) = (&pair.baseline, &pair.candidate);
+        match basis {
+            Basis::Repeats => {
+                let found = repeated(&a.figures, &b.figures);
+                change.p_value = found.map(|f| f.p_value);
+                change.interval = found.and_then(|f| f.interval);
+            }
+            Basis::Calls => {
+                let is_total = Rule::of(pair.kind) == Rule::Total;
+                let statistic = if is_total {
+                    Statistic::Mean
+                } else {
+                    Statistic::Median
+                };
+                let bootstrap = Bootstrap {
+                    statistic,
+                    n_resamples: self.options.n_resamples,
+                    seed: self.options.seed,
+                };
+                let (calls_a, calls_b) = (a.thinned(statistic), b.thinned(statistic));
+                let interval = bootstrap.ratio_interval(&calls_a, &calls_b);
+                // The total is a mean times the number of calls.
+                let count_ratio = if is_total {
+                    b.calls_per_run() / a.calls_per_run()
+                } else {
+                    1.0
+                };
+                change.interval =
+                    interval.map(|(low, high)| (low * count_ratio, high * count_ratio));
+                if !is_total {
+                    change.p_value =
+                        chance_beyond_runs(&calls_a, &calls_b, change.difference > 0.0);
+                }
+            }
+            Basis::SingleValues => {}
+        }
+    }
+
+    /// Gives the measure its verdict. Its change has its chance after correction; `of_a_call` is what became of a call, for a
+    /// total, and whether the calls are as many.
+    pub(super) fn decide(
+        &self,
+        pair: &Pair,
+        measure: &mut Measure,
+        of_a_call: Option<(Verdict, bool)>,
+    ) {
+        let ruling = self.ruling(pair, measure, of_a_call);
+        measure.verdict = ruling.verdict;
+        measure.confidence = ruling.confidence;
+        measure.reason = ruling.reason;
+    }
+
+    fn ruling(&self, pair: &Pair, measure: &Measure, of_a_call: Option<(Verdict, bool)>) -> Ruling {
+        let Some(change) = &measure.change else {
+            let (verdict, whose) = if pair.baseline.figures.is_empty() {
+                (Verdict::New, "the baseline")
+            } else {
+                (Verdict::Gone, "the candidate")
+            };
+            return Ruling::new(
+                verdict,
+                Confidence::High,
+                format!("{whose} does not have it"),
+            );
+        };
+        if pair.is_identical() {
+            return Ruling::new(Verdict::Same, Confidence::High, "equal to the last digit");
+        }
+        if !self.is_considered(pair) {
+            let share = percent(self.options.min_share_ratio);
+            let reason = format!("less than {share} of the wall time on both sides");
+            return Ruling::new(Verdict::Same, Confidence::Medium, reason);
+        }
+        let rule = Rule::of(pair.kind);
+        let is_whole = matches!(rule, Rule::Total | Rule::Exact) || pair.kind.is_wall();
+        if is_whole && self.is_cut_short {
+            let reason = "runs of one side did not end by themselves, those of the other did";
+            return Ruling::new(Verdict::CannotTell, Confidence::Low, reason);
+        }
+        let direction = measure.better.verdict(change.difference);
+        let both = Both::new(pair);
+        match (rule, measure.basis) {
+            (Rule::Exact, _) => both.exact(direction),
+            (Rule::Value { ratio, absolute }, _) => both.beyond(direction, ratio, absolute),
+            (_, Basis::Repeats | Basis::Calls) if change.adjusted_p_value.is_some() => {
+                self.tested(&both, measure, change, direction)
+            }
+            (Rule::Total, Basis::Calls) => self.total(&both, measure, change, direction, of_a_call),
+            (Rule::Rate(ratio), _) => self.once(&both, change, direction, ratio, 0.0),
+            (Rule::Once(ratio), _) => self.once(&both, change, direction, ratio, ONCE_NS),
+            _ => self.once(&both, change, direction, ONCE_RATIO, ONCE_NS),
+        }
+    }
+
+    fn floor(&self, basis: Basis) -> f64 {
+        match basis {
+            Basis::Repeats => self.options.min_repeated_change_ratio,
+            _ => self.options.min_change_ratio,
+        }
+    }
+
+    fn tested(
+        &self,
+        both: &Both,
+        measure: &Measure,
+        change: &Change,
+        direction: Verdict,
+    ) -> Ruling {
+        let floor = self.floor(measure.basis);
+        let p = change.adjusted_p_value.unwrap_or(1.0);
+        let is_certain = p <= self.options.alpha;
+        let is_beyond = both.distance() >= floor.ln_1p();
+        let chance = format!("corrected chance {}", chance(p));
+        if is_certain && is_beyond {
+            let is_sure = measure.basis == Basis::Repeats || both.distance() >= 0.1_f64.ln_1p();
+            let confidence = if is_sure {
+                Confidence::High
+            } else {
+                Confidence::Medium
+            };
+            return Ruling::new(direction, confidence, chance);
+        }
+        let is_large =
+            both.is_beyond(ONCE_RATIO) && measure.impact_ns.is_some_and(|ns| ns.abs() >= ONCE_NS);
+        if is_large && both.is_apart {
+            let reason = format!(
+                "{chance}, but every value is beyond all of the other side, and the median by a factor of two"
+            );
+            return Ruling::new(direction, Confidence::Low, reason);
+        }
+        if is_certain {
+            let reason = format!("below the floor of {}", percent(floor));
+            return Ruling::new(Verdict::Same, Confidence::High, reason);
+        }
+        open(change, floor, &chance)
+    }
+
+    /// The total of calls whose single durations were judged already.
+    fn total(
+        &self,
+        both: &Both,
+        measure: &Measure,
+        change: &Change,
+        direction: Verdict,
+        of_a_call: Option<(Verdict, bool)>,
+    ) -> Ruling {
+        let floor = self.floor(measure.basis);
+        let is_beyond = both.distance() >= floor.ln_1p();
+        match of_a_call {
+            Some((_, false)) if both.is_beyond(OTHER_COUNT_RATIO) => {
+                return Ruling::new(direction, Confidence::Medium, "another number of calls");
+            }
+            Some((of_a_call, true)) if of_a_call == direction && is_beyond => {
+                return Ruling::new(direction, Confidence::High, "as each of its calls");
+            }
+            _ => {}
+        }
+        let is_large = both.is_beyond(ONCE_RATIO) && change.difference.abs() >= ONCE_NS;
+        if is_large {
+            let reason = "by a factor of two, but not by most of its calls";
+            return Ruling::new(direction, Confidence::Low, reason);
+        }
+        if !is_beyond {
+            let reason = format!("below the floor of {}", percent(floor));
+            return Ruling::new(Verdict::Same, Confidence::Medium, reason);
+        }
+        open(change, floor, "the difference is in few of its calls")
+    }
+
+    /// Something that each run has once.
+    fn once(
+        &self,
+        both: &Both,
+        change: &Change,
+        direction: Verdict,
+        ratio: f64,
+        absolute: f64,
+    ) -> Ruling {
+        let floor = self.floor(Basis::SingleValues);
+        if both.distance() < floor.ln_1p() {
+            let reason = format!("below the floor of {}", percent(floor));
+            return Ruling::new(Verdict::Same, Confidence::Low, reason);
+        }
+        let least = if absolute > 0.0 { " and a second" } else { "" };
+        if both.is_beyond(ratio) && change.difference.abs() >= absolute && both.is_apart {
+            let reason = format!("one value on each side, a factor of {ratio}{least} apart");
+            return Ruling::new(direction, Confidence::Low, reason);
+        }
+        let reason = format!("one value on each side, not a factor of {ratio}{least} apart");
+        Ruling::new(Verdict::CannotTell, Confidence::Low, reason)
+    }
+}
+
+/// Not significant: the same when a large change is ruled out.
+fn open(change: &Change, floor: f64, chance: &str) -> Ruling {
+    let limit = (2.0 * floor).ln_1p();
+    match change.interval {
+        Some((low, high)) if low.ln().abs().max(high.ln().abs()) <= limit => {
+            let reason = format!("{chance}; more than {} is ruled out", percent(2.0 * floor));
+            Ruling::new(Verdict::Same, Confidence::Medium, reason)
+        }
+        Some((low, high)) => {
+            let reason = format!(
+                "{chance}; anything between {} and {} is possible",
+                signed_percent(low - 1.0),
+                signed_percent(high - 1.0),
+            );
+            Ruling::new(Verdict::CannotTell, Confidence::Low, reason)
+        }
+        None => Ruling::new(Verdict::CannotTell, Confidence::Low, chance),
+    }
+}
+
+/// How the figures of the sides lie to each other.
+struct Both {
+    a: f64,
+    b: f64,
+    /// No value of one side lies between values of the other.
+    is_apart: bool,
+}
+
+impl Both {
+    fn new(pair: &Pair) -> Self {
+        let (a, b) = (&pair.baseline, &pair.candidate);
+        Self {
+            a: a.figure().unwrap_or(0.0),
+            b: b.figure().unwrap_or(0.0),
+            is_apart: are_apart(&a.figures, &b.figures) && are_apart(&a.calls, &b.calls),
+        }
+    }
+
+    fn distance(&self) -> f64 {
+        distance(self.a, self.b)
+    }
+
+    fn is_beyond(&self, ratio: f64) -> bool {
+        self.distance() >= ratio.ln()
+    }
+
+    fn exact(&self, direction: Verdict) -> Ruling {
+        if (self.a - self.b).abs() > 0.0 && self.is_apart {
+            return Ruling::new(
+                direction,
+                Confidence::High,
+                "a number that does not change by chance",
+            );
+        }
+        Ruling::new(
+            Verdict::Same,
+            Confidence::High,
+            "the repeats have the same numbers",
+        )
+    }
+
+    fn beyond(&self, direction: Verdict, ratio: f64, absolute: f64) -> Ruling {
+        let is_beyond = self.is_beyond(ratio) && (self.a - self.b).abs() >= absolute;
+        if !is_beyond {
+            let reason = "within the floor for such values";
+            return Ruling::new(Verdict::Same, Confidence::Medium, reason);
+        }
+        if !self.is_apart {
+            let reason = "beyond the floor for such values, but the repeats overlap";
+            return Ruling::new(Verdict::CannotTell, Confidence::Low, reason);
+        }
+        Ruling::new(
+            direction,
+            Confidence::Medium,
+            "beyond the floor for such values",
+        )
+    }
+}
+
+/// All values of one list lie above all of the other; true when one is empty.
+fn are_apart(a: &[f64], b: &[f64]) -> bool {
+    let lowest = |values: &[f64]| values.iter().copied().min_by(f64::total_cmp);
+    let highest = |values: &[f64]| values.iter().copied().max_by(f64::total_cmp);
+    let is_above = |high: &[f64], low: &[f64]| match (lowest(high), highest(low)) {
+        (Some(lowest), Some(highest)) => lowest > highest,
+        _ => true,
+    };
+    is_above(a, b) || is_above(b, a)
+}
+
+/// Chance of calls that differ by more than two runs of one program do.
+fn chance_beyond_runs(a: &[f64], b: &[f64], is_longer: bool) -> Option<f64> {
+    let slower = |calls: &[f64]| -> Vec<f64> { calls.iter().map(|ns| ns * BETWEEN_RUNS).collect() };
+    let inflation = inflation(autocorrelation(a, b));
+    if is_longer {
+        mann_whitney(&slower(a), b, inflation)
+    } else {
+        mann_whitney(a, &slower(b), inflation)
+    }
+}
+
+fn weight(pair: &Pair) -> f64 {
+    let share = f64::midpoint(pair.baseline.share, pair.candidate.share);
+    if share > 0.0 { share } else { WEIGHT_OF_RATES }
+}
+
+/// What the change adds to the time of a run.
+fn impact_ns(pair: &Pair, difference: f64) -> Option<f64> {
+    let calls = |side: &Samples| side.calls_per_run().max(1.0);
+    match Rule::of(pair.kind) {
+        Rule::Total | Rule::Once(_) => Some(difference),
+        Rule::Calls => {
+            Some(difference * f64::midpoint(calls(&pair.baseline), calls(&pair.candidate)))
+        }
+        Rule::Rate(_) | Rule::Value { .. } | Rule::Exact => None,
+    }
+}
+
+fn chance(p: f64) -> String {
+    if p < 0.0001 {
+        "below 0.0001".into()
+    } else {
+        format!("{p:.4}")
+    }
+}
+
+fn percent(ratio: f64) -> String {
+    let number = format!("{:.1}", ratio * 100.0);
+    format!("{} %", number.strip_suffix(".0").unwrap_or(&number))
+}
+
+fn signed_percent(ratio: f64) -> String {
+    let sign = if ratio < 0.0 { "−" } else { "+" };
+    format!("{sign}{}", percent(ratio.abs()))
+}

@@ -1,0 +1,59 @@
+//! How high memory went.
+
+use std::collections::BTreeMap;
+
+use marey::MemorySource;
+
+use super::{Asked, Observations};
+use crate::compare::matching::Path;
+use crate::compare::measure::{MeasureKind, Subject};
+use crate::memory_source_name;
+use crate::stats::float;
+
+pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
+    let Some(memory) = crate::memory(asked.run) else {
+        return;
+    };
+    for source in &memory.sources {
+        let of = || Subject::Memory(memory_source_name(source.source));
+        let peak = source.counted_peak_bytes.unwrap_or(0);
+        let peak = peak.max(source.peak.allocated_bytes);
+        found.add(MeasureKind::MemoryPeak, of(), Some(float(peak)));
+        found.add(
+            MeasureKind::MemoryReserved,
+            of(),
+            reserved(asked, source.source),
+        );
+        found.add(
+            MeasureKind::Fragmentation,
+            of(),
+            source.peak.fragmentation_ratio,
+        );
+    }
+    let paths: BTreeMap<usize, &Path> = asked
+        .paths
+        .iter()
+        .flat_map(|(path, nodes)| nodes.iter().map(move |node| (*node, path)))
+        .collect();
+    let mut highest: BTreeMap<(&Path, MemorySource), u64> = BTreeMap::new();
+    for row in &memory.sections {
+        let path = paths.get(&(row.node as usize));
+        // Of calls that were not recorded one by one nobody knows what was read during them.
+        if let Some(path) = path.filter(|_| row.n_calls_missing == 0) {
+            let peak = highest.entry((path, row.source)).or_default();
+            *peak = row.peak_allocated_bytes.max(*peak);
+        }
+    }
+    for ((path, source), bytes) in highest {
+        let of = Subject::MemoryDuring {
+            path: path.clone(),
+            source: memory_source_name(source),
+        };
+        found.add(MeasureKind::SectionMemoryPeak, of, Some(float(bytes)));
+    }
+}
+
+fn reserved(asked: &Asked<'_>, source: MemorySource) -> Option<f64> {
+    let of_source = asked.run.memory.iter().filter(|r| r.source == source);
+    of_source.filter_map(|r| r.reserved_bytes).max().map(float)
+}

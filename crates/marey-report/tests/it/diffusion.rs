@@ -1,0 +1,249 @@
+//! Steps, blocks, delivery and models in the formats.
+
+use marey::{
+    BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, ModelParameters, Run,
+    RunBuilder, StreamingEvent,
+};
+use marey_report::{Report, profiling_report, summary};
+use serde_json::{Value, json};
+
+use crate::json::assert_follows_schema;
+
+const MS: u64 = 1_000_000;
+
+fn document(run: &Run) -> Value {
+    let document = serde_json::from_slice(&profiling_report(&Report::new(run)));
+    let document = document.expect("valid JSON");
+    assert_follows_schema(&document);
+    document
+}
+
+fn step(number: u64, ms: u64) -> Generation {
+    Generation::Step(DiffusionStep {
+        step: Some(number),
+        timestep: [1.0, 0.75, 0.5, 0.25]
+            .get(usize::try_from(number).unwrap_or(4))
+            .copied(),
+        block_size: Some(3),
+        computation_ns: Some(ms * MS),
+        guidance_scale: None,
+    })
+}
+
+fn block(index: u64, ms: u64) -> Generation {
+    Generation::Block(BlockComputation {
+        index: Some(index),
+        size: Some(3),
+        computation_ns: Some(ms * MS),
+        memory_bytes: Some(8420 << 20),
+    })
+}
+
+/// Four blocks of four steps in a session, delivered as they come, the last one too late.
+///
+/// ```text
+/// ms      0    100                  1300       1700       2140       2620  2700
+/// session      |-----------------------------------------------------------|
+/// steps         900 100 100 100      4 × 100    4 × 110    4 × 120
+/// block         |-------- 0 -------| |-- 1 --|  |-- 2 ---| |--- 3 ----|
+/// cache         m   m   h            …
+/// viewer                            12         12                    12
+/// ```
+fn streamed() -> Run {
+    let mut builder = RunBuilder::new()
+        .with(|run| {
+            run.info.start_unix_ns = 1_700_000_000_000_000_000;
+            run.info
+                .facts
+                .push(("gpu.0.name".into(), "NVIDIA H200".into()));
+        })
+        .session("clip", 100 * MS, Some(2_700 * MS), vec![])
+        .generation(
+            200 * MS,
+            Some(0),
+            Generation::Model(ModelParameters {
+                name: "causal \x1b[31mtransformer</script>".into(),
+                count: Some(1_300_000_000),
+                kind: Some("transformer".into()),
+                flops_per_call: Some(20e12),
+                calls_per_step: Some(1.0),
+            }),
+        );
+    let mut at_ns = 100 * MS;
+    for (index, steps) in (0..).zip([[900, 100, 100, 100], [100; 4], [110; 4], [120; 4]]) {
+        let begun_ns = at_ns;
+        for (number, ms) in (0..).zip(steps) {
+            at_ns += ms * MS;
+            builder = builder.generation(at_ns, Some(0), step(number, ms));
+        }
+        builder = builder.cache_event(CacheEvent {
+            at_ns: at_ns - 50 * MS,
+            cache: "teacache".into(),
+            outcome: if index == 1 {
+                CacheOutcome::Hit
+            } else {
+                CacheOutcome::Miss
+            },
+            step: Some(3),
+            block: Some(index),
+            score: None,
+            threshold: None,
+            held_bytes: None,
+            attributes: vec![],
+            session: Some(0),
+        });
+        let length_ms = (at_ns - begun_ns) / MS;
+        builder = builder.generation(at_ns, Some(0), block(index, length_ms));
+        if index != 2 {
+            let frames = StreamingEvent {
+                frames: Some(12),
+                ..StreamingEvent::default()
+            };
+            builder = builder.generation(at_ns, Some(0), Generation::Streaming(frames));
+        }
+    }
+    builder.finish(3_000 * MS)
+}
+
+#[test]
+fn the_documents_own_block_has_7_5_frames_and_2_5_blocks_a_second() {
+    // One block of 3 frames and 4 steps of 100 ms, of which the original said 30 and 10.
+    let mut builder = RunBuilder::new();
+    for number in 0..4 {
+        builder = builder.generation((number + 1) * 100 * MS, None, step(number, 100));
+    }
+    let run = builder
+        .generation(400 * MS, None, block(0, 400))
+        .finish(500 * MS);
+    let document = document(&run);
+    let diffusion = &document["diffusion_analysis"];
+    let blocks = &document["block_analysis"];
+    assert_eq!(
+        (&diffusion["fps"], &diffusion["bps"]),
+        (&json!(7.5), &json!(2.5))
+    );
+    assert_eq!((&blocks["fps"], &blocks["bps"]), (&json!(7.5), &json!(2.5)));
+    assert_eq!(diffusion["total_frames"], 3);
+    assert_eq!(diffusion["total_computation_time_ms"], 400.0);
+    assert_eq!(diffusion["avg_timestep"], 0.625);
+    assert_eq!(blocks["peak_memory_usage_mb"], 8420.0);
+    assert_eq!(document["model_analysis"], Value::Null);
+}
+
+#[test]
+fn the_documented_keys_are_there_with_ours_beside_them() {
+    let document = document(&streamed());
+    let shown = json!({
+        "diffusion_analysis": without(&document["diffusion_analysis"], "steps", 2),
+        "model_analysis": document["model_analysis"],
+        "block_analysis": without(&document["block_analysis"], "blocks", 2),
+    });
+    insta::assert_snapshot!(serde_json::to_string_pretty(&shown).expect("plain values"));
+}
+
+/// The object with the first few of a list.
+fn without(object: &Value, list: &str, n: usize) -> Value {
+    let mut object = object.clone();
+    if let Some(items) = object[list].as_array_mut() {
+        items.truncate(n);
+    }
+    object
+}
+
+#[test]
+fn a_session_has_its_own_analyses() {
+    let document = document(&streamed());
+    let session = &document["sessions"][0];
+    let of_run = &document["diffusion_analysis"];
+    let of_session = &session["diffusion_analysis"];
+    assert_eq!(of_session["total_steps"], 16);
+    assert_eq!(of_session["steady"], of_run["steady"]);
+    // Moments are the same on the wall clock.
+    assert_eq!(of_session["steps"][3], of_run["steps"][3]);
+    assert_eq!(session["block_analysis"]["time_to_first_block_ms"], 1200.0);
+    assert_eq!(document["block_analysis"]["time_to_first_block_ms"], 1200.0);
+    assert_eq!(
+        session["model_analysis"]["total_parameters_readable"],
+        "1.30B"
+    );
+}
+
+#[test]
+fn a_run_without_any_of_it_has_null() {
+    let document = document(&RunBuilder::new().section("work", 0, 10, |_| {}).finish(10));
+    for key in ["diffusion_analysis", "model_analysis", "block_analysis"] {
+        assert_eq!(document[key], Value::Null, "{key}");
+    }
+    let report = Report::new(&RunBuilder::new().finish(10));
+    assert!(!summary(&report).contains("DIFFUSION"));
+}
+
+#[test]
+fn figures_that_are_not_known_are_null() {
+    let run = RunBuilder::new()
+        .generation(10, None, Generation::Step(DiffusionStep::default()))
+        .generation(20, None, Generation::Block(BlockComputation::default()))
+        .generation(30, None, Generation::Model(ModelParameters::default()))
+        .finish(40);
+    let document = document(&run);
+    let diffusion = &document["diffusion_analysis"];
+    assert_eq!(diffusion["total_steps"], 1);
+    for key in [
+        "total_computation_time_ms",
+        "fps",
+        "bps",
+        "avg_timestep",
+        "min_block_size",
+        "warm_up",
+    ] {
+        assert_eq!(diffusion[key], Value::Null, "{key}");
+    }
+    let models = &document["model_analysis"];
+    assert_eq!(models["total_parameters_readable"], Value::Null);
+}
+
+#[test]
+fn the_largest_numbers_follow_the_schema() {
+    let most = u64::MAX;
+    let run = RunBuilder::new()
+        .generation(
+            most,
+            None,
+            Generation::Step(DiffusionStep {
+                step: Some(most),
+                timestep: Some(f64::NAN),
+                block_size: Some(most),
+                computation_ns: Some(most),
+                guidance_scale: Some(f64::INFINITY),
+            }),
+        )
+        .generation(
+            most,
+            None,
+            Generation::Block(BlockComputation {
+                index: Some(most),
+                size: Some(most),
+                computation_ns: Some(most),
+                memory_bytes: Some(most),
+            }),
+        )
+        .finish(most);
+    let document = document(&run);
+    assert_eq!(
+        document["diffusion_analysis"]["steps"][0]["timestep"],
+        Value::Null
+    );
+    assert!(summary(&Report::new(&run)).contains("DIFFUSION"));
+}
+
+#[test]
+fn the_diffusion_of_the_example() {
+    let text = summary(&Report::new(&streamed()));
+    let begin = text.find("DIFFUSION").expect("a block");
+    let rows: Vec<&str> = text[begin..]
+        .lines()
+        .skip(2)
+        .take_while(|l| !l.starts_with("=="))
+        .collect();
+    insta::assert_snapshot!(rows.join("\n"));
+}

@@ -1,0 +1,49 @@
+// Columns of whole numbers as marey-report writes them: of each number the lowest byte first, all lowest bytes together.
+
+export class Columns {
+  readonly #bytes: Uint8Array;
+  readonly #widths: readonly number[];
+  #at = 0;
+  #column = 0;
+
+  /** `widths`: bytes a number, of each column. */
+  constructor(bytes: Uint8Array, widths: readonly number[]) {
+    this.#bytes = bytes;
+    this.#widths = widths;
+  }
+
+  /** The next column, of `n` numbers; exact up to 2^53. */
+  numbers(n: number): Float64Array {
+    return this.#read(new Float64Array(n));
+  }
+
+  /** The next column, whose numbers have at most 32 bits. */
+  words(n: number): Uint32Array {
+    return this.#read(new Uint32Array(n));
+  }
+
+  /** The next column, whose numbers have at most 8 bits. */
+  bytes(n: number): Uint8Array {
+    return this.#read(new Uint8Array(n));
+  }
+
+  /** The next column, whose numbers are bits of floats. */
+  floats(n: number): Float32Array {
+    return new Float32Array(this.words(n).buffer);
+  }
+
+  #read<A extends Float64Array | Uint32Array | Uint8Array>(numbers: A): A {
+    const n = numbers.length;
+    const width = this.#widths[this.#column++] ?? 0;
+    let worth = 1;
+    for (let plane = 0; plane < width; plane++) {
+      const bytes = this.#bytes.subarray(this.#at, this.#at + n);
+      for (let i = 0; i < n; i++) {
+        numbers[i]! += bytes[i]! * worth;
+      }
+      this.#at += n;
+      worth *= 256;
+    }
+    return numbers;
+  }
+}

@@ -1,0 +1,240 @@
+// Slices of the timeline in rows in which they never overlap, as typed arrays. Times are nanoseconds since the start of the run.
+//
+//   row      |--0--|  |1||--2---|
+//   start    0        9  12
+//   before   0        6  9            busy time of the row before each slice
+//
+// Starts and ends of a row both ascend, so each question is a binary search, however many slices there are.
+
+import type { Columns } from "./columns";
+
+/** The timeline but for its columns, as marey-report's html/timeline serializes it. */
+export type TimelineModel = {
+  unit_ns: number;
+  end_ns: number;
+  n_slices: number;
+  n_parts: number;
+  widths: number[];
+  paths: { names: string[]; parents: number[]; categories: string; n_without_name: number };
+  groups: { kind: GroupKind; title: string; rows: { kind: RowKind; depth: number; n_slices: number }[] }[];
+  recorded: { sections: number; open: number; sessions: number; events: number };
+  summarised: { n_slices: number; n_summaries: number; shorter_than_ns: number } | null;
+  tracks: { name: string; subject: string; kind: TrackKind; unit: string; n_points: number; is_each: boolean }[];
+  n_tracks_left_out: number;
+};
+
+export type GroupKind = "sessions" | "thread";
+export type RowKind = "nested" | "beside" | "events";
+export type TrackKind = "gauge" | "rate" | "counter" | "memory";
+
+/** What a slice is, by the digit of its path's category. */
+export const CATEGORIES = ["section", "iteration", "step", "block", "session", "event"] as const;
+export const SESSION = 4;
+export const EVENT = 5;
+
+export const FAILED = 1;
+export const PAUSED = 2;
+export const OPEN = 4;
+export const SUMMARY = 8;
+
+export type Row = {
+  /** Place among all rows. */
+  index: number;
+  kind: RowKind;
+  depth: number;
+  group: Group;
+  /** Its first slice, and the one after its last. */
+  first: number;
+  last: number;
+  /** Time of all its slices. */
+  busy: number;
+};
+
+export type Group = { index: number; kind: GroupKind; title: string; rows: Row[] };
+
+/** What a slice that stands for several holds of one call path. */
+export type Part = { path: number; count: number; busy: number };
+
+export class Slices {
+  readonly n: number;
+  /** The last moment of anything. */
+  readonly end_ns: number;
+  /** Times are rounded to multiples of it. */
+  readonly unit_ns: number;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  /** Busy time of the row before each slice. */
+  readonly before: Float64Array;
+  readonly path: Uint32Array;
+  readonly flags: Uint8Array;
+  readonly rows: Row[] = [];
+  readonly groups: Group[] = [];
+  readonly names: readonly string[];
+  readonly #parents: readonly number[];
+  readonly #categories: string;
+  readonly #parts: { slice: Float64Array; path: Uint32Array; count: Float64Array; busy: Float64Array };
+
+  /** Reads what comes first in the columns. */
+  constructor(model: TimelineModel, columns: Columns) {
+    const n = model.n_slices;
+    this.n = n;
+    this.end_ns = model.end_ns;
+    this.unit_ns = model.unit_ns;
+    this.names = model.paths.names;
+    this.#parents = model.paths.parents;
+    this.#categories = model.paths.categories;
+    this.start = columns.numbers(n);
+    this.end = columns.numbers(n);
+    this.before = new Float64Array(n);
+    this.path = columns.words(n);
+    this.flags = columns.bytes(n);
+    const parts = model.n_parts;
+    this.#parts = {
+      slice: summed(columns.numbers(parts)),
+      path: columns.words(parts),
+      count: columns.numbers(parts),
+      busy: columns.numbers(parts),
+    };
+    let first = 0;
+    for (const { kind, title, rows } of model.groups) {
+      const group: Group = { index: this.groups.length, kind, title, rows: [] };
+      this.groups.push(group);
+      for (const { kind, depth, n_slices } of rows) {
+        const row: Row = { index: this.rows.length, kind, depth, group, first, last: first + n_slices, busy: 0 };
+        this.#read(row, model.unit_ns);
+        group.rows.push(row);
+        this.rows.push(row);
+        first += n_slices;
+      }
+    }
+  }
+
+  /** Makes starts and ends of gaps and lengths. */
+  #read(row: Row, unit: number): void {
+    const { start, end, before, flags } = this;
+    let at = 0;
+    let busy = 0;
+    for (let i = row.first; i < row.last; i++) {
+      const begun = at + start[i]!;
+      at = begun + end[i]!;
+      start[i] = begun * unit;
+      end[i] = at * unit;
+      before[i] = busy;
+      busy += flags[i]! & SUMMARY ? this.#partsBusy(i) : end[i]! - start[i]!;
+    }
+    row.busy = busy;
+  }
+
+  /** The first slice of a row that ends after `t` or begins there or later; `row.last` when there is none. */
+  firstFrom(row: Row, t: number, from = row.first): number {
+    const { start, end } = this;
+    let low = from;
+    let high = row.last;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (end[middle]! > t || start[middle]! >= t) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  /** How long slices of a row took before `t`; a summary is taken as if its slices were spread evenly. */
+  busyUntil(row: Row, t: number, i = this.firstFrom(row, t)): number {
+    if (i >= row.last) {
+      return row.busy;
+    }
+    const before = this.before[i]!;
+    const start = this.start[i]!;
+    if (start >= t) {
+      return before;
+    }
+    return before + (this.busy(row, i) * (t - start)) / (this.end[i]! - start);
+  }
+
+  /** How long a slice of a row took: all slices that a summary stands for. */
+  busy(row: Row, i: number): number {
+    return (i + 1 < row.last ? this.before[i + 1]! : row.busy) - this.before[i]!;
+  }
+
+  rowOf(slice: number): Row {
+    let low = 0;
+    let high = this.rows.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.rows[middle]!.last > slice) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return this.rows[low]!;
+  }
+
+  name(slice: number): string {
+    return this.names[this.path[slice]!] ?? "";
+  }
+
+  category(path: number): number {
+    return this.#categories.charCodeAt(path) - 48;
+  }
+
+  /** Names from the outermost down to the path's own. */
+  callPath(path: number): string[] {
+    const names: string[] = [];
+    for (let at = path; ; ) {
+      const parent = this.#parents[at];
+      if (parent === undefined || (parent === at && at === 0)) {
+        break;
+      }
+      names.unshift(this.names[at] ?? "");
+      if (parent === at) {
+        break;
+      }
+      at = parent;
+    }
+    return names;
+  }
+
+  /** What a summary stands for; empty for any other slice. */
+  parts(slice: number): Part[] {
+    const parts: Part[] = [];
+    const { path, count, busy } = this.#parts;
+    for (let k = this.#firstPart(slice); this.#parts.slice[k] === slice; k++) {
+      parts.push({ path: path[k]!, count: count[k]!, busy: busy[k]! });
+    }
+    return parts;
+  }
+
+  #partsBusy(slice: number): number {
+    let sum = 0;
+    for (let k = this.#firstPart(slice); this.#parts.slice[k] === slice; k++) {
+      sum += this.#parts.busy[k]!;
+    }
+    return Math.min(sum, this.end[slice]! - this.start[slice]!);
+  }
+
+  #firstPart(slice: number): number {
+    let low = 0;
+    let high = this.#parts.slice.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#parts.slice[middle]! >= slice) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+}
+
+/** Each number with all before it. */
+export function summed(steps: Float64Array): Float64Array {
+  for (let i = 1; i < steps.length; i++) {
+    steps[i]! += steps[i - 1]!;
+  }
+  return steps;
+}

@@ -1,0 +1,17 @@
+// Unpacks the program of the page and starts it. The policy of the page allows exactly this program.
+
+import { embedded } from "./data/embedded";
+
+embedded("marey-program").then(
+  (bytes) => {
+    const script = document.createElement("script");
+    script.textContent = new TextDecoder().decode(bytes);
+    document.body.append(script);
+  },
+  () => {
+    const note = document.createElement("p");
+    note.className = "note bad";
+    note.textContent = "This browser cannot unpack the report. Chrome 80, Firefox 113 and Safari 16.4 or later can.";
+    document.getElementById("page")?.replaceChildren(note);
+  },
+);

@@ -1,0 +1,184 @@
+// Draws a row of slices in a time that does not depend on how many they are.
+//
+// A slice that is wide enough is a bar. Of those thinner than a pixel and a half, all that begin in the same pixel are one column,
+// as strong as the pixel's time is busy: by the prefix sums that takes two searches. Then the next pixel is looked at.
+//
+//   slices    |-------| ||| | ||          |------|
+//   pixels   |   |   |   |   |   |   |   |   |   |
+//   drawn     ████████ ▓   ░  ▒            ███████
+
+import { EVENT, FAILED, OPEN, SESSION, SUMMARY } from "../data/slices";
+import type { Row } from "../data/slices";
+import { count } from "../data/quantity";
+import { drawable, fitting, FONT } from "./label";
+import { ink } from "./palette";
+import type { Scene } from "./scene";
+import { sharp, timeAt, xOf } from "./scene";
+
+/** Narrower slices become columns. */
+const BAR = 1.5;
+/** A column is never weaker: one short slice in a long pixel is still seen. */
+const FAINTEST = 0.15;
+/** Of so many slices in a pixel the longest gives the colour. */
+const LOOKED_AT = 6;
+const LABELLED = 28;
+/** What a search did not find. */
+const DIMMED = 0.22;
+
+export function drawRow(scene: Scene, row: Row, y: number, height: number): void {
+  const { ctx, slices, time } = scene;
+  if (row.kind === "events") {
+    drawEvents(scene, row, y, height);
+    return;
+  }
+  ctx.font = FONT;
+  ctx.textBaseline = "middle";
+  let i = slices.firstFrom(row, time.from);
+  while (i < row.last && slices.start[i]! <= time.to) {
+    const x0 = xOf(scene, slices.start[i]!);
+    const x1 = xOf(scene, slices.end[i]!);
+    if (x1 - x0 >= BAR) {
+      drawBar(scene, row, i, x0, x1, y, height);
+      i += 1;
+    } else {
+      i = drawColumn(scene, row, i, x0, y, height);
+    }
+    scene.drawn += 1;
+  }
+  ctx.globalAlpha = 1;
+}
+
+function drawBar(scene: Scene, row: Row, i: number, x0: number, x1: number, y: number, height: number): void {
+  const { ctx, slices, palette, search } = scene;
+  const path = slices.path[i]!;
+  const flags = slices.flags[i]!;
+  const left = sharp(scene, Math.max(x0, scene.left));
+  const right = sharp(scene, Math.min(x1, scene.right));
+  // A hair between neighbours.
+  const width = Math.max(right - left - (right - left > 3 ? 1 / scene.density : 0), 1 / scene.density);
+  const fill = fillOf(scene, path);
+  const alpha = search && !search.isHit(i) ? DIMMED : 1;
+  ctx.fillStyle = fill;
+  if (flags & SUMMARY) {
+    const share = slices.busy(row, i) / Math.max(1, slices.end[i]! - slices.start[i]!);
+    const solid = Math.max(2, height * Math.min(1, share));
+    ctx.globalAlpha = alpha * 0.3;
+    ctx.fillRect(left, y, width, height);
+    ctx.globalAlpha = alpha;
+    ctx.fillRect(left, y + height - solid, width, solid);
+    ctx.fillStyle = hatching(scene);
+    ctx.fillRect(left, y, width, height);
+  } else {
+    ctx.globalAlpha = alpha;
+    ctx.fillRect(left, y, width, height);
+  }
+  if (flags & FAILED) {
+    ctx.fillStyle = palette.bad;
+    ctx.fillRect(left, y + height - 3, width, 3);
+  }
+  if (flags & OPEN && x1 <= scene.right + 1) {
+    ctx.fillStyle = palette.warn;
+    ctx.fillRect(left + width - 4, y, 4, height);
+  }
+  if (width >= LABELLED) {
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = alpha < 1 ? palette.muted : inkOf(scene, path, fill);
+    const text = fitting(labelOf(scene, row, i), width - 8, scene.letter);
+    ctx.fillText(text, left + 4, y + height / 2 + 0.5);
+  }
+}
+
+let hatched: { pattern: CanvasPattern | string; ground: string } | null = null;
+
+/** Stripes over what stands for several. */
+function hatching({ ctx, palette }: Scene): CanvasPattern | string {
+  if (hatched?.ground !== palette.bg) {
+    const tile = document.createElement("canvas");
+    tile.width = tile.height = 6;
+    const stripe = tile.getContext("2d")!;
+    stripe.strokeStyle = palette.bg;
+    stripe.globalAlpha = 0.4;
+    for (const x of [-6, 0, 6]) {
+      stripe.moveTo(x - 1, 7);
+      stripe.lineTo(x + 7, -1);
+    }
+    stripe.stroke();
+    hatched = { pattern: ctx.createPattern(tile, "repeat") ?? "transparent", ground: palette.bg };
+  }
+  return hatched.pattern;
+}
+
+function labelOf(scene: Scene, row: Row, i: number): string {
+  const { slices } = scene;
+  const name = drawable(slices.name(i));
+  const flags = slices.flags[i]!;
+  if (flags & SUMMARY) {
+    const n = slices.parts(i).reduce((sum, part) => sum + part.count, 0);
+    return `${count(n)} short: ${name}, …`;
+  }
+  return flags & OPEN && row.kind !== "events" ? `${name} (open)` : name;
+}
+
+/** Returns the next slice that is not in this column. */
+function drawColumn(scene: Scene, row: Row, i: number, x0: number, y: number, height: number): number {
+  const { ctx, slices, search } = scene;
+  // What began before the window lies in its first pixel.
+  const column = Math.max(Math.floor(x0), scene.left);
+  const begin = timeAt(scene, column);
+  const end = timeAt(scene, column + 1);
+  const after = slices.firstFrom(row, end, i);
+  const busy = slices.busyUntil(row, end, after) - slices.before[i]!;
+  const next = Math.max(after, i + 1);
+  let longest = i;
+  for (let k = i + 1; k < Math.min(next, i + LOOKED_AT); k++) {
+    if (slices.end[k]! - slices.start[k]! > slices.end[longest]! - slices.start[longest]!) {
+      longest = k;
+    }
+  }
+  const hit = search ? search.firstHit(i, next) : -1;
+  const share = FAINTEST + (1 - FAINTEST) * Math.min(1, busy / (end - begin));
+  ctx.globalAlpha = search ? (hit >= 0 ? 1 : share * DIMMED) : share;
+  ctx.fillStyle = fillOf(scene, slices.path[hit >= 0 ? hit : longest]!);
+  ctx.fillRect(column, y, 1, height);
+  return next;
+}
+
+/** Moments: a tick each, named where there is room up to the next. */
+function drawEvents(scene: Scene, row: Row, y: number, height: number): void {
+  const { ctx, slices, time, palette, search } = scene;
+  ctx.font = FONT;
+  ctx.textBaseline = "middle";
+  let i = slices.firstFrom(row, time.from);
+  while (i < row.last && slices.start[i]! <= time.to) {
+    const x = xOf(scene, slices.start[i]!);
+    const next = Math.max(slices.firstFrom(row, timeAt(scene, Math.floor(x) + 1), i), i + 1);
+    const isHit = !search || search.firstHit(i, next) >= 0;
+    ctx.globalAlpha = isHit ? 1 : DIMMED;
+    ctx.fillStyle = palette.fg;
+    ctx.beginPath();
+    ctx.moveTo(x, y + 2);
+    ctx.lineTo(x + 4, y + height / 2);
+    ctx.lineTo(x, y + height - 2);
+    ctx.lineTo(x - 4, y + height / 2);
+    ctx.fill();
+    const room = (next < row.last ? xOf(scene, slices.start[next]!) : scene.right) - x - 14;
+    if (room > LABELLED && next === i + 1) {
+      ctx.fillText(fitting(drawable(slices.name(i)), room, scene.letter), x + 7, y + height / 2 + 0.5);
+    }
+    i = next;
+    scene.drawn += 1;
+  }
+  ctx.globalAlpha = 1;
+}
+
+export function fillOf({ slices, palette, colours }: Scene, path: number): string {
+  const category = slices.category(path);
+  if (category === SESSION) {
+    return palette.session;
+  }
+  return category === EVENT ? palette.fg : palette.fills[colours[path]!]!;
+}
+
+function inkOf({ slices, palette, colours }: Scene, path: number, fill: string): string {
+  return slices.category(path) === SESSION ? ink(fill) : palette.inks[colours[path]!]!;
+}

@@ -1,0 +1,110 @@
+// Draws readings over time: a step line of the means, and a band from least to most.
+
+import { heldUntil, pointAt, pointHolding, valueText } from "../data/tracks";
+import type { Track } from "../data/tracks";
+import { SMALL_FONT } from "./label";
+import type { Scene } from "./scene";
+import { xOf } from "./scene";
+
+const TOP = 6;
+
+export type Extent = { low: number; high: number };
+
+const extents = new WeakMap<Track, Extent>();
+
+/** What the track's axis spans: from 0, or from its least value when that is below. */
+export function extentOf(track: Track): Extent {
+  let extent = extents.get(track);
+  if (!extent) {
+    const low = track.min.reduce((a, b) => Math.min(a, b), 0);
+    const high = track.max.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+    extent = { low, high: high > low ? high : low + 1 };
+    extents.set(track, extent);
+  }
+  return extent;
+}
+
+/** `cursor`: the moment that is pointed at. */
+export function drawTrack(scene: Scene, track: Track, y: number, height: number, cursor: number | null): void {
+  const { ctx, palette, time } = scene;
+  const { low, high } = extentOf(track);
+  const yOf = (value: number) => y + height - 1 - ((value - low) / (high - low)) * (height - TOP);
+  const first = Math.max(0, pointAt(track, time.from));
+  ctx.fillStyle = palette.accent;
+  ctx.strokeStyle = palette.accent;
+  ctx.lineWidth = 1;
+  const zero = yOf(Math.max(0, low));
+  const line = new Path2D();
+  let before = Number.NaN;
+  for (let i = first; i < track.n && track.start[i]! <= time.to; ) {
+    // All points that begin in the same pixel.
+    const x0 = Math.max(xOf(scene, track.start[i]!), scene.left);
+    const pixel = Math.floor(x0);
+    let min = track.min[i]!;
+    let max = track.max[i]!;
+    let last = i;
+    while (last + 1 < track.n && xOf(scene, track.start[last + 1]!) < pixel + 1) {
+      last += 1;
+      min = Math.min(min, track.min[last]!);
+      max = Math.max(max, track.max[last]!);
+    }
+    const x1 = Math.min(xOf(scene, heldUntil(track, last)), scene.right);
+    const level = yOf(track.mean[last]!);
+    const width = Math.max(x1 - x0, 1);
+    ctx.globalAlpha = 0.14;
+    ctx.fillRect(x0, Math.min(level, zero), width, Math.abs(zero - level));
+    if (max > min) {
+      ctx.globalAlpha = 0.35;
+      ctx.fillRect(x0, yOf(max), width, Math.max(1, yOf(min) - yOf(max)));
+    }
+    if (x0 === before) {
+      line.lineTo(x0, level);
+    } else {
+      line.moveTo(x0, level);
+    }
+    line.lineTo(x0 + width, level);
+    before = x0 + width;
+    scene.drawn += 1;
+    i = last + 1;
+  }
+  ctx.globalAlpha = 1;
+  ctx.stroke(line);
+  drawCursor(scene, track, cursor, yOf);
+}
+
+function drawCursor(scene: Scene, track: Track, cursor: number | null, yOf: (value: number) => number): void {
+  const point = cursor === null ? -1 : pointHolding(track, cursor);
+  if (cursor === null || point < 0) {
+    return;
+  }
+  const { ctx, palette } = scene;
+  const x = xOf(scene, cursor);
+  const y = yOf(track.mean[point]!);
+  ctx.fillStyle = palette.accent;
+  ctx.beginPath();
+  ctx.arc(x, y, 2.5, 0, 2 * Math.PI);
+  ctx.fill();
+}
+
+/** What the track says at a moment; empty when it says nothing. */
+export function readingText(track: Track, t: number): string {
+  const point = pointHolding(track, t);
+  if (point < 0) {
+    return "";
+  }
+  const mean = valueText(track, track.mean[point]!);
+  const [min, max] = [track.min[point]!, track.max[point]!];
+  return max > min ? `${mean} (${valueText(track, min)} to ${valueText(track, max)})` : mean;
+}
+
+export function drawTrackLabel(scene: Scene, track: Track, name: string, y: number, cursor: number | null): void {
+  const { ctx, palette } = scene;
+  const { high } = extentOf(track);
+  ctx.font = SMALL_FONT;
+  ctx.textBaseline = "alphabetic";
+  ctx.fillStyle = palette.fg;
+  ctx.fillText(name, 22, y + 17, scene.left - 30);
+  ctx.fillStyle = palette.muted;
+  const reading = cursor === null ? "" : readingText(track, cursor);
+  ctx.fillText(reading === "" ? `up to ${valueText(track, high)}` : reading, 22, y + 33, scene.left - 30);
+}

@@ -1,0 +1,133 @@
+// What lies below what: titles of groups, rows of slices, tracks of readings. Only those in view are drawn.
+
+import type { Group, Row, Slices } from "../data/slices";
+import type { Track } from "../data/tracks";
+
+const TITLE = 22;
+const ROW = 18;
+const EVENTS = 16;
+const TRACK = 44;
+const SPACE = 4;
+/** A section with more tracks is folded at first. */
+const MANY_TRACKS = 12;
+
+export type Line = { y: number; height: number } & (
+  | { kind: "group"; key: string; group: Group; isFolded: boolean }
+  | { kind: "tracks"; key: string; title: string; n: number; isFolded: boolean }
+  | { kind: "row"; row: Row }
+  | { kind: "track"; track: Track }
+);
+
+export class Layout {
+  lines: Line[] = [];
+  height = 0;
+  readonly #slices: Slices;
+  readonly #sections: readonly [string, Track[]][];
+  readonly #folded = new Set<string>();
+
+  constructor(slices: Slices, tracks: readonly Track[]) {
+    this.#slices = slices;
+    this.#sections = sections(tracks);
+    for (const [title, tracks] of this.#sections) {
+      if (tracks.length > MANY_TRACKS || title === "sampler") {
+        this.#folded.add(`tracks ${title}`);
+      }
+    }
+    this.#place();
+  }
+
+  /** Folds what is unfolded, and the other way round. */
+  toggle(key: string): void {
+    if (!this.#folded.delete(key)) {
+      this.#folded.add(key);
+    }
+    this.#place();
+  }
+
+  unfold(group: Group): void {
+    if (this.#folded.delete(keyOf(group))) {
+      this.#place();
+    }
+  }
+
+  /** The line at a height; undefined between lines and below the last. */
+  at(y: number): Line | undefined {
+    const line = this.lines[this.firstAt(y)];
+    return line && line.y <= y ? line : undefined;
+  }
+
+  /** Number of the first line that ends below a height. */
+  firstAt(y: number): number {
+    let low = 0;
+    let high = this.lines.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const line = this.lines[middle]!;
+      if (line.y + line.height > y) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  lineOf(row: Row): Line | undefined {
+    return this.lines.find((line) => line.kind === "row" && line.row === row);
+  }
+
+  #place(): void {
+    this.lines = [];
+    let y = 0;
+    const add = (height: number, line: DistributiveOmit<Line, "y" | "height">) => {
+      this.lines.push({ ...line, y, height } as Line);
+      y += height;
+    };
+    for (const group of this.#slices.groups) {
+      const key = keyOf(group);
+      const isFolded = this.#folded.has(key);
+      add(TITLE, { kind: "group", key, group, isFolded });
+      if (!isFolded) {
+        for (const row of group.rows) {
+          add(row.kind === "events" ? EVENTS : ROW, { kind: "row", row });
+        }
+      }
+      y += SPACE;
+    }
+    for (const [title, tracks] of this.#sections) {
+      const key = `tracks ${title}`;
+      const isFolded = this.#folded.has(key);
+      add(TITLE, { kind: "tracks", key, title, n: tracks.length, isFolded });
+      if (!isFolded) {
+        for (const track of tracks) {
+          add(TRACK, { kind: "track", track });
+        }
+      }
+      y += SPACE;
+    }
+    this.height = y;
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+function keyOf(group: Group): string {
+  return `group ${group.index}`;
+}
+
+/** Tracks by the first part of their name; cores apart, because there are many. */
+function sections(tracks: readonly Track[]): [string, Track[]][] {
+  const found = new Map<string, Track[]>();
+  for (const track of tracks) {
+    const title = titleOf(track);
+    found.set(title, [...(found.get(title) ?? []), track]);
+  }
+  return [...found];
+}
+
+function titleOf({ kind, name }: Track): string {
+  if (kind === "counter") {
+    return "counters";
+  }
+  return name.startsWith("host.cpu.core") ? "cores" : (name.split(".")[0] ?? name);
+}

@@ -1,0 +1,40 @@
+// Where and with what is drawn: what all parts of the timeline share while one picture is made.
+
+import type { Slices } from "../data/slices";
+import type { Palette } from "./palette";
+import type { Search } from "./search";
+import type { TimeWindow } from "./time_window";
+
+export type Scene = {
+  ctx: CanvasRenderingContext2D;
+  palette: Palette;
+  slices: Slices;
+  /** Of each path the number of its colour. */
+  colours: Uint8Array;
+  time: TimeWindow;
+  /** The plot, in CSS pixels; labels are to its left. */
+  left: number;
+  right: number;
+  /** CSS pixels of a nanosecond. */
+  scale: number;
+  /** Physical pixels of a CSS pixel. */
+  density: number;
+  /** Width of a letter of the labels' font. */
+  letter: number;
+  search: Search | null;
+  /** Rectangles so far. */
+  drawn: number;
+};
+
+export function xOf(scene: Scene, t: number): number {
+  return scene.left + (t - scene.time.from) * scene.scale;
+}
+
+export function timeAt(scene: Scene, x: number): number {
+  return scene.time.from + (x - scene.left) / scene.scale;
+}
+
+/** The nearest place between two physical pixels: edges there are sharp. */
+export function sharp(scene: Scene, x: number): number {
+  return Math.round(x * scene.density) / scene.density;
+}

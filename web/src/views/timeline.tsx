@@ -1,0 +1,240 @@
+// The timeline: threads, sessions and readings on one time axis.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import type { Model } from "../data/page";
+import { count, counted, duration, percent } from "../data/quantity";
+import { onThemeChange } from "../data/theme";
+import type { TimelineData } from "../data/timeline";
+import { timelineData } from "../data/timeline";
+import { followAddress } from "../timeline/address";
+import { SliceFacts, Tip } from "../timeline/facts";
+import { listen } from "../timeline/input";
+import { RangeTable } from "../timeline/range_table";
+import { Timeline } from "../timeline/timeline";
+import type { Pointed } from "../timeline/timeline";
+import type { View } from "./view";
+
+export const timeline: View = {
+  id: "timeline",
+  title: "Timeline",
+  isShown: ({ timeline }) => timeline.n_slices > 0 || timeline.tracks.length > 0,
+  Body,
+};
+
+function Body({ model }: { model: Model }) {
+  const [data, setData] = useState<TimelineData | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  useEffect(() => {
+    timelineData(model).then(setData, (error) => setError(String(error)));
+  }, [model]);
+  if (error !== null) {
+    return <p class="note bad">The timeline could not be read: {error}</p>;
+  }
+  return (
+    <>
+      <Notes model={model} />
+      {data ? <Stage model={model} data={data} /> : <p class="muted">Reading {count(model.timeline.n_slices)} slices …</p>}
+    </>
+  );
+}
+
+/** What of the run is not drawn one by one. */
+function Notes({ model: { timeline, report } }: { model: Model }) {
+  const { summarised, n_tracks_left_out, paths } = timeline;
+  const missing = report.quality.losses.filter(({ kind }) => kind === "sections_ring_full" || kind === "sections_not_written");
+  const notes = [
+    summarised &&
+      `${counted(summarised.n_slices, "section", "sections")} shorter than ${duration(summarised.shorter_than_ns)} are drawn as ${count(summarised.n_summaries)} put together, because a page holds a million: their number and time are exact, their places are not.`,
+    ...missing.map(({ count: n, meaning }) => `${count(n)} ${meaning}: the timeline does not have them.`),
+    n_tracks_left_out > 0 && `${counted(n_tracks_left_out, "series is", "series are")} not drawn.`,
+    paths.n_without_name > 0 && `${count(paths.n_without_name)} events or sessions stand under “(other names)”.`,
+  ];
+  return (
+    <>
+      {notes.filter(Boolean).map((note, at) => (
+        <p key={at} class="note warn">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** In milliseconds. */
+const REST = 200;
+
+type Tipped = { pointed: Pointed; x: number; y: number };
+
+function Stage({ model, data }: { model: Model; data: TimelineData }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [engine, setEngine] = useState<Timeline | null>(null);
+  const [tip, setTip] = useState<Tipped | null>(null);
+  const [query, setQuery] = useState("");
+  const [, changed] = useState(0);
+  useEffect(() => {
+    const place = canvas.current;
+    if (!place) {
+      return;
+    }
+    const engine = new Timeline(place, data, model.report.run.wall_ns);
+    const fit = () => engine.resize(place.clientWidth, place.clientHeight);
+    fit();
+    engine.onChange = () => changed((n) => n + 1);
+    const endings = [
+      listen(engine, {
+        onPoint: (pointed, x, y) => setTip(pointed && { pointed, x, y }),
+        onKeySearch: (direction) => engine.goToHit(direction),
+      }),
+      followAddress(engine, (query) => {
+        setQuery(query);
+        engine.find(query);
+      }),
+      onThemeChange(() => engine.requestDraw()),
+    ];
+    const sizes = new ResizeObserver(fit);
+    sizes.observe(place);
+    engine.drawNow();
+    announce(engine);
+    setEngine(engine);
+    return () => {
+      sizes.disconnect();
+      for (const end of endings) {
+        end();
+      }
+    };
+  }, [data, model]);
+  const search = (query: string) => {
+    setQuery(query);
+    engine?.find(query);
+  };
+  return (
+    <div class="timeline">
+      <Tools engine={engine} query={query} search={search} />
+      <div class="timeline-stage" style={{ maxHeight: `${Math.max(260, (engine?.fullHeight ?? 0) + 10)}px` }}>
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="application"
+          aria-roledescription="timeline"
+          aria-label={`Timeline of ${counted(data.slices.n, "slice", "slices")} in ${counted(data.slices.rows.length, "row", "rows")}. Tables below say what is in the part that is shown.`}
+        />
+        {tip && <Tip slices={data.slices} report={model.report} width={canvas.current?.clientWidth ?? 0} {...tip} />}
+      </div>
+      {engine && <Below engine={engine} model={model} />}
+    </div>
+  );
+}
+
+/** For tests and benches: `draw` shows a part and returns how long drawing took, in milliseconds. */
+function announce(engine: Timeline): void {
+  const draw = (from: number, to: number) => {
+    engine.time.show(from, to);
+    const begun = performance.now();
+    engine.drawNow();
+    return performance.now() - begun;
+  };
+  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices } });
+}
+
+type Searching = { engine: Timeline | null; query: string; search: (query: string) => void };
+
+function Tools({ engine, query, search }: Searching) {
+  const found = engine?.search ?? null;
+  const pressed = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      engine?.goToHit(event.shiftKey ? -1 : 1);
+    } else if (event.key === "Escape") {
+      search("");
+    }
+  };
+  const { selected } = engine ?? { selected: null };
+  const place = useMemo(() => (found && selected !== null && found.isHit(selected) ? found.place(selected) : null), [found, selected]);
+  return (
+    <div class="timeline-tools" role="toolbar" aria-label="Timeline">
+      <input
+        type="search"
+        placeholder="Search names ( / )"
+        aria-label="Search names in the timeline"
+        value={query}
+        onInput={(event) => search(event.currentTarget.value)}
+        onKeyDown={pressed}
+      />
+      <button type="button" title="Previous (N)" aria-label="Previous hit" disabled={!found?.slices} onClick={() => engine?.goToHit(-1)}>
+        ‹
+      </button>
+      <button type="button" title="Next (n, Enter)" aria-label="Next hit" disabled={!found?.slices} onClick={() => engine?.goToHit(1)}>
+        ›
+      </button>
+      <span class="muted timeline-found" role="status">
+        {found && `${place === null ? "" : `${count(place)} of `}${counted(found.count, "hit", "hits")}`}
+      </span>
+      <span class="push" />
+      <button type="button" title="Time under no section (g)" aria-pressed={engine?.idle != null} onClick={() => engine?.toggleIdle()}>
+        Gaps
+      </button>
+      <button type="button" title="Zoom out (s, -)" aria-label="Zoom out" onClick={() => engine?.zoom(1.5)}>
+        −
+      </button>
+      <button type="button" title="Zoom in (w, +)" aria-label="Zoom in" onClick={() => engine?.zoom(1 / 1.5)}>
+        +
+      </button>
+      <button type="button" title="Whole run (0)" onClick={() => engine?.showAll()}>
+        All
+      </button>
+    </div>
+  );
+}
+
+function Below({ engine, model }: { engine: Timeline; model: Model }) {
+  const { slices, time, selected, chosen, idle } = engine;
+  const shown = useSettled(time.from, time.to);
+  const [isListed, setListed] = useState(false);
+  const { unit_ns } = model.timeline;
+  return (
+    <>
+      <p class="timeline-status">
+        <span>
+          {duration(time.length)} of {duration(time.end)} shown
+        </span>
+        <span>{counted(slices.n, "slice", "slices")}</span>
+        <span>{unit_ns === 1 ? "to the nanosecond" : `rounded to ${duration(unit_ns)}`}</span>
+        {idle && (
+          <span>
+            under no section: {duration(idle.total)} ({percent(engine.wall > 0 ? idle.total / engine.wall : null)})
+          </span>
+        )}
+        <span>
+          wheel or <kbd>w</kbd> <kbd>s</kbd> zoom · drag or <kbd>a</kbd> <kbd>d</kbd> pan · shift-drag sums up · <kbd>f</kbd> fits what is
+          selected · <kbd>0</kbd> all
+        </span>
+      </p>
+      {selected !== null && (
+        <div class="timeline-detail" role="region" aria-label="Selected slice">
+          <SliceFacts slices={slices} report={model.report} slice={selected} isShort={false} />
+        </div>
+      )}
+      {chosen ? (
+        <RangeTable slices={slices} from={chosen.from} to={chosen.to} title="Range" />
+      ) : (
+        <>
+          <button type="button" aria-expanded={isListed} onClick={() => setListed(!isListed)}>
+            {isListed ? "Hide the sums" : "Sum up what is shown"}
+          </button>
+          {isListed && <RangeTable slices={slices} {...shown} title="Shown" />}
+        </>
+      )}
+    </>
+  );
+}
+
+/** A window that has come to rest: sums of it take a while. */
+function useSettled(from: number, to: number): { from: number; to: number } {
+  const [settled, settle] = useState({ from, to });
+  useEffect(() => {
+    const timer = setTimeout(() => settle({ from, to }), REST);
+    return () => clearTimeout(timer);
+  }, [from, to]);
+  return settled;
+}

@@ -1,0 +1,336 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { drawn, launch, open } from "./page.mjs";
+
+const MS = 1e6;
+/** As drawn, in pixels: labels, the strip of the whole run with the axis, titles, rows, and what scrolls. */
+const [LABELS, HEAD, TITLE, ROW, SCROLLBAR] = [196, 60, 22, 18, 10];
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function timeline(kind, hash = "", options = {}) {
+  const opened = await open(browser, drawn(kind), { hash: `#view=timeline${hash}`, ...options });
+  await opened.page.waitForFunction(() => window.marey);
+  const { page } = opened;
+  const box = await page.locator("canvas").boundingBox();
+  const end = await page.evaluate(() => window.marey.slices.end_ns);
+  /** Where a moment is while the whole run is shown. */
+  const x = (ns) => box.x + LABELS + (ns / end) * (box.width - LABELS - SCROLLBAR);
+  return { ...opened, box, end, x };
+}
+
+/** The window in the address, once it is another one. */
+async function movedFrom(page, before) {
+  const handle = await page.waitForFunction((before) => {
+    const state = new URLSearchParams(location.hash.slice(1));
+    const window = [Number(state.get("from")), Number(state.get("to"))];
+    return String(window) !== String(before) && window;
+  }, before);
+  return handle.jsonValue();
+}
+
+/** Once the address has keys with these values. */
+function addressed(page, wanted) {
+  return page.waitForFunction((wanted) => {
+    const state = new URLSearchParams(location.hash.slice(1));
+    return Object.entries(wanted).every(([key, value]) => state.get(key) === value);
+  }, wanted);
+}
+
+/** Cells of the table by the first one of their row. */
+function cells(page, table) {
+  return page.locator(`table[aria-labelledby=table-${table}] tbody tr`).evaluateAll((rows) =>
+    rows.map((row) => [...row.children].map((cell) => cell.textContent)),
+  );
+}
+
+test("the wheel zooms around the pointer and the address follows", async () => {
+  const { page, box, end, x, problems } = await timeline("video");
+  const at = 4_000 * MS;
+  await page.mouse.move(x(at), box.y + 200);
+  await page.mouse.wheel(0, -500);
+  const [from, to] = await movedFrom(page, [0, 0]);
+  const shrunk = (to - from) / end;
+  assert.ok(Math.abs(shrunk - Math.exp(-0.0018 * 500)) < 0.001, `${shrunk}`);
+  // What was under the pointer still is, within a pixel.
+  const place = (at - from) / (to - from);
+  assert.ok(Math.abs(place - at / end) < 1 / (box.width - LABELS), `${place}`);
+  assert.deepEqual(problems, []);
+});
+
+test("dragging and keys pan, keys zoom, and 0 shows the whole run", async () => {
+  const { page, box } = await timeline("video", `&from=${2000 * MS}&to=${4000 * MS}`);
+  await page.mouse.move(box.x + 700, box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 600, box.y + 300, { steps: 4 });
+  await page.mouse.up();
+  const dragged = await movedFrom(page, [2000 * MS, 4000 * MS]);
+  const perPixel = (2000 * MS) / (box.width - LABELS - SCROLLBAR);
+  assert.ok(Math.abs(dragged[0] - (2000 * MS + 100 * perPixel)) < perPixel);
+  await page.locator("canvas").focus();
+  await page.keyboard.press("d");
+  const panned = await movedFrom(page, dragged);
+  assert.ok(Math.abs(panned[0] - dragged[0] - 300 * MS) < 2, "15 % of 2 s");
+  await page.keyboard.press("ArrowLeft");
+  const back = await movedFrom(page, panned);
+  assert.ok(Math.abs(back[0] - dragged[0]) < 2);
+  await page.mouse.move(0, 0);
+  await page.keyboard.press("w");
+  const zoomed = await movedFrom(page, back);
+  assert.ok(Math.abs(zoomed[1] - zoomed[0] - 1700 * MS) < 2, "85 % of 2 s");
+  await page.keyboard.press("0");
+  await movedFrom(page, zoomed);
+  assert.ok(!(await page.evaluate(() => location.hash)).includes("from="));
+});
+
+test("a search jumps to its hits, counts them and stays in the address", async () => {
+  const { page } = await timeline("video");
+  await page.fill("input[type=search]", "ATTEN");
+  await page.waitForFunction(() => document.querySelector(".timeline-found")?.textContent === "28 hits");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector(".timeline-found")?.textContent === "1 of 28 hits");
+  const detail = page.locator(".timeline-detail");
+  // The first step begins at 2.005 s, its attention 2 ms later; a third of its 1 110 ms.
+  assert.match(await detail.innerText(), /attention section\s+start\s+2\.007000000 s\s+duration\s+368 ms/);
+  await page.locator("canvas").focus();
+  await page.keyboard.press("n");
+  await page.waitForFunction(() => document.querySelector(".timeline-found")?.textContent === "2 of 28 hits");
+  await page.keyboard.press("N");
+  await page.keyboard.press("N");
+  await page.waitForFunction(() => document.querySelector(".timeline-found")?.textContent === "28 of 28 hits");
+  await addressed(page, { q: "ATTEN" });
+  const opened = await timeline("video", "&q=vae_dec");
+  await opened.page.waitForFunction(() => document.querySelector(".timeline-found")?.textContent === "7 hits");
+});
+
+test("sums of a part equal those of the drawing", async () => {
+  // ms               500      1000     1380 1400  1500   1750
+  // load_models      |--------------------------|                  900
+  // load_transformer |--------|                                    500
+  // load_vae                  |--------|                           380
+  // text_encoding                                 |------|         250
+  const { page } = await timeline("video", `&from=${500 * MS}&to=${1750 * MS}`);
+  await page.getByRole("button", { name: "Sum up what is shown" }).click();
+  const rows = await cells(page, "range");
+  // Name, kind, calls, total, mean, share, union.
+  assert.deepEqual(rows, [
+    ["load_models", "section", "1", "900 ms", "900 ms", "72.0 %", "900 ms"],
+    ["load_transformer", "section", "1", "500 ms", "500 ms", "40.0 %", "500 ms"],
+    ["load_vae", "section", "1", "380 ms", "380 ms", "30.4 %", "380 ms"],
+    ["generation", "session", "1", "250 ms", "250 ms", "20.0 %", "250 ms"],
+    ["text_encoding", "section", "1", "250 ms", "250 ms", "20.0 %", "250 ms"],
+  ]);
+  assert.deepEqual(await cells(page, "range-rows"), [
+    ["sessions", "depth 0", "1", "250 ms", "20.0 %"],
+    ["main", "depth 0", "2", "1.150 s", "92.0 %"],
+    ["main", "depth 1", "2", "880 ms", "70.4 %"],
+  ]);
+});
+
+test("a range that is drawn with shift is summed up", async () => {
+  const { page, box, x } = await timeline("video");
+  await page.keyboard.down("Shift");
+  await page.mouse.move(x(100 * MS), box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(x(900 * MS), box.y + 320, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  const rows = await cells(page, "range");
+  assert.deepEqual(
+    rows.map(([name, , calls, , , share]) => [name, calls, share]),
+    [
+      ["load_models", "1", "100.0 %"],
+      ["load_transformer", "1", "100.0 %"],
+    ],
+  );
+  await page.keyboard.press("Escape");
+  await page.waitForFunction(() => !document.querySelector("[aria-labelledby=table-range]"));
+});
+
+test("a deep link opens its place, and a link from elsewhere moves there", async () => {
+  const { page, problems } = await timeline("video", `&from=${2000 * MS}&to=${2500 * MS}`);
+  await page.getByText("500 ms of 12.900 s shown").waitFor();
+  await page.evaluate(() => {
+    location.hash = "view=timeline&from=3000000000&to=3001000000";
+  });
+  await page.getByText("1.00 ms of 12.900 s shown").waitFor();
+  await page.evaluate(() => {
+    location.hash = "view=timeline&from=nothing&to=-5&row=99999";
+  });
+  await page.getByText(" of 12.900 s shown").waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("a click selects a slice, says what is known of it, and f fits it", async () => {
+  const { page, box, x } = await timeline("video");
+  // Below the session's group: title, events, then the outermost sections.
+  await page.mouse.click(x(700 * MS), box.y + HEAD + TITLE + ROW + 4 + TITLE + 16 + ROW / 2);
+  const detail = page.locator(".timeline-detail");
+  await detail.waitFor();
+  assert.match(await detail.innerText(), /load_models section\s+start\s+20\.000000 ms\s+duration\s+1\.380 s/);
+  await page.keyboard.press("f");
+  const [from, to] = await movedFrom(page, [0, 0]);
+  // A twentieth of its length on either side.
+  assert.deepEqual([from, to], [0, 1518 * MS]);
+});
+
+test("what is pointed at is named, its value read, and a folded group is folded", async () => {
+  const { page, box, x } = await timeline("video");
+  const y = box.y + HEAD + TITLE + ROW / 2;
+  await page.mouse.move(x(6_000 * MS), y);
+  const tip = page.getByRole("tooltip");
+  assert.match(await tip.innerText(), /generation session[\s\S]*model\s+self_forcing/);
+  await page.mouse.click(box.x + 60, box.y + HEAD + TITLE / 2);
+  await page.mouse.move(x(700 * MS), box.y + HEAD + TITLE + 4 + TITLE + 16 + ROW / 2);
+  assert.match(await tip.innerText(), /load_models/);
+  // Threads of 22 + 16 + 4 * 18 and 22 + 18 pixels, then the title of memory; 12 GiB from 5 s to 8 s.
+  const track = HEAD + TITLE + 4 + (TITLE + 16 + 4 * ROW + 4) + (TITLE + ROW + 4) + TITLE + 20;
+  await page.mouse.move(x(6_000 * MS), box.y + track);
+  assert.match(await tip.innerText(), /memory\.allocated · cuda:0 memory[\s\S]*value\s+12\.0 GiB/);
+});
+
+test("slices that overlap lie in rows of their own", async () => {
+  // ms       0    10   20   30   40   50   60   70   80   90   100  110
+  // main     |--------------------serve--------------------------|
+  // beside     |----fetch-----------|          |---------upload-------->
+  //               |------frames----------|
+  //                 |----fetch (failed)--|
+  //                      |----fetch---------------|
+  //                        |parse|
+  const { page, box, x, problems } = await timeline("overlap");
+  const found = [];
+  const rows = [50, 20, 30, 45, 60, 35];
+  for (const [row, ms] of rows.entries()) {
+    await page.mouse.move(x(ms * MS), box.y + HEAD + TITLE + ROW * row + ROW / 2);
+    found.push((await page.getByRole("tooltip").innerText()).split("\n")[0]);
+  }
+  await page.mouse.move(x(100 * MS), box.y + HEAD + TITLE + ROW + ROW / 2);
+  found.push((await page.getByRole("tooltip").innerText()).split("\n")[0]);
+  assert.deepEqual(found, [
+    "serve section",
+    "fetch section",
+    "frames section, was suspended: drawn as long as it ran",
+    "fetch section, left by an error",
+    "fetch section",
+    "parse section",
+    "upload section, open at the end of the run",
+  ]);
+  await page.getByRole("button", { name: "Sum up what is shown" }).click();
+  const sums = await cells(page, "range");
+  // Three of 35, 35 and 40 ms, from 5 to 65 ms together.
+  assert.deepEqual(sums.find(([name]) => name === "fetch"), ["fetch", "section", "3", "110 ms", "36.7 ms", "100.0 %", "60.0 ms"]);
+  assert.deepEqual(problems, []);
+});
+
+test("no slice is lost and none overlaps another of its row", async () => {
+  // video: 130 of main, 7 of the decoder, a session, an event; overlap: 6 and one that is open.
+  for (const [kind, n] of [["video", 139], ["overlap", 7], ["million", 1_000_050]]) {
+    const { page } = await timeline(kind);
+    const found = await page.evaluate(() => {
+      const { slices } = window.marey;
+      let overlaps = 0;
+      for (const row of slices.rows) {
+        for (let i = row.first + 1; i < row.last; i++) {
+          overlaps += Number(slices.start[i] < slices.end[i - 1]);
+        }
+      }
+      return { n: slices.n, overlaps };
+    });
+    assert.deepEqual(found, { n, overlaps: 0 }, kind);
+    await page.context().close();
+  }
+});
+
+test("more slices than a page holds are put together, counted, and said to be", async () => {
+  // 50 steps of 40 blocks of 999 operations.
+  const all = 50 + 50 * 40 + 50 * 40 * 999;
+  const { page, problems } = await timeline("crowded");
+  const found = await page.evaluate(() => {
+    const { slices } = window.marey;
+    let calls = 0;
+    for (let i = 0; i < slices.n; i++) {
+      const parts = slices.parts(i);
+      calls += parts.length > 0 ? parts.reduce((sum, part) => sum + part.count, 0) : 1;
+    }
+    return { calls, n: slices.n };
+  });
+  assert.equal(found.calls, all);
+  assert.ok(found.n <= 2 ** 20);
+  assert.match(await page.locator(".note").innerText(), /sections shorter than .* are drawn as .* put together/);
+  await page.fill("input[type=search]", "attention");
+  // Each eighth operation of a block, from the fifth on: 125 of 999.
+  await page.waitForFunction(() => document.querySelector(".timeline-found")?.textContent.replace(/\s/g, "") === "250000hits");
+  assert.deepEqual(problems, []);
+});
+
+test("busy time by prefix sums is that of adding slices up, in any part of the run", async () => {
+  for (const kind of ["video", "overlap", "million"]) {
+    const { page } = await timeline(kind);
+    const worst = await page.evaluate(() => {
+      const { slices } = window.marey;
+      let seed = 1;
+      const random = () => {
+        seed = (seed * 48_271) % 2_147_483_647;
+        return seed / 2_147_483_647;
+      };
+      let worst = 0;
+      for (const row of slices.rows) {
+        for (let n = 0; n < 25; n++) {
+          const from = random() * slices.end_ns;
+          const to = from + random() ** 4 * (slices.end_ns - from);
+          let sum = 0;
+          for (let i = row.first; i < row.last; i++) {
+            sum += Math.max(0, Math.min(slices.end[i], to) - Math.max(slices.start[i], from));
+          }
+          const found = slices.busyUntil(row, to) - slices.busyUntil(row, from);
+          worst = Math.max(worst, Math.abs(found - sum));
+        }
+      }
+      return worst;
+    });
+    // Floats of 10^10 ns are exact to a millionth.
+    assert.ok(worst < 1e-3, `${kind}: ${worst}`);
+    await page.context().close();
+  }
+});
+
+test("time under no section is shown when asked for", async () => {
+  // ms   0 20        1400  1500        1900  2000             b  b+10       b+290     b+600
+  //      |  |--load---|     |---text----|     |---blocks------|   |--decode--|         |
+  const { page } = await timeline("video");
+  await page.getByRole("button", { name: "Gaps" }).click();
+  await page.getByText("under no section: 540 ms").waitFor();
+});
+
+test("the drawing is dark in the dark, sharp on dense screens, and follows the theme", async () => {
+  const corner = (page) =>
+    page.evaluate(() => {
+      const canvas = document.querySelector("canvas");
+      const { data } = canvas.getContext("2d").getImageData(canvas.width - 20, canvas.height - 4, 1, 1);
+      return { colour: [...data.slice(0, 3)], width: canvas.width / canvas.clientWidth };
+    });
+  const { page } = await timeline("overlap", "", { colorScheme: "dark", deviceScaleFactor: 2 });
+  assert.deepEqual(await corner(page), { colour: [0x14, 0x18, 0x1c], width: 2 });
+  await page.keyboard.press("t");
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector("canvas");
+    return canvas.getContext("2d").getImageData(canvas.width - 20, canvas.height - 4, 1, 1).data[0] === 255;
+  });
+});
+
+test("hostile names are shown as text", async () => {
+  const { page, box, x, problems } = await timeline("hostile", "&q=%3Cimg");
+  await page.mouse.move(x(6_000 * MS), box.y + HEAD + TITLE + ROW / 2);
+  const tip = page.getByRole("tooltip");
+  assert.match(await tip.innerText(), /generation<\/script><img src=x onerror="window.injected=1">\\x1b\[31m/);
+  await page.mouse.click(x(6_000 * MS), box.y + HEAD + TITLE + ROW / 2);
+  await page.getByRole("button", { name: "Sum up what is shown" }).click();
+  assert.equal(await page.evaluate(() => window.injected), undefined);
+  assert.equal(await page.locator("main img").count(), 0);
+  assert.deepEqual(problems, []);
+});
