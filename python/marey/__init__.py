@@ -34,12 +34,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from marey.diffusion_analyzer import DiffusionAnalyzer
     from marey.profiler import Profiler
 
 __all__ = [
     "CacheEventRecorder",
     "CaptureError",
     "ConfigError",
+    "DiffusionAnalyzer",
     "Error",
     "IterationProfiler",
     "MemoryTracker",
@@ -60,13 +62,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> type[Profiler] | ModuleType:
+def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleType:
     """What not every program needs, imported when it is first asked for."""
     if name == "Profiler":
         from marey.profiler import Profiler
 
         globals()[name] = Profiler
         return Profiler
+    if name == "DiffusionAnalyzer":
+        from marey.diffusion_analyzer import DiffusionAnalyzer
+
+        globals()[name] = DiffusionAnalyzer
+        return DiffusionAnalyzer
     if name == "decorators":
         import importlib
 

@@ -11,6 +11,7 @@ __all__ = [
     "CacheLog",
     "CaptureError",
     "ConfigError",
+    "DiffusionLog",
     "IterationLog",
     "LiveMetrics",
     "MareyError",
@@ -109,6 +110,37 @@ class MemoryLog:
     def peak_line(self) -> str: ...
     def __len__(self) -> int: ...
 
+@disjoint_base
+class DiffusionLog:
+    def __new__(cls) -> Self: ...
+    def record_step(
+        self,
+        step: SupportsInt | None = None,
+        timestep: SupportsFloat | None = None,
+        block_size: SupportsInt | None = None,
+        computation_time_ms: SupportsFloat | Stopwatch | None = None,
+        guidance_scale: SupportsFloat | None = None,
+    ) -> None: ...
+    def record_block(
+        self,
+        block_index: SupportsInt | None = None,
+        block_size: SupportsInt | None = None,
+        computation_time_ms: SupportsFloat | Stopwatch | None = None,
+        memory_usage_mb: SupportsFloat | None = None,
+    ) -> None: ...
+    def record_model(
+        self,
+        model_name: str,
+        parameters_count: SupportsInt | None = None,
+        model_type: str | None = None,
+        flops_per_call: SupportsFloat | None = None,
+        calls_per_step: SupportsFloat | None = None,
+    ) -> None: ...
+    def clear(self) -> None: ...
+    @property
+    def left_out(self) -> int: ...
+    def report(self) -> bytes: ...
+
 @final
 class CacheLog:
     def __new__(cls) -> CacheLog: ...
@@ -188,7 +220,12 @@ class ProfilerCore:
         memory_usage_mb: SupportsFloat | None = None,
     ) -> None: ...
     def record_model_parameters(
-        self, model_name: str, parameters_count: SupportsInt | None = None, model_type: str | None = None
+        self,
+        model_name: str,
+        parameters_count: SupportsInt | None = None,
+        model_type: str | None = None,
+        flops_per_call: SupportsFloat | None = None,
+        calls_per_step: SupportsFloat | None = None,
     ) -> None: ...
     def record_streaming_event(
         self,

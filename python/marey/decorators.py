@@ -188,7 +188,8 @@ def profile_model_parameters(func: About | None = None) -> Callable[[F], F]:
     """Record a model after each call that returns.
 
     Args:
-        func: Returns some of ``model_name``, ``parameters_count``, ``model_type``; what is missing is absent. Without
+        func: Returns some of ``model_name``, ``parameters_count``, ``model_type``, ``flops_per_call`` (floating point
+            operations of one pass), ``calls_per_step`` (passes of a denoising step); what is missing is absent. Without
             it, or without a name, nothing is recorded.
     """
 
@@ -201,7 +202,11 @@ def profile_model_parameters(func: About | None = None) -> Callable[[F], F]:
             name = about.get("model_name")
             if name is not None:
                 target.profiler(args).record_model_parameters(
-                    name, about.get("parameters_count"), about.get("model_type")
+                    name,
+                    about.get("parameters_count"),
+                    about.get("model_type"),
+                    about.get("flops_per_call"),
+                    about.get("calls_per_step"),
                 )
 
         return _measured(function, finish)

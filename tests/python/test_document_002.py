@@ -167,7 +167,14 @@ def test_documented_pipeline_runs_as_it_stands(interpreter: Interpreter) -> None
         {"index": 0, "size": 3, "computation_ns": 400_000_000, "memory_bytes": 1_073_741_824, "session": 0}
     ]
     assert of_kind(records, "model") == [
-        {"name": "wan", "count": 1_300_000_000, "type": "transformer", "session": None}
+        {
+            "name": "wan",
+            "count": 1_300_000_000,
+            "type": "transformer",
+            "flops_per_call": None,
+            "calls_per_step": None,
+            "session": None,
+        }
     ]
 
 

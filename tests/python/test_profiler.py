@@ -53,7 +53,16 @@ def test_values_arrive_with_their_units(interpreter: Interpreter) -> None:
     assert of_kind(records, "block") == [
         {"index": 1, "size": 3, "computation_ns": 50_250_000, "memory_bytes": 1_611_137_024, "session": 0}
     ]
-    assert of_kind(records, "model") == [{"name": "wan", "count": 1_300_000_000, "type": "transformer", "session": 0}]
+    assert of_kind(records, "model") == [
+        {
+            "name": "wan",
+            "count": 1_300_000_000,
+            "type": "transformer",
+            "flops_per_call": None,
+            "calls_per_step": None,
+            "session": 0,
+        }
+    ]
     assert of_kind(records, "streaming") == [
         {
             "frames": 3,

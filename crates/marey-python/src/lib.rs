@@ -6,6 +6,7 @@ mod cache_log;
 mod command_line;
 mod context_variable;
 mod current_metrics;
+mod diffusion_analyzer;
 mod errors;
 mod event_data;
 mod flow;
@@ -58,6 +59,8 @@ mod core_module {
     use super::cache_log::CacheLog;
     #[pymodule_export]
     use super::command_line::run_command_line;
+    #[pymodule_export]
+    use super::diffusion_analyzer::DiffusionLog;
     #[pymodule_export]
     use super::errors::{CaptureError, MareyError};
     #[pymodule_export]

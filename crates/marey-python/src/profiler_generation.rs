@@ -1,17 +1,15 @@
 //! What a `Profiler` is told by a generating program of its own work: steps, blocks, models, frames, caches, layers.
 
-use marey::{
-    Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, ModelParameters,
-    Note, StreamingEvent,
-};
+use marey::{Allocation, Generation, LayerComputation, Note, StreamingEvent};
 use pyo3::prelude::*;
 
 use crate::attributes::text_of;
 use crate::log;
-use crate::numbers::{bytes_of_mib, natural, ns_of_ms, real};
+use crate::numbers::{natural, ns_of_ms, real};
 use crate::profiler::{Given, ProfilerCore, count_unrecorded};
 use crate::reported::{
-    cache_decision, cache_outcome, duration_of, is_release, nanoseconds, natural_ticks, text,
+    block_computation, cache_decision, cache_outcome, diffusion_step, duration_of, is_release,
+    model_parameters, nanoseconds, natural_ticks, text,
 };
 use crate::stopwatch::Stopwatch;
 
@@ -34,13 +32,13 @@ impl ProfilerCore {
         if !self.records(|config| config.profile_diffusion_steps) {
             return Ok(());
         }
-        let step = DiffusionStep {
-            step: natural(step)?,
-            timestep: real(timestep)?,
-            block_size: natural(block_size)?,
-            computation_ns: nanoseconds(computation_time_ms)?,
-            guidance_scale: real(guidance_scale)?,
-        };
+        let step = diffusion_step(
+            step,
+            timestep,
+            block_size,
+            computation_time_ms,
+            guidance_scale,
+        )?;
         self.report(py, Generation::Step(step));
         Ok(())
     }
@@ -61,33 +59,39 @@ impl ProfilerCore {
         if !self.records(|config| config.profile_block_computation) {
             return Ok(());
         }
-        let block = BlockComputation {
-            index: natural(block_index)?,
-            size: natural(block_size)?,
-            computation_ns: nanoseconds(computation_time_ms)?,
-            memory_bytes: bytes_of_mib(memory_usage_mb)?,
-        };
+        let block = block_computation(
+            block_index,
+            block_size,
+            computation_time_ms,
+            memory_usage_mb,
+        )?;
         self.report(py, Generation::Block(block));
         Ok(())
     }
 
-    /// Records which model the program uses. `parameters_count` is a whole number; what is None or makes no sense is absent.
-    #[pyo3(signature = (model_name, parameters_count=None, model_type=None))]
+    /// Records which model the program uses. `parameters_count` is a whole number; `flops_per_call` is how many floating point operations one
+    /// pass makes (a multiplication and an addition are two), `calls_per_step` how many passes a denoising step makes. What is None or makes
+    /// no sense is absent.
+    #[pyo3(signature = (model_name, parameters_count=None, model_type=None, flops_per_call=None, calls_per_step=None))]
     fn record_model_parameters(
         &self,
         py: Python<'_>,
         model_name: &Bound<'_, PyAny>,
         parameters_count: Given<'_, '_>,
         model_type: Given<'_, '_>,
+        flops_per_call: Given<'_, '_>,
+        calls_per_step: Given<'_, '_>,
     ) -> PyResult<()> {
         if !self.records(|config| config.profile_model_parameters) {
             return Ok(());
         }
-        let model = ModelParameters {
-            name: text_of(model_name),
-            count: natural(parameters_count)?,
-            kind: text(model_type),
-        };
+        let model = model_parameters(
+            model_name,
+            parameters_count,
+            model_type,
+            flops_per_call,
+            calls_per_step,
+        )?;
         self.report(py, Generation::Model(model));
         Ok(())
     }

@@ -97,6 +97,7 @@ fn generation_of(what: &Generation) -> Map<String, Json> {
         }),
         Generation::Model(model) => json!({
             "kind": "model", "name": model.name, "count": model.count, "type": model.kind,
+            "flops_per_call": model.flops_per_call, "calls_per_step": model.calls_per_step,
         }),
         Generation::Streaming(event) => json!({
             "kind": "streaming", "frames": event.frames, "encoding_ns": event.encoding_ns,

@@ -1,11 +1,66 @@
 //! What a program reports of its own work, from Python's values.
 
-use marey::{Attributes, CacheOutcome, Note, Value};
+use marey::{
+    Attributes, BlockComputation, CacheOutcome, DiffusionStep, ModelParameters, Note, Value,
+};
 use pyo3::prelude::*;
 
 use crate::attributes::text_of;
-use crate::numbers::{natural, ns_of_ms};
+use crate::numbers::{bytes_of_mib, natural, ns_of_ms, real};
 use crate::stopwatch::Stopwatch;
+
+/// An argument of Python that may be left out.
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// A denoising step, as `record_diffusion_step` is told of it.
+pub(crate) fn diffusion_step(
+    step: Given<'_, '_>,
+    timestep: Given<'_, '_>,
+    block_size: Given<'_, '_>,
+    computation_time_ms: Given<'_, '_>,
+    guidance_scale: Given<'_, '_>,
+) -> PyResult<DiffusionStep> {
+    Ok(DiffusionStep {
+        step: natural(step)?,
+        timestep: real(timestep)?,
+        block_size: natural(block_size)?,
+        computation_ns: nanoseconds(computation_time_ms)?,
+        guidance_scale: real(guidance_scale)?,
+    })
+}
+
+/// A block of frames, as `record_block_computation` is told of it.
+pub(crate) fn block_computation(
+    block_index: Given<'_, '_>,
+    block_size: Given<'_, '_>,
+    computation_time_ms: Given<'_, '_>,
+    memory_usage_mb: Given<'_, '_>,
+) -> PyResult<BlockComputation> {
+    Ok(BlockComputation {
+        index: natural(block_index)?,
+        size: natural(block_size)?,
+        computation_ns: nanoseconds(computation_time_ms)?,
+        memory_bytes: bytes_of_mib(memory_usage_mb)?,
+    })
+}
+
+/// A model, as `record_model_parameters` is told of it.
+pub(crate) fn model_parameters(
+    model_name: &Bound<'_, PyAny>,
+    parameters_count: Given<'_, '_>,
+    model_type: Given<'_, '_>,
+    flops_per_call: Given<'_, '_>,
+    calls_per_step: Given<'_, '_>,
+) -> PyResult<ModelParameters> {
+    let amount = |number: Option<f64>| number.filter(|n| *n >= 0.0);
+    Ok(ModelParameters {
+        name: text_of(model_name),
+        count: natural(parameters_count)?,
+        kind: text(model_type),
+        flops_per_call: amount(real(flops_per_call)?),
+        calls_per_step: amount(real(calls_per_step)?),
+    })
+}
 
 /// What a cache did, by the documented names and their singulars.
 pub(crate) fn cache_outcome(event_type: &Bound<'_, PyAny>) -> Option<CacheOutcome> {

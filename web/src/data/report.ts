@@ -350,15 +350,15 @@ export type Steps = {
   source: StepSource;
   n_loops: number;
   per_loop_max: number;
-  warm_up: Durations;
+  warm_up: Durations | null;
   steady: Durations | null;
   total_ns: number;
   each: StepPoint[];
-  /** Steps that are not in `each`, where the list was cut. */
-  left_out?: number;
+  /** Steps that were counted and are not in `each`, because they were not recorded one by one. */
+  not_recorded: number;
   /** Indices into `each`. */
   outliers: number[];
-  timesteps: [number, number] | null;
+  timesteps: Spread | null;
   frames: Spread | null;
 };
 
@@ -377,11 +377,12 @@ export type StepPoint = {
 
 export type Blocks = {
   source: StepSource;
-  warm_up: Durations;
+  warm_up: Durations | null;
   steady: Durations | null;
   per_second: number | null;
   each: BlockPoint[];
-  left_out?: number;
+  /** As in `Steps`. */
+  not_recorded: number;
   frames: Spread | null;
   memory_bytes: Spread | null;
   time_to_first_ns: number | null;
@@ -414,8 +415,7 @@ export type Delivery = {
   time_to_first_ns: number;
   between: Durations | null;
   jitter_ns: number | null;
-  each: { at_ns: number; frames: number; deadline_ns: number | null; stalled_ns: number }[];
-  left_out?: number;
+  each: { at_ns: number; frames: number; deadline_ns: number | null; stalled_ns: number; session: number | null }[];
   deadlines_met: number;
   deadlines_missed: number;
   stalled_ns: number;

@@ -34,7 +34,7 @@ function steps({ activity: { diffusion }, iterations }: Report): (Fact | false)[
         value: `${duration(steady.p50_ns)} / ${duration(steady.p95_ns)}`,
         note: `${count(steady.count)} steady steps`,
       },
-      { what: "First step", value: duration(warm_up.mean_ns), note: "often loads and compiles" },
+      !!warm_up && { what: "First step", value: duration(warm_up.mean_ns), note: "often loads and compiles" },
       perSecond,
     ];
   }
@@ -58,16 +58,21 @@ function loopOf(loops: readonly Iterations[], source: StepSource | undefined): I
   return [...loops].sort((a, b) => b.calls.count - a.calls.count)[0];
 }
 
+function framesPerSecond(rate: number): string {
+  return `${rate.toFixed(2)} FPS`;
+}
+
+/** One rate of each kind, the one that leaves least out; the diffusion view has them all. */
 function frames({ activity: { diffusion, streaming } }: Report): (Fact | false)[] {
-  const rates = (diffusion?.rates ?? []).map(({ per_second, meaning }, at) => ({
-    what: at === 0 ? "Frames" : `Frames (${at + 1})`,
-    value: `${number(Number(per_second.toFixed(2)))} FPS`,
-    note: cut(meaning, 200),
-  }));
+  const all = diffusion?.rates ?? [];
+  const last = (wanted: string) => all.findLast(({ kind }) => kind === wanted);
+  const rates = [last("latent"), last("pixel")].flatMap((rate) =>
+    rate ? [{ what: rate.kind === "latent" ? "Latent frames" : "Pixel frames", value: framesPerSecond(rate.per_second), note: cut(rate.meaning, 200) }] : [],
+  );
   if (rates.length === 0 && streaming) {
     rates.push({
       what: "Frames delivered",
-      value: streaming.frames_per_second === null ? "-" : `${number(Number(streaming.frames_per_second.toFixed(2)))} FPS`,
+      value: streaming.frames_per_second === null ? "-" : framesPerSecond(streaming.frames_per_second),
       note: "from the first delivery to the last",
     });
   }

@@ -4,3 +4,4 @@ mod compared_noise;
 mod findings;
 mod many_sections;
 mod properties;
+mod simulated_pairs;

@@ -1,9 +1,11 @@
 //! Writes the HTML report of a drawn run, for the tests and benches of the page; says on standard output how much CPU time the
 //! report took and, of that, the page.
 //!
-//!     report_page video|hostile|empty|killed|overlap|million|crowded OUT.html
+//!     report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded OUT.html
 
+mod deep;
 mod killed;
+mod machine;
 mod million;
 mod overlap;
 mod video;
@@ -24,6 +26,9 @@ fn main() -> std::io::Result<()> {
         "empty" => marey::RunBuilder::new().finish(0),
         "killed" => killed::run(),
         "overlap" => overlap::run(),
+        "machine" => machine::run(video::PLAIN),
+        "hostile-machine" => machine::run(video::HOSTILE),
+        "deep" => deep::run(),
         "million" => million::run(1_000_000),
         "crowded" => million::run(2_000_000),
         _ => return usage(),
@@ -55,7 +60,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|overlap|million|crowded OUT.html"
+        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

@@ -50,7 +50,7 @@ pub(crate) fn run(naming: Naming) -> Run {
         .session(
             &name("generation"),
             1_500 * MS,
-            Some(12_900 * MS),
+            Some(10_650 * MS),
             vec![(name("model"), Value::Text(naming("self_forcing")))],
         )
         .section(&name("load_models"), 20 * MS, 1_400 * MS, |s| {

@@ -167,7 +167,7 @@ impl Decided {
     pub(crate) fn remedy(&self) -> &'static str {
         match self.basis {
             Basis::Repeats => "more repeats of both sides tell more",
-            Basis::Calls | Basis::SingleValues => "3 or more repeats of both sides tell more",
+            Basis::Calls | Basis::SingleValues => "5 or more repeats of both sides tell more",
         }
     }
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use serializer::{Bounded, Path};
 
+pub(super) use serializer::MAX_CALL_PATHS;
+
 /// Entries of a list, tried one after the other until the whole is small enough.
 const LIMITS: [usize; 7] = [4_000, 2_000, 1_000, 500, 200, 60, 16];
 
@@ -16,7 +18,7 @@ const LIMITS: [usize; 7] = [4_000, 2_000, 1_000, 500, 200, 60, 16];
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ShortList {
     /// Where it stands: the names down to it, `*` for entries of lists.
-    list: String,
+    pub(super) list: String,
     /// Entries that are there.
     kept: u64,
     /// Entries that are not. Figures beside the list are of all of them.

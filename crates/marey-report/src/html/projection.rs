@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 
 use marey_analysis::{Blocks, Delivery, IterationPoint, StepPoint};
 
-use super::bounded::{self, ShortList, note};
+use super::bounded::{self, MAX_CALL_PATHS, ShortList, note};
 use crate::model::{Activity, Report};
 
-/// Bytes of a report as JSON.
+/// Bytes of a report as JSON, without its call paths, which are all kept: there are never many times more.
 const MAX_BYTES: usize = 1_000_000;
 
 /// The report as JSON, and which lists in it are not whole.
 pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
-    bounded::json(MAX_BYTES, |limit, cuts| {
+    let tree = &report.sections.tree;
+    let call_paths = serde_json::to_vec(&tree[..tree.len().min(MAX_CALL_PATHS)]);
+    let max_bytes = MAX_BYTES + call_paths.map_or(0, |json| json.len());
+    bounded::json(max_bytes, |limit, cuts| {
         let of_session = bounded::of_session(limit);
         let iterations = report.iterations.iter().map(|one| one.series.len());
         let sessions = || report.sessions.iter().map(|session| &session.activity);
@@ -174,6 +177,19 @@ mod tests {
         for list in ["activity.cache_timeline", "iterations.*.series", "sessions"] {
             assert!(lists.contains(&list), "{list} of {lists:?}");
         }
+    }
+
+    #[test]
+    fn every_call_path_is_kept_however_long_they_are_together() {
+        let mut builder = RunBuilder::new();
+        for n in 0..3_000 {
+            builder = builder.section(&format!("section {n}"), n, n + 1, |_| {});
+        }
+        let (json, short) = json(&Report::new(&builder.finish(3_000)));
+        assert!(json.len() > MAX_BYTES);
+        let found: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(found["sections"]["tree"].as_array().unwrap().len(), 3_000);
+        assert!(short.iter().all(|list| list.list != "sections.tree"));
     }
 
     #[test]

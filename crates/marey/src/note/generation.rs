@@ -69,7 +69,7 @@ impl Generation {
                 name: from.text()?,
                 count: from.optional()?,
                 kind: from.optional_text()?,
-                // Captures of version 1 before 2026-11-20 end here.
+                // Older captures end here.
                 flops_per_call: from.later_f64(),
                 calls_per_step: from.later_f64(),
             }),

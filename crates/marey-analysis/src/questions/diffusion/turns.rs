@@ -182,7 +182,13 @@ pub(super) fn calls<'a>(
             *wanted = true;
         }
     }
-    let sections = run.sections.iter().enumerate();
+    // Most runs have no such section: then none is looked at.
+    let sections = if nodes.is_empty() {
+        &[][..]
+    } else {
+        &run.sections[..]
+    };
+    let sections = sections.iter().enumerate();
     sections.filter(move |(_, section)| is_wanted.get(section.node as usize) == Some(&true))
 }
 

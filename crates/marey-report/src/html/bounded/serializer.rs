@@ -22,6 +22,11 @@ const BY_TIME: [&str; 7] = [
     "points",
 ];
 
+/// Without a parent a call path would stand in a wrong place, so they are kept whatever the limit: as many as a recorder tells
+/// apart unless it is told to tell more.
+const CALL_PATHS: [&str; 2] = ["sections", "tree"];
+pub(in crate::html) const MAX_CALL_PATHS: usize = 4_096;
+
 /// Where a value stands.
 #[derive(Debug)]
 pub(super) struct Path<'a> {
@@ -66,6 +71,9 @@ impl Place<'_> {
     /// Entries of a list here.
     fn most(self) -> usize {
         let names = self.path.names();
+        if names == CALL_PATHS {
+            return self.limit.max(MAX_CALL_PATHS);
+        }
         match names.iter().position(|name| *name == "sessions") {
             Some(depth) if depth + 1 == names.len() => (self.limit / 4).max(4),
             Some(_) => of_session(self.limit),

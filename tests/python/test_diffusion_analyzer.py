@@ -1,0 +1,122 @@
+"""`DiffusionAnalyzer`: steps, blocks and models without a recording."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capture_records import of_kind, recorded
+from interpreter import Interpreter
+from marey import DiffusionAnalyzer
+
+
+def test_a_block_of_3_frames_and_4_steps_of_100_ms_is_7_5_frames_and_2_5_blocks_a_second() -> None:
+    analyzer = DiffusionAnalyzer()
+    for step in range(4):
+        analyzer.record_step(step, timestep=1 - step / 4, block_size=3, computation_time_ms=100.0)
+    analyzer.record_block(0, 3, 400.0, memory_usage_mb=2048)
+    found = analyzer.analyze()
+    diffusion, blocks = found["diffusion_analysis"], found["block_analysis"]
+    assert (diffusion["fps"], diffusion["bps"], diffusion["total_frames"]) == (7.5, 2.5, 3)
+    assert (blocks["fps"], blocks["bps"], blocks["peak_memory_usage_mb"]) == (7.5, 2.5, 2048)
+    assert (diffusion["avg_timestep"], diffusion["min_timestep"]) == (0.625, 0.25)
+    assert [step["block_index"] for step in diffusion["steps"]] == [0, 0, 0, 0]
+    assert found["model_analysis"] is None
+
+
+def test_eight_blocks_of_four_steps_are_not_32_steps_too_many() -> None:
+    analyzer = DiffusionAnalyzer()
+    for block in range(8):
+        for step in range(4):
+            analyzer.record_step(step, block_size=3, computation_time_ms=10.0)
+        analyzer.record_block(block, 3, 40.0)
+    assert analyzer.analyze()["diffusion_analysis"]["max_steps_per_loop"] == 4
+    assert "many-steps" not in {found["rule"] for found in analyzer.recommendations()}
+
+
+def test_many_steps_of_a_large_model_are_recommended_against() -> None:
+    analyzer = DiffusionAnalyzer()
+    analyzer.record_model("dit", 14_000_000_000, "transformer")
+    for step in range(50):
+        analyzer.record_step(step, computation_time_ms=100.0)
+    found = analyzer.recommendations()
+    text = " ".join(recommendation["issue"] for recommendation in found)
+    assert "50" in text
+    assert "dit" in text
+    assert all({"category", "priority", "issue", "suggestion"} <= set(recommendation) for recommendation in found)
+
+
+def test_models_have_their_parameters_and_operations() -> None:
+    analyzer = DiffusionAnalyzer()
+    analyzer.record_model("dit", 1_300_000_000, "transformer", flops_per_call=2e13, calls_per_step=2)
+    analyzer.record_model("vae", model_type="vae")
+    for step in range(3):
+        analyzer.record_step(step, computation_time_ms=100.0)
+    models = analyzer.analyze()["model_analysis"]
+    assert (models["total_parameters"], models["total_parameters_readable"]) == (1_300_000_000, "1.30B")
+    assert models["models"]["dit"]["achieved_flops_per_second"] == 4e14
+    assert models["models"]["vae"]["parameters_count"] is None
+
+
+def test_nothing_taken_is_nothing_known() -> None:
+    analyzer = DiffusionAnalyzer()
+    nothing: dict[str, Any] = {"diffusion_analysis": None, "model_analysis": None, "block_analysis": None}
+    assert analyzer.analyze() == nothing
+    assert analyzer.recommendations() == []
+    analyzer.record_step(0, computation_time_ms=5)
+    assert analyzer.analyze() != nothing
+    analyzer.clear()
+    assert analyzer.analyze() == nothing
+
+
+@pytest.mark.parametrize("value", [None, math.nan, math.inf, -1, "many", object(), True])
+def test_what_makes_no_sense_is_absent(value: Any) -> None:
+    analyzer = DiffusionAnalyzer()
+    analyzer.record_step(value, block_size=value, computation_time_ms=value)
+    analyzer.record_block(value, value, value, value)
+    analyzer.record_model("dit", value, flops_per_call=value, calls_per_step=value)
+    found = analyzer.analyze()
+    assert found["diffusion_analysis"]["total_steps"] == 1
+    assert found["diffusion_analysis"]["fps"] is None
+    assert found["block_analysis"]["bps"] is None
+    assert found["model_analysis"]["models"]["dit"]["flops_per_call"] is None
+
+
+def test_nothing_is_recorded_and_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    analyzer = DiffusionAnalyzer()
+    analyzer.record_step(0, computation_time_ms=5)
+    analyzer.analyze()
+    assert os.listdir() == []
+
+
+def test_more_reports_than_are_kept_are_counted() -> None:
+    analyzer = DiffusionAnalyzer()
+    for step in range(131_075):
+        analyzer.record_step(step)
+    assert analyzer.left_out == 3
+    assert analyzer.analyze()["diffusion_analysis"]["total_steps"] == 131_072
+
+
+def test_a_profiler_and_a_decorator_record_operations_of_models(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import profile_model_parameters
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        profiler.record_model_parameters("dit", 7, "transformer", flops_per_call=2e13, calls_per_step=1.5)
+        profiler.record_model_parameters("dit", flops_per_call=-1, calls_per_step=float("nan"))
+
+        @profile_model_parameters(lambda args, kwargs: {"model_name": "vae", "flops_per_call": 5, "calls_per_step": 1})
+        def load():
+            pass
+
+        load()
+
+    models = of_kind(recorded(interpreter.run(program)), "model")
+    said = [(model["name"], model["flops_per_call"], model["calls_per_step"]) for model in models]
+    assert said == [("dit", 2e13, 1.5), ("dit", None, None), ("vae", 5.0, 1.0)]

@@ -1,0 +1,74 @@
+// Steps as a heat map: a row a block (or a loop), a column a step of it.
+
+import { useMemo } from "preact/hooks";
+
+import { duration, number } from "../data/quantity";
+import type { StepPoint, Steps } from "../data/report";
+import { showInTimeline } from "../data/state";
+import { type Cell, Heatmap } from "../parts/heatmap";
+
+type StepCell = Cell & { point: StepPoint };
+
+export function StepMap({ steps }: { steps: Steps }) {
+  const { cells, rows, columns, rowTitle } = useMemo(() => cellsOf(steps), [steps]);
+  const scale = steps.steady ?? steps.warm_up;
+  if (rows.length < 2 || columns.length < 2 || !scale) {
+    return null;
+  }
+  const outOf = [scale.min_ns, scale.p95_ns] as const;
+  return (
+    <section class="part">
+      <h2>{rowTitle === "block" ? "Blocks and their steps" : "Loops and their steps"}</h2>
+      <Heatmap
+        summary={`Duration of ${cells.length} steps, ${rows.length} rows of up to ${columns.length} steps. Arrow keys go from cell to cell.`}
+        cells={cells}
+        rows={rows}
+        columns={columns}
+        rowTitle={rowTitle}
+        columnTitle="step"
+        scale={outOf}
+        show={duration}
+        describe={(cell) => described(cell as StepCell, rowTitle)}
+        onSelect={(cell) => {
+          const { end_ns: end, duration_ns: length } = (cell as StepCell).point;
+          showInTimeline(end - (length ?? 0), end);
+        }}
+      />
+    </section>
+  );
+}
+
+function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: string[]; rowTitle: string } {
+  const hasBlocks = steps.each.some((point) => point.block !== null);
+  const places = new Map<number, number>();
+  const rows: string[] = [];
+  const cells: StepCell[] = [];
+  let most = 0;
+  for (const point of steps.each) {
+    if (point.duration_ns === null) {
+      continue;
+    }
+    let row = places.get(point.loop_number);
+    if (row === undefined) {
+      row = rows.push(String(point.block ?? point.loop_number)) - 1;
+      places.set(point.loop_number, row);
+    }
+    most = Math.max(most, point.step + 1);
+    const kind = point.is_warm_up ? "warm_up" : point.is_cached ? "cached" : undefined;
+    cells.push({ row, column: point.step, value: point.duration_ns, kind, point });
+  }
+  // A step's number is what the program said: far beyond the steps that there are, it is no column.
+  const columns = Array.from({ length: most <= 100_000 ? most : 0 }, (_, step) => String(step));
+  return { cells, rows, columns, rowTitle: hasBlocks ? "block" : "loop" };
+}
+
+function described({ point }: StepCell, rowTitle: string): string {
+  const parts = [
+    `${rowTitle} ${point.block ?? point.loop_number}, step ${point.step}: ${duration(point.duration_ns)}`,
+    point.is_warm_up ? "warm-up" : point.is_cached ? "answered by a cache" : point.is_cached === false ? "computed, a cache was asked" : null,
+    point.timestep === null ? null : `timestep ${number(point.timestep)}`,
+    point.frames === null ? null : `${number(point.frames)} latent frames`,
+    point.guidance_scale === null ? null : `guidance ${number(point.guidance_scale)}`,
+  ];
+  return parts.filter((part) => part !== null).join(" · ");
+}

@@ -1,0 +1,104 @@
+// One name between its callers, above, and its callees, below.
+
+import { useMemo } from "preact/hooks";
+
+import { count, duration } from "../data/quantity";
+import type { Report, SectionRow } from "../data/report";
+import { setState, useAddress } from "../data/state";
+import { Name } from "../parts/name";
+import { cssColour, colourOfName } from "../parts/palette";
+import { type Column, Table } from "../parts/table";
+import { FlameCanvas } from "./canvas";
+import { treePicture } from "./picture";
+import { FrameTip } from "./tip";
+import { callees, callers, type Flame } from "./tree";
+
+/** All call paths of one name. */
+type NameFigures = { name: string; calls: number; total: number; self: number | null };
+
+export function SandwichFlame({ report, search }: { report: Report; search: string }) {
+  const names = useMemo(() => namesOf(report), [report]);
+  const { focus } = useAddress();
+  const name = names.find((row) => row.name === focus)?.name ?? names[0]?.name ?? "";
+  const tree = report.sections.tree;
+  const [above, below] = useMemo(() => [callers(tree, name), callees(tree, name)] as const, [tree, name]);
+  return (
+    <div class="sandwich">
+      <Table id="names" caption="Names" columns={columnsFor(name)} rows={names} rowClass={(row) => (row.name === name ? "is-chosen" : undefined)} />
+      <div class="sandwich-flames">
+        <h3>
+          Callers of <Name text={name} />
+        </h3>
+        <Half flame={above} search={search} name={name} isUpward />
+        <h3>
+          What <Name text={name} /> spent its time in
+        </h3>
+        <Half flame={below} search={search} name={name} />
+      </div>
+    </div>
+  );
+}
+
+function Half({ flame, search, name, isUpward = false }: { flame: Flame; search: string; name: string; isUpward?: boolean }) {
+  const picture = useMemo(() => treePicture(flame, isUpward), [flame, isUpward]);
+  return (
+    <FlameCanvas
+      label={isUpward ? "Callers" : "Callees"}
+      picture={picture}
+      from={0}
+      to={flame.width}
+      search={search}
+      mostHeight={260}
+      tip={({ frame }) => frame && <FrameTip frame={frame} whole={flame.width} of={isUpward ? "its time" : "this name's time"} />}
+      onOpen={({ frame }) => frame && frame.name !== name && setState({ focus: frame.name })}
+      onBack={() => setState({ focus: null })}
+    />
+  );
+}
+
+function columnsFor(chosen: string): Column<NameFigures>[] {
+  return [
+    {
+      id: "name",
+      title: "Name",
+      value: (row) => row.name,
+      show: (row) => (
+        <button type="button" class="link" aria-current={row.name === chosen ? "true" : undefined} onClick={() => setState({ focus: row.name })}>
+          <span class="line-mark" style={{ color: cssColour(colourOfName(row.name)) }} />
+          <Name text={row.name} limit={36} />
+        </button>
+      ),
+    },
+    { id: "calls", title: "Calls", value: (row) => row.calls, show: (row) => count(row.calls), isNumber: true },
+    { id: "total_ns", title: "Total", value: (row) => row.total, show: (row) => duration(row.total), isNumber: true },
+    { id: "self_ns", title: "Self", value: (row) => row.self, show: (row) => duration(row.self), isNumber: true },
+  ];
+}
+
+/** Sections as the report puts them together, and loops; longest first. */
+function namesOf({ sections, iterations }: Report): NameFigures[] {
+  const loops = iterations.map(({ name, calls }) => ({ name, calls: calls.count, total: calls.total_ns, self: selfOf(sections.tree, name) }));
+  const named = sections.by_name.map(({ name, calls, self_ns, is_self_known }) => ({
+    name,
+    calls: calls.count,
+    total: calls.total_ns,
+    self: is_self_known ? self_ns : null,
+  }));
+  const both = new Map<string, NameFigures>();
+  for (const row of [...named, ...loops]) {
+    const other = both.get(row.name);
+    both.set(row.name, other ? { ...row, calls: row.calls + other.calls, total: row.total + other.total, self: null } : row);
+  }
+  // What never completed a call has a call path all the same.
+  for (const row of sections.tree) {
+    if (!both.has(row.name)) {
+      both.set(row.name, { name: row.name, calls: 0, total: row.inclusive_ns, self: row.self_ns });
+    }
+  }
+  return [...both.values()].sort((a, b) => b.total - a.total);
+}
+
+function selfOf(tree: readonly SectionRow[], name: string): number | null {
+  const rows = tree.filter((row) => row.name === name && row.kind === "iteration");
+  return rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0);
+}

@@ -1,0 +1,146 @@
+// Call paths as frames of a flame graph: left-heavy (all paths, the longest first), and the callers and callees of one name.
+//
+//     left-heavy          callers of c      callees of c
+//     |a        ||c |     |a    ||b|        |c         |
+//     |b    |c|           |c      |c|       |d   |e|
+//     |c  |
+
+import type { SectionRow } from "../data/report";
+
+/** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
+export type Frame = {
+  name: string;
+  kind: SectionRow["kind"];
+  /** What it stands for. */
+  rows: SectionRow[];
+  parent: Frame | null;
+  children: Frame[];
+  depth: number;
+  /** Left and right edge. */
+  from: number;
+  to: number;
+  /** Time in it: in callers, the time that they spent in the chosen name. */
+  time: number;
+  /** Time in it and in nothing below; null where it is not known. */
+  self: number | null;
+};
+
+/** Frames of a tree, parents before their children. */
+export type Flame = { frames: Frame[]; width: number; depth: number };
+
+/** Every call path as a frame. What ran beside its parent stands for itself, because it is no part of the parent's time. */
+export function leftHeavy(tree: readonly SectionRow[]): Flame {
+  const frames = new Map<number, Frame>();
+  const roots: Frame[] = [];
+  for (const row of tree) {
+    const parent = row.parent === null || row.is_detached ? undefined : frames.get(row.parent);
+    const frame = newFrame([row], parent ?? null);
+    frames.set(row.node, frame);
+    (parent?.children ?? roots).push(frame);
+  }
+  return laidOut(roots);
+}
+
+/** What calls of this name spent their time in. Calls within calls of the same name are part of the outer ones. */
+export function callees(tree: readonly SectionRow[], name: string): Flame {
+  const below = new Map<number, SectionRow[]>();
+  for (const row of tree) {
+    if (row.parent !== null && !row.is_detached) {
+      const list = below.get(row.parent);
+      list ? list.push(row) : below.set(row.parent, [row]);
+    }
+  }
+  const outer = outermost(tree, name);
+  const root = newFrame(outer, null);
+  const waiting = [root];
+  for (let frame = waiting.pop(); frame; frame = waiting.pop()) {
+    const byName = new Map<string, SectionRow[]>();
+    for (const child of frame.rows.flatMap((row) => below.get(row.node) ?? [])) {
+      const list = byName.get(child.name);
+      list ? list.push(child) : byName.set(child.name, [child]);
+    }
+    const parent = frame;
+    frame.children = [...byName.values()].map((rows) => newFrame(rows, parent));
+    waiting.push(...frame.children);
+  }
+  return laidOut(outer.length > 0 ? [root] : []);
+}
+
+/** Who called this name, with the time that they spent in it: depth 0 is the name itself. */
+export function callers(tree: readonly SectionRow[], name: string): Flame {
+  const rows = new Map(tree.map((row) => [row.node, row]));
+  const outer = outermost(tree, name);
+  const root = newFrame(outer, null);
+  for (const called of outer) {
+    let frame = root;
+    for (let row = rows.get(called.parent ?? -1); row; row = rows.get(row.parent ?? -1)) {
+      const caller: SectionRow = row;
+      let next = frame.children.find((child) => child.name === caller.name);
+      if (!next) {
+        next = { ...newFrame([], frame), name: caller.name, kind: caller.kind, self: null };
+        frame.children.push(next);
+      }
+      next.rows.push(caller);
+      next.time += called.inclusive_ns;
+      frame = next;
+    }
+  }
+  return laidOut(outer.length > 0 ? [root] : []);
+}
+
+function outermost(tree: readonly SectionRow[], name: string): SectionRow[] {
+  // Parents come before their children.
+  const inside = new Set<number>();
+  return tree.filter((row) => {
+    const isWithin = row.parent !== null && inside.has(row.parent);
+    if (isWithin || row.name === name) {
+      inside.add(row.node);
+    }
+    return !isWithin && row.name === name;
+  });
+}
+
+function newFrame(rows: SectionRow[], parent: Frame | null): Frame {
+  const self = rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0);
+  return {
+    name: rows[0]?.name ?? "",
+    kind: rows[0]?.kind ?? "section",
+    rows,
+    parent,
+    children: [],
+    depth: parent ? parent.depth + 1 : 0,
+    from: 0,
+    to: 0,
+    time: rows.reduce((sum, row) => sum + row.inclusive_ns, 0),
+    self,
+  };
+}
+
+function laidOut(roots: Frame[]): Flame {
+  const frames: Frame[] = [];
+  const waiting = [...roots].reverse();
+  for (let frame = waiting.pop(); frame; frame = waiting.pop()) {
+    frames.push(frame);
+    frame.children.sort((a, b) => b.time - a.time);
+    waiting.push(...[...frame.children].reverse());
+  }
+  // A child that outlived its parent is longer than it: the parent is drawn as wide as what is below.
+  const widths = new Map<Frame, number>();
+  for (const frame of [...frames].reverse()) {
+    widths.set(frame, Math.max(frame.time, frame.children.reduce((sum, child) => sum + (widths.get(child) ?? 0), 0)));
+  }
+  const place = (siblings: Frame[], begin: number) => {
+    let left = begin;
+    for (const frame of siblings) {
+      frame.from = left;
+      left = frame.to = left + (widths.get(frame) ?? 0);
+    }
+    return left;
+  };
+  roots.sort((a, b) => (widths.get(b) ?? 0) - (widths.get(a) ?? 0));
+  const width = place(roots, 0);
+  for (const frame of frames) {
+    place(frame.children, frame.from);
+  }
+  return { frames, width, depth: frames.reduce((most, frame) => Math.max(most, frame.depth + 1), 0) };
+}

@@ -1,0 +1,111 @@
+// Labelled readings with their fragmentation, and how much each section made memory grow.
+
+import { useMemo } from "preact/hooks";
+
+import { bytes, count, moment, percent } from "../data/quantity";
+import { placesOf } from "../data/places";
+import type { LabelledReading, Memory, Report, SectionMemory } from "../data/report";
+import { useAddress } from "../data/state";
+import { Chart, type Line } from "../parts/chart";
+import { TimeLink } from "../parts/link";
+import { cut, Name, Path } from "../parts/name";
+import { type Column, Table } from "../parts/table";
+import { useWindow } from "../parts/window";
+
+export function Fragmentation({ report, memory }: { report: Report; memory: Memory }) {
+  const wall = report.run.wall_ns;
+  const { window } = useWindow(wall);
+  const { zero } = useAddress();
+  const lines = useMemo(() => fragmentationLines(memory), [memory]);
+  return lines.length > 0 ? (
+    <Chart
+      title="Fragmentation"
+      summary={lines.map((line) => `${line.label}: ${line.at.length} readings`).join(", ")}
+      lines={lines}
+      show={percent}
+      window={window}
+      wall={wall}
+      sync="time"
+      isFromZero={zero !== "0"}
+    />
+  ) : null;
+}
+
+function fragmentationLines({ labelled, sources }: Memory): Line[] {
+  return sources.flatMap(({ source }, at): Line[] => {
+    const own = labelled.filter((reading) => reading.source === source && reading.fragmentation_ratio !== null);
+    const places = { at: own.map((reading) => reading.at_ns), values: own.map((reading) => reading.fragmentation_ratio ?? NaN) };
+    return own.length > 0
+      ? [
+          { label: cut(source, 30), colour: at, style: "points", ...places },
+          { label: "", colour: at, ...places, isDashed: true },
+        ]
+      : [];
+  });
+}
+
+const READINGS: readonly Column<LabelledReading>[] = [
+  { id: "label", title: "Label", value: (row) => row.label, show: (row) => <Name text={row.label} limit={48} /> },
+  { id: "source", title: "Source", value: (row) => row.source },
+  {
+    id: "at_ns",
+    title: "At",
+    value: (row) => row.at_ns,
+    show: (row) => (
+      <TimeLink from={Math.max(0, row.at_ns - 50e6)} to={row.at_ns + 50e6}>
+        {moment(row.at_ns)}
+      </TimeLink>
+    ),
+    isNumber: true,
+  },
+  { id: "allocated_bytes", title: "In use", value: (row) => row.allocated_bytes, show: (row) => bytes(row.allocated_bytes), isNumber: true },
+  { id: "reserved_bytes", title: "Reserved", value: (row) => row.reserved_bytes, show: (row) => bytes(row.reserved_bytes), isNumber: true },
+  { id: "peak_bytes", title: "Peak so far", value: (row) => row.peak_bytes, show: (row) => bytes(row.peak_bytes), isNumber: true },
+  {
+    id: "fragmentation_ratio",
+    title: "Fragmented",
+    hint: "Share of what the allocator holds that no tensor uses",
+    value: (row) => row.fragmentation_ratio,
+    show: (row) => percent(row.fragmentation_ratio),
+    isNumber: true,
+  },
+];
+
+export function Readings({ memory }: { memory: Memory }) {
+  return memory.labelled.length > 0 ? <Table id="memory-readings" caption="Labelled readings" columns={READINGS} rows={memory.labelled} /> : null;
+}
+
+export function Growth({ report, memory }: { report: Report; memory: Memory }) {
+  const columns = useMemo(() => growthColumns(report, memory), [report, memory]);
+  return memory.sections.length > 0 ? <Table id="memory-sections" caption="Memory during sections" columns={columns} rows={memory.sections} /> : null;
+}
+
+function growthColumns(report: Report, memory: Memory): Column<SectionMemory>[] {
+  const places = placesOf(report);
+  const signed = (size: number | null) => (size !== null && size > 0 ? `+${bytes(size)}` : bytes(size));
+  const hasMissing = memory.sections.some((row) => row.n_calls_missing > 0);
+  return [
+    { id: "section", title: "Section", value: (row) => places.path(row.node).join(" › "), show: (row) => <Path names={places.path(row.node)} /> },
+    { id: "source", title: "Source", value: (row) => row.source },
+    { id: "n_readings", title: "Readings", value: (row) => row.n_readings, show: (row) => count(row.n_readings), isNumber: true },
+    { id: "peak_allocated_bytes", title: "Peak", value: (row) => row.peak_allocated_bytes, show: (row) => bytes(row.peak_allocated_bytes), isNumber: true },
+    {
+      id: "largest_growth_bytes",
+      title: "Largest growth",
+      hint: "Last reading less the first one of one call",
+      value: (row) => row.largest_growth_bytes,
+      show: (row) => signed(row.largest_growth_bytes),
+      isNumber: true,
+    },
+    {
+      id: "net_growth_bytes",
+      title: "Growth of all calls",
+      value: (row) => row.net_growth_bytes,
+      show: (row) => signed(row.net_growth_bytes),
+      isNumber: true,
+    },
+    ...(hasMissing
+      ? [{ id: "n_calls_missing", title: "Calls not seen", value: (row: SectionMemory) => row.n_calls_missing, show: (row: SectionMemory) => count(row.n_calls_missing), isNumber: true }]
+      : []),
+  ];
+}

@@ -1,0 +1,196 @@
+// A chart of lines over time (or over a number), with the figures of each line beside it. Charts of one `sync` share
+// their cursor; dragging zooms all that are over time, because their window is in the address.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import { moment, UNKNOWN } from "../data/quantity";
+import { cleared, pointIn, useWidth } from "./canvas";
+import { drawChart, PLOT_LEFT, PLOT_RIGHT, valueAt } from "./chart_drawing";
+import { type Colour, cssColour, usePalette } from "./palette";
+import { type Window, zoomByKey, zoomOut, zoomTo } from "./window";
+
+/** One line. */
+export type Line = {
+  /** Empty for a line that another one stands for. */
+  label: string;
+  colour: Colour;
+  /** Ascending. */
+  at: ArrayLike<number>;
+  /** NaN where nothing is known. */
+  values: ArrayLike<number>;
+  /** Lowest and highest of what a point stands for. */
+  range?: { low: ArrayLike<number>; high: ArrayLike<number> } | undefined;
+  /** A step holds until the next point. */
+  style?: "line" | "steps" | "points" | "bars" | undefined;
+  isDashed?: boolean | undefined;
+  isFilled?: boolean | undefined;
+  /** Each point is marked. */
+  hasDots?: boolean | undefined;
+  /** Shown beside the chart; the model made them. */
+  figures?: { min: number | null; mean: number | null; max: number } | null | undefined;
+  /** What a click on the highest figure does. */
+  onPeak?: (() => void) | undefined;
+};
+
+/** A part of the x axis with a colour behind the lines. */
+export type Band = { from: number; to: number; colour: Colour; isStrong?: boolean };
+
+/** A point of the x axis. */
+export type Mark = { at: number; label: string; colour: Colour };
+
+export type ChartProps = {
+  title: string;
+  /** What the chart says, for those who do not see it. */
+  summary: string;
+  lines: readonly Line[];
+  show: (value: number) => string;
+  window: Window;
+  /** End of the run; null when the x axis is no time. */
+  wall: number | null;
+  /** What the cursor and the ticks of an x axis say that is no time. */
+  showX?: (value: number) => string;
+  sync: string;
+  height?: number;
+  bands?: readonly Band[];
+  marks?: readonly Mark[];
+  /** The y axis ends here, whatever the values are. */
+  limit?: number | undefined;
+  isFromZero?: boolean;
+  /** The y axis is of bytes. */
+  isSize?: boolean;
+  /** Ticks of the x axis have their figures. */
+  hasX?: boolean;
+  children?: ComponentChildren;
+};
+
+export function Chart(props: ChartProps) {
+  const { title, lines, show, window, wall, height = 104, showX = moment } = props;
+  const [from, to] = window;
+  const [host, width] = useWidth();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const palette = usePalette();
+  const [cursor, setCursor] = useCursor(props.sync);
+  const [dragged, setDragged] = useState<{ begin: number; end: number } | null>(null);
+  const room = width - PLOT_LEFT - PLOT_RIGHT;
+  useLayoutEffect(() => {
+    if (canvas.current && room > 0) {
+      drawChart(cleared(canvas.current, width, height), props, palette, width, height);
+    }
+  });
+  const valueOf = (x: number) => from + ((x - PLOT_LEFT) / room) * (to - from);
+  const placeOf = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
+  const under = (event: MouseEvent) => Math.max(PLOT_LEFT, Math.min(PLOT_LEFT + room, pointIn(host.current as Element, event).x));
+  const moved = (event: MouseEvent) => {
+    const x = under(event);
+    setCursor(valueOf(x));
+    setDragged(dragged && event.buttons & 1 ? { ...dragged, end: x } : null);
+  };
+  const released = () => {
+    if (dragged && wall !== null && Math.abs(dragged.end - dragged.begin) > 3) {
+      const ends = [valueOf(dragged.begin), valueOf(dragged.end)].sort((a, b) => a - b) as [number, number];
+      zoomTo(...ends, wall);
+    }
+    setDragged(null);
+  };
+  const keyed = (event: KeyboardEvent) => {
+    if (wall !== null && !event.ctrlKey && !event.metaKey && !event.altKey && zoomByKey(event.key, window, wall)) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  };
+  const isShown = cursor !== null && cursor >= from && cursor <= to;
+  return (
+    <section class="chart" data-chart={title}>
+      <div class="chart-plot">
+        <h3>{title}</h3>
+        <div
+          ref={host}
+          class="chart-host"
+          onMouseMove={moved}
+          onMouseLeave={() => (setCursor(null), setDragged(null))}
+          onMouseDown={(event) => event.button === 0 && wall !== null && setDragged({ begin: under(event), end: under(event) })}
+          onMouseUp={released}
+          onDblClick={() => wall !== null && zoomOut()}
+        >
+          <canvas ref={canvas} role="img" tabIndex={0} aria-label={`${title}. ${props.summary}`} onKeyDown={keyed} />
+          {isShown ? <i class="chart-cursor" style={{ left: `${placeOf(cursor)}px` }} /> : null}
+          {dragged ? (
+            <i
+              class="chart-selection"
+              style={{ left: `${Math.min(dragged.begin, dragged.end)}px`, width: `${Math.abs(dragged.end - dragged.begin)}px` }}
+            />
+          ) : null}
+        </div>
+      </div>
+      <div class="chart-side">
+        <Side lines={lines} show={show} cursor={isShown ? cursor : null} showX={showX} />
+        {props.children}
+      </div>
+    </section>
+  );
+}
+
+type SideProps = { lines: readonly Line[]; show: (value: number) => string; cursor: number | null; showX: (at: number) => string };
+
+/** The figures of each line, and its value under the cursor. */
+function Side({ lines, show, cursor, showX }: SideProps) {
+  const hasFigures = lines.some((line) => line.figures);
+  const shown = (value: number | null | undefined) => (value !== undefined && value !== null && Number.isFinite(value) ? show(value) : UNKNOWN);
+  return (
+    <table class="chart-figures">
+      <thead>
+        <tr>
+          <th scope="col" />
+          {hasFigures ? ["min", "mean", "max"].map((name) => <th scope="col">{name}</th>) : null}
+          <th scope="col" class="chart-at">
+            {cursor === null ? "" : showX(cursor)}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.filter(({ label }) => label !== "").map((line) => (
+          <tr>
+            <th scope="row" title={line.label}>
+              <span class={`line-mark${line.isDashed ? " dashed" : ""}`} style={{ color: cssColour(line.colour) }} />
+              <bdi>{line.label}</bdi>
+            </th>
+            {hasFigures ? (
+              <>
+                <td>{shown(line.figures?.min)}</td>
+                <td>{shown(line.figures?.mean)}</td>
+                <td>
+                  {line.figures && line.onPeak ? (
+                    <button type="button" class="link" title="Show in the timeline when that was" onClick={line.onPeak}>
+                      {shown(line.figures.max)}
+                    </button>
+                  ) : (
+                    shown(line.figures?.max)
+                  )}
+                </td>
+              </>
+            ) : null}
+            <td class="chart-at">{cursor === null || line.at.length === 0 ? "" : shown(valueAt(line, cursor))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type Listener = (at: number | null) => void;
+
+const cursors = new Map<string, Set<Listener>>();
+
+/** Where the pointer is in any of the charts of one name. */
+function useCursor(sync: string): [number | null, Listener] {
+  const [at, setAt] = useState<number | null>(null);
+  useEffect(() => {
+    const listeners = cursors.get(sync) ?? new Set();
+    cursors.set(sync, listeners.add(setAt));
+    return () => {
+      listeners.delete(setAt);
+    };
+  }, [sync]);
+  return [at, (value) => cursors.get(sync)?.forEach((listener) => listener(value))];
+}

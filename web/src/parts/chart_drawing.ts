@@ -1,0 +1,227 @@
+// Draws a chart: bands, axes, lines, marks.
+
+import { roundStep, sizeStep, tickLabel, ticks, timeLabel, timeStep } from "./ticks";
+import type { ChartProps, Line } from "./chart";
+import { colourOf, faded, type Palette } from "./palette";
+
+/** Left of every plot: room for the figures of the y axis. Right of it: a little air. */
+export const PLOT_LEFT = 64;
+export const PLOT_RIGHT = 14;
+const TOP = 4;
+const X_AXIS = 18;
+
+/** From values to pixels. */
+type Scale = { x: (at: number) => number; y: (value: number) => number; from: number; to: number; low: number; high: number; bottom: number; right: number };
+
+export function drawChart(ctx: CanvasRenderingContext2D, props: ChartProps, palette: Palette, width: number, height: number): void {
+  const [from, to] = props.window;
+  const hasX = props.hasX ?? (props.wall === null || height >= 150);
+  const [bottom, right] = [height - (hasX ? X_AXIS : 4), width - PLOT_RIGHT];
+  const [low, high] = yRange(props);
+  const scale: Scale = {
+    x: (at) => PLOT_LEFT + ((at - from) / (to - from)) * (right - PLOT_LEFT),
+    y: (value) => bottom - ((value - low) / (high - low)) * (bottom - TOP),
+    from,
+    to,
+    low,
+    high,
+    bottom,
+    right,
+  };
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(PLOT_LEFT, TOP - 2, right - PLOT_LEFT, bottom - TOP + 4);
+  ctx.clip();
+  for (const band of props.bands ?? []) {
+    const [left, end] = [Math.max(PLOT_LEFT, scale.x(band.from)), Math.min(right, scale.x(band.to))];
+    if (end >= left) {
+      ctx.fillStyle = faded(colourOf(palette, band.colour), band.isStrong ? 0.25 : 0.09);
+      ctx.fillRect(left, TOP, Math.max(1, end - left), bottom - TOP);
+    }
+  }
+  ctx.restore();
+  drawAxes(ctx, props, palette, scale, hasX);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(PLOT_LEFT - 3, TOP - 3, right - PLOT_LEFT + 6, bottom - TOP + 5);
+  ctx.clip();
+  for (const line of props.lines) {
+    drawLine(ctx, line, colourOf(palette, line.colour), scale);
+  }
+  drawMarks(ctx, props, palette, scale);
+  ctx.restore();
+}
+
+/** From zero, or from a little below the lowest value, up to a little above the highest that is in the window. */
+function yRange({ lines, window: [from, to], limit, isFromZero = true }: ChartProps): [number, number] {
+  let [least, most] = [Infinity, -Infinity];
+  for (const line of lines) {
+    const last = Math.min(line.at.length - 1, indexAt(line.at, to) + 1);
+    for (let n = Math.max(0, indexAt(line.at, from)); n <= last; n += 1) {
+      const [low, high] = [line.range?.low[n] ?? line.values[n], line.range?.high[n] ?? line.values[n]];
+      least = Math.min(least, Number.isFinite(low) ? (low as number) : Infinity);
+      most = Math.max(most, Number.isFinite(high) ? (high as number) : -Infinity);
+    }
+  }
+  if (least > most) {
+    [least, most] = [0, limit ?? 1];
+  }
+  // Bars are as long as what they stand for.
+  const base = isFromZero || lines.some((line) => line.style === "bars") ? Math.min(0, least) : least;
+  const air = (most - base) * 0.06 || Math.abs(most) * 0.06 || 1;
+  return [base === 0 ? 0 : base - air, limit ?? most + air];
+}
+
+function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, showX, show, isSize, lines }: ChartProps, palette: Palette, scale: Scale, hasX: boolean) {
+  const { low, high, bottom, right } = scale;
+  const wanted = ((high - low) / (bottom - TOP)) * 24;
+  const yStep = isSize ? sizeStep(wanted) : roundStep(wanted);
+  ctx.textAlign = "right";
+  for (const value of ticks(low, high, yStep)) {
+    const y = Math.round(scale.y(value)) - 0.5;
+    ctx.fillStyle = value === 0 ? palette.muted : palette.line;
+    ctx.fillRect(PLOT_LEFT, y, right - PLOT_LEFT, 1);
+    ctx.fillStyle = palette.muted;
+    ctx.fillText(tickLabel(show(value)), PLOT_LEFT - 8, Math.max(6, y));
+  }
+  const room = right - PLOT_LEFT;
+  const xStep = wall === null ? Math.max(1, roundStep(((to - from) / room) * 44)) : timeStep(to - from, room, 80);
+  ctx.textAlign = "center";
+  for (const at of ticks(from, to, xStep)) {
+    const x = scale.x(at);
+    const isBars = lines.some((line) => line.style === "bars");
+    if (!isBars) {
+      ctx.fillStyle = palette.line;
+      ctx.fillRect(Math.round(x) - 0.5, TOP, 1, bottom - TOP);
+    }
+    if (hasX) {
+      ctx.fillStyle = palette.muted;
+      ctx.fillText(wall === null ? (showX ?? String)(at) : timeLabel(at, xStep), Math.max(PLOT_LEFT, Math.min(x, right - 12)), bottom + X_AXIS / 2 + 1);
+    }
+  }
+}
+
+function drawLine(ctx: CanvasRenderingContext2D, line: Line, colour: string, scale: Scale) {
+  const { at, values, range, style } = line;
+  const first = Math.max(0, indexAt(at, scale.from));
+  const last = Math.min(at.length - 1, indexAt(at, scale.to) + 1);
+  const x = (n: number) => scale.x(at[n] as number);
+  const y = (value: number | undefined) => scale.y(value as number);
+  ctx.fillStyle = ctx.strokeStyle = colour;
+  if (style === "points" || style === "bars") {
+    const wide = style === "bars" ? Math.min(40, Math.max(1, (scale.x(1) - scale.x(0)) * 0.7)) : 0;
+    ctx.globalAlpha = style === "bars" ? 0.75 : 1;
+    for (let n = first; n <= last; n += 1) {
+      const value = values[n];
+      if (value === undefined || !Number.isFinite(value)) {
+        continue;
+      }
+      if (style === "bars") {
+        ctx.fillRect(x(n) - wide / 2, y(value), wide, y(Math.max(0, scale.low)) - y(value));
+      } else if (value > scale.high) {
+        // Above the axis: an arrow at its end.
+        ctx.fillRect(x(n) - 1, TOP, 2, 9);
+        ctx.fillRect(x(n) - 3, TOP + 2, 6, 2);
+      } else {
+        ctx.beginPath();
+        ctx.arc(x(n), y(value), 2.6, 0, 7);
+        ctx.fill();
+      }
+    }
+    ctx.globalAlpha = 1;
+    return;
+  }
+  for (const [begin, end] of stretches(values, first, last)) {
+    if (range) {
+      const area = new Path2D();
+      for (let n = begin; n <= end; n += 1) {
+        area.lineTo(x(n), y(range.high[n]));
+      }
+      for (let n = end; n >= begin; n -= 1) {
+        area.lineTo(x(n), y(range.low[n]));
+      }
+      ctx.globalAlpha = 0.22;
+      ctx.fill(area);
+      ctx.globalAlpha = 1;
+    }
+    const path = new Path2D();
+    for (let n = begin; n <= end; n += 1) {
+      if (style === "steps" && n > begin) {
+        path.lineTo(x(n), y(values[n - 1]));
+      }
+      path.lineTo(x(n), y(values[n]));
+    }
+    if (line.isFilled && scale.low === 0) {
+      const area = new Path2D(path);
+      area.lineTo(x(end), scale.bottom);
+      area.lineTo(x(begin), scale.bottom);
+      ctx.globalAlpha = 0.12;
+      ctx.fill(area);
+      ctx.globalAlpha = 1;
+    }
+    ctx.lineWidth = 1.4;
+    ctx.setLineDash(line.isDashed ? [4, 4] : []);
+    ctx.stroke(path);
+    ctx.setLineDash([]);
+    for (let n = begin; n <= end && (line.hasDots || begin === end); n += 1) {
+      ctx.fillRect(x(n) - 2, y(values[n]) - 2, 4, 4);
+    }
+  }
+}
+
+/** Where values are known one after the other. */
+function stretches(values: ArrayLike<number>, first: number, last: number): [number, number][] {
+  const found: [number, number][] = [];
+  let begin = -1;
+  for (let n = first; n <= last + 1; n += 1) {
+    const isKnown = n <= last && Number.isFinite(values[n]);
+    if (isKnown && begin < 0) {
+      begin = n;
+    } else if (!isKnown && begin >= 0) {
+      found.push([begin, n - 1]);
+      begin = -1;
+    }
+  }
+  return found;
+}
+
+function drawMarks(ctx: CanvasRenderingContext2D, { marks = [] }: ChartProps, palette: Palette, { x, from, to, bottom, right }: Scale) {
+  for (const mark of marks) {
+    if (mark.at < from || mark.at > to) {
+      continue;
+    }
+    const left = Math.round(x(mark.at)) + 0.5;
+    ctx.strokeStyle = ctx.fillStyle = colourOf(palette, mark.colour);
+    ctx.lineWidth = 1;
+    ctx.setLineDash([2, 3]);
+    ctx.beginPath();
+    ctx.moveTo(left, TOP);
+    ctx.lineTo(left, bottom);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    const isLate = left > right - 120;
+    ctx.textAlign = isLate ? "right" : "left";
+    ctx.fillText(mark.label, left + (isLate ? -4 : 4), TOP + 6);
+  }
+}
+
+/** The index of the last point at or before `at`; -1 before the first. */
+export function indexAt(points: ArrayLike<number>, at: number): number {
+  let [low, high] = [0, points.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((points[middle] as number) <= at) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low - 1;
+}
+
+/** The value of the point nearest to `at`; of steps, the one that is in force. */
+export function valueAt(line: Line, at: number): number {
+  const before = indexAt(line.at, at);
+  const isAfterNearer = (line.at[before + 1] ?? Infinity) - at < at - (line.at[before] ?? -Infinity);
+  return line.values[line.style !== "steps" && isAfterNearer ? before + 1 : before] ?? NaN;
+}

@@ -1,0 +1,154 @@
+// What ran when, at the top of charts over time: the outermost sections of each thread, over a time axis.
+
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+
+import type { Model } from "../data/page";
+import { duration } from "../data/quantity";
+import { setState, useAddress } from "../data/state";
+import { useTimeline } from "../data/use_timeline";
+import { threadsOf } from "../flame/time_order";
+import { timeLabel, timeStep, ticks } from "./ticks";
+import { cleared, fitted, pointIn, useWidth } from "./canvas";
+import type { Band } from "./chart";
+import { indexAt, PLOT_LEFT, PLOT_RIGHT } from "./chart_drawing";
+import { TimeLink } from "./link";
+import { visible } from "./name";
+import { colourOfName, faded, type Palette, usePalette } from "./palette";
+import { useWindow, type Window, zoomOut, zoomTo } from "./window";
+
+/** Neighbouring outermost sections of one name. */
+export type Phase = { name: string; from: number; to: number; count: number };
+
+export type ThreadPhases = { title: string; phases: Phase[] };
+
+/** Neighbours of one name are one phase when less than this share of the run lies between them. */
+const NEAR = 0.004;
+const MOST_PHASES = 400;
+const MOST_THREADS = 4;
+const ROW = 17;
+const AXIS = 18;
+
+/** Phases of the threads that have any; those that began first come first. */
+export function usePhases(model: Model): ThreadPhases[] {
+  const slices = useTimeline(model)?.slices;
+  const wall = model.report.run.wall_ns;
+  return useMemo(() => {
+    if (!slices) {
+      return [];
+    }
+    const threads = threadsOf(slices).slice(0, MOST_THREADS).map(({ title, rows: [row] }) => {
+      const phases: Phase[] = [];
+      for (let slice = row?.first ?? 0; slice < (row?.last ?? 0) && phases.length < MOST_PHASES; slice += 1) {
+        const [name, from, to] = [slices.name(slice), slices.start[slice] as number, slices.end[slice] as number];
+        const last = phases.at(-1);
+        if (last && last.name === name && from - last.to < NEAR * wall) {
+          last.to = to;
+          last.count += 1;
+        } else {
+          phases.push({ name, from, to, count: 1 });
+        }
+      }
+      return { title, phases };
+    });
+    return threads.filter(({ phases }) => phases.length > 0);
+  }, [slices, wall]);
+}
+
+/** Phases of the first thread as bands behind charts. */
+export function phaseBands(threads: readonly ThreadPhases[]): Band[] {
+  return (threads[0]?.phases ?? []).map(({ name, from, to }) => ({ from, to, colour: colourOfName(name) }));
+}
+
+/** The strip above charts, with the window that they show. */
+export function PhaseStrip({ model, threads }: { model: Model; threads: readonly ThreadPhases[] }) {
+  const wall = model.report.run.wall_ns;
+  const { window, isZoomed } = useWindow(wall);
+  const [from, to] = window;
+  const { zero } = useAddress();
+  const palette = usePalette();
+  const [host, width] = useWidth();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const height = AXIS + Math.max(1, threads.length) * ROW;
+  useLayoutEffect(() => {
+    if (canvas.current && width > PLOT_LEFT) {
+      draw(cleared(canvas.current, width, height), palette, threads, window, width);
+    }
+  }, [palette, threads, from, to, width, height]);
+  const phaseAt = (event: MouseEvent) => {
+    const { x, y } = pointIn(canvas.current as Element, event);
+    const thread = threads[Math.floor((y - AXIS) / ROW)];
+    const at = from + ((x - PLOT_LEFT) / (width - PLOT_LEFT - PLOT_RIGHT)) * (to - from);
+    const phase = thread?.phases[indexAt(thread.phases.map((p) => p.from), at)];
+    return phase && at <= phase.to ? phase : null;
+  };
+  const summary = threads.flatMap(({ phases }) => phases).slice(0, 20).map((phase) => `${visible(phase.name)} ${duration(phase.to - phase.from)}`);
+  return (
+    <div class="chart phases">
+      <div ref={host} class="chart-plot">
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={`Phases: ${summary.join(", ")}`}
+          onMouseMove={(event) => {
+            const phase = phaseAt(event);
+            event.currentTarget.title = phase ? `${visible(phase.name)}${phase.count > 1 ? ` (${phase.count})` : ""}: ${duration(phase.to - phase.from)}` : "";
+          }}
+          onClick={(event) => {
+            const phase = phaseAt(event);
+            if (phase) {
+              zoomTo(phase.from, phase.to, wall);
+            }
+          }}
+          onDblClick={zoomOut}
+        />
+      </div>
+      <div class="chart-side phases-side">
+        <span class="muted">{isZoomed ? `${timeLabel(from, (to - from) / 100)} – ${timeLabel(to, (to - from) / 100)}` : `whole run, ${duration(wall)}`}</span>
+        <span>
+          <button type="button" disabled={!isZoomed} onClick={zoomOut} title="Double click does the same">
+            Whole run
+          </button>{" "}
+          <button type="button" aria-pressed={zero !== "0"} title="Vertical axes begin at zero" onClick={() => setState({ zero: zero === "0" ? null : "0" })}>
+            From zero
+          </button>{" "}
+          <TimeLink from={from} to={to}>
+            Timeline
+          </TimeLink>
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function draw(ctx: CanvasRenderingContext2D, palette: Palette, threads: readonly ThreadPhases[], [from, to]: Window, width: number) {
+  const room = width - PLOT_LEFT - PLOT_RIGHT;
+  const x = (at: number) => PLOT_LEFT + ((at - from) / (to - from)) * room;
+  const step = timeStep(to - from, room, 80);
+  ctx.fillStyle = palette.muted;
+  ctx.textAlign = "center";
+  for (const at of ticks(from, to, step)) {
+    ctx.fillText(timeLabel(at, step), Math.max(PLOT_LEFT + 8, Math.min(x(at), width - 24)), AXIS / 2);
+  }
+  for (const [n, { title, phases }] of threads.entries()) {
+    const y = AXIS + n * ROW;
+    if (threads.length > 1) {
+      ctx.textAlign = "right";
+      ctx.fillStyle = palette.muted;
+      ctx.fillText(fitted(ctx, title, PLOT_LEFT - 10), PLOT_LEFT - 6, y + ROW / 2);
+    }
+    ctx.textAlign = "left";
+    for (const phase of phases) {
+      const [left, right] = [Math.max(PLOT_LEFT, x(phase.from)), Math.min(PLOT_LEFT + room, x(phase.to))];
+      if (right <= PLOT_LEFT || left >= PLOT_LEFT + room) {
+        continue;
+      }
+      ctx.fillStyle = faded(palette.series[colourOfName(phase.name)] ?? palette.fg, 0.42);
+      ctx.fillRect(left, y, Math.max(1, right - left - 1), ROW - 2);
+      const label = phase.count > 1 ? `${phase.name} × ${phase.count}` : phase.name;
+      if (right - left > 30) {
+        ctx.fillStyle = palette.fg;
+        ctx.fillText(fitted(ctx, label, right - left - 8), left + 4, y + ROW / 2 - 0.5);
+      }
+    }
+  }
+}

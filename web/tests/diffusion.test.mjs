@@ -1,0 +1,175 @@
+// The drawn run, in ms. A block is 4 steps with 5 between them, 115 of clean context and 15 around that; its frames are delivered 290
+// after it, 9 for the first and 12 for each other; a viewer plays 16 in a second.
+//
+//   block        0      1      2      3      4      5      6
+//   steps       210    222    234    246    258    270    282     step 0 of block 0: 1110, the warm-up
+//   cached             70     70     70     70     70     70      step 3; step 1 of block 4: 608, the outlier
+//   ends       3890   4776   5698   6656   8000   9030  10096
+//   delivered  4180   5066   5988   6946   8290   9320  10386
+//   deadline        4742.5   5816   6738   7696   9040  10070     the one before, or its own delivery, and 12/16 s (9/16 s)
+//   stands still     323.5    172    208    594    280    316     1893.5 in all
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { colours, factsOf, figuresOf, plotOf, pointAt, rowsOf } from "./charts.mjs";
+import { drawn, launch, open } from "./page.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+const part = (page, title) => page.locator(".part").filter({ has: page.locator("h2", { hasText: title }) });
+
+async function diffusion(hash = "", options = {}) {
+  const opened = await open(browser, drawn("video"), { hash: `#view=diffusion${hash}`, ...options });
+  await opened.page.waitForSelector("[data-chart]");
+  return opened;
+}
+
+test("steps are told apart: warm-up, computed, cached, outlier", async () => {
+  const { page, problems } = await diffusion();
+  assert.deepEqual(
+    (await figuresOf(page, "Duration of each step")).map(([label]) => label),
+    ["computed (20)", "cached (6)", "warm-up (1)", "outlier (1)"],
+  );
+  const facts = await factsOf(page, part(page, "Steps").first());
+  assert.equal(facts.steps, "28");
+  assert.equal(facts.loops, "7 of up to 4");
+  assert.equal(facts["all steps"], "7.046 s");
+  assert.equal(facts.timesteps, "1000 to 250");
+  // Computed steps are 246 ms in the middle: (246 − 70) × 6.
+  assert.equal(facts["saved by caches"], "1.056 s");
+  assert.equal(facts.cached, "6 of 28");
+  const [warmUp, steady] = await rowsOf(page, "steps");
+  assert.deepEqual(warmUp.slice(0, 3), ["warm-up", "1", "1.110 s"]);
+  assert.deepEqual(steady.slice(0, 3), ["steady", "27", "5.936 s"]);
+  const outliers = await rowsOf(page, "outliers");
+  assert.equal(outliers.length, 1);
+  assert.deepEqual(outliers[0].slice(0, 3), ["1", "4", "608 ms"]);
+  assert.deepEqual(problems, []);
+});
+
+test("the pointer reads a step off the chart, over time and one after the other", async () => {
+  const { page } = await diffusion();
+  // 7.532 s of 10.696 s: the outlier.
+  await pointAt(page, "Duration of each step", 7.532 / 10.696);
+  const outlier = async () => (await figuresOf(page, "Duration of each step")).find(([label]) => label.startsWith("outlier"));
+  assert.equal((await outlier()).at(-1), "608 ms");
+  await page.getByRole("radio", { name: "One after the other" }).click();
+  assert.match(page.url(), /by=number/);
+  // Step 18 of 28: 17.5 of 28 parts.
+  await pointAt(page, "Duration of each step", 17.5 / 28);
+  assert.equal((await outlier()).at(-1), "608 ms");
+  assert.equal(await page.locator('[data-chart="Duration of each step"] thead .chart-at').textContent(), "step 18");
+});
+
+test("a cell of the heat map says its block, step and duration, and leads to the timeline", async () => {
+  const { page } = await diffusion();
+  const canvas = page.locator(".heatmap canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const cell = (row, column) => ({ position: { x: 64 + 56 * (column + 0.5), y: 22 + 22 * (row + 0.5) } });
+  await canvas.hover(cell(4, 1));
+  assert.match(await page.locator(".heatmap-cell").textContent(), /^block 4, step 1: 608 ms.*timestep 750.*3 latent frames/);
+  await canvas.hover(cell(2, 3));
+  assert.match(await page.locator(".heatmap-cell").textContent(), /^block 2, step 3: 70\.0 ms · answered by a cache/);
+  await canvas.hover(cell(0, 0));
+  assert.match(await page.locator(".heatmap-cell").textContent(), /^block 0, step 0: 1\.110 s · warm-up/);
+  // The keyboard goes the same ways.
+  await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.locator(".heatmap-cell").textContent(), /^block 1, step 1: 222 ms/);
+  await canvas.click(cell(4, 1));
+  assert.match(page.url(), /view=timeline&from=6924000000&to=7532000000/);
+});
+
+test("blocks have their durations, the time between them, and how steps grow", async () => {
+  const { page } = await diffusion();
+  const facts = await factsOf(page, part(page, "Blocks of frames"));
+  assert.equal(facts.blocks, "7");
+  assert.equal(facts["first block after"], "2.390 s");
+  assert.match(facts["step grows by"], /^12\.0 ms a block, from 222 ms to 282 ms/);
+  assert.match(facts["clean context"], /kv_cache_commit/);
+  const each = await rowsOf(page, "blocks");
+  assert.deepEqual(each.map((row) => row[1]), ["1.890 s", "886 ms", "922 ms", "958 ms", "1.344 s", "1.030 s", "1.066 s"]);
+  assert.deepEqual(each.at(-1).slice(2, 4), ["3", "10.2 GiB"]);
+  await pointAt(page, "Duration of each block", 4.5 / 7);
+  assert.equal((await figuresOf(page, "Duration of each block"))[0].at(-1), "1.344 s");
+});
+
+test("a viewer stands still between a missed deadline and the delivery", async () => {
+  const { page } = await diffusion();
+  const facts = await factsOf(page, part(page, "Streaming"));
+  assert.equal(facts["the viewer plays"], "16.00 frames/s");
+  assert.equal(facts["deadlines met"], "0 of 6");
+  assert.match(facts["stood still"], /^1\.89[34] s$/);
+  const deliveries = await rowsOf(page, "deliveries");
+  assert.deepEqual(deliveries[0], ["4.180 s", "9", "-", "-", "-"]);
+  assert.deepEqual(deliveries[4], ["8.290 s", "12", "7.696 s", "late", "594 ms"]);
+  // At 8 s 45 frames are delivered, and all of them are played: nothing to see until 8.29 s.
+  await pointAt(page, "Frames delivered and played", 8 / 10.696);
+  const read = await figuresOf(page, "Frames delivered and played");
+  assert.deepEqual(read.map((row) => [row[0], row.at(-1)]), [["delivered", "45"], ["played", "45"]]);
+  // Stalls are shaded: the same column is red at 8 s and not at 7.3 s.
+  const plot = await plotOf(page, "Frames delivered and played");
+  const redness = (ms) =>
+    page.locator('[data-chart="Frames delivered and played"] canvas').evaluate((canvas, x) => {
+      const [r, , b] = canvas.getContext("2d").getImageData(x * devicePixelRatio, 12 * devicePixelRatio, 1, 1).data;
+      return r - b;
+    }, Math.round(64 + (plot.width * ms) / 10_696));
+  assert.ok((await redness(8000)) > (await redness(7300)) + 15);
+});
+
+test("rates say what they count, and models what they are", async () => {
+  const { page } = await diffusion();
+  const rates = await rowsOf(page, "rates");
+  // 21 latent frames in the 8.096 s that blocks took; 72 frames after the first delivery in the 6.206 s to the last.
+  assert.deepEqual(rates[0].slice(0, 6), ["2.59 frames/s", "latent", "21", "8.096 s", "no", "no"]);
+  assert.equal(rates[0][6], "latent frames in a second of blocks, without text encoding and VAE decoding");
+  assert.deepEqual(rates.at(-1).slice(0, 4), ["11.60 frames/s", "pixel", "72", "6.206 s"]);
+  const [model] = await rowsOf(page, "models");
+  assert.deepEqual(model.slice(0, 3), ["causal transformer", "transformer", "1.30 G"]);
+});
+
+test("dragging zooms every chart over time, and a double click takes that back", async () => {
+  const { page } = await diffusion();
+  const { left, width, top, height } = await plotOf(page, "Duration of each step");
+  await page.mouse.move(left + width * 0.5, top + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(left + width * 0.75, top + height / 2, { steps: 4 });
+  await page.mouse.up();
+  const state = () => new URLSearchParams(new URL(page.url()).hash.slice(1));
+  // Half and three quarters of 10.696 s, a pixel is 12 ms.
+  assert.ok(Math.abs(Number(state().get("from")) - 5.348e9) < 2.5e7, page.url());
+  assert.ok(Math.abs(Number(state().get("to")) - 8.022e9) < 2.5e7, page.url());
+  assert.match(await page.locator(".phases-side").textContent(), /5\.\d+ s – 8\.\d+ s/);
+  await page.locator('[data-chart="Duration of each step"] canvas').dblclick();
+  assert.equal(state().get("from"), null);
+});
+
+test("an address leads to the same place, in light and dark", async () => {
+  const hash = "&from=6000000000&to=8000000000&zero=0";
+  const drawings = [];
+  for (const colorScheme of ["light", "dark"]) {
+    const { page, problems } = await diffusion(hash, { colorScheme });
+    assert.match(await page.locator(".phases-side").textContent(), /6\.00 s – 8\.00 s/);
+    assert.equal(await page.getByRole("button", { name: "From zero" }).getAttribute("aria-pressed"), "false");
+    const canvas = page.locator('[data-chart="Duration of each step"] canvas');
+    assert.ok((await colours(canvas)) > 10);
+    drawings.push(await canvas.evaluate((element) => element.toDataURL()));
+    assert.deepEqual(problems, []);
+  }
+  assert.notEqual(drawings[0], drawings[1]);
+});
+
+test("hostile names stay text", async () => {
+  const { page, problems } = await open(browser, drawn("hostile"), { hash: "#view=diffusion" });
+  await page.waitForSelector("[data-chart]");
+  assert.equal(await page.evaluate(() => window.injected), undefined);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.match((await rowsOf(page, "models"))[0][0], /^causal transformer<\/script>/);
+  assert.deepEqual(problems, []);
+});

@@ -1,0 +1,121 @@
+// Values of the drawn machine: see crates/marey-report/examples/report_page/machine.rs.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { colours, figuresOf, plotOf, pointAt } from "./charts.mjs";
+import { drawn, launch, open } from "./page.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function machine(options = {}) {
+  const opened = await open(browser, drawn("machine"), { hash: "#view=machine", ...options });
+  await opened.page.waitForSelector("[data-chart]");
+  return opened;
+}
+
+test("each part of the machine that was read has its panel", async () => {
+  const { page, problems } = await machine();
+  const groups = await page.locator(".group").evaluateAll((all) =>
+    all.map((group) => [group.querySelector("h2").firstChild.textContent, [...group.querySelectorAll("[data-chart]")].map((one) => one.dataset.chart)]),
+  );
+  assert.deepEqual(groups, [
+    ["GPU 0 NVIDIA H200", ["Utilisation", "Memory", "Power", "Clocks", "Temperature", "PCIe"]],
+    ["Processor", ["All 8 cores", "This process, cores", "Load average"]],
+    ["Memory", ["Machine and process", "Swap", "Swapping"]],
+    ["Disks", ["This process", "nvme0n1", "nvme0n1 busy"]],
+    ["Network", ["eth0"]],
+    ["Waiting for the machine", ["Some task waited", "All tasks waited"]],
+  ]);
+  assert.deepEqual(problems, []);
+});
+
+test("figures of the report stand beside the curve, and the pointer reads all charts at once", async () => {
+  const { page } = await machine();
+  // Half of the time at 5 s: 90 %, 690 W, held back to 1.2 GHz.
+  await pointAt(page, "Power", 0.5);
+  const row = async (title, at = 0) => (await figuresOf(page, title))[at];
+  assert.deepEqual(await row("Power"), ["taken", "90 W", "450 W", "690 W", "690 W"]);
+  assert.deepEqual(await row("Power", 1), ["limit", "700 W", "700 W", "700 W", "700 W"]);
+  assert.equal((await row("Utilisation")).at(-1), "90.0 %");
+  assert.equal((await row("Clocks")).at(-1), "1.20 GHz");
+  assert.equal((await row("Temperature")).at(-1), "55 °C");
+  assert.deepEqual(await row("All 8 cores"), ["busy", "50.0 %", "50.0 %", "50.0 %", "50.0 %"]);
+  assert.deepEqual(await row("This process, cores"), ["together", "2.50", "2.50", "2.50", ""]);
+  assert.equal((await row("This process, cores", 1)).at(-1), "2.00");
+  assert.deepEqual(await row("This process", 1), ["written", "0 B/s", "102 MiB/s", "256 MiB/s", "0 B/s"]);
+  assert.equal((await row("Swapping")).at(-1), "128 MiB/s");
+  assert.equal((await row("eth0")).at(-1), "100 MiB/s");
+  // Cursors of all charts stand at the same place.
+  const places = await page.locator(".chart-cursor").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+  assert.equal(places.length, await page.locator("[data-chart]").count());
+  assert.equal(new Set(places).size, 1);
+});
+
+test("clocks that were held down are marked and told", async () => {
+  const { page } = await machine();
+  assert.match(await page.locator(".group h2").first().textContent(), /clocks held down for 3\.000 s of 10\.000 s \(heat 0 ns, power 3\.000 s\)/);
+  assert.match(await page.locator('[data-chart="Clocks"] .chart-note').textContent(), /held clocks down/);
+  const { width } = await plotOf(page, "Clocks");
+  // Behind the line, between the grid lines: at 5.5 s and at 7.5 s.
+  const colour = (second) =>
+    page.locator('[data-chart="Clocks"] canvas').evaluate((canvas, x) => {
+      return [...canvas.getContext("2d").getImageData(x * devicePixelRatio, 90 * devicePixelRatio, 1, 1).data].join();
+    }, Math.round(64 + (width * second) / 10));
+  assert.notEqual(await colour(5.5), await colour(7.5));
+  assert.equal(await colour(5.5), await colour(4.5));
+});
+
+test("one of several GPUs is chosen, and the choice is in the address", async () => {
+  const { page } = await machine();
+  await page.getByLabel("GPU").selectOption({ label: "GPU 1 NVIDIA L4" });
+  assert.match(page.url(), /gpu=GPU-b/);
+  assert.deepEqual((await figuresOf(page, "Utilisation"))[0], ["a kernel ran", "25.0 %", "25.0 %", "25.0 %", ""]);
+  assert.equal(await page.locator('[data-chart="Power"]').count(), 0);
+  const { page: again } = await machine({ hash: "#view=machine&gpu=GPU-b" });
+  assert.equal((await figuresOf(again, "Utilisation"))[0][3], "25.0 %");
+});
+
+test("the keyboard zooms and moves the window, and the peak leads to the timeline", async () => {
+  const { page } = await machine();
+  const window = () => {
+    const state = new URLSearchParams(new URL(page.url()).hash.slice(1));
+    return [Number(state.get("from")) / 1e9, Number(state.get("to")) / 1e9];
+  };
+  await page.locator('[data-chart="Utilisation"] canvas').focus();
+  await page.keyboard.press("w");
+  assert.deepEqual(window(), [2.5, 7.5]);
+  await page.keyboard.press("d");
+  assert.deepEqual(window(), [3.75, 8.75]);
+  await page.keyboard.press("0");
+  assert.doesNotMatch(page.url(), /from=/);
+  await page.locator('[data-chart="Power"] button.link').first().click();
+  assert.match(page.url(), /view=timeline&from=2000000000/);
+});
+
+test("panels are drawn in light and dark, wide and narrow", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [1400, 900]) {
+      const { page, problems } = await machine({ colorScheme, viewport: { width, height: 900 } });
+      assert.ok((await colours(page.locator('[data-chart="Utilisation"] canvas'))) > 10);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(overflow, 0);
+      assert.deepEqual(problems, []);
+    }
+  }
+});
+
+test("hostile names stay text", async () => {
+  const { page, problems } = await open(browser, drawn("hostile-machine"), { hash: "#view=machine" });
+  await page.waitForSelector("[data-chart]");
+  assert.equal(await page.evaluate(() => window.injected), undefined);
+  assert.equal(await page.locator("img").count(), 0);
+  const titles = await page.locator("[data-chart] h3").allTextContents();
+  assert.ok(titles.some((title) => title.startsWith("eth0</script><img")));
+  assert.ok(!titles.some((title) => /[\u001b\u202e]/.test(title)));
+  assert.deepEqual(problems, []);
+});

@@ -1,0 +1,81 @@
+// In the drawn video, torch's memory is highest at 8 s: 13 GiB of 17 reserved, as a block ends. On the drawn machine the process grows
+// to 5.9 GiB (10 readings of 600 MiB) at 5 s, under `attention`, while another thread writes the cache.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { colours, figuresOf, pointAt, rowsOf } from "./charts.mjs";
+import { drawn, launch, open } from "./page.mjs";
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function memory(kind, options = {}) {
+  const opened = await open(browser, drawn(kind), { hash: "#view=memory", ...options });
+  await opened.page.waitForSelector("[data-chart]");
+  return opened;
+}
+
+test("what torch allocated and reserved stands beside what the device has in use", async () => {
+  const { page, problems } = await memory("video");
+  await pointAt(page, "cuda:0", 6 / 10.696);
+  const read = Object.fromEntries((await figuresOf(page, "cuda:0")).map((row) => [row[0], row.at(-1)]));
+  assert.equal(read.allocated, "12.0 GiB");
+  assert.equal(read.reserved, "16.0 GiB");
+  assert.equal(read["there is"], "24.0 GiB");
+  assert.match(read.device, /^1\d\.\d GiB$/);
+  assert.deepEqual(problems, []);
+});
+
+test("the peak names its call path, what else was open, and the labelled readings around it", async () => {
+  const { page } = await memory("video");
+  const card = page.locator('[data-peak="cuda:0"]');
+  assert.match(await card.textContent(), /13\.0 GiB.*13\.5 GiB.*8\.000 s.*23\.5 %/);
+  const pairs = await card.locator(".pairs").evaluate((list) => [...list.children].map((child) => child.textContent));
+  assert.deepEqual(pairs.slice(0, 2), ["During", "block"]);
+  assert.deepEqual(pairs.slice(-4), ["Labelled before", "after_text_encoding 6.0 GiB at 1.950 s", "Labelled after", "after_decode 5.0 GiB at 10.396 s"]);
+  const { page: machine } = await memory("machine");
+  const process = machine.locator('[data-peak="process"]');
+  assert.deepEqual(await process.locator(".pairs").evaluate((list) => [...list.children].map((child) => child.textContent)), [
+    "During",
+    "denoise › attention",
+    "Open in saver",
+    "write_cache",
+  ]);
+  assert.match(await process.textContent(), /5\.9 GiB.*5\.000 s/);
+});
+
+test("labelled readings have their fragmentation, and sections their growth", async () => {
+  const { page } = await memory("video");
+  const readings = await rowsOf(page, "memory-readings");
+  // 1 − 1/2, 1 − 5/6, 1 − 6/8, 1 − 5/17.
+  assert.deepEqual(readings.map((row) => row.at(-1)), ["50.0 %", "16.7 %", "25.0 %", "70.6 %"]);
+  await pointAt(page, "Fragmentation", 1.39 / 10.696);
+  assert.equal((await figuresOf(page, "Fragmentation"))[0].at(-1), "16.7 %");
+  const { page: machine } = await memory("machine");
+  const growth = Object.fromEntries((await rowsOf(machine, "memory-sections")).map((row) => [row[0], row]));
+  // From 4 readings of 600 MiB at 2 s to 10 of them at 8 s.
+  assert.deepEqual(growth.denoise.slice(1, 5), ["process", "13", "5.9 GiB", "+3.5 GiB"]);
+});
+
+test("the curve follows the window of the address and both themes", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const { page } = await memory("video", { hash: "#view=memory&from=1000000000&to=2000000000", colorScheme });
+    assert.match(await page.locator(".phases-side").textContent(), /1\.00 s – 2\.00 s/);
+    await pointAt(page, "cuda:0", 0.98);
+    assert.equal((await figuresOf(page, "cuda:0"))[0].at(-1), "6.0 GiB");
+    assert.ok((await colours(page.locator('[data-chart="cuda:0"] canvas'))) > 10);
+  }
+});
+
+test("hostile names stay text", async () => {
+  for (const kind of ["hostile", "hostile-machine"]) {
+    const { page, problems } = await memory(kind);
+    assert.equal(await page.evaluate(() => window.injected), undefined);
+    assert.equal(await page.locator("img").count(), 0);
+    assert.deepEqual(problems, []);
+  }
+});
