@@ -71,6 +71,26 @@ test("phases tell loading from work", async () => {
   assert.deepEqual(names.slice(0, 4), ["load_models", "load_transformer", "load_vae", "text_encoding"]);
 });
 
+test("phases, findings, sessions and cache events lead to their place in the timeline", async () => {
+  const { page, problems } = await open(browser, rich(), { hash: "#view=phases" });
+  const place = () => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
+  const followed = async (view, link) => {
+    await page.evaluate((to) => { location.hash = `#view=${to}`; }, view);
+    await page.waitForSelector(`.view-${view}`);
+    await page.locator(link).first().click();
+    await page.waitForSelector(".view-timeline");
+    return [place().from, place().to].map((time) => Number(time) / 1e6);
+  };
+  assert.deepEqual(await followed("phases", ".waterfall tbody a"), [20, 1400]);
+  assert.deepEqual(await followed("phases", "table[aria-labelledby=table-phases] tbody tr:nth-child(2) a"), [2005, 9966]);
+  assert.deepEqual(await followed("sessions", "tbody a"), [1500, 12_900]);
+  // A quarter of the 900 ms on either side.
+  assert.deepEqual(await followed("findings", ".intervals a"), [1775, 3125]);
+  const [from, to] = await followed("caches", "tbody a");
+  assert.ok(from < 2006 && 2006 < to);
+  assert.deepEqual(problems, []);
+});
+
 test("a table is sorted by its headings, and given back in its order by the third click", async () => {
   const { page } = await open(browser, drawn("video"), { hash: "#view=phases" });
   const heading = page.getByRole("columnheader", { name: "Mean", exact: true });

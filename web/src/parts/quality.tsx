@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 
 import { count, counted, duration, moment, percent } from "../data/quantity";
-import { shortLists, summarised } from "../data/cuts";
 import type { Model } from "../data/page";
 import type { Report } from "../data/report";
 import { placesOf } from "../data/places";
@@ -38,8 +37,8 @@ export function Quality({ model }: { model: Model }) {
 
 /** What the page, not the capture, does without. */
 function Cuts({ model }: { model: Model }) {
-  const lists = shortLists(model);
-  const together = summarised(model);
+  const lists = model.left_out;
+  const together = model.timeline.summarised;
   return (
     <>
       {lists.length > 0 && (
