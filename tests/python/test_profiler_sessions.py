@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from capture_records import of_kind, recorded, recorded_in
 from interpreter import Interpreter
 
@@ -452,7 +453,11 @@ def test_a_session_that_ends_with_its_outer_one_has_a_report_then(interpreter: I
 
 @pytest.mark.parametrize(
     ("report_format", "expected"),
-    [("html", {"report.html"}), ("json", {"profiling_report.json"}), ("both", {"report.html", "profiling_report.json"})],
+    [
+        ("html", {"report.html"}),
+        ("json", {"profiling_report.json"}),
+        ("both", {"report.html", "profiling_report.json"}),
+    ],
 )
 def test_the_report_format_decides_which_reports_are_written(
     interpreter: Interpreter, report_format: str, expected: set[str]

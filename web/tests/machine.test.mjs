@@ -93,8 +93,8 @@ test("the keyboard zooms and moves the window, and the peak leads to the timelin
   assert.deepEqual(window(), [3.75, 8.75]);
   await page.keyboard.press("0");
   assert.doesNotMatch(page.url(), /from=/);
-  await page.locator('[data-chart="Power"] button.link').first().click();
-  assert.match(page.url(), /view=timeline&from=2000000000/);
+  await page.locator('[data-chart="Power"] a').first().click();
+  assert.match(page.url(), /view=timeline&from=1950000000&to=2050000000/);
 });
 
 test("panels are drawn in light and dark, wide and narrow", async () => {

@@ -5,11 +5,11 @@ import { useMemo } from "preact/hooks";
 import type { Model } from "../data/page";
 import { bytes, moment } from "../data/quantity";
 import type { Memory, Telemetry } from "../data/report";
-import { showInTimeline, useAddress } from "../data/state";
+import { useAddress } from "../data/state";
 import type { Track } from "../data/tracks";
 import { type Band, Chart, type Line, type Mark } from "../parts/chart";
 import { cut } from "../parts/name";
-import { type Look, trackLine, trackOf } from "../parts/track_line";
+import { AROUND_NS, type Look, peakOf, trackLine, trackOf } from "../parts/track_line";
 import { useWindow } from "../parts/window";
 
 /** One place where memory is: the process with its machine, or a device. */
@@ -50,7 +50,7 @@ function placesOfMemory(memory: Memory | null, { memory: host, gpus }: Telemetry
     return track ? [trackLine(track, look)] : [];
   };
   const read = (source: string): Line[] => [
-    ...line("memory.allocated", source, { label: source === process ? "read" : "allocated", colour: 0, ...peakOf(memory, source) }),
+    ...line("memory.allocated", source, { label: source === process ? "read" : "allocated", colour: 0, ...highest(memory, source) }),
     ...line("memory.reserved", source, { label: "reserved", colour: 6 }),
   ];
   const process = "process";
@@ -59,8 +59,8 @@ function placesOfMemory(memory: Memory | null, { memory: host, gpus }: Telemetry
   // With one device and one GPU they are the same; with several nobody said which is which.
   const onlyGpu = each.length === 1 && devices.length === 1 ? each[0] : undefined;
   const ofGpu = (gpu: (typeof each)[number]): Line[] => [
-    ...line("gpu.memory.used", gpu.uuid, { label: "device", colour: 1, figures: gpu.memory_used }),
-    ...line("gpu.memory.process", gpu.uuid, { label: "ours on it", colour: 4, figures: gpu.memory_process }),
+    ...line("gpu.memory.used", gpu.uuid, { label: "device", colour: 1, figures: gpu.memory_used, peak: peakOf(gpu.memory_used) }),
+    ...line("gpu.memory.process", gpu.uuid, { label: "ours on it", colour: 4, figures: gpu.memory_process, peak: peakOf(gpu.memory_process) }),
     ...line("gpu.memory.total", gpu.uuid, { label: "there is", colour: "muted", figures: gpu.memory_total, isDashed: true }),
   ];
   const places = [
@@ -71,10 +71,10 @@ function placesOfMemory(memory: Memory | null, { memory: host, gpus }: Telemetry
       source: process,
       lines: [
         ...read(process),
-        ...line("process.memory.resident", "", { label: "resident", colour: 2, figures: host?.process_resident }),
-        ...line("children.memory.resident", "", { label: "children", colour: 1, figures: host?.children_resident }),
-        ...line("host.memory.used", "", { label: "machine", colour: 3, figures: host?.used }),
-        ...line("cgroup.memory.used", "", { label: "control group", colour: 6, figures: host?.cgroup_used }),
+        ...line("process.memory.resident", "", { label: "resident", colour: 2, figures: host?.process_resident, peak: peakOf(host?.process_resident) }),
+        ...line("children.memory.resident", "", { label: "children", colour: 1, figures: host?.children_resident, peak: peakOf(host?.children_resident) }),
+        ...line("host.memory.used", "", { label: "machine", colour: 3, figures: host?.used, peak: peakOf(host?.used) }),
+        ...line("cgroup.memory.used", "", { label: "control group", colour: 6, figures: host?.cgroup_used, peak: peakOf(host?.cgroup_used) }),
       ],
     },
   ];
@@ -82,10 +82,10 @@ function placesOfMemory(memory: Memory | null, { memory: host, gpus }: Telemetry
 }
 
 /** Only the highest reading is a figure of the report. */
-function peakOf(memory: Memory | null, source: string): Pick<Look, "figures" | "onPeak"> {
+function highest(memory: Memory | null, source: string): Pick<Look, "figures" | "peak"> {
   const peak = memory?.sources.find((each) => each.source === source)?.peak;
   return peak
-    ? { figures: { min: null, mean: null, max: peak.allocated_bytes }, onPeak: () => showInTimeline(peak.at_ns - 50e6, peak.at_ns + 50e6) }
+    ? { figures: { min: null, mean: null, max: peak.allocated_bytes }, peak: [Math.max(0, peak.at_ns - AROUND_NS), peak.at_ns + AROUND_NS] }
     : {};
 }
 

@@ -7,6 +7,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { moment, UNKNOWN } from "../data/quantity";
 import { cleared, pointIn, useWidth } from "./canvas";
 import { drawChart, PLOT_LEFT, PLOT_RIGHT, valueAt } from "./chart_drawing";
+import { TimeLink } from "./link";
 import { type Colour, cssColour, usePalette } from "./palette";
 import { type Window, zoomByKey, zoomOut, zoomTo } from "./window";
 
@@ -29,8 +30,8 @@ export type Line = {
   hasDots?: boolean | undefined;
   /** Shown beside the chart; the model made them. */
   figures?: { min: number | null; mean: number | null; max: number } | null | undefined;
-  /** What a click on the highest figure does. */
-  onPeak?: (() => void) | undefined;
+  /** When the highest figure was: a part of the timeline. */
+  peak?: Window | undefined;
 };
 
 /** A part of the x axis with a colour behind the lines. */
@@ -160,10 +161,10 @@ function Side({ lines, show, cursor, showX }: SideProps) {
                 <td>{shown(line.figures?.min)}</td>
                 <td>{shown(line.figures?.mean)}</td>
                 <td>
-                  {line.figures && line.onPeak ? (
-                    <button type="button" class="link" title="Show in the timeline when that was" onClick={line.onPeak}>
+                  {line.figures && line.peak ? (
+                    <TimeLink from={line.peak[0]} to={line.peak[1]}>
                       {shown(line.figures.max)}
-                    </button>
+                    </TimeLink>
                   ) : (
                     shown(line.figures?.max)
                   )}

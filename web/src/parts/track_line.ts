@@ -1,7 +1,9 @@
 // Readings over time as a line of a chart.
 
+import type { Figures } from "../data/report";
 import type { Track } from "../data/tracks";
 import type { Line } from "./chart";
+import type { Window } from "./window";
 
 /** What a line has besides its points. */
 export type Look = Omit<Line, "at" | "values" | "range" | "style">;
@@ -9,6 +11,14 @@ export type Look = Omit<Line, "at" | "values" | "range" | "style">;
 export function trackOf(tracks: readonly Track[], name: string, subject: string): Track | undefined {
   return tracks.find((track) => track.name === name && track.subject === subject);
 }
+
+/** When figures were highest, with a little around it where that is a moment. */
+export function peakOf(figures: Figures | null | undefined): Window | undefined {
+  const peak = figures?.peak;
+  return peak && [Math.max(0, peak.start_ns - AROUND_NS), peak.end_ns + AROUND_NS];
+}
+
+export const AROUND_NS = 50e6;
 
 /** A rate holds up to its end, a reading of memory until the next one; what samplers read is joined. */
 export function trackLine(track: Track, look: Look, factor = 1): Line {

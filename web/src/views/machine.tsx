@@ -5,10 +5,10 @@ import { useMemo } from "preact/hooks";
 import type { Model } from "../data/page";
 import { duration, number, percent } from "../data/quantity";
 import type { GpuUse, Report, Telemetry } from "../data/report";
-import { setState, showInTimeline, useAddress } from "../data/state";
+import { setState, useAddress } from "../data/state";
 import { heldUntil, type Track } from "../data/tracks";
 import { useTimeline } from "../data/use_timeline";
-import { trackLine, trackOf } from "../parts/track_line";
+import { peakOf, trackLine, trackOf } from "../parts/track_line";
 import { type Band, Chart, type Line } from "../parts/chart";
 import { cut, visible } from "../parts/name";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
@@ -138,8 +138,7 @@ function linesOf(panel: Panel, tracks: readonly Track[]): Line[] {
   return panel.wanted.flatMap(({ series, subject = "", figures, label, colour, factor, isDashed }): Line[] => {
     const track = trackOf(tracks, series, subject);
     const isOnlyFigures = series === "" && figures;
-    const onPeak = figures?.peak && (() => showInTimeline(figures.peak.start_ns, figures.peak.end_ns));
-    const look = { label, colour, figures, isDashed, onPeak, isFilled: panel.wanted.length === 1 };
+    const look = { label, colour, figures, isDashed, peak: peakOf(figures), isFilled: panel.wanted.length === 1 };
     return track ? [trackLine(track, look, factor)] : isOnlyFigures ? [{ ...look, at: [], values: [] }] : [];
   });
 }

@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// A limit of findings for this report, such as frames_per_second=5; may be given several times. docs/findings.md has them all
+    /// A limit of findings for this report, such as `frames_per_second=5`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
     /// Write it to this file instead
