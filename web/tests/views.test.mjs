@@ -83,7 +83,7 @@ test("phases, findings, sessions and cache events lead to their place in the tim
   };
   assert.deepEqual(await followed("phases", ".waterfall tbody a"), [20, 1400]);
   assert.deepEqual(await followed("phases", "table[aria-labelledby=table-phases] tbody tr:nth-child(2) a"), [2005, 9966]);
-  assert.deepEqual(await followed("sessions", "tbody a"), [1500, 12_900]);
+  assert.deepEqual(await followed("sessions", "tbody a"), [1500, 10_650]);
   // A quarter of the 900 ms on either side.
   assert.deepEqual(await followed("findings", ".intervals a"), [1775, 3125]);
   const [from, to] = await followed("caches", "tbody a");
