@@ -63,8 +63,8 @@ lint: $(BIN)/marey
 	$(BIN)/python -m mypy.stubtest marey._core
 	$(BIN)/python scripts/check_unsafe.py
 
-## Every figure of docs/overhead.md, against its peers.
-bench: $(BIN)/marey
+## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
+bench: $(BIN)/marey web/node_modules
 	cargo bench --locked -p marey --bench recording
 	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py
@@ -72,6 +72,8 @@ bench: $(BIN)/marey
 	cargo build --release --locked -p marey-gpu --example mock_nvml
 	$(BIN)/python benches/python/telemetry.py
 	$(BIN)/python benches/python/reports.py
+	cargo bench --locked -p marey-analysis --bench comparing
+	cd web && npm run --silent bench
 
 $(BIN)/maturin: requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)

@@ -2,17 +2,20 @@
 //! report took and, of that, the page.
 //!
 //!     report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded OUT.html
+//!     report_page comparison|hostile-comparison OUT.html
 
 mod deep;
 mod killed;
 mod machine;
 mod million;
 mod overlap;
+mod slower;
 mod video;
 
 use std::io::Write;
 
-use marey_report::{Report, html_report};
+use marey_analysis::{CompareOptions, compare};
+use marey_report::{Report, html_comparison, html_report};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -21,6 +24,8 @@ fn main() -> std::io::Result<()> {
         return usage();
     };
     let run = match kind.as_str() {
+        "comparison" => return comparison(&path, video::PLAIN),
+        "hostile-comparison" => return comparison(&path, video::HOSTILE),
         "video" => video::run(video::PLAIN),
         "hostile" => video::run(video::HOSTILE),
         "empty" => marey::RunBuilder::new().finish(0),
@@ -48,6 +53,14 @@ fn main() -> std::io::Result<()> {
     )
 }
 
+/// The page of a comparison: the drawn video against one whose decoder is slower.
+fn comparison(path: &str, naming: video::Naming) -> std::io::Result<()> {
+    let baseline = [video::run(naming)];
+    let candidate = [slower::slower(&baseline[0], "vae_decode")];
+    let found = compare(&baseline, &candidate, &CompareOptions::default());
+    std::fs::write(path, html_comparison(&found))
+}
+
 /// CPU time of this thread so far, the only one that there is.
 fn cpu_ns() -> std::io::Result<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
@@ -60,7 +73,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded OUT.html"
+        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded|comparison|hostile-comparison OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }
