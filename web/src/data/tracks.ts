@@ -105,7 +105,8 @@ export function valueText(track: Track, value: number): string {
     case "hertz":
       return `${number(round(value / 1e6))} MHz`;
     case "seconds_per_second":
-      return `${number(round(value))} s/s`;
+      // Seconds in a second: a share of the time, of one core where it is processor time.
+      return percent(value);
     case "per_second":
       return `${number(round(value))} /s`;
     default:

@@ -8,7 +8,8 @@ import { xOf } from "./scene";
 
 const TOP = 6;
 
-export type Extent = { low: number; high: number };
+/** What the axis spans; `peak` is the highest value itself. */
+export type Extent = { low: number; high: number; peak: number };
 
 const extents = new WeakMap<Track, Extent>();
 
@@ -18,7 +19,7 @@ export function extentOf(track: Track): Extent {
   if (!extent) {
     const low = track.min.reduce((a, b) => Math.min(a, b), 0);
     const high = track.max.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-    extent = { low, high: high > low ? high : low + 1 };
+    extent = { low, high: high > low ? high : low + 1, peak: high };
     extents.set(track, extent);
   }
   return extent;
@@ -99,12 +100,12 @@ export function readingText(track: Track, t: number): string {
 
 export function drawTrackLabel(scene: Scene, track: Track, name: string, y: number, cursor: number | null): void {
   const { ctx, palette } = scene;
-  const { high } = extentOf(track);
+  const { low, peak } = extentOf(track);
   ctx.font = SMALL_FONT;
   ctx.textBaseline = "alphabetic";
   ctx.fillStyle = palette.fg;
   ctx.fillText(name, 22, y + 17, scene.left - 30);
   ctx.fillStyle = palette.muted;
   const reading = cursor === null ? "" : readingText(track, cursor);
-  ctx.fillText(reading === "" ? `up to ${valueText(track, high)}` : reading, 22, y + 33, scene.left - 30);
+  ctx.fillText(reading === "" ? low === 0 && peak === 0 ? "0 throughout" : `up to ${valueText(track, peak)}` : reading, 22, y + 33, scene.left - 30);
 }
