@@ -35,7 +35,9 @@ function Verdict({ report }: { report: Report }) {
   const { stages, findings } = report.activity;
   const largest = stages.each[stages.bottlenecks[0] ?? -1] ?? mostOwn(stages.each);
   const open = longestOpen(report, largest);
-  const worst = findings.found[0];
+  // The sentence begins with the bottleneck: a finding that says it again tells nothing new.
+  const worst = findings.found.find(({ rule }) => rule !== "stage-bottleneck");
+  const all = counted(findings.found.length, "finding", "findings");
   const checks = findings.passed.length;
   return (
     <p class="verdict">
@@ -54,8 +56,12 @@ function Verdict({ report }: { report: Report }) {
       )}
       {worst ? (
         <>
-          ; the most severe of {counted(findings.found.length, "finding", "findings")}:{" "}
+          ; {worst === findings.found[0] ? `the most severe of ${all}` : `one more of ${all}`}:{" "}
           <ViewLink view="findings">{visible(worst.issue)}</ViewLink>.
+        </>
+      ) : findings.found.length > 0 ? (
+        <>
+          ; <ViewLink view="findings">{all}</ViewLink>.
         </>
       ) : checks > 0 ? (
         <>; {counted(checks, "check", "checks")} found nothing the matter.</>
