@@ -5,7 +5,7 @@ use marey_analysis::{
 };
 
 use super::block;
-use crate::escape::cut;
+use crate::escape::{cut, visible};
 use crate::model::Report;
 use crate::quantity::{
     counted, duration, duration_ns, flops, known, number, parameters, percent, time_s,
@@ -165,7 +165,11 @@ impl Rows {
         if let Some(caching) = &found.caching {
             self.add("Cached steps", caching_line(caching));
         }
-        if let Some(growth) = found.growth {
+        // What would be shown as no time is no growth.
+        if let Some(growth) = found
+            .growth
+            .filter(|growth| growth.per_block_ns.abs() >= 0.5)
+        {
             let per_block = duration(growth.per_block_ns.abs());
             let sign = if growth.per_block_ns < 0.0 { "-" } else { "+" };
             let (first, last) = (duration(growth.first_ns), duration(growth.last_ns));
@@ -253,7 +257,11 @@ fn source(source: &StepSource) -> String {
 }
 
 fn rate_line(rate: &FrameRate) -> String {
-    format!("{:>7}/s  {}", short(rate.per_second), rate.meaning)
+    format!(
+        "{:>7}/s  {}",
+        short(rate.per_second),
+        visible(&rate.meaning)
+    )
 }
 
 fn caching_line(found: &StepCaching) -> String {
@@ -271,7 +279,8 @@ fn caching_line(found: &StepCaching) -> String {
 
 fn model_line(model: &Model) -> String {
     let mut parts = vec![cut(&model.name, NAME_WIDTH)];
-    parts.extend(model.kind.as_ref().map(|kind| cut(kind, NAME_WIDTH)));
+    let kind = model.kind.as_ref().filter(|kind| !kind.is_empty());
+    parts.extend(kind.map(|kind| cut(kind, NAME_WIDTH)));
     let count = model
         .parameters
         .map(|n| format!("{} parameters", parameters(n)));

@@ -237,6 +237,34 @@ fn the_largest_numbers_follow_the_schema() {
 }
 
 #[test]
+fn what_is_empty_or_none_is_left_out_of_the_text() {
+    // Four blocks of two steps, all as long: the context costs nothing.
+    let mut builder = RunBuilder::new();
+    for n in 0..4 {
+        let at = (n + 1) * 100 * MS;
+        builder = builder
+            .generation(at - 50 * MS, None, step(0, 50))
+            .generation(at, None, step(1, 50))
+            .generation(at, None, block(n, 100));
+    }
+    let model = ModelParameters {
+        name: "d2".into(),
+        count: Some(0),
+        kind: Some(String::new()),
+        ..ModelParameters::default()
+    };
+    let run = builder
+        .generation(450 * MS, None, Generation::Model(model))
+        .finish(500 * MS);
+    let report = Report::new(&run);
+    let growth = document(&run)["diffusion_analysis"]["context_growth"].clone();
+    assert!(growth.is_object(), "{growth}");
+    let text = summary(&report);
+    assert!(text.contains("d2, 0 parameters"), "{text}");
+    assert!(!text.contains("a step with each block"), "{text}");
+}
+
+#[test]
 fn the_diffusion_of_the_example() {
     let text = summary(&Report::new(&streamed()));
     let begin = text.find("DIFFUSION").expect("a block");

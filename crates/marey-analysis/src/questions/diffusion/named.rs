@@ -309,7 +309,7 @@ mod tests {
     fn the_outermost_loop_counts_unless_one_has_the_name_of_a_step() {
         let within = |outer: &str, inner: &str| {
             let run = RunBuilder::new().iteration(outer, 0, 90, |s| {
-                s.section(inner, 1, 40, |_| {});
+                s.iteration(inner, 1, 40, |_| {});
             });
             run.finish(100)
         };
