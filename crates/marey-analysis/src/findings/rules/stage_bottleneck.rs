@@ -54,9 +54,7 @@ const DENOISING: [&str; 6] = [
 ];
 
 /// Words of the names of stages that are certainly no denoising.
-const SEPARATE: [&str; 20] = [
-    "text",
-    "prompt",
+const SEPARATE: [&str; 18] = [
     "tokenize",
     "vae",
     "autoencoder",
@@ -75,6 +73,18 @@ const SEPARATE: [&str; 20] = [
     "mux",
     "postprocess",
     "preprocess",
+];
+
+/// Words of the names of whole generations, whatever else they say: `generate_and_save`.
+const WHOLE: [&str; 8] = [
+    "generate",
+    "generation",
+    "inference",
+    "main",
+    "run",
+    "pipe",
+    "pipeline",
+    "and",
 ];
 
 /// Share of the time under any section, from which on a stage is nearly all of it.
@@ -180,12 +190,13 @@ fn is_denoising_known(facts: &Facts<'_>) -> bool {
 }
 
 fn is_separate(name: &str) -> bool {
-    let words = words_of_name(name);
     let kind = SectionKind::of(name);
+    let words = words_of_name(name);
+    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
     matches!(
         kind,
         Some(SectionKind::TextEncoding | SectionKind::VaeDecode)
-    ) || words.iter().any(|word| SEPARATE.contains(&word.as_str()))
+    ) || (has(&SEPARATE) && !has(&WHOLE))
 }
 
 /// Nodes above one, the nearest first.
@@ -298,7 +309,8 @@ fn calls<'a>(
 /// What of its calls is in steps and cannot lie in other stages below it is at least half of its own time.
 fn is_denoising(stage: &Stage, ns_in_steps: Option<u64>) -> bool {
     let name = stage.name.to_lowercase();
-    let is_named = DENOISING.iter().any(|word| name.contains(word)) && !is_preparing(&name);
+    let is_named = DENOISING.iter().any(|word| name.contains(word));
+    let is_named = is_named && !is_preparing(&name) && !is_move(&name);
     let Some((in_steps, own_ns)) = ns_in_steps.zip(stage.own_ns) else {
         let kind = SectionKind::of(&stage.name);
         let of_denoising = [SectionKind::InferenceStep, SectionKind::BlockComputation];
@@ -308,8 +320,13 @@ fn is_denoising(stage: &Stage, ns_in_steps: Option<u64>) -> bool {
     in_steps.saturating_sub(below_ns) >= own_ns.div_ceil(2)
 }
 
+/// Loads or compiles; moving between host and device is work of every generation.
 fn is_preparing(name: &str) -> bool {
-    PREPARING.iter().any(|word| name.contains(word))
+    PREPARING.iter().any(|word| name.contains(word)) && !is_move(name)
+}
+
+fn is_move(name: &str) -> bool {
+    ["offload", "onload"].iter().any(|word| name.contains(word))
 }
 
 fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Finding {

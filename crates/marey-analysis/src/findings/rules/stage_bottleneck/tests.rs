@@ -126,6 +126,27 @@ fn only_separate_work_beside_other_stages_is_of_high_severity() {
 }
 
 #[test]
+fn names_of_whole_generations_are_no_separate_work_and_moves_are() {
+    let severity = |name: &str| {
+        let run = RunBuilder::new()
+            .section("load_model", 0, 28, |_| {})
+            .section(name, 28, 98, |_| {})
+            .finish(100);
+        match check_run(&RULE, &run) {
+            Outcome::Found(found) => found[0].severity,
+            other => panic!("{other:?}"),
+        }
+    };
+    // 70 of 98 are less than three quarters.
+    for name in ["text_to_image", "generate_and_save", "run_prompt"] {
+        assert_eq!(severity(name), Severity::Low, "{name}");
+    }
+    for name in ["offload_transformer", "save_video", "text_encoder"] {
+        assert_eq!(severity(name), Severity::High, "{name}");
+    }
+}
+
+#[test]
 fn the_rest_of_a_block_around_its_steps_is_of_low_severity() {
     // 0         10        20        30        40
     // |------------ block ------------------|       own 40 - 8 in transformer, of which 4 in steps
