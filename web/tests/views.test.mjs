@@ -36,7 +36,14 @@ test("the overview says which stage took most, and what was found", async () => 
 
 test("the overview of a killed run says what had not ended and what was lost", async () => {
   const { page } = await open(browser, drawn("killed"));
-  assert.match(await page.locator(".verdict").textContent(), /^generate takes 76\.7 % of 300 ms and had not ended/);
+  assert.match(await page.locator(".verdict").textContent(), /^generate takes 76\.7 % of 300 ms and had not ended, in step for 80\.0 ms so far/);
+  // Of 300 ms: generate from 70 to 300; steps of 60, 60, 24 and the open 80 ms; load of 50.
+  const rows = await page.locator('table[aria-label="Where the time went"] tbody tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(rows, [
+    ["generate had not ended, 230 ms so far", "", "2.0 %", "76.7 %"],
+    ["step had not ended, 80.0 ms so far", "", "74.7 %", "74.7 %"],
+    ["load", "", "16.7 %", "16.7 %"],
+  ]);
   const quality = await page.locator(".quality").textContent();
   for (const part of ["killed by SIGKILL (9)", "12 sections are in the totals only", "1 event, reading", "ends within a block", "generate › step", "80.0 ms so far", "15 calls, 3 of them"]) {
     assert.ok(quality.includes(part), `${part} in ${quality}`);
@@ -158,7 +165,7 @@ test("a name that would be a formula is a text in a spreadsheet", async () => {
     report.quality.unavailable = ["=1+1", "+1", "-1", "@a", 'a "b", c', "a=b"].map((what) => ({ what, why: "x" }));
   });
   const { page } = await open(browser, path, { hash: "#view=system" });
-  const tools = page.locator("table[aria-labelledby=table-unavailable]");
+  const tools = page.locator(".table:has(#table-unavailable)");
   const [file] = await Promise.all([page.waitForEvent("download"), tools.getByRole("button", { name: "CSV" }).click()]);
   const text = await readFile(await file.path(), "utf8");
   assert.equal(text, `what,why\r\n'=1+1,x\r\n'+1,x\r\n'-1,x\r\n'@a,x\r\n"a ""b"", c",x\r\na=b,x\r\n`);

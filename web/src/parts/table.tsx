@@ -56,16 +56,14 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: Ta
   const title = `table-${id}`;
   return (
     <div class="table">
+      <div class="table-head">
+        <span id={title} class="table-title">
+          {caption}
+        </span>
+        <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} leftOut={leftOut} />
+      </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-labelledby={title}>
         <table aria-labelledby={title}>
-          <caption>
-            <span class="table-head">
-              <span id={title} class="table-title">
-                {caption}
-              </span>
-              <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} leftOut={leftOut} />
-            </span>
-          </caption>
           <thead>
             <tr>
               {shown.map((column) => (
