@@ -219,6 +219,31 @@ test("the system view has the command, the versions and what could not be read",
   }
 });
 
+test("values of any length are cut until all of them is asked for, and a name of nothing is said to be none", async () => {
+  const path = edited(drawn("video"), "long", (report) => {
+    report.run.facts.push(["config.prompt", "x".repeat(10_000)]);
+    report.quality.unavailable = [{ what: "nvml", why: "y".repeat(10_000) }];
+    report.sections.tree[0].name = "";
+    report.sections.tree[1].name = " \u2800";
+  });
+  const { page, problems } = await open(browser, path, { hash: "#view=system" });
+  const text = await page.locator("main").textContent();
+  assert.ok(!text.includes("x".repeat(300)) && !text.includes("y".repeat(400)));
+  await page.getByRole("button", { name: /^show all/ }).first().click();
+  assert.ok((await page.locator("main").textContent()).includes("x".repeat(10_000)));
+  await page.getByRole("tab", { name: "Phases" }).click();
+  assert.deepEqual((await column(page, "phases", 1)).slice(0, 2), ["(no name)", "(no name)"]);
+  assert.deepEqual(problems, []);
+});
+
+test("what samplers took is a sentence", async () => {
+  const path = edited(drawn("video"), "samplers", (report) => {
+    report.activity.telemetry.samplers = [{ name: "host", late_s: null, missed: 0, cpu: { total: 0.001, per_second: { min: 0, mean: 0.0004, max: 0 } } }];
+  });
+  const { page } = await open(browser, path);
+  assert.match(await page.locator(".quality").textContent(), /Sampling the host took less than 0\.1 % of one core\./);
+});
+
 test("sessions stand with their tags", async () => {
   const { page } = await open(browser, drawn("video"), { hash: "#view=sessions" });
   assert.match(await page.locator("tbody").textContent(), /generation1\.500 s.*model: self_forcing/);
