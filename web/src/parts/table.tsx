@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { setState, useAddress } from "../data/state";
 import { count } from "../data/quantity";
 import { type Cell, csv, download, json } from "./download";
-import { visible } from "./name";
+import { Long, visible } from "./name";
 
 export type Column<Row> = {
   /** In the address and in exports; with its unit: `total_ns`. */
@@ -180,8 +180,8 @@ function Pages({ id, page, pages, n }: { id: string; page: number; pages: number
   );
 }
 
-function plain(value: Cell): string {
-  return value === null ? "-" : typeof value === "string" ? visible(value) : String(value);
+function plain(value: Cell): ComponentChildren {
+  return value === null ? "-" : typeof value === "string" ? <Long text={value} /> : String(value);
 }
 
 function matching<Row>(rows: readonly Row[], columns: readonly Column<Row>[], search: string): readonly Row[] {
