@@ -23,7 +23,7 @@ use super::named::Named;
 use super::steps::{StepPoint, frames_of_loops};
 use super::turns::calls;
 use crate::intervals::{Interval, common_length_ns, union, union_length_ns};
-use crate::questions::streaming::streaming;
+use crate::questions::streaming::Counted;
 
 /// Which frames a rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -285,35 +285,28 @@ fn delivered(run: &Run) -> Option<u64> {
         .filter(|frames| *frames > 0)
 }
 
-/// Frames after the first delivery, over the time from the first to the last.
+/// Frames after each session's first delivery, over the time from it to the last.
 fn delivery(run: &Run, named: &Named) -> Option<FrameRate> {
-    let found = streaming(run)?;
-    let per_second = found.frames_per_second?;
-    let mut events = run
-        .generation
-        .iter()
-        .filter_map(|record| match &record.what {
-            Generation::Streaming(event) => Some((record.at_ns, event.frames?)),
-            _ => None,
-        });
-    let (start_ns, first) = events.next()?;
-    let span = [Interval {
-        start_ns,
-        end_ns: start_ns.saturating_add(found.delivery_ns),
-    }];
+    let found = Counted::of(run);
     let is_in = |nodes: &[u32]| {
         let calls = Calls::of(run, nodes)?.spans;
         let union = union(calls.into_iter().map(|(_, span)| span).collect());
-        Some(common_length_ns(&union, &span) > 0)
+        Some(common_length_ns(&union, &found.spans) > 0)
+    };
+    let since = match found.n_sessions {
+        0 | 1 => "from the first delivery to the last",
+        _ => "from each session's first delivery to its last",
     };
     Some(FrameRate {
         kind: FrameKind::Pixel,
-        frames: found.frames?.saturating_sub(first),
-        over_ns: found.delivery_ns,
-        per_second,
+        frames: found.frames,
+        over_ns: found.over_ns(),
+        per_second: found.per_second()?,
         includes_text_encoding: is_in(&named.text),
         includes_vae: is_in(&named.vae),
-        meaning: "pixel frames delivered in a second, from the first delivery to the last, with all that went on meanwhile".into(),
+        meaning: format!(
+            "pixel frames delivered in a second, {since}, with all that went on meanwhile"
+        ),
     })
 }
 

@@ -98,6 +98,30 @@ fn delivered_frames_have_the_rate_of_their_delivery_too() {
 }
 
 #[test]
+fn each_session_delivers_for_itself() {
+    // s      0    1    2    3    …   12   13   14
+    // A           8    8                            8 in 1 s
+    // vae                    |vae|                  between the two
+    // B                                   8    8    8 in 1 s
+    let run = RunBuilder::new()
+        .session("A", 0, Some(2 * SECOND), vec![])
+        .session("B", 12 * SECOND, Some(14 * SECOND), vec![])
+        .section("vae_decode", 4 * SECOND, 5 * SECOND, |_| {})
+        .generation(SECOND, Some(0), delivered(8))
+        .generation(2 * SECOND, Some(0), delivered(8))
+        .generation(13 * SECOND, Some(1), delivered(8))
+        .generation(14 * SECOND, Some(1), delivered(8))
+        .finish(20 * SECOND);
+    let rates = of(&run);
+    assert_eq!(figures(&rates), [(8.0, None, Some(false))]);
+    assert_eq!((rates[0].frames, rates[0].over_ns), (16, 2 * SECOND));
+    assert_eq!(
+        rates[0].meaning,
+        "pixel frames delivered in a second, from each session's first delivery to its last, with all that went on meanwhile"
+    );
+}
+
+#[test]
 fn without_blocks_the_frames_of_a_loop_count_once() {
     let mut builder = RunBuilder::new();
     for n in 0..8 {
