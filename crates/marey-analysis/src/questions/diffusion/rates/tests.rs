@@ -172,3 +172,80 @@ fn blocks_that_took_no_time_have_no_rate() {
         .finish(200);
     assert!(of(&run).is_empty());
 }
+
+/// Calls of the VAE, each with the frames that it says, if it does; a block of 4 s before them.
+fn decoding(calls: &[Option<i64>]) -> Run {
+    let mut builder = RunBuilder::new().generation(4 * SECOND, None, block(0, 3, 4 * SECOND));
+    for n in 0..calls.len() as u64 {
+        let start_ns = (4 + n) * SECOND;
+        builder = builder.section("vae_decode", start_ns, start_ns + SECOND, |_| {});
+    }
+    let mut run = builder.finish(20 * SECOND);
+    let said = calls.iter().enumerate();
+    let said = said.filter_map(|(section, frames)| {
+        Some(marey::SectionAttributes {
+            section,
+            attributes: vec![("frames".into(), (*frames)?.into())],
+            session: None,
+        })
+    });
+    run.section_attributes = said.collect();
+    run
+}
+
+#[test]
+fn where_nothing_was_delivered_decoded_frames_count() {
+    // s     0              4      5      6
+    //       |--- block ----||- 12-||- 9 -|    21 frames in 4 s, and in 6 s with the VAE
+    let rates = of(&decoding(&[Some(12), Some(9)]));
+    let pixel = rates.iter().filter(|rate| rate.kind == FrameKind::Pixel);
+    let pixel: Vec<&FrameRate> = pixel.collect();
+    let figures: Vec<_> = pixel.iter().map(|r| (r.frames, r.per_second)).collect();
+    assert_eq!(figures, [(21, 5.25), (21, 3.5)]);
+    assert_eq!(
+        pixel[1].meaning,
+        "pixel frames in a second of blocks, with VAE decoding; text encoding not recorded apart; \
+         decoded, by the attribute `frames` of vae_decode"
+    );
+}
+
+#[test]
+fn decoded_frames_count_only_when_all_calls_say_them() {
+    let is_pixel = |rate: &FrameRate| rate.kind == FrameKind::Pixel;
+    for calls in [&[Some(12), None][..], &[Some(0)], &[Some(-1)], &[]] {
+        assert!(!of(&decoding(calls)).iter().any(is_pixel), "{calls:?}");
+    }
+    let mut cut = decoding(&[Some(12), Some(12)]);
+    cut.sections.pop();
+    cut.section_attributes.pop();
+    assert!(!of(&cut).iter().any(is_pixel));
+}
+
+#[test]
+fn blocks_of_two_threads_at_once_take_their_time_once() {
+    // s        0       4       8
+    // main     |- blk -||- blk -|
+    //                |vae|            3 to 4, and so in the worker
+    // worker   |- blk -||- blk -|
+    let mut builder = RunBuilder::new();
+    for thread in ["", "worker"] {
+        if !thread.is_empty() {
+            builder = builder.thread(thread);
+        }
+        builder = builder
+            .section("vae_decode", 3 * SECOND, 4 * SECOND, |_| {})
+            .generation(4 * SECOND, None, block(0, 7, 4 * SECOND))
+            .generation(8 * SECOND, None, block(1, 7, 4 * SECOND));
+    }
+    let run = builder.finish(20 * SECOND);
+    let rates = of(&run);
+    let expected = [
+        (28.0 / 7.0, None, Some(false)),
+        (28.0 / 8.0, None, Some(true)),
+    ];
+    assert_eq!(figures(&rates), expected);
+    let found = diffusion(&run, &Thresholds::default()).unwrap();
+    let blocks = found.blocks.unwrap();
+    assert_eq!(blocks.per_second, Some(0.5));
+    assert_eq!(blocks.frames_per_second, Some(3.5));
+}
