@@ -13,7 +13,8 @@ import { BASES, SubjectName, VERDICTS, VerdictMark, change } from "./words";
 export function ComparisonPage({ model }: { model: ComparisonModel }) {
   const { comparison, meanings } = model;
   const measures = comparison.measures;
-  const changed = measures.filter(({ verdict }) => verdict !== "same");
+  const changed = measures.filter(({ verdict }) => verdict !== "same" && verdict !== "cannot_tell");
+  const open = measures.filter(({ verdict }) => verdict === "cannot_tell");
   const same = measures.filter(({ verdict }) => verdict === "same");
   return (
     <>
@@ -32,10 +33,16 @@ export function ComparisonPage({ model }: { model: ComparisonModel }) {
         </button>
       </header>
       <main>
+        {comparison.obstacles.map(({ verdict, text }) => (
+          <p key={text} class={`note ${VERDICTS[verdict].tone}`}>
+            <strong>{visible(text)}</strong>
+          </p>
+        ))}
         <Verdicts comparison={comparison} />
         <Environment comparison={comparison} />
         {changed.length > 0 && <Measures id="changed" caption="What changed" measures={changed} meanings={meanings} />}
         <Presence comparison={comparison} />
+        {open.length > 0 && <Measures id="open" caption="What could not be told" measures={open} meanings={meanings} />}
         {same.length > 0 && <Measures id="same" caption="What stayed the same" measures={same} meanings={meanings} />}
         <h2>How this was decided</h2>
         <p>
@@ -66,6 +73,10 @@ function SideFacts({ what, side }: { what: string; side: Side }) {
 
 function Verdicts({ comparison }: { comparison: Comparison }) {
   if (comparison.headline.length === 0) {
+    // What stands above it says more.
+    if (comparison.obstacles.length > 0) {
+      return null;
+    }
     return <p class={`note ${VERDICTS[comparison.verdict].tone}`}>Nothing that matters changed.</p>;
   }
   return (

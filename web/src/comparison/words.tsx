@@ -64,6 +64,7 @@ export function change(ratio: number | null): string {
     return `×${ratio.toFixed(ratio < 10 ? 2 : 1)}`;
   }
   const percent = (ratio - 1) * 100;
-  const sign = percent > 0 ? "+" : percent < 0 ? "\u2212" : "";
+  // What is rounded away has no sign.
+  const sign = Math.abs(percent) < 0.05 ? "" : percent > 0 ? "+" : "\u2212";
   return `${sign}${Math.abs(percent).toFixed(1)} %`;
 }

@@ -52,8 +52,11 @@ export type Headline = {
 
 export type SectionMatch = { path: string[]; candidate_path: string[] | null; presence: Verdict; is_loop: boolean };
 
+export type Obstacle = { verdict: Verdict; text: string };
+
 export type Comparison = {
   verdict: Verdict;
+  obstacles: Obstacle[];
   basis: Measure["basis"];
   baseline: Side;
   candidate: Side;

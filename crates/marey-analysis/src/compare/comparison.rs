@@ -6,14 +6,17 @@ use super::environment::Difference;
 use super::headline::Headline;
 use super::matching::SectionMatch;
 use super::measure::Measure;
+use super::obstacles::Obstacle;
 
 /// Two sides, what differs between them, and how sure that is. Texts hold names as the user gave them; they are not safe
 /// to print.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// [`Verdict::Worse`] when any measure is, else [`Verdict::Better`] when any is, else [`Verdict::Same`];
-    /// [`Verdict::CannotTell`] when no measure could be decided, or there is nothing on a side.
+    /// [`Verdict::Worse`] when any measure or obstacle is, else [`Verdict::CannotTell`] when there is an obstacle, no measure
+    /// could be decided, or there is nothing on a side, else [`Verdict::Better`] when any measure is, else [`Verdict::Same`].
     pub verdict: Verdict,
+    /// Why the sides are not two whole runs of one program, the gravest first; mostly none.
+    pub obstacles: Vec<Obstacle>,
     /// What chance was judged by.
     pub basis: Basis,
     /// The runs that are compared with.

@@ -33,6 +33,9 @@ pub(super) const ONCE_NS: f64 = 1e9;
 /// What is done once takes so many times as long, or as short, before that means anything.
 pub(super) const ONCE_RATIO: f64 = 2.0;
 
+/// The same of the wall time: a run as a whole averages over much that a section does not.
+pub(super) const WALL_RATIO: f64 = 1.5;
+
 /// Two single runs of one program may differ by as much for reasons that neither of them shows: a test has to find more.
 pub(super) const BETWEEN_RUNS: f64 = 1.015;
 
@@ -52,8 +55,7 @@ impl Rule {
         match kind {
             K::SectionPerCall | K::NamePerCall | K::Turn | K::Step => Self::Calls,
             K::SectionTotal | K::NameTotal => Self::Total,
-            // A run as a whole averages over much that a section does not.
-            K::WallTime => Self::Once(1.5),
+            K::WallTime => Self::Once(WALL_RATIO),
             K::FirstTurn | K::FirstStep | K::TimeToFirstBlock | K::TimeToFirstFrames => {
                 Self::Once(ONCE_RATIO)
             }

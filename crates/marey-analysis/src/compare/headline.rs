@@ -138,13 +138,11 @@ impl Teller<'_> {
         let count = self.find(MeasureKind::SectionCalls, subject);
         let around = leader.path[..leader.path.len() - 1].to_vec();
         let around = self.find(MeasureKind::SectionTotal, &Subject::Path(around));
-        let around = around.filter(|at| self.measures[*at].verdict == verdict);
         let wall = self.find(MeasureKind::WallTime, &Subject::Run);
-        let figures = count
-            .into_iter()
-            .chain(self.within(leader))
-            .chain(around)
-            .chain(wall);
+        // What stands around it explains the line only where it went the same way beyond chance.
+        let outer = around.into_iter().chain(wall);
+        let outer = outer.filter(|at| self.measures[*at].verdict == verdict);
+        let figures = count.into_iter().chain(self.within(leader)).chain(outer);
         line.figures
             .extend(figures.map(|at| self.figure(at)).collect::<Vec<_>>());
         line

@@ -313,7 +313,11 @@ fn open(change: &Change, floor: f64, chance: &str) -> Ruling {
     let limit = (2.0 * floor).ln_1p();
     match change.interval {
         Some((low, high)) if low.ln().abs().max(high.ln().abs()) <= limit => {
-            let reason = format!("{chance}; more than {} is ruled out", percent(2.0 * floor));
+            let reason = format!(
+                "{chance}; between {} and {}",
+                signed_percent(low - 1.0),
+                signed_percent(high - 1.0),
+            );
             Ruling::new(Verdict::Same, Confidence::Medium, reason)
         }
         Some((low, high)) => {
@@ -440,6 +444,11 @@ fn percent(ratio: f64) -> String {
 }
 
 fn signed_percent(ratio: f64) -> String {
-    let sign = if ratio < 0.0 { "−" } else { "+" };
+    let sign = match ratio {
+        // What is rounded away has no sign.
+        _ if ratio.abs() < 0.0005 => "",
+        _ if ratio < 0.0 => "−",
+        _ => "+",
+    };
     format!("{sign}{}", percent(ratio.abs()))
 }

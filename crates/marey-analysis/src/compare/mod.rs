@@ -22,6 +22,7 @@ mod mann_whitney;
 mod matching;
 mod measure;
 mod observations;
+mod obstacles;
 mod options;
 mod pair;
 mod random;
@@ -37,6 +38,7 @@ pub use environment::{Difference, EnvironmentCategory};
 pub use headline::{Headline, HeadlineFigure};
 pub use matching::SectionMatch;
 pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};
+pub use obstacles::Obstacle;
 pub use options::CompareOptions;
 
 use crate::findings::Confidence;
@@ -71,13 +73,19 @@ pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) ->
     };
     let (measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
     let is_there = !baseline.is_empty() && !candidate.is_empty();
+    let obstacles = if is_there {
+        obstacles::obstacles(baseline, candidate, &measures, &sections)
+    } else {
+        vec![]
+    };
     let [of_baseline, of_candidate] = sides;
     Comparison {
         verdict: if is_there {
-            overall(&measures)
+            overall(&measures, &obstacles)
         } else {
             Verdict::CannotTell
         },
+        obstacles,
         basis: if judge.is_repeated {
             Basis::Repeats
         } else {
@@ -232,14 +240,16 @@ fn leave_open(measure: &mut Measure) {
         .push_str(", but files came from disks on one side and from the page cache on the other");
 }
 
-fn overall(measures: &[Measure]) -> Verdict {
+fn overall(measures: &[Measure], obstacles: &[Obstacle]) -> Verdict {
     let has = |verdict| measures.iter().any(|measure| measure.verdict == verdict);
-    let order = [
-        Verdict::Worse,
-        Verdict::Better,
-        Verdict::Same,
-        Verdict::Different,
-    ];
+    let is_worse = has(Verdict::Worse) || obstacles.iter().any(|o| o.verdict == Verdict::Worse);
+    if is_worse {
+        return Verdict::Worse;
+    }
+    if !obstacles.is_empty() {
+        return Verdict::CannotTell;
+    }
+    let order = [Verdict::Better, Verdict::Same, Verdict::Different];
     let decided = order.into_iter().find(|verdict| has(*verdict));
     match decided {
         Some(Verdict::Different) => Verdict::Same,

@@ -187,6 +187,14 @@ fn a_killed_run_is_compared_as_far_as_it_went_and_is_not_completed() {
         out.contains("Incomplete candidate: job: ended without closing its capture"),
         "{out}"
     );
+    for limit in ["worse", "time>500%"] {
+        let said = compare(&["--fail-on", limit], &[&whole, &place.path("killed")]);
+        let first = said.out.lines().next().unwrap_or_default();
+        let start = "WORSE: the candidate died without closing its capture after ";
+        assert!(first.starts_with(start), "{first}");
+        assert!(first.ends_with(" s, the baseline finished"), "{first}");
+        assert_eq!(said.code, 1, "{limit}");
+    }
     assert_eq!(place.files(), files);
 }
 

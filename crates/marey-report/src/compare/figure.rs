@@ -8,8 +8,17 @@ use crate::quantity::{UNKNOWN, bytes_of, duration, known, number, percent};
 /// A number with its unit, as people read it.
 pub(crate) fn figure(value: f64, unit: FigureUnit) -> String {
     if value < 0.0 {
-        return format!("-{}", figure(-value, unit));
+        let shown = figure(-value, unit);
+        // What is rounded away has no sign.
+        let is_nothing = !shown.contains(|c| matches!(c, '1'..='9'));
+        return if is_nothing {
+            shown
+        } else {
+            format!("-{shown}")
+        };
     }
+    // Not the negative zero.
+    let value = value + 0.0;
     match unit {
         FigureUnit::Ns => duration(value),
         FigureUnit::Bytes => bytes_of(value),
@@ -99,6 +108,8 @@ mod tests {
         };
         assert_eq!(change(Some(&to_less), FigureUnit::Ns), "-2.00 ms");
         assert_eq!(change(None, FigureUnit::Ns), "-");
+        assert_eq!(figure(-0.001, FigureUnit::Watts), "0.0 W");
+        assert_eq!(figure(-0.0, FigureUnit::Ratio), "0.0 %");
     }
 
     #[test]

@@ -26,11 +26,13 @@ pub(crate) fn lines(
     let mut lines: Vec<String> = Vec::new();
     // A line of its own only where none of the others says it.
     let says_verdict = |first: &Headline| first.verdict == comparison.verdict;
-    if !comparison.headline.first().is_some_and(says_verdict) {
+    let obstacles = obstacles(comparison, shown);
+    if !obstacles.is_empty() || !comparison.headline.first().is_some_and(says_verdict) {
+        let obstacles = (!obstacles.is_empty()).then_some(obstacles);
         lines.push(format!(
             "{}: {}",
             loud_verdict(comparison.verdict),
-            summary(report)
+            obstacles.unwrap_or_else(|| summary(report))
         ));
     }
     let all = comparison.headline.iter();
@@ -43,6 +45,20 @@ pub(crate) fn lines(
         lines.push(format!("and {left_out} more in the tables"));
     }
     lines
+}
+
+/// Why the figures are not of the whole; empty without a reason. Where figures are worse and no reason is, it says so first.
+fn obstacles(comparison: &Comparison, shown: impl Fn(&str) -> String) -> String {
+    let texts = comparison.obstacles.iter().map(|one| shown(&one.text));
+    let texts = texts.collect::<Vec<_>>().join("; ");
+    let is_of_verdict = comparison
+        .obstacles
+        .iter()
+        .any(|one| one.verdict == comparison.verdict);
+    if texts.is_empty() || is_of_verdict {
+        return texts;
+    }
+    format!("what can be compared got worse, and {texts}")
 }
 
 /// A headline with its verdict.

@@ -2,7 +2,7 @@
 
 use marey_analysis::compare::{
     Area, Basis, Better, Change, Comparison, Difference, EnvironmentCategory, Headline,
-    HeadlineFigure, Measure, MeasureKind, Observed, SectionMatch, Subject, Verdict,
+    HeadlineFigure, Measure, MeasureKind, Observed, Obstacle, SectionMatch, Subject, Verdict,
 };
 use marey_analysis::findings::{Confidence, FigureUnit};
 use serde::Serialize;
@@ -19,6 +19,7 @@ const SCHEMA_VERSION: &str = "1.0";
 struct Document<'a> {
     schema_version: &'static str,
     verdict: Verdict,
+    obstacles: &'a [Obstacle],
     passed: bool,
     criteria: &'a [Criterion],
     headline: Vec<HeadlineObject<'a>>,
@@ -172,6 +173,7 @@ pub fn comparison_json(report: &ComparisonReport) -> Vec<u8> {
     document(&Document {
         schema_version: SCHEMA_VERSION,
         verdict: comparison.verdict,
+        obstacles: &comparison.obstacles,
         passed: report.is_passed(),
         criteria: &report.criteria,
         headline: headlines(comparison),

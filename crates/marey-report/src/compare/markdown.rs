@@ -6,7 +6,7 @@ use super::environment::values;
 use super::figure::{change, interval, observed};
 use super::headline;
 use super::model::{ComparisonReport, Criterion};
-use super::rows::{by_area, changed, has_changed, undecided};
+use super::rows::{by_area, changed, undecided};
 use super::words;
 use crate::markdown::escape::{code, text};
 use crate::markdown::list::list;
@@ -25,8 +25,11 @@ pub fn comparison_markdown(report: &ComparisonReport) -> String {
         "New, gone and renamed sections",
         other_names(&report.comparison.sections),
     ));
-    parts.extend(folded("Everything else", unchanged(report)));
-    parts.extend(folded("What could not be told", not_told(report)));
+    let open = rows(report, Verdict::CannotTell);
+    let open = open.map(|table| table + "\n" + &not_told(report).unwrap_or_default());
+    parts.extend(folded("What could not be told", open));
+    let same = rows(report, Verdict::Same);
+    parts.extend(folded("What stayed the same", same));
     parts.extend(folded(
         "What was compared, and how it was decided",
         Some(trust(report)),
@@ -62,10 +65,11 @@ fn changes(report: &ComparisonReport) -> Option<String> {
     table_of(&changed(&report.comparison))
 }
 
-fn unchanged(report: &ComparisonReport) -> Option<String> {
+/// Measures of a verdict.
+fn rows(report: &ComparisonReport, verdict: Verdict) -> Option<String> {
     let areas = by_area(&report.comparison);
     let rows = areas.into_iter().flat_map(|area| area.rows);
-    let rows: Vec<&Measure> = rows.filter(|measure| !has_changed(measure)).collect();
+    let rows: Vec<&Measure> = rows.filter(|m| m.verdict == verdict).collect();
     table_of(&rows)
 }
 

@@ -23,8 +23,6 @@ const AREAS: [Area; 6] = [
 pub(crate) struct AreaRows<'a> {
     pub(crate) area: Area,
     pub(crate) rows: Vec<&'a Measure>,
-    /// Measures that are not shown.
-    pub(crate) n_left_out: usize,
 }
 
 /// Every area that has rows.
@@ -36,19 +34,16 @@ pub(crate) fn by_area(comparison: &Comparison) -> Vec<AreaRows<'_>> {
             let of_area = comparison.measures.iter().filter(|m| m.kind.area() == area);
             let mut measures: Vec<&Measure> = of_area.collect();
             measures.sort_by_key(|measure| place(measure, &order));
-            let n = measures.len();
             let mut n_unchanged = 0;
             measures.retain(|measure| {
-                let has_changed = has_changed(measure);
+                let has_changed = has_changed(measure) || measure.verdict == Verdict::CannotTell;
                 n_unchanged += usize::from(!has_changed && !is_count(measure));
                 has_changed || (!is_count(measure) && n_unchanged <= MAX_UNCHANGED)
             });
             measures.truncate(MAX_ROWS);
-            let n_left_out = n - measures.len();
-            (n > 0).then_some(AreaRows {
+            (!measures.is_empty()).then_some(AreaRows {
                 area,
                 rows: measures,
-                n_left_out,
             })
         })
         .collect()

@@ -1,15 +1,15 @@
 //! A comparison on a terminal: what matters, what differs around it, then everything by area, then how far to trust it.
 
-use marey_analysis::compare::{Measure, SectionMatch, Verdict};
+use marey_analysis::compare::{Comparison, Measure, SectionMatch, Verdict};
 
 use super::environment::values;
 use super::figure::{change, interval, observed};
 use super::headline;
 use super::model::ComparisonReport;
-use super::rows::{AreaRows, by_area, undecided};
-use super::words;
-use crate::escape::{cut, visible};
-use crate::quantity::{UNKNOWN, counted};
+use super::rows::{by_area, has_changed, undecided};
+use super::words::{self, shortened};
+use crate::escape::visible;
+use crate::quantity::UNKNOWN;
 use crate::text::columns::{Columns, Last};
 
 /// Columns of a terminal that a name or a value takes at most.
@@ -20,11 +20,11 @@ const MAX_LINES: usize = 20;
 /// The comparison as text. Its first lines say what matters most. Ends with a line feed.
 pub fn comparison_text(report: &ComparisonReport) -> String {
     let mut parts = vec![
-        lines(&headline::lines(report, |name| cut(name, MAX_NAME))),
+        lines(&headline::lines(report, |name| shortened(name, MAX_NAME))),
         lines(&sides(report)),
     ];
     parts.extend(environment(report));
-    parts.extend(by_area(&report.comparison).iter().filter_map(table));
+    parts.extend(tables(&report.comparison));
     parts.extend(other_names(&report.comparison.sections));
     parts.extend(not_told(report));
     parts.push(lines(&trust(report)));
@@ -46,17 +46,41 @@ fn environment(report: &ComparisonReport) -> Option<String> {
     let mut table = Columns::new(&["Fact", "Baseline", "Candidate"], Last::Figure);
     for difference in &report.comparison.environment {
         let [baseline, candidate] =
-            values(difference).map(|value| or_unknown(cut(&value, MAX_NAME)));
-        table.row(vec![cut(&difference.name, MAX_NAME), baseline, candidate]);
+            values(difference).map(|value| or_unknown(shortened(&value, MAX_NAME)));
+        table.row(vec![
+            shortened(&difference.name, MAX_NAME),
+            baseline,
+            candidate,
+        ]);
     }
     let is_empty = report.comparison.environment.is_empty();
     (!is_empty).then(|| table.block("ENVIRONMENT AND CONFIGURATION - What Differs", &[]))
 }
 
-fn table(area: &AreaRows<'_>) -> Option<String> {
-    if area.rows.is_empty() {
-        return None;
+/// What changed, by area; then what could not be told; then how much is the same.
+fn tables(comparison: &Comparison) -> Vec<String> {
+    let areas = by_area(comparison);
+    let mut found: Vec<String> = Vec::new();
+    for area in &areas {
+        let rows = area.rows.iter().copied().filter(|m| has_changed(m));
+        found.extend(table(&words::area(area.area).to_uppercase(), rows));
     }
+    let rows = areas.iter().flat_map(|area| area.rows.iter().copied());
+    let open = rows.filter(|m| m.verdict == Verdict::CannotTell);
+    found.extend(table("CANNOT TELL", open));
+    let same = comparison.measures.iter();
+    match same.filter(|m| m.verdict == Verdict::Same).count() {
+        0 => {}
+        1 => found.push("1 figure is the same (--format json has it).\n".into()),
+        n => found.push(format!(
+            "{n} figures are the same (--format json has them).\n"
+        )),
+    }
+    found
+}
+
+/// `None` without rows.
+fn table<'a>(title: &str, rows: impl Iterator<Item = &'a Measure>) -> Option<String> {
     let headers = [
         "Figure",
         "Baseline",
@@ -66,21 +90,16 @@ fn table(area: &AreaRows<'_>) -> Option<String> {
         "Verdict",
     ];
     let mut table = Columns::new(&headers, Last::Text);
-    for measure in &area.rows {
+    let mut has_rows = false;
+    for measure in rows {
         table.row(row(measure));
+        has_rows = true;
     }
-    let mut notes = Vec::new();
-    if area.n_left_out > 0 {
-        let figures = counted(area.n_left_out as u64, "figure", "figures");
-        notes.push(format!(
-            "And {figures} more that did not change; JSON has all of them."
-        ));
-    }
-    Some(table.block(&words::area(area.area).to_uppercase(), &notes))
+    has_rows.then(|| table.block(title, &[]))
 }
 
 fn row(measure: &Measure) -> Vec<String> {
-    let shown = |name: &str| cut(name, MAX_NAME);
+    let shown = |name: &str| shortened(name, MAX_NAME);
     vec![
         words::measured(&measure.subject, measure.kind, shown),
         observed(measure.baseline.as_ref(), measure.unit),
@@ -111,7 +130,7 @@ fn other_names(sections: &[SectionMatch]) -> Option<String> {
 }
 
 fn other_name(section: &SectionMatch) -> String {
-    let shown = |name: &str| cut(name, MAX_NAME);
+    let shown = |name: &str| shortened(name, MAX_NAME);
     let path = words::call_path(&section.path, shown);
     let verdict = words::verdict(section.presence);
     match &section.candidate_path {
@@ -127,7 +146,7 @@ fn not_told(report: &ComparisonReport) -> Option<String> {
     }
     let mut found = vec![format!("Cannot tell; {}:", report.decided.remedy())];
     for (reason, measures) in undecided.iter().take(MAX_LINES) {
-        let shown = |name: &str| cut(name, MAX_NAME);
+        let shown = |name: &str| shortened(name, MAX_NAME);
         let names = measures.iter().take(3);
         let names: Vec<String> = names
             .map(|m| words::measured(&m.subject, m.kind, shown))
@@ -189,7 +208,8 @@ fn verdict_of_criteria(report: &ComparisonReport) -> Vec<String> {
             let names: Vec<String> = met
                 .take(3)
                 .map(|m| {
-                    let name = words::measured(&m.subject, m.kind, |name| cut(name, MAX_NAME));
+                    let name =
+                        words::measured(&m.subject, m.kind, |name| shortened(name, MAX_NAME));
                     format!("{name} {}", change(m.change.as_ref(), m.unit))
                 })
                 .collect();
@@ -199,7 +219,11 @@ fn verdict_of_criteria(report: &ComparisonReport) -> Vec<String> {
             } else {
                 String::new()
             };
-            let why = if names.is_empty() {
+            let obstacles = &report.comparison.obstacles;
+            let grave = obstacles.iter().find(|one| one.verdict == Verdict::Worse);
+            let why = if let Some(grave) = grave {
+                format!(": {}", visible(&grave.text))
+            } else if names.is_empty() {
                 String::new()
             } else {
                 format!(": {}{more}", names.join("; "))

@@ -2,6 +2,9 @@
 
 use marey_analysis::compare::{Area, MeasureKind, Subject, Verdict};
 
+use crate::escape::visible;
+use crate::width;
+
 /// A verdict in a table.
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
@@ -106,5 +109,33 @@ pub(crate) fn measured(of: &Subject, kind: MeasureKind, shown: impl Fn(&str) -> 
     match subject(of, shown) {
         Some(of) => format!("{of}, {}", label(kind)),
         None => label(kind).to_owned(),
+    }
+}
+
+/// A name that is safe to show, at most `limit` columns wide: what is too long loses its middle, as names that resemble each
+/// other differ at their ends.
+pub(crate) fn shortened(name: &str, limit: usize) -> String {
+    let shown = visible(name);
+    if width::fits(&shown, limit) {
+        return shown;
+    }
+    // Both halves have the mark of the cut; one of them is enough.
+    let front = width::front(&shown, limit - limit / 2);
+    let back = width::back(&shown, limit / 2 + 1);
+    front + back.trim_start_matches('…')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_at_their_ends_still_differ_when_they_are_cut() {
+        assert_eq!(
+            shortened("transformer_blocks_17", 40),
+            "transformer_blocks_17"
+        );
+        assert_eq!(shortened("transformer_blocks_17", 10), "tran…ks_17");
+        assert_eq!(shortened("transformer_blocks_18", 10), "tran…ks_18");
     }
 }

@@ -3,7 +3,7 @@
 use marey_analysis::CompareOptions;
 use marey_analysis::compare::{
     Basis, Change, ChangePoint, Comparison, Difference, EnvironmentCategory, Headline,
-    HeadlineFigure, Measure, MeasureKind, Observed, SectionMatch, Side, Subject, Trend,
+    HeadlineFigure, Measure, MeasureKind, Observed, Obstacle, SectionMatch, Side, Subject, Trend,
     TrendMeasure, TrendPoint, Verdict,
 };
 use marey_analysis::findings::Confidence;
@@ -140,6 +140,7 @@ fn story(decode: &str) -> Comparison {
     ];
     Comparison {
         verdict: Verdict::Worse,
+        obstacles: vec![],
         basis: Basis::Calls,
         baseline: side(58e9),
         candidate: side(441e9),
@@ -265,6 +266,45 @@ fn the_first_lines_say_what_matters() {
             "WORSE: more memory: GPU 0, GPU memory peak 8.2 GiB → 23.8 GiB (×2.90)",
         ]
     );
+}
+
+#[test]
+fn a_candidate_that_died_is_the_first_line_and_why_it_fails() {
+    let mut report = report("vae_decode");
+    report.comparison.obstacles.push(Obstacle {
+        verdict: Verdict::Worse,
+        text: "the candidate was killed".into(),
+    });
+    let text = comparison_text(&report);
+    let (first, rest) = text.split_once('\n').unwrap();
+    assert_eq!(first, "WORSE: the candidate was killed");
+    assert!(rest.starts_with("WORSE: slower: vae_decode"), "{rest}");
+    assert!(text.contains("Fails: --fail-on memory>10%: the candidate was killed\n"));
+    assert!(comparison_markdown(&report).starts_with("**WORSE**: "));
+    let schema = include_str!("../../../../docs/schema/comparison.schema.json");
+    let document = follows(schema, &comparison_json(&report));
+    assert_eq!(document["obstacles"][0]["verdict"], "worse");
+    // What is the matter with the baseline is not what is worse.
+    report.comparison.obstacles[0] = Obstacle {
+        verdict: Verdict::CannotTell,
+        text: "the baseline was killed".into(),
+    };
+    let text = comparison_text(&report);
+    let start = "WORSE: what can be compared got worse, and the baseline was killed\n";
+    assert!(text.starts_with(start), "{text}");
+}
+
+#[test]
+fn what_is_the_same_is_counted_and_what_cannot_be_told_is_apart() {
+    let text = comparison_text(&report("vae_decode"));
+    let (changed, open) = text.split_once("CANNOT TELL\n").unwrap();
+    assert!(!changed.contains("text_encoder"), "{text}");
+    assert!(open.contains("text_encoder, total time"), "{text}");
+    assert!(
+        open.contains("\n1 figure is the same (--format json has it).\n"),
+        "{text}"
+    );
+    assert!(!text.contains("vae_decode, calls"), "{text}");
 }
 
 #[test]

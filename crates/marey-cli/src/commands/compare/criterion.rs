@@ -236,9 +236,14 @@ impl FailOn {
             What::AnyChange => has_other_sections(comparison),
             What::Never | What::Beyond { .. } => false,
         };
+        // Of a candidate that died no limit can be said to hold.
+        let has_died = comparison.obstacles.iter();
+        let has_died = has_died
+            .filter(|_| self.what != What::Never)
+            .any(|obstacle| obstacle.verdict == Verdict::Worse);
         Criterion {
             given: self.given.clone(),
-            is_met: is_met_by_the_whole || !measures.is_empty(),
+            is_met: is_met_by_the_whole || has_died || !measures.is_empty(),
             measures,
         }
     }

@@ -39,6 +39,7 @@ fn measure(kind: MeasureKind, subject: Subject, candidate: f64, verdict: Verdict
 
 fn comparison(verdict: Verdict, measures: Vec<Measure>) -> Comparison {
     Comparison {
+        obstacles: vec![],
         verdict,
         measures,
         baseline: Side {

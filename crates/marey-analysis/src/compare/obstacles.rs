@@ -1,0 +1,170 @@
+//! Why two sides are not two whole runs of one program: what no figure of them shows.
+//!
+//! ```text
+//! baseline     load │ denoise 40 steps │ decode     finished
+//! candidate    load │ denoise 10 ✝                  killed: its steps are as fast, and it is no good
+//!
+//! baseline     load │ denoise │ decode
+//! candidate    load │ decode                        what is left is the same; denoise is gone
+//! ```
+
+use std::fmt::Write as _;
+
+use marey::{Run, Status};
+use serde::Serialize;
+
+use super::comparison::Verdict;
+use super::matching::SectionMatch;
+use super::measure::{Measure, MeasureKind, Subject};
+use crate::stats::float;
+
+/// A reason not to take the figures for the whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Obstacle {
+    /// [`Verdict::Worse`] where the candidate died or failed and the baseline did not, else [`Verdict::CannotTell`].
+    pub verdict: Verdict,
+    /// What is the matter, a sentence without its full stop. It holds what a program gave as its reason to fail, and names of
+    /// sections, as they are: not safe to print.
+    pub text: String,
+}
+
+/// What is gone matters from this share of the baseline's wall time on.
+pub(super) const GONE_SHARE: f64 = 0.1;
+
+/// A section that takes so much of the wall time stands for the run: what is gone from it is gone from the run. What is gone
+/// from a smaller one is judged by the time of that one.
+pub(super) const STANDS_FOR_RUN: f64 = 0.9;
+
+/// All of two sides with runs, the gravest first.
+pub(super) fn obstacles(
+    baseline: &[Run],
+    candidate: &[Run],
+    measures: &[Measure],
+    sections: &[SectionMatch],
+) -> Vec<Obstacle> {
+    let mut found: Vec<Obstacle> = ends(baseline, candidate).into_iter().collect();
+    match nothing_in_common(sections) {
+        Some(obstacle) => found.push(obstacle),
+        None if found.is_empty() => found.extend(gone(measures)),
+        None => {}
+    }
+    found
+}
+
+fn is_unfinished(run: &&Run) -> bool {
+    run.status != Status::Finished
+}
+
+/// Runs of one side did not finish, all of the other did.
+fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
+    let of = |runs: &[Run]| runs.iter().filter(is_unfinished).count();
+    let (name, runs, other, verdict) = match (of(baseline), of(candidate)) {
+        (0, 1..) => ("candidate", candidate, "baseline", Verdict::Worse),
+        (1.., 0) => ("baseline", baseline, "candidate", Verdict::CannotTell),
+        _ => return None,
+    };
+    let unfinished = || runs.iter().filter(is_unfinished);
+    // One that still goes on may end well.
+    let dead = unfinished().find(|run| run.status != Status::Running);
+    let verdict = dead.map_or(Verdict::CannotTell, |_| verdict);
+    let run = dead.or_else(|| unfinished().next())?;
+    let (n, n_runs) = (unfinished().count(), runs.len());
+    let who = match n_runs {
+        1 => format!("the {name}"),
+        _ => format!("{n} of {n_runs} runs of the {name} did not finish: one"),
+    };
+    let seconds = float(run.wall_ns) / 1e9;
+    let text = format!(
+        "{who} {} {seconds:.3} s, the {other} finished",
+        how_it_ended(&run.status)
+    );
+    Some(Obstacle { verdict, text })
+}
+
+/// Goes before a duration.
+fn how_it_ended(status: &Status) -> String {
+    match status {
+        Status::Running => "had not ended when it was read, after".into(),
+        Status::Finished => "finished after".into(),
+        Status::Failed(reason) => format!("failed ({reason}) after"),
+        Status::Killed(signal) => format!("was killed by {} after", signal_text(*signal)),
+        Status::EndedWithoutClosing => "died without closing its capture after".into(),
+    }
+}
+
+/// Those that programs die of; the same number on every kind of Linux machine.
+fn signal_text(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        6 => "SIGABRT",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("{name} ({signal})")
+}
+
+/// Both sides have sections, and none is of both.
+fn nothing_in_common(sections: &[SectionMatch]) -> Option<Obstacle> {
+    let n = |verdict| sections.iter().filter(|s| s.presence == verdict).count();
+    let (new, gone) = (n(Verdict::New), n(Verdict::Gone));
+    let is_apart = new > 0 && gone > 0 && new + gone == sections.len();
+    is_apart.then(|| Obstacle {
+        verdict: Verdict::CannotTell,
+        text: format!(
+            "the sides have no section in common: {gone} of the baseline, {new} of the candidate"
+        ),
+    })
+}
+
+/// Much of what the baseline spent its time with is not in the candidate.
+fn gone(measures: &[Measure]) -> Option<Obstacle> {
+    let wall = measures
+        .iter()
+        .find(|m| m.kind == MeasureKind::WallTime && m.subject == Subject::Run)?;
+    let wall = wall.baseline?.value;
+    // Measures are sorted.
+    let total = |path: &[String]| {
+        let subject = Subject::Path(path.to_vec());
+        let key = (MeasureKind::SectionTotal, &subject);
+        let at = measures.binary_search_by(|m| (m.kind, &m.subject).cmp(&key));
+        at.ok().map(|at| &measures[at])
+    };
+    let stands_for_run = |path: &[String]| {
+        let around = total(path);
+        around.is_some_and(|m| {
+            m.candidate.is_some() && m.baseline.is_some_and(|b| b.value >= STANDS_FOR_RUN * wall)
+        })
+    };
+    let gone = measures
+        .iter()
+        .filter(|m| m.kind == MeasureKind::SectionTotal && m.verdict == Verdict::Gone);
+    let mut lost: Vec<(&[String], f64)> = Vec::new();
+    for measure in gone {
+        let (Subject::Path(path), Some(baseline)) = (&measure.subject, measure.baseline) else {
+            continue;
+        };
+        if (1..path.len()).all(|n| stands_for_run(&path[..n])) {
+            lost.push((path, baseline.value));
+        }
+    }
+    let all: f64 = lost.iter().map(|(_, ns)| ns).sum();
+    if lost.is_empty() || all <= GONE_SHARE * wall {
+        return None;
+    }
+    lost.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    let mut text = format!(
+        "what took {:.0} % of the baseline's wall time is gone: {}",
+        100.0 * (all / wall).min(1.0),
+        lost[0].0.join(" / ")
+    );
+    if lost.len() > 1 {
+        let _ = write!(text, " and {} more", lost.len() - 1);
+    }
+    Some(Obstacle {
+        verdict: Verdict::CannotTell,
+        text,
+    })
+}
