@@ -70,7 +70,10 @@ pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameR
             found.extend(spans.rates(FrameKind::Pixel, frames));
         } else if let Some(decoded) = Decoded::of(run, named) {
             let rates = spans.rates(FrameKind::Pixel, decoded.frames);
-            found.extend(rates.into_iter().map(|rate| decoded.named(rate)));
+            found.extend(rates.into_iter().map(|rate| FrameRate {
+                meaning: decoded.meaning(&rate),
+                ..rate
+            }));
         }
     }
     found.extend(delivery(run, named));
@@ -352,15 +355,13 @@ impl Decoded {
         found.filter(|decoded| decoded.frames > 0)
     }
 
-    fn named(&self, rate: FrameRate) -> FrameRate {
+    /// What the rate means, and where its frames are known from.
+    fn meaning(&self, rate: &FrameRate) -> String {
         let Self {
             attribute, section, ..
         } = self;
-        let meaning = format!(
-            "{}; decoded, by the attribute `{attribute}` of {section}",
-            rate.meaning
-        );
-        FrameRate { meaning, ..rate }
+        let counted = &rate.meaning;
+        format!("{counted}; decoded, by the attribute `{attribute}` of {section}")
     }
 }
 
