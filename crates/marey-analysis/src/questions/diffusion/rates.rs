@@ -352,15 +352,11 @@ impl Decoded {
         found.filter(|decoded| decoded.frames > 0)
     }
 
-    fn named(&self, rate: FrameRate) -> FrameRate {
-        let Self {
-            attribute, section, ..
-        } = self;
-        let meaning = format!(
-            "{}; decoded, by the attribute `{attribute}` of {section}",
-            rate.meaning
-        );
-        FrameRate { meaning, ..rate }
+    fn named(&self, mut rate: FrameRate) -> FrameRate {
+        let (attribute, section) = (self.attribute, &self.section);
+        let how = format!("; decoded, by the attribute `{attribute}` of {section}");
+        rate.meaning.push_str(&how);
+        rate
     }
 }
 
