@@ -70,10 +70,7 @@ pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameR
             found.extend(spans.rates(FrameKind::Pixel, frames));
         } else if let Some(decoded) = Decoded::of(run, named) {
             let rates = spans.rates(FrameKind::Pixel, decoded.frames);
-            found.extend(rates.into_iter().map(|rate| FrameRate {
-                meaning: decoded.meaning(&rate),
-                ..rate
-            }));
+            found.extend(rates.into_iter().map(|rate| decoded.named(rate)));
         }
     }
     found.extend(delivery(run, named));
@@ -355,13 +352,11 @@ impl Decoded {
         found.filter(|decoded| decoded.frames > 0)
     }
 
-    /// What the rate means, and where its frames are known from.
-    fn meaning(&self, rate: &FrameRate) -> String {
-        let Self {
-            attribute, section, ..
-        } = self;
-        let counted = &rate.meaning;
-        format!("{counted}; decoded, by the attribute `{attribute}` of {section}")
+    fn named(&self, mut rate: FrameRate) -> FrameRate {
+        let (attribute, section) = (self.attribute, &self.section);
+        let how = format!("; decoded, by the attribute `{attribute}` of {section}");
+        rate.meaning.push_str(&how);
+        rate
     }
 }
 
