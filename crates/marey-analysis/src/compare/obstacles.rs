@@ -8,8 +8,6 @@
 //! candidate    load │ decode                        what is left is the same; denoise is gone
 //! ```
 
-use std::fmt::Write as _;
-
 use marey::{Run, Status};
 use serde::Serialize;
 
@@ -51,19 +49,19 @@ pub(super) fn obstacles(
     found
 }
 
-fn is_unfinished(run: &&Run) -> bool {
+fn is_unfinished(run: &Run) -> bool {
     run.status != Status::Finished
 }
 
 /// Runs of one side did not finish, all of the other did.
 fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
-    let of = |runs: &[Run]| runs.iter().filter(is_unfinished).count();
+    let of = |runs: &[Run]| runs.iter().filter(|run| is_unfinished(run)).count();
     let (name, runs, other, verdict) = match (of(baseline), of(candidate)) {
         (0, 1..) => ("candidate", candidate, "baseline", Verdict::Worse),
         (1.., 0) => ("baseline", baseline, "candidate", Verdict::CannotTell),
         _ => return None,
     };
-    let unfinished = || runs.iter().filter(is_unfinished);
+    let unfinished = || runs.iter().filter(|run| is_unfinished(run));
     // One that still goes on may end well.
     let dead = unfinished().find(|run| run.status != Status::Running);
     let verdict = dead.map_or(Verdict::CannotTell, |_| verdict);
@@ -155,14 +153,15 @@ fn gone(measures: &[Measure]) -> Option<Obstacle> {
         return None;
     }
     lost.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-    let mut text = format!(
-        "what took {:.0} % of the baseline's wall time is gone: {}",
+    let more = match lost.len() {
+        1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    let text = format!(
+        "what took {:.0} % of the baseline's wall time is gone: {}{more}",
         100.0 * (all / wall).min(1.0),
         lost[0].0.join(" / ")
     );
-    if lost.len() > 1 {
-        let _ = write!(text, " and {} more", lost.len() - 1);
-    }
     Some(Obstacle {
         verdict: Verdict::CannotTell,
         text,
