@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { colours, figuresOf, plotOf, pointAt } from "./charts.mjs";
-import { drawn, launch, open } from "./page.mjs";
+import { drawn, edited, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -54,6 +54,33 @@ test("figures of the report stand beside the curve, and the pointer reads all ch
   const places = await page.locator(".chart-cursor").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
   assert.equal(places.length, await page.locator("[data-chart]").count());
   assert.equal(new Set(places).size, 1);
+});
+
+test("figures of an axis have as many decimals as its step", async () => {
+  // 4 of 3 200 processors are 0.125 %; the axis has a figure each 0.05 %.
+  const path = edited(drawn("machine"), "many-cores", (report) => {
+    report.activity.telemetry.cpu.n_cores = 3_200;
+  });
+  const before = () => {
+    const drawn = CanvasRenderingContext2D.prototype.fillText;
+    window.axes = new Map();
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+      const chart = this.canvas.closest("[data-chart]")?.dataset.chart;
+      if (this.textAlign === "right" && chart) {
+        window.axes.set(chart, (window.axes.get(chart) ?? new Set()).add(`${text} at ${place[1]}`));
+      }
+      drawn.call(this, text, ...place);
+    };
+  };
+  const { page } = await open(browser, path, { hash: "#view=machine&zero=0", before });
+  await page.waitForSelector("[data-chart]");
+  const axes = await page.evaluate(() => [...window.axes].map(([chart, texts]) => [chart, [...texts].map((text) => text.split(" at ")[0])]));
+  const busy = new Map(axes).get("All 3200 cores");
+  assert.deepEqual(busy, ["0 %", "0.05 %", "0.1 %"]);
+  for (const [chart, texts] of axes) {
+    const said = texts.filter((text) => text !== "");
+    assert.equal(new Set(said).size, said.length, `${chart}: ${said}`);
+  }
 });
 
 test("clocks that were held down are marked and told", async () => {

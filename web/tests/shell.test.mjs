@@ -112,17 +112,54 @@ test("a browser that stores nothing changes the theme all the same", async () =>
   assert.deepEqual(problems, []);
 });
 
-test("paper has every view after the other, in light, and nothing to press", async () => {
+test("paper has every view but the help after the other, in light, and nothing to press", async () => {
   const { page, problems } = await open(browser, drawn("video"), { colorScheme: "dark" });
   const tabs = await page.getByRole("tab").allTextContents();
   await page.emulateMedia({ media: "print" });
   await page.waitForSelector(".print-title");
-  assert.deepEqual(await page.locator(".print-title").allTextContents(), tabs);
+  assert.deepEqual(await page.locator(".print-title").allTextContents(), tabs.filter((title) => title !== "Help"));
   assert.equal(await background(page), "rgb(255, 255, 255)");
   assert.equal(await page.locator("button:visible").count(), await page.locator("th button:visible").count());
   await page.emulateMedia({ media: "screen" });
   await page.waitForSelector('[role="tab"]');
   assert.deepEqual(problems, []);
+});
+
+test("paper is wide enough for what is printed, and the heading stands where the rest does", async () => {
+  // A4 between margins of 12 mm, and a window of 800.
+  for (const kind of ["video", "machine"]) {
+    for (const width of [703, 800]) {
+      const { page } = await open(browser, drawn(kind), { viewport: { width, height: 1000 } });
+      await page.emulateMedia({ media: "print" });
+      await page.waitForSelector(".print-title");
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${kind} at ${width}: ${over}`);
+      const cut = await page.locator("table").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right - innerWidth));
+      assert.ok(Math.max(...cut) <= 0, `${kind} at ${width}: ${cut}`);
+      const [heading, content] = await page.evaluate(() => [".headline", ".print-title"].map((of) => document.querySelector(of).getBoundingClientRect().left));
+      assert.equal(heading, content);
+    }
+  }
+});
+
+test("what a table is exported and searched with is in sight, however wide the table", async () => {
+  for (const width of [900, 1280]) {
+    const { page } = await open(browser, drawn("video"), { viewport: { width, height: 700 }, hash: "#view=phases" });
+    const scroll = page.getByRole("region", { name: "Every call path" });
+    assert.ok(width > 900 || (await scroll.evaluate((box) => box.scrollWidth > box.clientWidth)), "the table is wider");
+    const tools = page.locator(".table:has(#table-phases) .tools");
+    for (const tool of [tools.getByRole("button", { name: "CSV" }), tools.getByRole("button", { name: "JSON" })]) {
+      const { x, width: own } = await tool.boundingBox();
+      assert.ok(x >= 0 && x + own <= width, `${x + own} of ${width}`);
+    }
+    assert.equal(await page.locator(".table-scroll .tools").count(), 0);
+    // The names stay while the figures are scrolled.
+    const name = scroll.locator("tbody th").first();
+    const before = await name.boundingBox();
+    await scroll.evaluate((box) => box.scrollTo(box.scrollWidth, 0));
+    assert.equal((await name.boundingBox()).x, before.x);
+    assert.equal(await page.getByRole("table", { name: "Every call path" }).count(), 1);
+  }
 });
 
 test("a narrow window needs no scrolling to the side", async () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 
-import { drawn, launch, open } from "./page.mjs";
+import { drawn, edited, launch, open } from "./page.mjs";
 
 const MS = 1e6;
 /** As drawn, in pixels: labels, the strip of the whole run with the axis, titles, rows, and what scrolls. */
@@ -40,6 +41,15 @@ function addressed(page, wanted) {
     const state = new URLSearchParams(location.hash.slice(1));
     return Object.entries(wanted).every(([key, value]) => state.get(key) === value);
   }, wanted);
+}
+
+/** The middle of a track of readings, on the page. */
+async function trackAt(page, box, name) {
+  const { y, height } = await page.evaluate((name) => {
+    const { y, height } = window.marey.lines().find(({ track }) => track?.name === name);
+    return { y, height };
+  }, name);
+  return box.y + HEAD + y + height / 2;
 }
 
 /** Cells of the table by the first one of their row. */
@@ -132,6 +142,20 @@ test("sums of a part equal those of the drawing", async () => {
   ]);
 });
 
+test("sums are exported in whole nanoseconds", async () => {
+  const { page } = await timeline("video", "&from=500000000.4&to=1750000000.7");
+  await page.getByRole("button", { name: "Sum up what is shown" }).click();
+  for (const id of ["range", "range-rows"]) {
+    const tools = page.locator(`.table:has(#table-${id}) .tools`);
+    const [file] = await Promise.all([page.waitForEvent("download"), tools.getByRole("button", { name: "CSV" }).click()]);
+    const [titles, ...rows] = (await readFile(await file.path(), "utf8")).trim().split("\r\n").map((line) => line.split(","));
+    assert.ok(rows.length > 0);
+    for (const [at, title] of titles.entries()) {
+      assert.ok(!title.endsWith("_ns") || rows.every((row) => /^\d+$/.test(row[at])), `${title}: ${rows.map((row) => row[at])}`);
+    }
+  }
+});
+
 test("a range that is drawn with shift is summed up", async () => {
   const { page, box, x } = await timeline("video");
   await page.keyboard.down("Shift");
@@ -180,7 +204,7 @@ test("a click selects a slice, says what is known of it, and f fits it", async (
 });
 
 test("what is pointed at is named, its value read, and a folded group is folded", async () => {
-  const { page, box, x } = await timeline("video");
+  const { page, box, x } = await timeline("video", "", { viewport: { width: 1400, height: 1800 } });
   const y = box.y + HEAD + TITLE + ROW / 2;
   await page.mouse.move(x(6_000 * MS), y);
   const tip = page.getByRole("tooltip");
@@ -188,10 +212,35 @@ test("what is pointed at is named, its value read, and a folded group is folded"
   await page.mouse.click(box.x + 60, box.y + HEAD + TITLE / 2);
   await page.mouse.move(x(700 * MS), box.y + HEAD + TITLE + 4 + TITLE + 16 + ROW / 2);
   assert.match(await tip.innerText(), /load_models/);
-  // Threads of 22 + 16 + 4 * 18 and 22 + 18 pixels, then the title of memory; 12 GiB from 5 s to 8 s.
-  const track = HEAD + TITLE + 4 + (TITLE + 16 + 4 * ROW + 4) + (TITLE + ROW + 4) + TITLE + 20;
-  await page.mouse.move(x(6_000 * MS), box.y + track);
-  assert.match(await tip.innerText(), /memory\.allocated · cuda:0 memory[\s\S]*value\s+12\.0 GiB/);
+  await page.mouse.move(x(6_000 * MS), await trackAt(page, box, "memory.allocated"));
+  assert.match(await tip.innerText(), /Program: allocated · cuda:0 memory[\s\S]*value\s+12\.0 GiB/);
+  // The last reading is of 10.396 s, and holds to the end of the run.
+  await page.mouse.move(x(10_690 * MS), await trackAt(page, box, "memory.allocated"));
+  assert.match(await tip.innerText(), /value\s+5\.0 GiB/);
+});
+
+test("tracks have the words and the order of the machine view, and cores lie folded below", async () => {
+  const path = edited(drawn("machine"), "cores", (report, model) => {
+    // 400 % of one core: more than one has.
+    const names = ["host.cpu.busy", "process.cpu.user", "process.cpu.system"];
+    const tracks = names.map((name) => model.timeline.tracks.find((track) => track.name === name));
+    tracks.forEach((track, at) => Object.assign(track, { name: "core.cpu.busy", subject: String(at) }));
+  });
+  const { page } = await open(browser, path, { hash: "#view=timeline", viewport: { width: 1400, height: 2400 } });
+  await page.waitForFunction(() => window.marey);
+  const titles = () => page.evaluate(() => window.marey.lines().filter(({ kind }) => kind === "tracks").map(({ title, isFolded }) => (isFolded ? `${title}, folded` : title)));
+  assert.deepEqual(await titles(), ["GPU", "Processor", "Memory", "Disks", "Network", "Waiting for the machine", "Cores, folded"]);
+  const names = await page.evaluate(() => window.marey.lines().flatMap(({ kind, track }) => (kind === "track" ? [track.name] : [])));
+  const places = ["gpu.utilization", "host.cpu.iowait", "memory.allocated", "process.disk.read", "host.network.received", "pressure.io.some"].map((name) => names.indexOf(name));
+  assert.ok(places.every((place) => place >= 0));
+  assert.deepEqual(places, [...places].sort((a, b) => a - b));
+  const box = await page.locator("canvas").boundingBox();
+  const cores = await page.evaluate(() => window.marey.lines().find(({ title }) => title === "Cores").y);
+  await page.mouse.click(box.x + 60, box.y + HEAD + cores + TITLE / 2);
+  await page.mouse.move(box.x + 700, await trackAt(page, box, "core.cpu.busy"));
+  const tip = await page.getByRole("tooltip").innerText();
+  assert.match(tip, /^core 0 [\s\S]*value\s+100\.0 %/);
+  assert.deepEqual((await titles()).at(-1), "Cores");
 });
 
 test("slices that overlap lie in rows of their own", async () => {

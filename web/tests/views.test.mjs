@@ -36,7 +36,14 @@ test("the overview says which stage took most, and what was found", async () => 
 
 test("the overview of a killed run says what had not ended and what was lost", async () => {
   const { page } = await open(browser, drawn("killed"));
-  assert.match(await page.locator(".verdict").textContent(), /^generate takes 76\.7 % of 300 ms and had not ended/);
+  assert.match(await page.locator(".verdict").textContent(), /^generate takes 76\.7 % of 300 ms and had not ended, in step for 80\.0 ms so far/);
+  // Of 300 ms: generate from 70 to 300; steps of 60, 60, 24 and the open 80 ms; load of 50.
+  const rows = await page.locator('table[aria-label="Where the time went"] tbody tr').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  assert.deepEqual(rows, [
+    ["generate had not ended, 230 ms so far", "", "2.0 %", "76.7 %"],
+    ["step had not ended, 80.0 ms so far", "", "74.7 %", "74.7 %"],
+    ["load", "", "16.7 %", "16.7 %"],
+  ]);
   const quality = await page.locator(".quality").textContent();
   for (const part of ["killed by SIGKILL (9)", "12 sections are in the totals only", "1 event, reading", "ends within a block", "generate › step", "80.0 ms so far", "15 calls, 3 of them"]) {
     assert.ok(quality.includes(part), `${part} in ${quality}`);
@@ -158,7 +165,7 @@ test("a name that would be a formula is a text in a spreadsheet", async () => {
     report.quality.unavailable = ["=1+1", "+1", "-1", "@a", 'a "b", c', "a=b"].map((what) => ({ what, why: "x" }));
   });
   const { page } = await open(browser, path, { hash: "#view=system" });
-  const tools = page.locator("table[aria-labelledby=table-unavailable]");
+  const tools = page.locator(".table:has(#table-unavailable)");
   const [file] = await Promise.all([page.waitForEvent("download"), tools.getByRole("button", { name: "CSV" }).click()]);
   const text = await readFile(await file.path(), "utf8");
   assert.equal(text, `what,why\r\n'=1+1,x\r\n'+1,x\r\n'-1,x\r\n'@a,x\r\n"a ""b"", c",x\r\na=b,x\r\n`);
@@ -210,6 +217,31 @@ test("the system view has the command, the versions and what could not be read",
   for (const part of ["python generate.py --prompt '(redacted)'", "python.version3.12.4", "64.0 GiB", "no driver answered", "prompt ready", "tokens: 77"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
+});
+
+test("values of any length are cut until all of them is asked for, and a name of nothing is said to be none", async () => {
+  const path = edited(drawn("video"), "long", (report) => {
+    report.run.facts.push(["config.prompt", "x".repeat(10_000)]);
+    report.quality.unavailable = [{ what: "nvml", why: "y".repeat(10_000) }];
+    report.sections.tree[0].name = "";
+    report.sections.tree[1].name = " \u2800";
+  });
+  const { page, problems } = await open(browser, path, { hash: "#view=system" });
+  const text = await page.locator("main").textContent();
+  assert.ok(!text.includes("x".repeat(300)) && !text.includes("y".repeat(400)));
+  await page.getByRole("button", { name: /^show all/ }).first().click();
+  assert.ok((await page.locator("main").textContent()).includes("x".repeat(10_000)));
+  await page.getByRole("tab", { name: "Phases" }).click();
+  assert.deepEqual((await column(page, "phases", 1)).slice(0, 2), ["(no name)", "(no name)"]);
+  assert.deepEqual(problems, []);
+});
+
+test("what samplers took is a sentence", async () => {
+  const path = edited(drawn("video"), "samplers", (report) => {
+    report.activity.telemetry.samplers = [{ name: "host", late_s: null, missed: 0, cpu: { total: 0.001, per_second: { min: 0, mean: 0.0004, max: 0 } } }];
+  });
+  const { page } = await open(browser, path);
+  assert.match(await page.locator(".quality").textContent(), /Sampling the host took less than 0\.1 % of one core\./);
 });
 
 test("sessions stand with their tags", async () => {

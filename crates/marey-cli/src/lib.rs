@@ -42,10 +42,23 @@ pub fn run(
         Ok(exit) => exit,
         Err(error) if is_broken_pipe(&error) => Exit::SUCCESS,
         Err(error) => {
-            console.say(&format!("{error:#}"));
+            console.say(&in_one_line(&error));
             Exit::USAGE
         }
     }
+}
+
+/// The error and its causes, each once: many errors have their cause's words at the end of their own.
+fn in_one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.ends_with(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
 }
 
 /// Help and version go to standard output, what is wrong with the arguments to standard error.
@@ -68,4 +81,23 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
             .downcast_ref::<io::Error>()
             .is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let full = || io::Error::from_raw_os_error(28);
+        let said = "cannot write a: No space left on device (os error 28)";
+        let with_its_cause = run_folder::Error::NotWritten {
+            path: "a".into(),
+            source: full(),
+        };
+        assert_eq!(in_one_line(&with_its_cause.into()), said);
+        let in_context = Err::<(), _>(full()).context("cannot write a").unwrap_err();
+        assert_eq!(in_one_line(&in_context), said);
+    }
 }

@@ -31,28 +31,36 @@ export function moment(ns: Maybe): string {
   return known(ns, (n) => `${(n / 1e9).toFixed(3)} s`);
 }
 
-/** A size with one decimal: `512 B`, `4.0 KiB`. */
-export function bytes(size: Maybe): string {
+/** A size with one decimal: `512 B`, `4.0 KiB`; with more where they tell it from one that is a `step` away. */
+export function bytes(size: Maybe, step?: number): string {
   return known(size, (n) => {
     if (n < 0) {
-      return `-${bytes(-n)}`;
+      return `-${bytes(-n, step)}`;
     }
     if (n < 1024) {
-      return `${n.toFixed(0)} B`;
+      return `${n.toFixed(decimals(0, step))} B`;
     }
+    let unitSize = 1;
     for (const unit of ["KiB", "MiB", "GiB"]) {
       n /= 1024;
+      unitSize *= 1024;
       if (n < 1023.95) {
-        return `${n.toFixed(1)} ${unit}`;
+        return `${n.toFixed(decimals(1, step, unitSize))} ${unit}`;
       }
     }
-    return `${(n / 1024).toFixed(1)} TiB`;
+    return `${(n / 1024).toFixed(decimals(1, step, unitSize * 1024))} TiB`;
   });
 }
 
-/** A ratio of 0 to 1 in percent with one decimal. */
-export function percent(ratio: Maybe): string {
-  return known(ratio, (r) => (r > 0 && r < 0.0005 ? "<0.1 %" : `${(r * 100).toFixed(1)} %`));
+/** A ratio of 0 to 1 in percent with one decimal; of the figures of an axis with as many as its step has. */
+export function percent(ratio: Maybe, step?: number): string {
+  return known(ratio, (r) => (r > 0 && r < 0.0005 && step === undefined ? "<0.1 %" : `${(r * 100).toFixed(decimals(1, step, 0.01))} %`));
+}
+
+/** `least`, or as many as figures of a `size` have that are multiples of a step. Without a step: `least`. */
+export function decimals(least: number, step: number | undefined, size = 1): number {
+  const needed = step === undefined || !(step > 0) ? least : Math.ceil(-Math.log10(step / size) - 1e-9);
+  return Math.min(9, Math.max(least, needed));
 }
 
 /** Things in a second, with two decimals, below 0.01 with four: `rate(2.5, "it")` is `2.50 it/s`. */

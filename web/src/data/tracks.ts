@@ -1,6 +1,7 @@
 // Readings over time that a page carries beside its slices: series of samplers, counters, memory.
 
 import type { Columns } from "./columns";
+import { isCore } from "./series";
 import type { TimelineModel, TrackKind } from "./slices";
 import { bytes, duration, number, percent } from "./quantity";
 
@@ -105,8 +106,9 @@ export function valueText(track: Track, value: number): string {
     case "hertz":
       return `${number(round(value / 1e6))} MHz`;
     case "seconds_per_second":
-      // Seconds in a second: a share of the time, of one core where it is processor time.
-      return percent(value);
+      // Seconds in a second: a share of the time, or so many processors. The kernel counts a core's in ticks, of which one more may fall
+      // between two readings than their distance has room for.
+      return /^(host|process|children)\.cpu\./.test(track.name) ? `${value.toFixed(2)} cores` : percent(isCore(track) ? Math.min(1, value) : value);
     case "per_second":
       return `${number(round(value))} /s`;
     default:

@@ -45,7 +45,8 @@ export type ChartProps = {
   /** What the chart says, for those who do not see it. */
   summary: string;
   lines: readonly Line[];
-  show: (value: number) => string;
+  /** A value; on the axis, whose figures are a step apart, with as many decimals as tell them apart. */
+  show: (value: number, step?: number) => string;
   window: Window;
   /** End of the run; null when the x axis is no time. */
   wall: number | null;

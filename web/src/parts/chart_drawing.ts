@@ -77,12 +77,12 @@ function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, sho
   const wanted = ((high - low) / (bottom - TOP)) * 24;
   const yStep = isSize ? sizeStep(wanted) : roundStep(wanted);
   ctx.textAlign = "right";
-  for (const value of ticks(low, high, yStep)) {
+  for (const { value, label } of labelled(ticks(low, high, yStep), yStep, show)) {
     const y = Math.round(scale.y(value)) - 0.5;
     ctx.fillStyle = value === 0 ? palette.muted : palette.line;
     ctx.fillRect(PLOT_LEFT, y, right - PLOT_LEFT, 1);
     ctx.fillStyle = palette.muted;
-    ctx.fillText(tickLabel(show(value)), PLOT_LEFT - 8, Math.max(6, y));
+    ctx.fillText(label, PLOT_LEFT - 8, Math.max(6, y));
   }
   const room = right - PLOT_LEFT;
   const xStep = wall === null ? Math.max(1, roundStep(((to - from) / room) * 44)) : timeStep(to - from, room, 80);
@@ -99,6 +99,12 @@ function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, sho
       ctx.fillText(wall === null ? (showX ?? String)(at) : timeLabel(at, xStep), Math.max(PLOT_LEFT, Math.min(x, right - 12)), bottom + X_AXIS / 2 + 1);
     }
   }
+}
+
+/** Figures of an axis; none says the same as the one before it. */
+function labelled(values: readonly number[], step: number, show: ChartProps["show"]): { value: number; label: string }[] {
+  const labels = values.map((value) => tickLabel(show(value, step)));
+  return values.map((value, at) => ({ value, label: at > 0 && labels[at] === labels[at - 1] ? "" : (labels[at] as string) }));
 }
 
 function drawLine(ctx: CanvasRenderingContext2D, line: Line, colour: string, scale: Scale) {

@@ -112,6 +112,14 @@ function recorded({ quality }: Report): string {
 /** What samplers took: the only part of the recorder's cost that a run knows. */
 function cost({ activity: { telemetry } }: Report): string {
   const known = telemetry.samplers.filter(({ cpu }) => cpu !== null);
-  const costs = known.map(({ name, cpu }) => `${visible(name)} ${percent(cpu?.per_second.mean)}`);
-  return costs.length > 0 ? `Samplers took of one core: ${costs.join(", ")}. ` : "";
+  const costs = known.map(({ name, cpu }, at) => `${at === 0 ? "Sampling" : "sampling"} ${SAMPLED.get(name) ?? visible(name)} took ${took(cpu?.per_second.mean)}`);
+  return costs.length > 0 ? `${costs.join(", ")} of one core. ` : "";
+}
+
+/** What samplers are called, in words. */
+const SAMPLED = new Map([["host", "the host"], ["gpu", "the GPUs"]]);
+
+function took(share: number | undefined): string {
+  const text = percent(share);
+  return text.startsWith("<") ? `less than ${text.slice(1)}` : text;
 }

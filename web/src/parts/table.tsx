@@ -6,7 +6,7 @@ import { useMemo } from "preact/hooks";
 import { setState, useAddress } from "../data/state";
 import { count } from "../data/quantity";
 import { type Cell, csv, download, json } from "./download";
-import { visible } from "./name";
+import { Long, visible } from "./name";
 
 export type Column<Row> = {
   /** In the address and in exports; with its unit: `total_ns`. */
@@ -56,16 +56,14 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: Ta
   const title = `table-${id}`;
   return (
     <div class="table">
+      <div class="table-head">
+        <span id={title} class="table-title">
+          {caption}
+        </span>
+        <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} leftOut={leftOut} />
+      </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-labelledby={title}>
         <table aria-labelledby={title}>
-          <caption>
-            <span class="table-head">
-              <span id={title} class="table-title">
-                {caption}
-              </span>
-              <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} leftOut={leftOut} />
-            </span>
-          </caption>
           <thead>
             <tr>
               {shown.map((column) => (
@@ -182,8 +180,8 @@ function Pages({ id, page, pages, n }: { id: string; page: number; pages: number
   );
 }
 
-function plain(value: Cell): string {
-  return value === null ? "-" : typeof value === "string" ? visible(value) : String(value);
+function plain(value: Cell): ComponentChildren {
+  return value === null ? "-" : typeof value === "string" ? <Long text={value} /> : String(value);
 }
 
 function matching<Row>(rows: readonly Row[], columns: readonly Column<Row>[], search: string): readonly Row[] {

@@ -35,6 +35,11 @@ export function trackLine(track: Track, look: Look, factor = 1): Line {
       places.push(point, null);
     }
   }
+  const last = n - 1;
+  if (kind === "memory" && n > 0 && (end[last] as number) > (start[last] as number)) {
+    at.push(end[last] as number);
+    places.push(last);
+  }
   const of = (values: Float32Array) => places.map((point) => (point === null ? NaN : (values[point] as number) * factor));
   return {
     ...look,

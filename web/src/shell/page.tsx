@@ -1,4 +1,4 @@
-// The page: which run it is about, the tabs, and the view. On paper all views follow one another.
+// The page: which run it is about, the tabs, and the view. On paper the views follow one another, without the help.
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
@@ -30,7 +30,7 @@ export function Page({ model, isPrinted }: { model: Model; isPrinted: boolean })
       <Header report={model.report} />
       {isPrinted ? (
         <main>
-          {views.map((view) => (
+          {views.filter(({ isOnPaper = true }) => isOnPaper).map((view) => (
             <section key={`print-${view.id}`} class={`view view-${view.id}`}>
               <h2 class="print-title">{view.title}</h2>
               <Shielded view={view} model={model} />

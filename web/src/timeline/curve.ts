@@ -2,7 +2,9 @@
 
 import { heldUntil, pointAt, pointHolding, valueText } from "../data/tracks";
 import type { Track } from "../data/tracks";
-import { SMALL_FONT } from "./label";
+import { titleOf } from "../data/series";
+import { cut } from "../parts/name";
+import { drawable, fitting, SMALL_FONT } from "./label";
 import type { Scene } from "./scene";
 import { xOf } from "./scene";
 
@@ -98,14 +100,18 @@ export function readingText(track: Track, t: number): string {
   return max > min ? `${mean} (${valueText(track, min)} to ${valueText(track, max)})` : mean;
 }
 
-export function drawTrackLabel(scene: Scene, track: Track, name: string, y: number, cursor: number | null): void {
+/** What it is above what it says; both are cut to their room. */
+export function drawTrackLabel(scene: Scene, track: Track, y: number, cursor: number | null): void {
   const { ctx, palette } = scene;
   const { low, peak } = extentOf(track);
+  const { title, of } = titleOf(track);
+  const room = scene.left - 30;
   ctx.font = SMALL_FONT;
   ctx.textBaseline = "alphabetic";
   ctx.fillStyle = palette.fg;
-  ctx.fillText(name, 22, y + 17, scene.left - 30);
+  ctx.fillText(fitting(drawable(title), room, 5.5), 22, y + 17, room);
   ctx.fillStyle = palette.muted;
   const reading = cursor === null ? "" : readingText(track, cursor);
-  ctx.fillText(reading === "" ? low === 0 && peak === 0 ? "0 throughout" : `up to ${valueText(track, peak)}` : reading, 22, y + 33, scene.left - 30);
+  const text = reading !== "" ? reading : low === 0 && peak === 0 ? "0 throughout" : `up to ${valueText(track, peak)}`;
+  ctx.fillText(of === "" ? text : `${cut(of, 12)} · ${text}`, 22, y + 33, room);
 }

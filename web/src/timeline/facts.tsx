@@ -4,6 +4,7 @@ import { CATEGORIES, FAILED, OPEN, PAUSED, SUMMARY } from "../data/slices";
 import type { Slices } from "../data/slices";
 import { count, counted, duration, percent } from "../data/quantity";
 import type { NamedValues, Report } from "../data/report";
+import { titleOf } from "../data/series";
 import { Name, Path } from "../parts/name";
 import { momentText } from "./axis";
 import { readingText } from "./curve";
@@ -114,6 +115,7 @@ export function Tip({ slices, report, pointed, x, y, width }: Known & { pointed:
   if (slice === null && track === null) {
     return null;
   }
+  const { title, of } = track ? titleOf(track) : { title: "", of: "" };
   const side = x > width / 2 ? { right: `${width - x + 14}px` } : { left: `${x + 14}px` };
   return (
     <div class="timeline-tip" role="tooltip" style={{ top: `${y + 14}px`, ...side }}>
@@ -121,12 +123,15 @@ export function Tip({ slices, report, pointed, x, y, width }: Known & { pointed:
       {track && (
         <>
           <strong>
-            <Name text={track.subject ? `${track.name} · ${track.subject}` : track.name} />
+            <Name text={of ? `${title} · ${of}` : title} />
           </strong>{" "}
           <span class="muted">{track.kind === "rate" ? "growth in a second" : track.kind}</span>
           <dl class="timeline-facts">
             <Fact name="at">{momentText(t, 1000, t)}</Fact>
             <Fact name="value">{readingText(track, t) || "not known"}</Fact>
+            <Fact name="series">
+              <Name text={track.name} />
+            </Fact>
             <Fact name="readings">{counted(track.n, "point", "points")}</Fact>
           </dl>
         </>

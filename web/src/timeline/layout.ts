@@ -1,5 +1,6 @@
 // What lies below what: titles of groups, rows of slices, tracks of readings. Only those in view are drawn.
 
+import { inOrder, isCore, partOf, PARTS } from "../data/series";
 import type { Group, Row, Slices } from "../data/slices";
 import type { Track } from "../data/tracks";
 
@@ -10,6 +11,12 @@ const TRACK = 44;
 const SPACE = 4;
 /** A section with more tracks is folded at first. */
 const MANY_TRACKS = 12;
+/** One of a part of the machine: what a whole machine may have is worth a look. */
+const MANY_OF_PART = 30;
+/** Cores say little one by one. */
+const MANY_CORES = 2;
+const CORES = "Cores";
+const SAMPLERS = "Samplers";
 
 export type Line = { y: number; height: number } & (
   | { kind: "group"; key: string; group: Group; isFolded: boolean }
@@ -29,7 +36,8 @@ export class Layout {
     this.#slices = slices;
     this.#sections = sections(tracks);
     for (const [title, tracks] of this.#sections) {
-      if (tracks.length > MANY_TRACKS || title === "sampler") {
+      const most = title === CORES ? MANY_CORES : PARTS.some((part) => part === title) ? MANY_OF_PART : MANY_TRACKS;
+      if (title === SAMPLERS || tracks.length > most) {
         this.#folded.add(`tracks ${title}`);
       }
     }
@@ -115,19 +123,25 @@ function keyOf(group: Group): string {
   return `group ${group.index}`;
 }
 
-/** Tracks by the first part of their name; cores apart, because there are many. */
+/** Tracks by the part of the machine, in the order of the machine view; then the rest, samplers, and cores, because there are many. */
 function sections(tracks: readonly Track[]): [string, Track[]][] {
-  const found = new Map<string, Track[]>();
-  for (const track of tracks) {
-    const title = titleOf(track);
-    found.set(title, [...(found.get(title) ?? []), track]);
+  const found = new Map<string, Track[]>(PARTS.map((part) => [part, []]));
+  const last = new Map<string, Track[]>([[SAMPLERS, []], [CORES, []]]);
+  for (const track of inOrder(tracks)) {
+    const title = sectionOf(track);
+    const home = last.has(title) ? last : found;
+    home.set(title, [...(home.get(title) ?? []), track]);
   }
-  return [...found];
+  return [...found, ...last].filter(([, tracks]) => tracks.length > 0);
 }
 
-function titleOf({ kind, name }: Track): string {
-  if (kind === "counter") {
-    return "counters";
+function sectionOf(track: Track): string {
+  if (track.kind === "counter") {
+    return "Counters";
   }
-  return name.startsWith("host.cpu.core") ? "cores" : (name.split(".")[0] ?? name);
+  if (isCore(track)) {
+    return CORES;
+  }
+  const first = track.name.split(".")[0] ?? track.name;
+  return partOf(track) ?? (first === "sampler" ? SAMPLERS : first);
 }

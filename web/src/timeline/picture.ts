@@ -206,8 +206,7 @@ function drawLabel(scene: Scene, view: View, line: Line, y: number): void {
     ctx.fillStyle = palette.fg;
     ctx.fillText(fitting(title, room, 7.6), 22, y + line.height / 2 + 0.5);
   } else if (line.kind === "track") {
-    const name = line.track.subject ? `${line.track.name} · ${line.track.subject}` : line.track.name;
-    drawTrackLabel(scene, line.track, fitting(drawable(name), left - 30, 6), y, cursorTime(scene, view));
+    drawTrackLabel(scene, line.track, y, cursorTime(scene, view));
   } else {
     drawRowLabel(scene, line, y);
   }

@@ -38,14 +38,14 @@ export function RangeTable({ slices, from, to, title }: { slices: Slices; from: 
             title: "Total",
             hint: "Sum of their times, as far as they lie in the range",
             isNumber: true,
-            value: (sum) => sum.total,
+            value: (sum) => Math.round(sum.total),
             show: (sum) => about(sum, duration(sum.total)),
           },
           {
             id: "mean_ns",
             title: "Mean",
             isNumber: true,
-            value: (sum) => (sum.calls > 0 ? sum.total / sum.calls : null),
+            value: (sum) => (sum.calls > 0 ? Math.round(sum.total / sum.calls) : null),
             show: (sum) => duration(sum.calls > 0 ? sum.total / sum.calls : null),
           },
           {
@@ -61,7 +61,7 @@ export function RangeTable({ slices, from, to, title }: { slices: Slices; from: 
             title: "Union",
             hint: "Time in which at least one was open: less than the total where threads or tasks overlap",
             isNumber: true,
-            value: (sum) => sum.union,
+            value: (sum) => Math.round(sum.union),
             show: (sum) => about(sum, duration(sum.union)),
           },
         ]}
@@ -79,7 +79,7 @@ export function RangeTable({ slices, from, to, title }: { slices: Slices; from: 
             title: "Busy",
             hint: "Time in the range during which the row has a slice: in a row none overlap",
             isNumber: true,
-            value: (sum) => sum.busy,
+            value: (sum) => Math.round(sum.busy),
             show: (sum) => duration(sum.busy),
           },
           {

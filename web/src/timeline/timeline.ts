@@ -75,6 +75,11 @@ export class Timeline {
     return this.#view.idle;
   }
 
+  /** What lies below what; folded lines are not among them. */
+  get lines(): readonly Line[] {
+    return this.#view.layout.lines;
+  }
+
   /** Height of all lines, what is above them included. */
   get fullHeight(): number {
     return HEAD + this.#view.layout.height;

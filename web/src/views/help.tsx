@@ -10,6 +10,7 @@ export const help: View = {
   id: "help",
   title: "Help",
   isShown: () => true,
+  isOnPaper: false,
   Body: ({ model: { report } }) => {
     const shown = useContext(Shown);
     return (

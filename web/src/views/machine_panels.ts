@@ -1,7 +1,8 @@
 // The panels of the machine view: which series stands where, and which figures of the report are its own.
 
-import { bytes, number, percent } from "../data/quantity";
+import { bytes, decimals, number, percent } from "../data/quantity";
 import type { Figures, GpuUse, Growth, Telemetry } from "../data/report";
+import { wordOf } from "../data/series";
 import { visible } from "../parts/name";
 import type { Colour } from "../parts/palette";
 
@@ -20,7 +21,8 @@ export type Wanted = {
 
 export type Panel = {
   title: string;
-  show: (value: number) => string;
+  /** With as many decimals as the step of an axis needs. */
+  show: (value: number, step?: number) => string;
   /** The axis ends here. */
   limit?: number;
   /** The axis is of bytes, or of bytes a second. */
@@ -31,19 +33,23 @@ export type Panel = {
 };
 
 /** Three digits are enough: 102.4 MiB is 102 MiB. */
-const perSecond = (value: number) => `${bytes(value).replace(/^\d{3,}\.\d/, (digits) => Number(digits).toFixed())}/s`;
-const hertz = (value: number) => (value === 0 || value >= 1e9 ? `${(value / 1e9).toFixed(2)} GHz` : `${(value / 1e6).toFixed(0)} MHz`);
-const watts = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} W`;
-const celsius = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} °C`;
-const cores = (value: number) => value.toFixed(2);
-const share = (value: number) => (value === 0 ? "0 %" : value === 1 ? "100 %" : percent(value));
+const perSecond = (value: number, step?: number) => `${bytes(value, step).replace(/^\d{3,}\.\d(?!\d)/, (digits) => Number(digits).toFixed())}/s`;
+const hertz = (value: number, step?: number) =>
+  value === 0 || value >= 1e9 ? `${(value / 1e9).toFixed(decimals(2, step, 1e9))} GHz` : `${(value / 1e6).toFixed(decimals(0, step, 1e6))} MHz`;
+const tenths = (value: number) => (value < 10 ? 1 : 0);
+const watts = (value: number, step?: number) => `${value.toFixed(decimals(tenths(value), step))} W`;
+const celsius = (value: number, step?: number) => `${value.toFixed(decimals(tenths(value), step))} °C`;
+const cores = (value: number, step?: number) => value.toFixed(decimals(2, step));
+const share = (value: number, step?: number) => (value === 0 ? "0 %" : value === 1 ? "100 %" : percent(value, step));
 const rate = (growth: Growth | null | undefined) => growth?.per_second;
 
+const named = (series: string) => ({ series, label: wordOf(series) });
+
 export function gpuPanels(gpu: GpuUse): Panel[] {
-  const of = (series: string, label: string, colour: Colour, figures: Figures | null | undefined, isDashed = false): Wanted => ({
+  const of = (series: string, colour: Colour, figures: Figures | null | undefined, isDashed = false): Wanted => ({
     series,
     subject: gpu.uuid,
-    label,
+    label: wordOf(series),
     colour,
     figures,
     isDashed,
@@ -55,11 +61,11 @@ export function gpuPanels(gpu: GpuUse): Panel[] {
       show: share,
       limit: 1,
       wanted: [
-        of("gpu.utilization", "a kernel ran", 0, gpu.utilization),
-        of("gpu.sm.active", "multiprocessors", 2, other("gpu.sm.active")),
-        of("gpu.tensor.active", "tensor cores", 1, other("gpu.tensor.active")),
-        of("gpu.dram.active", "memory bandwidth", 3, other("gpu.dram.active")),
-        of("gpu.memory_controller.utilization", "memory in use", 4, gpu.memory_controller),
+        of("gpu.utilization", 0, gpu.utilization),
+        of("gpu.sm.active", 2, other("gpu.sm.active")),
+        of("gpu.tensor.active", 1, other("gpu.tensor.active")),
+        of("gpu.dram.active", 3, other("gpu.dram.active")),
+        of("gpu.memory_controller.utilization", 4, gpu.memory_controller),
       ],
     },
     {
@@ -67,28 +73,28 @@ export function gpuPanels(gpu: GpuUse): Panel[] {
       show: bytes,
           isSize: true,
       wanted: [
-        of("gpu.memory.used", "used by all", 0, gpu.memory_used),
-        of("gpu.memory.process", "this process", 2, gpu.memory_process),
-        of("gpu.memory.total", "there is", "muted", gpu.memory_total, true),
+        of("gpu.memory.used", 0, gpu.memory_used),
+        of("gpu.memory.process", 2, gpu.memory_process),
+        of("gpu.memory.total", "muted", gpu.memory_total, true),
       ],
     },
     {
       title: "Power",
       show: watts,
-      wanted: [of("gpu.power", "taken", 1, gpu.power), of("gpu.power.limit", "limit", "muted", gpu.power_limit, true)],
+      wanted: [of("gpu.power", 1, gpu.power), of("gpu.power.limit", "muted", gpu.power_limit, true)],
     },
     {
       title: "Clocks",
       show: hertz,
       throttledGpu: gpu.uuid,
-      wanted: [of("gpu.clock.sm", "processors", 6, gpu.clock_sm), of("gpu.clock.memory", "memory", 4, gpu.clock_memory)],
+      wanted: [of("gpu.clock.sm", 6, gpu.clock_sm), of("gpu.clock.memory", 4, gpu.clock_memory)],
     },
-    { title: "Temperature", show: celsius, wanted: [of("gpu.temperature", "chip", 5, gpu.temperature)] },
+    { title: "Temperature", show: celsius, wanted: [of("gpu.temperature", 5, gpu.temperature)] },
     {
       title: "PCIe",
       show: perSecond,
           isSize: true,
-      wanted: [of("gpu.pcie.received", "from the host", 0, gpu.pcie_received), of("gpu.pcie.sent", "to the host", 1, gpu.pcie_sent)],
+      wanted: [of("gpu.pcie.received", 0, gpu.pcie_received), of("gpu.pcie.sent", 1, gpu.pcie_sent)],
     },
   ];
 }
@@ -104,9 +110,9 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: cpu?.n_cores ? share : cores,
           ...(cpu?.n_cores ? { limit: 1 } : {}),
           wanted: [
-            { series: "host.cpu.busy", label: "busy", colour: 0, figures: cpu?.busy_ratio, factor: ofAll },
-            { series: "host.cpu.iowait", label: "waits for disks", colour: 1, figures: cpu?.iowait_ratio, factor: ofAll },
-            { series: "host.cpu.steal", label: "taken by others", colour: 5, figures: cpu?.steal_ratio, factor: ofAll },
+            { ...named("host.cpu.busy"), colour: 0, figures: cpu?.busy_ratio, factor: ofAll },
+            { ...named("host.cpu.iowait"), colour: 1, figures: cpu?.iowait_ratio, factor: ofAll },
+            { ...named("host.cpu.steal"), colour: 5, figures: cpu?.steal_ratio, factor: ofAll },
           ],
         },
         {
@@ -114,9 +120,9 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: cores,
           wanted: [
             { series: "", label: "together", colour: "muted", figures: cpu?.process?.cores },
-            { series: "process.cpu.user", label: "program", colour: 0 },
-            { series: "process.cpu.system", label: "kernel", colour: 5 },
-            { series: "children.cpu.time", label: "children", colour: 2, figures: cpu?.children_cores },
+            { ...named("process.cpu.user"), colour: 0 },
+            { ...named("process.cpu.system"), colour: 5 },
+            { ...named("children.cpu.time"), colour: 2, figures: cpu?.children_cores },
           ],
         },
         {
@@ -140,11 +146,11 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: bytes,
           isSize: true,
           wanted: [
-            { series: "host.memory.used", label: "machine", colour: 0, figures: memory?.used },
-            { series: "process.memory.resident", label: "process", colour: 2, figures: memory?.process_resident },
-            { series: "children.memory.resident", label: "children", colour: 1, figures: memory?.children_resident },
-            { series: "cgroup.memory.used", label: "control group", colour: 3, figures: memory?.cgroup_used },
-            { series: "cgroup.memory.limit", label: "its limit", colour: "muted", figures: memory?.cgroup_limit, isDashed: true },
+            { ...named("host.memory.used"), colour: 0, figures: memory?.used },
+            { ...named("process.memory.resident"), colour: 2, figures: memory?.process_resident },
+            { ...named("children.memory.resident"), colour: 1, figures: memory?.children_resident },
+            { ...named("cgroup.memory.used"), colour: 3, figures: memory?.cgroup_used },
+            { ...named("cgroup.memory.limit"), colour: "muted", figures: memory?.cgroup_limit, isDashed: true },
           ],
         },
         {
@@ -152,8 +158,8 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: bytes,
           isSize: true,
           wanted: [
-            { series: "host.swap.used", label: "in use", colour: 3, figures: memory?.swap_used },
-            { series: "process.memory.swapped", label: "of the process", colour: 5, figures: memory?.process_swapped },
+            { ...named("host.swap.used"), colour: 3, figures: memory?.swap_used },
+            { ...named("process.memory.swapped"), colour: 5, figures: memory?.process_swapped },
           ],
         },
         {
@@ -161,8 +167,8 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: perSecond,
           isSize: true,
           wanted: [
-            { series: "host.swap.in", label: "read back", colour: 0, figures: rate(memory?.swapped_in) },
-            { series: "host.swap.out", label: "written", colour: 1, figures: rate(memory?.swapped_out) },
+            { ...named("host.swap.in"), colour: 0, figures: rate(memory?.swapped_in) },
+            { ...named("host.swap.out"), colour: 1, figures: rate(memory?.swapped_out) },
           ],
         },
       ],
@@ -175,9 +181,9 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: perSecond,
           isSize: true,
           wanted: [
-            { series: "process.disk.read", label: "read", colour: 0, figures: rate(disk?.process_read) },
-            { series: "process.disk.written", label: "written", colour: 1, figures: rate(disk?.process_written) },
-            { series: "process.io.read", label: "read, cache too", colour: 4, figures: rate(disk?.calls_read), isDashed: true },
+            { ...named("process.disk.read"), colour: 0, figures: rate(disk?.process_read) },
+            { ...named("process.disk.written"), colour: 1, figures: rate(disk?.process_written) },
+            { ...named("process.io.read"), colour: 4, figures: rate(disk?.calls_read), isDashed: true },
           ],
         },
         ...(disk?.devices ?? []).flatMap(({ device, read, written, busy_ratio }): Panel[] => [
@@ -186,15 +192,15 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
             show: perSecond,
           isSize: true,
             wanted: [
-              { series: "disk.read", subject: device, label: "read", colour: 0, figures: rate(read) },
-              { series: "disk.written", subject: device, label: "written", colour: 1, figures: rate(written) },
+              { ...named("disk.read"), subject: device, colour: 0, figures: rate(read) },
+              { ...named("disk.written"), subject: device, colour: 1, figures: rate(written) },
             ],
           },
           {
             title: `${device} busy`,
             show: share,
             limit: 1,
-            wanted: [{ series: "disk.busy", subject: device, label: "had work", colour: 6, figures: busy_ratio }],
+            wanted: [{ ...named("disk.busy"), subject: device, colour: 6, figures: busy_ratio }],
           },
         ]),
       ],
@@ -206,8 +212,8 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
         show: perSecond,
           isSize: true,
         wanted: [
-          { series: "host.network.received", subject: name, label: "received", colour: 0, figures: rate(received) },
-          { series: "host.network.sent", subject: name, label: "sent", colour: 1, figures: rate(sent) },
+          { ...named("host.network.received"), subject: name, colour: 0, figures: rate(received) },
+          { ...named("host.network.sent"), subject: name, colour: 1, figures: rate(sent) },
         ],
       })),
     },
@@ -219,9 +225,9 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: share,
           limit: 1,
           wanted: [
-            { series: "pressure.cpu.some", label: "for a processor", colour: 0, figures: pressure?.cpu_some },
-            { series: "pressure.io.some", label: "for a disk", colour: 1, figures: pressure?.io_some },
-            { series: "pressure.memory.some", label: "for memory", colour: 3, figures: pressure?.memory_some },
+            { ...named("pressure.cpu.some"), colour: 0, figures: pressure?.cpu_some },
+            { ...named("pressure.io.some"), colour: 1, figures: pressure?.io_some },
+            { ...named("pressure.memory.some"), colour: 3, figures: pressure?.memory_some },
           ],
         },
         {
@@ -229,8 +235,8 @@ export function hostPanels({ cpu, memory, disk, pressure, network }: Telemetry):
           show: share,
           limit: 1,
           wanted: [
-            { series: "pressure.io.full", label: "for a disk", colour: 1, figures: pressure?.io_full },
-            { series: "pressure.memory.full", label: "for memory", colour: 3, figures: pressure?.memory_full },
+            { ...named("pressure.io.full"), colour: 1, figures: pressure?.io_full },
+            { ...named("pressure.memory.full"), colour: 3, figures: pressure?.memory_full },
           ],
         },
       ],

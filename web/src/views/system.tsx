@@ -6,7 +6,7 @@ import type { Model } from "../data/page";
 import type { Report, SamplerUse } from "../data/report";
 import { placesOf } from "../data/places";
 import { type Fact, FactList, known } from "../parts/facts";
-import { Name, Path, visible } from "../parts/name";
+import { cut, Long, Name, Path, visible } from "../parts/name";
 import { Table } from "../parts/table";
 import { valueText } from "../parts/value";
 import type { View } from "./view";
@@ -40,7 +40,9 @@ function Command({ report: { run } }: { report: Report }) {
   return run.command.length === 0 ? null : (
     <section>
       <h2>Command</h2>
-      <pre class="command">{run.command.map(visible).map(quoted).join(" ")}</pre>
+      <pre class="command">
+        <Long text={run.command.map(visible).map(quoted).join(" ")} limit={1000} />
+      </pre>
     </section>
   );
 }
@@ -57,7 +59,7 @@ function groups(report: Report): [string, Fact[]][] {
   const isVersion = /(^|\.)version$|^(marey|python|torch|diffusers|transformers|cuda|rust|numpy)(\.|$)/;
   const isSetting = /^(profiling|config|setting)\./;
   const facts = (isOf: (key: string) => boolean): Fact[] =>
-    run.facts.filter(([key]) => isOf(key)).map(([key, value]) => ({ what: visible(key), value: <Name text={factText(key, value)} limit={200} /> }));
+    run.facts.filter(([key]) => isOf(key)).map(([key, value]) => ({ what: cut(key, 80), value: <Long text={factText(key, value)} limit={200} /> }));
   const all: [string, Fact[]][] = [
     [
       "Hardware",

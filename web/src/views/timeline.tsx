@@ -134,7 +134,7 @@ function announce(engine: Timeline): void {
     engine.drawNow();
     return performance.now() - begun;
   };
-  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices } });
+  Object.assign(window, { marey: { ready: performance.now(), draw, slices: engine.slices, lines: () => engine.lines } });
 }
 
 type Searching = { engine: Timeline | null; query: string; search: (query: string) => void };

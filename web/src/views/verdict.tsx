@@ -35,6 +35,7 @@ function Verdict({ report }: { report: Report }) {
   const { stages, findings } = report.activity;
   const largest = stages.each[stages.bottlenecks[0] ?? -1] ?? mostOwn(stages.each);
   const open = longestOpen(report, largest);
+  const inner = open && innermostOpen(report, open);
   // The sentence begins with the bottleneck: a finding that says it again tells nothing new.
   const worst = findings.found.find(({ rule }) => rule !== "stage-bottleneck");
   const all = counted(findings.found.length, "finding", "findings");
@@ -44,6 +45,11 @@ function Verdict({ report }: { report: Report }) {
       {open ? (
         <>
           <Name text={open.name} limit={48} /> takes {percent(open.share_of_wall_ratio)} of {duration(stages.wall_ns)} and had not ended
+          {inner?.open && (
+            <>
+              , in <Name text={inner.name} limit={48} /> for {duration(inner.open.so_far_ns)} so far
+            </>
+          )}
         </>
       ) : largest ? (
         <>
@@ -80,6 +86,14 @@ function longestOpen(report: Report, stage: Stage | undefined): SectionRow | und
   return longest && share(longest) > (stage?.own_ratio ?? 0) ? longest : undefined;
 }
 
+/** Of the open sections under an open one, the innermost; of several the one that was open longest. */
+function innermostOpen(report: Report, outer: SectionRow): SectionRow | undefined {
+  const soFar = (row: SectionRow) => row.open?.so_far_ns ?? 0;
+  const under = report.sections.tree.filter(({ parent, open }) => parent === outer.node && open !== null);
+  const longest = under.sort((a, b) => soFar(b) - soFar(a))[0];
+  return longest && (innermostOpen(report, longest) ?? longest);
+}
+
 function mostOwn(stages: readonly Stage[]): Stage | undefined {
   const own = (stage: Stage) => stage.own_ratio ?? -1;
   return [...stages].sort((a, b) => own(b) - own(a))[0];
@@ -87,14 +101,43 @@ function mostOwn(stages: readonly Stage[]): Stage | undefined {
 
 const STAGES = 10;
 
+/** A line of the list; `openNs` is the time so far of what had not ended. */
+type Listed = { name: string; share: number | null; own: number | null; openNs: number | null };
+
+/** Stages, which are of completed calls, and the open sections of every depth; each name once. */
+function listed({ activity: { stages }, sections }: Report): Listed[] {
+  const all = new Map<string, Listed>();
+  for (const { name, share_ratio, own_ratio } of stages.each) {
+    all.set(name, { name, share: share_ratio, own: own_ratio, openNs: null });
+  }
+  for (const { name, open, self_ns, share_of_wall_ratio: share } of sections.tree) {
+    if (open === null) {
+      continue;
+    }
+    const known = all.get(name) ?? { name, share: null, own: null, openNs: null };
+    const ofWall = self_ns === null || share === null || stages.wall_ns === 0 ? null : Math.min(share, self_ns / stages.wall_ns);
+    all.set(name, {
+      name,
+      share: larger(known.share, share),
+      own: larger(known.own, ofWall),
+      openNs: larger(known.openNs, open.so_far_ns),
+    });
+  }
+  // What had not ended stands where its whole time puts it: what was under it may never have been recorded.
+  const weight = ({ own, share, openNs }: Listed) => (openNs === null ? own : share) ?? share ?? -1;
+  return [...all.values()].sort((a, b) => weight(b) - weight(a));
+}
+
+function larger(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.max(a, b);
+}
+
 function TopStages({ report }: { report: Report }) {
-  const { stages } = report.activity;
-  if (stages.each.length === 0) {
+  const all = listed(report);
+  if (all.length === 0) {
     return null;
   }
-  const own = (stage: Stage) => stage.own_ratio ?? stage.share_ratio ?? -1;
-  const shown = [...stages.each].sort((a, b) => own(b) - own(a)).slice(0, STAGES);
-  const more = stages.each.length - shown.length;
+  const more = all.length - STAGES;
   return (
     <section>
       <h2>Where the time went</h2>
@@ -116,16 +159,17 @@ function TopStages({ report }: { report: Report }) {
           </tr>
         </thead>
         <tbody>
-          {shown.map((stage, at) => (
-            <tr key={at}>
+          {all.slice(0, STAGES).map(({ name, share, own, openNs }) => (
+            <tr key={name}>
               <th scope="row">
-                <Name text={stage.name} limit={36} />
+                <Name text={name} limit={36} />
+                {openNs !== null && <span class="card-note warn-text"> had not ended, {duration(openNs)} so far</span>}
               </th>
               <td class="wide">
-                <Bar ratio={stage.share_ratio} inner={stage.own_ratio} />
+                <Bar ratio={share} inner={own} />
               </td>
-              <td class="number">{percent(stage.own_ratio)}</td>
-              <td class="number">{percent(stage.share_ratio)}</td>
+              <td class="number">{percent(own)}</td>
+              <td class="number">{percent(share)}</td>
             </tr>
           ))}
         </tbody>

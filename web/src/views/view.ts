@@ -11,5 +11,7 @@ export type View = {
   title: string;
   /** False when the run has nothing for it: a view is never empty. */
   isShown: (model: Model) => boolean;
+  /** False when it says nothing of the run; absent: true. */
+  isOnPaper?: boolean;
   Body: ComponentType<{ model: Model }>;
 };

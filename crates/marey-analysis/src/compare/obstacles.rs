@@ -153,14 +153,12 @@ fn gone(measures: &[Measure]) -> Option<Obstacle> {
         return None;
     }
     lost.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-    let more = match lost.len() {
-        1 => String::new(),
-        n => format!(" and {} more", n - 1),
-    };
+    let more = (lost.len() > 1).then(|| format!(" and {} more", lost.len() - 1));
     let text = format!(
-        "what took {:.0} % of the baseline's wall time is gone: {}{more}",
+        "what took {:.0} % of the baseline's wall time is gone: {}{}",
         100.0 * (all / wall).min(1.0),
-        lost[0].0.join(" / ")
+        lost[0].0.join(" / "),
+        more.unwrap_or_default()
     );
     Some(Obstacle {
         verdict: Verdict::CannotTell,

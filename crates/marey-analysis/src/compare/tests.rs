@@ -531,7 +531,7 @@ fn a_run_that_was_killed_is_not_faster() {
     let (start, end) = obstacle.text.split_once(" after ").unwrap();
     assert_eq!(start, "the candidate was killed by SIGKILL (9)");
     assert!(
-        end.starts_with("2") && end.ends_with(" s, the baseline finished"),
+        end.starts_with('2') && end.ends_with(" s, the baseline finished"),
         "{end}"
     );
     // A baseline that was killed says nothing against the candidate.

@@ -14,6 +14,29 @@ pub(super) fn short(number: f64) -> String {
     if shown == "-0" { "0" } else { shown }.to_owned()
 }
 
+/// A size with one decimal, in the units of reports: `512 B`, `28.6 MiB`, `2.0 GiB`.
+pub(super) fn bytes(mut size: f64) -> String {
+    if size < 1024.0 {
+        return format!("{size:.0} B");
+    }
+    for unit in ["KiB", "MiB", "GiB"] {
+        size /= 1024.0;
+        // From here on it would round to 1024.0.
+        if size < 1023.95 {
+            return format!("{size:.1} {unit}");
+        }
+    }
+    format!("{:.1} TiB", size / 1024.0)
+}
+
+/// How often, in words: `once`, `2 times`.
+pub(super) fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +49,18 @@ mod tests {
         assert_eq!(short(8.54), "8.5");
         assert_eq!(short(0.254), "0.25");
         assert_eq!(short(-0.001), "0");
+    }
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(536_870_912.0), "512.0 MiB");
+        assert_eq!(bytes(1_073_741_823.0), "1.0 GiB");
+        assert_eq!(bytes(3_298_534_883_328.0), "3.0 TiB");
+    }
+
+    #[test]
+    fn one_time_is_once() {
+        assert_eq!((times(1), times(2)), ("once".into(), "2 times".into()));
     }
 }

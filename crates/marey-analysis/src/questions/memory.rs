@@ -49,7 +49,8 @@ pub struct SourceMemory {
     pub n_readings: u64,
     /// The reading with the highest `allocated_bytes`, the earliest of equals.
     pub peak: MemoryPeak,
-    /// Highest peak that the source itself counted, which may lie between two readings; `None` when never read.
+    /// Highest peak that the source itself counted, which may lie between two readings, or for the process a sampler read, if that is
+    /// higher; `None` when neither was read.
     pub counted_peak_bytes: Option<u64>,
 }
 
@@ -147,8 +148,32 @@ fn of_source(run: &Run, source: MemorySource, readings: &[&MemoryReading]) -> Op
             node: deepest_open(run, peak.at_ns),
             fragmentation_ratio: fragmentation_ratio(peak.allocated_bytes, peak.reserved_bytes),
         },
-        counted_peak_bytes: readings.iter().filter_map(|r| r.peak_bytes).max(),
+        counted_peak_bytes: counted_peak_bytes(run, source, readings),
     })
+}
+
+/// Samplers read the resident memory of the process more often than the recorder notes it.
+fn counted_peak_bytes(run: &Run, source: MemorySource, readings: &[&MemoryReading]) -> Option<u64> {
+    let counted = readings.iter().filter_map(|r| r.peak_bytes).max();
+    let highest = readings.iter().map(|r| r.allocated_bytes).max();
+    let is_of_process = |series: &&marey::Series| {
+        source == MemorySource::Process && series.info.name == "process.memory.resident"
+    };
+    let sampled = run.series.iter().filter(is_of_process);
+    let sampled = sampled.flat_map(|series| &series.points).map(|p| p.max);
+    let sampled = sampled.filter(|bytes| bytes.is_finite() && *bytes >= 0.0);
+    let sampled = sampled.reduce(f64::max).map(whole);
+    // A sample that is no higher than the readings tells nothing new.
+    counted.max(sampled.filter(|bytes| Some(*bytes) > highest))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of bytes, not negative; saturates"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
 }
 
 /// All recorded calls and all open ones, as node and interval.

@@ -8,10 +8,25 @@
 //!
 //! An event says that frames were delivered, not since when they were made. So the frames of the first event are not
 //! counted for the rate: the time that they took lies before it.
+//!
+//! Each session has deliveries of its own. Frames after the first delivery of each are divided by the time in which at least one
+//! session was between its first and its last delivery, so pauses between sessions are no delivery, and sessions at once add up:
+//!
+//! ```text
+//! time      0    1    2    3    4    5    6    7    8   s
+//! A         4    4    4                                      after the first: 8
+//! B              4         4                                 after the first: 4
+//! C                                       6         6        after the first: 6
+//! counted   |--------------|              |---------|        18 frames in 3 + 2 s: 3.6 a second
+//! ```
 
-use marey::{Generation, Run, StreamingEvent};
+use std::collections::BTreeMap;
+
+use marey::{Generation, GenerationRecord, Run, StreamingEvent};
 use serde::Serialize;
 
+use super::belonging::Belonging;
+use crate::intervals::{Interval, length_ns, union};
 use crate::stats::float;
 
 /// Frames that were delivered, and those that were not.
@@ -25,9 +40,10 @@ pub struct Streaming {
     pub dropped_frames: u64,
     /// Dropped frames over all that were to be delivered, 0 to 1; `None` when there were none, or it is not known how many.
     pub drop_ratio: Option<f64>,
-    /// Frames delivered in a second; `None` unless two events lie apart.
+    /// Frames delivered in a second, those of each session's first event not counted; `None` unless two events of one session lie
+    /// apart.
     pub frames_per_second: Option<f64>,
-    /// Time that `frames_per_second` is about: from the first event to the last.
+    /// Time that `frames_per_second` is about: from the first event of each session to its last, each moment counted once.
     pub delivery_ns: u64,
     /// Mean time to encode what an event delivered; `None` when none said.
     pub encoding_mean_ns: Option<f64>,
@@ -67,14 +83,10 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
         return None;
     }
     events.sort_by_key(|(at_ns, _)| *at_ns);
-    let counted: Vec<(u64, u64)> = events
-        .iter()
-        .filter_map(|(at_ns, event)| Some((*at_ns, event.frames?)))
-        .collect();
-    let frames = counted.iter().map(|(_, frames)| *frames);
+    let frames = events.iter().filter_map(|(_, event)| event.frames);
     let frames = frames.reduce(u64::saturating_add);
     let dropped_frames = dropped.unwrap_or(0);
-    let (frames_per_second, delivery_ns) = rate(&counted);
+    let counted = Counted::of(run);
     let encoding = events.iter().filter_map(|(_, event)| event.encoding_ns);
     let latency = events
         .iter()
@@ -84,8 +96,8 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
         frames,
         dropped_frames,
         drop_ratio: drop_ratio(frames, dropped_frames),
-        frames_per_second,
-        delivery_ns,
+        frames_per_second: counted.per_second(),
+        delivery_ns: counted.over_ns(),
         encoding_mean_ns: mean(encoding.map(float)),
         latency_mean_ns: mean(latency.map(float)),
         buffer: buffer(&events),
@@ -97,15 +109,67 @@ fn drop_ratio(frames: Option<u64>, dropped: u64) -> Option<f64> {
     (all > 0.0).then(|| float(dropped) / all)
 }
 
-/// Frames after the first event, in a second of the time from it to the last, and that time.
-fn rate(counted: &[(u64, u64)]) -> (Option<f64>, u64) {
-    let (Some((first_ns, _)), Some((last_ns, _))) = (counted.first(), counted.last()) else {
-        return (None, 0);
+/// Frames that count for the rate of delivery, and since when until when they were delivered.
+#[derive(Default)]
+pub(super) struct Counted {
+    /// Of all sessions, those of each one's first event left out.
+    pub(super) frames: u64,
+    /// From the first event of a session to its last: disjoint, in order.
+    pub(super) spans: Vec<Interval>,
+    /// Sessions that have such a span; what was delivered for none is one more.
+    pub(super) n_sessions: usize,
+}
+
+impl Counted {
+    /// Sessions whose events all came at one moment, or that have one only, are left out: since when is not known.
+    pub(super) fn of(run: &Run) -> Self {
+        let mut counted = Self::default();
+        for events in frames_by_session(run).values_mut() {
+            events.sort_by_key(|(at_ns, _)| *at_ns);
+            let (Some((start_ns, _)), Some((end_ns, _))) = (events.first(), events.last()) else {
+                continue;
+            };
+            if start_ns < end_ns {
+                counted.spans.push(Interval {
+                    start_ns: *start_ns,
+                    end_ns: *end_ns,
+                });
+                let later = events.iter().skip(1).map(|(_, frames)| *frames);
+                counted.frames = later.fold(counted.frames, u64::saturating_add);
+            }
+        }
+        counted.n_sessions = counted.spans.len();
+        counted.spans = union(counted.spans);
+        counted
+    }
+
+    pub(super) fn over_ns(&self) -> u64 {
+        length_ns(&self.spans)
+    }
+
+    pub(super) fn per_second(&self) -> Option<f64> {
+        let over_ns = self.over_ns();
+        (over_ns > 0).then(|| float(self.frames) * 1e9 / float(over_ns))
+    }
+}
+
+/// When how many frames came, of events that said, by session.
+fn frames_by_session(run: &Run) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
+    let frames = |record: &GenerationRecord| match &record.what {
+        Generation::Streaming(event) => event.frames,
+        _ => None,
     };
-    let span_ns = last_ns - first_ns;
-    let frames: f64 = counted.iter().skip(1).map(|(_, n)| float(*n)).sum();
-    let rate = (span_ns > 0).then(|| frames * 1e9 / float(span_ns));
-    (rate, span_ns)
+    let mut found: BTreeMap<Option<u32>, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut belonging = None;
+    for record in &run.generation {
+        if let Some(frames) = frames(record) {
+            let belonging = belonging.get_or_insert_with(|| Belonging::of_records(run));
+            let session = belonging.of_record(record.session, Some(record.thread), record.at_ns);
+            let events = found.entry(session).or_default();
+            events.push((record.at_ns, frames));
+        }
+    }
+    found
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -169,6 +233,65 @@ mod tests {
         let events: Vec<_> = (1..=30).map(|n| (n * SECOND, of(n))).collect();
         let found = streamed(&events, &[]);
         assert_eq!(found.frames_per_second, Some(119.0 / 29.0));
+    }
+
+    /// Sessions, each with when it was open and the times of its deliveries of so many frames, in milliseconds.
+    fn of_sessions(sessions: &[((u64, u64), u64, Vec<u64>)]) -> Streaming {
+        const MS: u64 = 1_000_000;
+        let mut builder = RunBuilder::new();
+        for ((start, end), _, _) in sessions {
+            builder = builder.session("clip", start * MS, Some(end * MS), vec![]);
+        }
+        for (session, (_, of_each, times)) in (0..).zip(sessions) {
+            for at in times {
+                let event = Generation::Streaming(frames(*of_each));
+                builder = builder.generation(at * MS, Some(session), event);
+            }
+        }
+        streaming(&builder.finish(20 * SECOND)).unwrap()
+    }
+
+    #[test]
+    fn a_pause_between_two_sessions_is_no_delivery() {
+        // ms    0       500  …  12500     13000
+        // A     16 every 50 ms: 10 after the first, 160 frames in 0.5 s: 320 a second
+        // B                     16 every 100 ms: 5 after the first, 80 frames in 0.5 s: 160 a second
+        let found = of_sessions(&[
+            ((0, 600), 16, (0..=10).map(|n| n * 50).collect()),
+            ((12_400, 13_100), 16, (125..=130).map(|n| n * 100).collect()),
+        ]);
+        assert_eq!(found.frames_per_second, Some(240.0));
+        assert_eq!((found.frames, found.delivery_ns), (Some(272), SECOND));
+    }
+
+    #[test]
+    fn two_sessions_of_sixty_at_once_deliver_nearly_twice_as_many() {
+        // ms    0    50   100  150  …  9950 10000 10050
+        // A     6         6                 6             600 frames after the first, 0 to 10 000
+        // B          6         6       6          6       600 frames after the first, 50 to 10 050
+        let found = of_sessions(&[
+            ((0, 11_000), 6, (0..=100).map(|n| n * 100).collect()),
+            ((0, 11_000), 6, (0..=100).map(|n| n * 100 + 50).collect()),
+        ]);
+        assert_eq!(found.frames_per_second, Some(1200.0 * 1e9 / 10.05e9));
+    }
+
+    #[test]
+    fn sessions_that_overlap_in_part_count_each_moment_once() {
+        // As drawn at the top of this file.
+        let found = of_sessions(&[
+            ((0, 2500), 4, vec![0, 1000, 2000]),
+            ((500, 3500), 4, vec![1000, 3000]),
+            ((5500, 8500), 6, vec![6000, 8000]),
+        ]);
+        assert_eq!(found.frames_per_second, Some(3.6));
+        assert_eq!(found.delivery_ns, 5 * SECOND);
+    }
+
+    #[test]
+    fn one_delivery_of_each_session_has_no_rate() {
+        let found = of_sessions(&[((0, 100), 4, vec![50]), ((200, 300), 4, vec![250])]);
+        assert_eq!((found.frames_per_second, found.delivery_ns), (None, 0));
     }
 
     #[test]

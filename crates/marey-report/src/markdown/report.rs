@@ -8,12 +8,14 @@ use super::table::{Column, Table};
 use crate::escape::cut;
 use crate::figure;
 use crate::model::{Report, StatusKind};
-use crate::quantity::{bytes, counted, duration, duration_ns, known, percent, rate};
+use crate::quantity::{bytes, counted, duration, duration_ns, known, percent};
 
 /// More rows than this are for the page.
 const MAX_ROWS: usize = 15;
 const MAX_FINDINGS: usize = 10;
 const NAME_WIDTH: usize = 64;
+/// Facts that tell one process from another, and nothing to who wants to make the run again.
+const OF_A_PROCESS: [&str; 4] = ["start_time", "boot_id", "pid_namespace", "ring_folder"];
 
 /// The run's figures, what is the matter, where the time went, steps, memory, and how far the figures can be trusted. Ends with a line
 /// feed; parts without content are left out.
@@ -33,7 +35,9 @@ fn heading(report: &Report) -> String {
     let name = report
         .session
         .as_ref()
-        .map_or(&report.run.id, |session| &session.name);
+        .map(|session| &session.name)
+        .or(report.run.job_id.as_ref())
+        .unwrap_or(&report.run.id);
     format!("## Marey: {}\n", code(&cut(name, NAME_WIDTH)))
 }
 
@@ -67,7 +71,7 @@ fn key_figures(report: &Report) -> String {
     let first = blocks.and_then(|blocks| blocks.time_to_first_ns);
     row("Time to first block", first.map(of));
     for frames in diffusion.into_iter().flat_map(|found| &found.rates) {
-        let value = rate(frames.per_second);
+        let value = format!("{:.2} frames/s", frames.per_second);
         row(&format!("FPS: {}", text(&frames.meaning)), Some(value));
     }
     let sources = report.memory.iter().flat_map(|memory| &memory.sources);
@@ -298,7 +302,8 @@ fn facts(report: &Report) -> Option<String> {
             table.row(vec![what.into(), code(&cut(value, 200))]);
         }
     }
-    for (key, value) in &run.facts {
+    let is_of_process = |key: &str| OF_A_PROCESS.contains(&key);
+    for (key, value) in run.facts.iter().filter(|(key, _)| !is_of_process(key)) {
         table.row(vec![text(&cut(key, NAME_WIDTH)), code(&cut(value, 200))]);
     }
     (!table.is_empty()).then(|| {

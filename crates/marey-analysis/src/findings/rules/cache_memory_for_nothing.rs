@@ -6,6 +6,7 @@
 //! ```
 
 use crate::CacheUse;
+use crate::findings::words::bytes;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -115,9 +116,9 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
         category: RULE.category,
         severity: Severity::Medium,
         issue: format!(
-            "The cache {} holds {:.1} GB and {brings}",
+            "The cache {} holds {} and {brings}",
             of.cache.name,
-            float(of.held_bytes) / 1e9
+            bytes(float(of.held_bytes))
         ),
         remedy: "Limit it to the entries that hit, keep it in half precision or on the host, or switch it off where memory is what \
                  runs out."
@@ -182,7 +183,7 @@ mod tests {
         let found = only(check_run(&RULE, &run(0, Some(2_000_000_000))));
         assert_eq!(
             found.issue,
-            "The cache kv holds 2.0 GB and hits 0 % of the time"
+            "The cache kv holds 1.9 GiB and hits 0 % of the time"
         );
         assert_eq!(found.saving.unwrap().at_most_bytes, Some(2_000_000_000));
     }
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(only(check(9.0)).evidence[2].figure.value, 0.009);
         assert_eq!(
             only(check(-5.0)).issue,
-            "The cache kv holds 1.1 GB and saves no time"
+            "The cache kv holds 1.0 GiB and saves no time"
         );
         assert!(matches!(check(10.0), Outcome::Passed(_)));
     }

@@ -4,6 +4,8 @@
 //! step      0  1  2  3  4  5  6  7  8  9 10 11
 //! teacache  m  m  m  m  m  m  m  m  m  m  m  m      12 answers, no hit
 //! ```
+//!
+//! A cache whose threshold is the cause is left to `strict-threshold`: it is one thing, and said once.
 
 use marey::CacheOutcome;
 
@@ -13,6 +15,8 @@ use crate::findings::{
 };
 use crate::intervals::{length_ns, union};
 use crate::stats::{float, ratio};
+
+use super::strict_threshold;
 
 pub(super) const RULE: Rule = Rule {
     id: "cache-never-hits",
@@ -33,6 +37,18 @@ fn check(facts: &Facts<'_>) -> Outcome {
             "no cache reported {:.0} hits and misses",
             limits.cache_lookups
         ));
+    }
+    let is_explained = |cache: &&CacheUse| {
+        hit_ratio(cache) < limits.cache_hit_ratio && strict_threshold::explains(facts, &cache.name)
+    };
+    let (explained, judged): (Vec<_>, Vec<_>) = judged.into_iter().partition(is_explained);
+    if judged.is_empty() {
+        return Outcome::Unknown(explained.first().map_or(String::new(), |cache| {
+            format!(
+                "the cache {} misses for its threshold: see strict-threshold",
+                cache.name
+            )
+        }));
     }
     let found: Vec<Finding> = judged
         .iter()
@@ -136,6 +152,23 @@ mod tests {
         assert_eq!(found.issue, "The cache teacache hit 0 of 12 times");
         assert_eq!(found.saving.unwrap().at_most_ns, Some(12 * 9));
         assert_eq!(only(check_run(&RULE, &run(0, 12))).saving, None);
+    }
+
+    #[test]
+    fn a_cache_that_misses_for_its_threshold_is_left_to_the_rule_about_that() {
+        let mut near = run(0, 12);
+        for event in &mut near.cache_events {
+            (event.score, event.threshold) = (Some(0.16), Some(0.15));
+        }
+        let left = check_run(&RULE, &near);
+        let expected = "the cache teacache misses for its threshold: see strict-threshold";
+        assert_eq!(left, Outcome::Unknown(expected.into()));
+        only(check_run(&strict_threshold::RULE, &near));
+        // Far misses are no matter of the threshold.
+        for event in &mut near.cache_events {
+            event.score = Some(0.9);
+        }
+        only(check_run(&RULE, &near));
     }
 
     #[test]

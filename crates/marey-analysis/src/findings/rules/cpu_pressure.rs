@@ -1,7 +1,9 @@
 //! Did tasks wait for a processor?
 //!
 //! Two things say so: the kernel's pressure (some task could have run and had no processor), which is of the whole machine, and the time in
-//! which the control group of the program was not let run, which is its own.
+//! which the control group of the program was not let run, which is its own. Only of that a bound of the saving is known: who of the machine
+//! waited is not, and a program that sleeps waits for nothing. Only of that a bound of the saving is known: who of the machine
+//! waited is not, and a program that sleeps waits for nothing.
 
 use crate::findings::words::percent;
 use crate::findings::{
@@ -86,18 +88,13 @@ fn finding(
     evidence.extend(process.map(|cores| {
         Evidence::new(
             "mean processors of this process",
-            cores.mean,
+            // Thousandths of a processor are as fine as it is counted.
+            (cores.mean * 1e3).round() / 1e3,
             FigureUnit::Number,
         )
     }));
     let peak = throttled.filter(|_| is_quota).map(|t| t.per_second.peak);
     let peak = peak.or(waited.map(|waited| waited.peak));
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a share of the wall time; casts saturate"
-    )]
-    let at_most_ns = (float(facts.run.wall_ns) * highest) as u64;
     Finding {
         rule: RULE.id,
         category: RULE.category,
@@ -119,13 +116,20 @@ fn finding(
             .into_iter()
             .collect(),
         node: None,
-        saving: Some(Saving::of_time(
-            None,
-            at_most_ns,
-            "the time in which a task waited; whether the program waited with it was not measured",
-        )),
+        saving: held.filter(|_| is_quota).map(|held| saving(facts, held)),
         confidence: if is_quota { Confidence::Medium } else { Confidence::Low },
     }
+}
+
+fn saving(facts: &Facts<'_>, held: f64) -> Saving {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of the wall time; casts saturate"
+    )]
+    let at_most_ns = (float(facts.run.wall_ns) * held) as u64;
+    let how = "the time in which the control group was not let run; whether the program had work then was not measured";
+    Saving::of_time(None, at_most_ns, how)
 }
 
 #[cfg(test)]
@@ -155,10 +159,8 @@ mod tests {
             found[0].issue,
             "Tasks of this machine waited for a processor for 50 % of the time"
         );
-        assert_eq!(
-            found[0].saving.as_ref().unwrap().at_most_ns,
-            Some(5 * SECOND)
-        );
+        // Whether this program waited with them is not known.
+        assert_eq!(found[0].saving, None);
         assert_eq!(found[0].severity, Severity::Low);
     }
 
@@ -171,7 +173,27 @@ mod tests {
             found[0].issue,
             "The CPU quota of its control group held the program up for 50 % of the time"
         );
+        let saving = found[0].saving.as_ref().unwrap();
+        assert_eq!(saving.at_most_ns, Some(5 * SECOND));
         assert_eq!(found[0].severity, Severity::Medium);
+    }
+
+    #[test]
+    fn processors_of_the_process_have_three_decimals() {
+        let mut slept = run("pressure.cpu.some", 8.0);
+        for (name, seconds) in [
+            ("process.cpu.user", 0.07),
+            ("process.cpu.system", 0.006_819_1),
+        ] {
+            slept.series.extend(run(name, seconds).series);
+        }
+        let Outcome::Found(found) = check_run(&RULE, &slept) else {
+            panic!("not found");
+        };
+        // 0.0768191 s in 10 s.
+        let figure = found[0].evidence.last().unwrap();
+        assert_eq!(figure.what, "mean processors of this process");
+        assert!((figure.figure.value - 0.008).abs() < 1e-12, "{figure:?}");
     }
 
     #[test]

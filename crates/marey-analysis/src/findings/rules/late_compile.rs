@@ -6,6 +6,7 @@
 //! worker              |-- compile --|                             beside the steps: nobody waits for it
 //! ```
 
+use crate::findings::words::times;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
@@ -77,8 +78,8 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Compiling goes on after the first step: {} times, {:.0} % of the wall time",
-            late.each.len(),
+            "Compiling goes on after the first step: {}, {:.0} % of the wall time",
+            times(late.each.len() as u64),
             share * 100.0
         ),
         remedy: "Keep shapes, guidance and offloading the same from step to step, or mark what changes as dynamic \
@@ -131,6 +132,10 @@ mod tests {
         let found = only(check_made(&RULE, &run, &diffusion));
         let figures: Vec<f64> = found.evidence.iter().map(|e| e.figure.value).collect();
         assert_eq!(figures, [0.2, 20.0, 1.0]);
+        assert_eq!(
+            found.issue,
+            "Compiling goes on after the first step: once, 20 % of the wall time"
+        );
         assert_eq!(found.saving.unwrap().estimate_ns, Some(20));
         assert_eq!(run.nodes[found.node.unwrap() as usize].name, "recompile");
     }

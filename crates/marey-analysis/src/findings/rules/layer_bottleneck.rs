@@ -40,6 +40,31 @@ struct Layer {
     parameters: Option<u64>,
 }
 
+/// What a share was compared with.
+struct Limit {
+    ratio: f64,
+    /// What the share is, with where the limit comes from unless it is `layer_ratio`.
+    what: &'static str,
+}
+
+impl Limit {
+    fn of(facts: &Facts<'_>, n_layers: u64) -> Self {
+        let above_even = ABOVE_EVEN / float(n_layers);
+        let given = facts.thresholds.layer_ratio;
+        if above_even > given {
+            Self {
+                ratio: above_even,
+                what: "share of the time of all layers; the limit is 1.25 times an even share",
+            }
+        } else {
+            Self {
+                ratio: given,
+                what: "share of the time of all layers",
+            }
+        }
+    }
+}
+
 fn check(facts: &Facts<'_>) -> Outcome {
     let layers = layers(facts);
     let all_ns: u128 = layers.values().map(|layer| layer.total_ns).sum();
@@ -48,17 +73,16 @@ fn check(facts: &Facts<'_>) -> Outcome {
             "fewer than two layers were reported with their time (profile_layer)".into(),
         );
     }
-    let even = 1.0 / float(layers.len() as u64);
-    let limit = facts.thresholds.layer_ratio.max(even * ABOVE_EVEN);
+    let limit = Limit::of(facts, layers.len() as u64);
     let mut shares: Vec<(&str, &Layer, f64)> = layers
         .iter()
         .map(|(name, layer)| (*name, layer, ratio(layer.total_ns, all_ns)))
         .collect();
     shares.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let above = shares.iter().filter(|(_, _, share)| *share > limit);
+    let above = shares.iter().filter(|(_, _, share)| *share > limit.ratio);
     let found: Vec<Finding> = above
         .take(MAX_FINDINGS)
-        .map(|(name, layer, share)| finding(facts, name, layer, *share, limit))
+        .map(|(name, layer, share)| finding(facts, name, layer, *share, &limit))
         .collect();
     if found.is_empty() {
         let highest = shares.first().map_or(0.0, |(_, _, share)| *share);
@@ -87,10 +111,10 @@ fn layers<'a>(facts: &Facts<'a>) -> BTreeMap<&'a str, Layer> {
     layers
 }
 
-fn finding(facts: &Facts<'_>, name: &str, layer: &Layer, share: f64, limit: f64) -> Finding {
+fn finding(facts: &Facts<'_>, name: &str, layer: &Layer, share: f64, limit: &Limit) -> Finding {
     let total_ns = u64::try_from(layer.total_ns).unwrap_or(u64::MAX);
     let mut evidence = vec![
-        Evidence::new("share of the time of all layers", share, FigureUnit::Ratio).against(limit),
+        Evidence::new(limit.what, share, FigureUnit::Ratio).against(limit.ratio),
         Evidence::new("its time", float(total_ns), FigureUnit::Ns),
         Evidence::new("its calls", float(layer.calls), FigureUnit::Count),
     ];
@@ -173,6 +197,13 @@ mod tests {
             "The layer attention took 60 % of the time of all reported layers"
         );
         assert_eq!(found[0].saving.as_ref().unwrap().at_most_ns, Some(60));
+        // 1.25 of a third is above 0.3.
+        assert!(
+            found[0].evidence[0]
+                .what
+                .contains("1.25 times an even share")
+        );
+        assert_eq!(found[0].evidence[0].limit, Some(1.25 / 3.0));
         let times: Vec<(u64, u64)> = found[0]
             .intervals
             .iter()

@@ -51,7 +51,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
         severity: if missed.is_some_and(|n| n > 0) { Severity::Medium } else { Severity::Low },
         issue: match missed {
             Some(0) => format!("{} blocks a second; no viewer was kept waiting", short(per_second)),
-            _ => format!("{} blocks a second, not {}", short(per_second), short(limit)),
+            _ => format!("{} blocks a second are below {}", short(per_second), short(limit)),
         },
         remedy: "Take fewer steps a block (a step-distilled model such as Self-Forcing has 4), bound the context of the KV cache \
                  (local_attn_size, sink tokens) so that blocks do not grow slower, torch.compile the transformer, and decode a block \
@@ -95,7 +95,7 @@ mod tests {
         let Outcome::Found(found) = check_made(&RULE, &run, &slow()) else {
             panic!("not found");
         };
-        assert_eq!(found[0].issue, "1.2 blocks a second, not 2");
+        assert_eq!(found[0].issue, "1.2 blocks a second are below 2");
         let saving = found[0].saving.as_ref().unwrap();
         assert_eq!(saving.at_most_ns, Some(1_600_000_000));
     }

@@ -30,6 +30,15 @@ struct Known {
     is_delivered: bool,
 }
 
+impl Known {
+    /// What was counted, without what was not recorded apart, which evidence says.
+    fn counted(&self) -> &str {
+        self.what
+            .split_once(';')
+            .map_or(&self.what, |(counted, _)| counted)
+    }
+}
+
 fn check(facts: &Facts<'_>) -> Outcome {
     let Some(rate) = delivered(facts).or_else(|| made(facts)) else {
         return Outcome::Unknown(
@@ -91,7 +100,7 @@ fn finding(rate: &Known, limit: f64) -> Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: if rate.is_delivered { Severity::High } else { Severity::Low },
-        issue: format!("{} {}, not {}", short(rate.per_second), rate.what, short(limit)),
+        issue: format!("{} {} are below {}", short(rate.per_second), rate.counted(), short(limit)),
         remedy: "For real time, take a step-distilled causal model (4 steps a block and fewer), torch.compile the transformer with \
                  FlashAttention or SageAttention, a guidance-distilled model (one pass a step), a smaller decoder (AutoencoderTiny), \
                  or fewer pixels."
@@ -166,7 +175,7 @@ mod tests {
         let Outcome::Found(found) = check_run(&RULE, &delivered(SECOND)) else {
             panic!("not found");
         };
-        assert_eq!(found[0].issue, "5 delivered frames a second, not 10");
+        assert_eq!(found[0].issue, "5 delivered frames a second are below 10");
         assert_eq!(
             (found[0].severity, found[0].confidence),
             (Severity::High, Confidence::High)
@@ -195,7 +204,7 @@ mod tests {
         };
         assert_eq!(
             found[0].issue,
-            "4 pixel frames a second of denoising, not 10"
+            "4 pixel frames a second of denoising are below 10"
         );
         assert_eq!(found[0].severity, Severity::Low);
     }
@@ -216,6 +225,25 @@ mod tests {
         };
         assert_eq!(confidence(4.0), Confidence::Low);
         assert_eq!(confidence(1.0), Confidence::Medium);
+    }
+
+    #[test]
+    fn what_was_not_recorded_apart_stands_in_the_evidence() {
+        let run = RunBuilder::new().finish(20 * SECOND);
+        let meaning = "latent frames in a second of blocks; text encoding and VAE decoding not recorded apart";
+        let found = check_made(
+            &RULE,
+            &run,
+            &made(vec![rate(FrameKind::Latent, 0.75, meaning)]),
+        );
+        let Outcome::Found(found) = found else {
+            panic!("not found");
+        };
+        assert_eq!(
+            found[0].issue,
+            "0.75 latent frames in a second of blocks are below 10"
+        );
+        assert_eq!(found[0].evidence[0].what, meaning);
     }
 
     #[test]

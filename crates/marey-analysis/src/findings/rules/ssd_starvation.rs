@@ -7,14 +7,25 @@
 //! GPU                                15 %                   it has nothing to do meanwhile
 //! ```
 //!
-//! Waiting and slow reading each are enough. A stage in which the GPU works most of the time is not held up, whatever the disk
-//! does. Of stages within one another the innermost that has most of it is named.
+//! Waiting and slow reading each are enough, but who waited for a disk is known of the whole machine only: another program that
+//! writes makes it wait, too. A stage is blamed where this process itself read from disks meanwhile, which weights that are mapped
+//! and fault in count as; otherwise the machine is named, and nothing of the program.
+//!
+//! ```text
+//! stage         |------- denoise -------|
+//! waiting for it         60 %                       tasks of the machine
+//! process.disk.read      0 B                        not this process: the machine waited, of low severity
+//! ```
+//!
+//! A stage in which the GPU works most of the time is not held up, whatever the disk does. Of stages within one another the
+//! innermost that has most of it is named.
 
+use crate::findings::words::bytes;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
-use crate::questions::during::{Stretch, during, highest_during, stretches};
+use crate::questions::during::{During, Stretch, during, highest_during, stretches};
 use crate::questions::sections::{Kind, SectionRow};
 use crate::records::Records;
 use crate::stats::float;
@@ -28,6 +39,12 @@ pub(super) const RULE: Rule = Rule {
 
 /// Name of the series of what the process read from disks.
 const READ: &str = "process.disk.read";
+
+/// What this process has to read from disks in a second of a stage, for the waiting to be its own.
+const OWN_READ_PER_SECOND: f64 = 1e6;
+
+/// What it has to read in a stage altogether; an import or a configuration is less.
+const OWN_READ_BYTES: f64 = 16e6;
 
 /// A stage that waits for the disk.
 struct Starved<'a> {
@@ -67,16 +84,21 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let reads = reads.map_or(Vec::new(), |series| stretches(series, facts.run.wall_ns));
     let mut is_any_known = false;
     let mut starved: Vec<Starved<'_>> = Vec::new();
+    let mut of_others: Vec<Interval> = Vec::new();
     for row in rows {
         let time = union(records.of(row.node as usize).to_vec());
         let waiting = waiting(facts, &time);
         let slow = slow_reads(facts, &reads, &time);
-        is_any_known |= waiting.is_some() || during(facts.run, READ, "", &time).is_some();
+        let own = during(facts.run, READ, "", &time);
+        is_any_known |= waiting.is_some() || own.is_some();
         let waiting = waiting.filter(|waiting| is_much(facts, waiting.ratio, &time));
         let gpu_ratio = highest_during(facts.run, "gpu.utilization", &time).map(|gpu| gpu.value);
         let is_hidden =
             gpu_ratio.is_some_and(|ratio| ratio >= facts.thresholds.gpu_utilization_ratio);
-        if !is_hidden && (waiting.is_some() || slow.is_some()) {
+        if is_hidden {
+            continue;
+        }
+        if slow.is_some() || (waiting.is_some() && own.is_some_and(is_reading)) {
             starved.push(Starved {
                 row,
                 time,
@@ -84,6 +106,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
                 slow,
                 gpu_ratio,
             });
+        } else if waiting.is_some() {
+            of_others.extend(time);
         }
     }
     if !is_any_known {
@@ -96,12 +120,58 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .filter(|at| !has_most_within(facts, &starved, *at))
         .map(|at| finding(facts, &starved[at]))
         .collect();
-    if innermost.is_empty() {
-        return Outcome::Passed(
-            "no stage waited much for a disk, or read far slower than others did".into(),
-        );
+    if !innermost.is_empty() {
+        return Outcome::Found(innermost);
     }
-    Outcome::Found(innermost)
+    if let Some(machine) = of_machine(facts, union(of_others)) {
+        return Outcome::Found(vec![machine]);
+    }
+    Outcome::Passed("no stage waited much for a disk, or read far slower than others did".into())
+}
+
+/// Whether the process read enough from disks to be the one that waited.
+fn is_reading(own: During) -> bool {
+    own.value >= OWN_READ_PER_SECOND && own.growth() >= OWN_READ_BYTES
+}
+
+/// Waiting in stages in which this process read next to nothing, or nobody knows what it read; `None` where there was none.
+fn of_machine(facts: &Facts<'_>, time: Vec<Interval>) -> Option<Finding> {
+    let waiting = waiting(facts, &time)?;
+    let own = during(facts.run, READ, "", &time);
+    let who = match own {
+        Some(_) => "this process read next to nothing from them",
+        None => "what this process read from them is not known",
+    };
+    let of_stages = "share of the time of these sections in which the machine waited for a disk";
+    let mut evidence = vec![
+        Evidence::new(of_stages, waiting.ratio, FigureUnit::Ratio)
+            .against(facts.thresholds.io_wait_ratio),
+    ];
+    evidence.extend(own.map(|own| {
+        Evidence::new(
+            "read from disks by this process meanwhile, in a second",
+            own.value,
+            FigureUnit::BytesPerSecond,
+        )
+        .against(OWN_READ_PER_SECOND)
+    }));
+    Some(Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::Low,
+        issue: format!(
+            "Tasks of this machine waited for disks for {:.0} % of the time of sections; {who}",
+            waiting.ratio * 100.0
+        ),
+        remedy: "Look which program reads or writes (iotop, pidstat -d) and compare with a run without it; if it is a child of \
+                 this one, or this one that writes, let it do so beside the computation."
+            .into(),
+        evidence,
+        intervals: Finding::longest(time),
+        node: None,
+        saving: None,
+        confidence: Confidence::Low,
+    })
 }
 
 /// The pressure on disks, which counts tasks of the whole machine, else idle processors with a request under way.
@@ -166,9 +236,9 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
     }
     if let Some(slow) = starved.slow {
         said.push(format!(
-            "reading {:.2} GB/s where the disk gave {:.2} GB/s elsewhere in this run",
-            slow.per_second / 1e9,
-            slow.best_per_second / 1e9
+            "reading {}/s where the disk gave {}/s elsewhere in this run",
+            bytes(slow.per_second),
+            bytes(slow.best_per_second)
         ));
         let rate = FigureUnit::BytesPerSecond;
         evidence.push(
@@ -294,7 +364,7 @@ mod tests {
         assert_eq!(run.nodes[found.node.unwrap() as usize].name, "vae_decode");
         assert_eq!(
             found.issue,
-            "vae_decode waits for the disk, reading 0.03 GB/s where the disk gave 2.10 GB/s elsewhere in this run"
+            "vae_decode waits for the disk, reading 28.6 MiB/s where the disk gave 2.0 GiB/s elsewhere in this run"
         );
         // 12 GB at 2.1 GB/s take 5.714 s of 400.
         let estimate_ns = found.saving.unwrap().estimate_ns.unwrap();
@@ -319,18 +389,49 @@ mod tests {
         }
     }
 
-    fn pressure(waited_s: f64, utilization: Option<f64>) -> Run {
+    /// Loading for 10 s that reads so much, or nobody knows how much, while tasks wait for a disk.
+    fn pressure_beside(waited_s: f64, utilization: Option<f64>, read: Option<f64>) -> Run {
         let some = SeriesInfo::cumulative("pressure.io.some", "", Unit::Seconds);
         let gpu = SeriesInfo::gauge("gpu.utilization", "GPU-1", Unit::Ratio);
         let used: Vec<(u64, f64)> = utilization
             .iter()
             .flat_map(|u| [(0, *u), (10 * S, *u)])
             .collect();
-        RunBuilder::new()
-            .section("load", 0, 10 * S, |_| {})
+        let read = read.map_or(RunBuilder::new(), |bytes| {
+            bytes_read(&[(0, 0.0), (10 * S, bytes), (20 * S, bytes)])
+        });
+        read.section("load", 0, 10 * S, |_| {})
             .series(some, &[(0, 0.0), (10 * S, waited_s), (20 * S, waited_s)])
             .series(gpu, &used)
             .finish(20 * S)
+    }
+
+    fn pressure(waited_s: f64, utilization: Option<f64>) -> Run {
+        pressure_beside(waited_s, utilization, Some(5e9))
+    }
+
+    #[test]
+    fn a_stage_that_reads_nothing_is_not_blamed_for_what_the_machine_waits() {
+        // Nothing, 15 MB in all, and not known: other programs made the machine wait, as far as anybody knows.
+        for read in [Some(0.0), Some(15e6), None] {
+            let found = only(check_run(&RULE, &pressure_beside(9.0, None, read)));
+            assert!(
+                found.issue.starts_with(
+                    "Tasks of this machine waited for disks for 90 % of the time of sections; "
+                ),
+                "{}",
+                found.issue
+            );
+            assert_eq!(
+                (found.severity, found.confidence),
+                (Severity::Low, Confidence::Low)
+            );
+            assert_eq!((found.node, found.saving), (None, None));
+        }
+        // Mapped weights that fault in at 2 MB/s are read by this process.
+        let found = only(check_run(&RULE, &pressure_beside(9.0, None, Some(20e6))));
+        assert_eq!(found.issue, "load waits for the disk, for 90 % of its time");
+        assert_eq!(found.severity, Severity::High);
     }
 
     #[test]

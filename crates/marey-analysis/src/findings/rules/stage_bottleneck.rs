@@ -10,18 +10,28 @@
 //! Denoising takes most of the time of every healthy run, so it is no finding; what makes it slow is the business of other rules. A stage
 //! is denoising when at least half of its own time certainly lies in steps, and where no steps are known, by its name. What ran only in other
 //! threads than the leading one is no bottleneck: it ran beside.
+//!
+//! Denoising may have any name: `generate`, `forward`, `step`. So only a stage whose name says that it is separate work (text encoding,
+//! VAE, moves, writing) is of high severity, and only beside other stages. Others are told apart by what else is known:
+//!
+//! ```text
+//! generate   |------------------------------------------|   nearly all, and nothing recorded within it: not checked
+//! make       |-------------|loop|-----------------------|   holds others: its rest is of low severity
+//! denoise    |--step-step--|                                denoising is known elsewhere, so
+//! watermark                |-----------------------------|  this is none: medium
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marey::profiling_config::SectionKind;
+use marey::profiling_config::{SectionKind, words_of_name};
 
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::{Interval, length_within};
+use crate::intervals::{Interval, length_ns, length_within};
 use crate::stats::float;
-use crate::{Kind, Stage};
+use crate::{Kind, SectionRow, Stage};
 
 pub(super) const RULE: Rule = Rule {
     id: "stage-bottleneck",
@@ -42,6 +52,46 @@ const DENOISING: [&str; 6] = [
     "transformer",
     "unet",
 ];
+
+/// Words of the names of stages that are certainly no denoising.
+const SEPARATE: [&str; 18] = [
+    "tokenize",
+    "vae",
+    "autoencoder",
+    "encode",
+    "encoding",
+    "decode",
+    "decoding",
+    "offload",
+    "offloading",
+    "onload",
+    "save",
+    "saving",
+    "write",
+    "writing",
+    "export",
+    "mux",
+    "postprocess",
+    "preprocess",
+];
+
+/// Words of the names of whole generations, whatever else they say: `generate_and_save`.
+const WHOLE: [&str; 8] = [
+    "generate",
+    "generation",
+    "inference",
+    "main",
+    "run",
+    "pipe",
+    "pipeline",
+    "and",
+];
+
+/// Share of the time under any section, from which on a stage is nearly all of it.
+const NEARLY_ALL: f64 = 0.75;
+
+/// Share of the wall time that known denoising has to take for other stages to be none.
+const DENOISING_KNOWN: f64 = 0.1;
 
 /// Words in the names of stages that prepare.
 const PREPARING: [&str; 5] = ["load", "init", "setup", "download", "compile"];
@@ -77,12 +127,110 @@ fn check(facts: &Facts<'_>) -> Outcome {
             None => "none did".into(),
         });
     }
-    let found = others.iter().take(MAX_FINDINGS);
-    Outcome::Found(
-        found
-            .map(|(stage, own)| finding(facts, stage, *own, limit))
-            .collect(),
-    )
+    let is_known = is_denoising_known(facts);
+    let mut found = Vec::new();
+    let mut whole = None;
+    for (stage, own) in others {
+        match severity(facts, stage, own, is_known) {
+            Some(severity) => found.push(finding(facts, stage, own, severity)),
+            None => whole = whole.or(Some(stage)),
+        }
+    }
+    found.truncate(MAX_FINDINGS);
+    match whole {
+        Some(stage) if found.is_empty() => Outcome::Unknown(format!(
+            "{} is nearly all of the run and {} within it: record its parts",
+            stage.name,
+            if within(facts, stage).next().is_some() {
+                "little of it is in sections"
+            } else {
+                "has no section"
+            }
+        )),
+        _ => Outcome::Found(found),
+    }
+}
+
+/// How much a stage matters that took so much itself; `None` when it is nearly the whole work and may be denoising.
+fn severity(
+    facts: &Facts<'_>,
+    stage: &Stage,
+    own: f64,
+    is_denoising_known: bool,
+) -> Option<Severity> {
+    if is_preparing(&stage.name.to_lowercase()) {
+        // A short run is mostly loading.
+        return Some(Severity::Low);
+    }
+    if is_separate(&stage.name) {
+        let is_large = own > 2.0 * facts.thresholds.stage_ratio;
+        return Some(if is_large && has_others_beside(facts, stage) {
+            Severity::High
+        } else {
+            Severity::Medium
+        });
+    }
+    if is_denoising_known && within(facts, stage).next().is_none() {
+        return Some(Severity::Medium);
+    }
+    let covered_ns = facts.stages.covered_ns.unwrap_or(facts.stages.wall_ns);
+    let is_whole = float(stage.own_ns.unwrap_or(0)) >= float(covered_ns) * NEARLY_ALL;
+    (is_denoising_known || !is_whole).then_some(Severity::Low)
+}
+
+/// Whether steps, or stages with names of denoising, say where denoising is.
+fn is_denoising_known(facts: &Facts<'_>) -> bool {
+    let steps_ns = facts.step_time().map_or(0, |times| length_ns(&times));
+    let is_named = |stage: &&Stage| is_denoising(stage, None);
+    let named = facts.stages.each.iter().filter(is_named);
+    let named = named
+        .filter_map(|stage| stage.share_ratio)
+        .fold(0.0, f64::max);
+    facts.share_of_wall(steps_ns).max(named) >= DENOISING_KNOWN
+}
+
+fn is_separate(name: &str) -> bool {
+    let kind = SectionKind::of(name);
+    let words = words_of_name(name);
+    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
+    matches!(
+        kind,
+        Some(SectionKind::TextEncoding | SectionKind::VaeDecode)
+    ) || (has(&SEPARATE) && !has(&WHOLE))
+}
+
+/// Nodes above one, the nearest first.
+fn above(facts: &Facts<'_>, node: u32) -> impl Iterator<Item = u32> {
+    let nodes = &facts.run.nodes;
+    let parent = |node: u32| nodes.get(node as usize).and_then(|n| n.parent);
+    std::iter::successors(parent(node), move |node| parent(*node))
+}
+
+fn sections<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a SectionRow> {
+    let rows = facts.sections.tree.iter();
+    rows.filter(|row| row.kind == Kind::Section)
+}
+
+/// Sections of other names within the stage.
+fn within<'a>(facts: &'a Facts<'_>, stage: &'a Stage) -> impl Iterator<Item = &'a SectionRow> {
+    let is_of_stage = |node: u32| {
+        let node = facts.run.nodes.get(node as usize);
+        node.is_some_and(|node| node.kind == marey::NodeKind::Section && node.name == stage.name)
+    };
+    sections(facts)
+        .filter(move |row| row.name != stage.name && above(facts, row.node).any(is_of_stage))
+}
+
+/// Whether there is a section that neither holds the stage nor lies within it.
+fn has_others_beside(facts: &Facts<'_>, stage: &Stage) -> bool {
+    let Some(own) = largest_node(facts, &stage.name) else {
+        return false;
+    };
+    sections(facts).any(|row| {
+        row.name != stage.name
+            && !above(facts, own).any(|node| node == row.node)
+            && !above(facts, row.node).any(|node| node == own)
+    })
 }
 
 /// Names of sections that ran only beside the leading thread, the one with the most time in sections at the top level: nobody waited
@@ -161,7 +309,8 @@ fn calls<'a>(
 /// What of its calls is in steps and cannot lie in other stages below it is at least half of its own time.
 fn is_denoising(stage: &Stage, ns_in_steps: Option<u64>) -> bool {
     let name = stage.name.to_lowercase();
-    let is_named = DENOISING.iter().any(|word| name.contains(word)) && !is_preparing(&name);
+    let is_named = DENOISING.iter().any(|word| name.contains(word));
+    let is_named = is_named && !is_preparing(&name) && !is_move(&name);
     let Some((in_steps, own_ns)) = ns_in_steps.zip(stage.own_ns) else {
         let kind = SectionKind::of(&stage.name);
         let of_denoising = [SectionKind::InferenceStep, SectionKind::BlockComputation];
@@ -171,22 +320,21 @@ fn is_denoising(stage: &Stage, ns_in_steps: Option<u64>) -> bool {
     in_steps.saturating_sub(below_ns) >= own_ns.div_ceil(2)
 }
 
+/// Loads or compiles; moving between host and device is work of every generation.
 fn is_preparing(name: &str) -> bool {
-    PREPARING.iter().any(|word| name.contains(word))
+    PREPARING.iter().any(|word| name.contains(word)) && !is_move(name)
 }
 
-fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, limit: f64) -> Finding {
+fn is_move(name: &str) -> bool {
+    ["offload", "onload"].iter().any(|word| name.contains(word))
+}
+
+fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Finding {
+    let limit = facts.thresholds.stage_ratio;
     let kind = SectionKind::of(&stage.name);
     let is_preparing = is_preparing(&stage.name.to_lowercase());
+    let is_sure = severity > Severity::Low;
     let own_ns = stage.own_ns.unwrap_or(0);
-    let severity = if is_preparing {
-        // A short run is mostly loading.
-        Severity::Low
-    } else if own > 2.0 * limit {
-        Severity::High
-    } else {
-        Severity::Medium
-    };
     let mut evidence = vec![
         Evidence::new("its own share of the wall time", own, FigureUnit::Ratio).against(limit),
         Evidence::new("its own time", float(own_ns), FigureUnit::Ns),
@@ -205,7 +353,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, limit: f64) -> Finding {
             stage.name,
             percent(own)
         ),
-        remedy: remedy(kind, is_preparing).into(),
+        remedy: remedy(kind, is_preparing, is_sure).into(),
         evidence,
         intervals: Finding::longest(calls(facts, |name| name == stage.name).map(|(_, call)| call)),
         node: largest_node(facts, &stage.name),
@@ -218,7 +366,8 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, limit: f64) -> Finding {
     }
 }
 
-fn remedy(kind: Option<SectionKind>, is_preparing: bool) -> &'static str {
+/// What could be done; of a stage that may be denoising itself (`is_sure` is false) only how to see more.
+fn remedy(kind: Option<SectionKind>, is_preparing: bool, is_sure: bool) -> &'static str {
     match kind {
         Some(SectionKind::VaeDecode) => {
             "See that the decoder runs on the GPU in half precision; torch.compile(vae.decode), channels_last, or a small decoder \
@@ -232,6 +381,10 @@ fn remedy(kind: Option<SectionKind>, is_preparing: bool) -> &'static str {
         _ if is_preparing => {
             "Keep the process and make several clips in it; load safetensors straight to the device (device_map=\"cuda\", \
              low_cpu_mem_usage=True, HF_ENABLE_PARALLEL_LOADING=1) and keep compiled code (TORCHINDUCTOR_CACHE_DIR)."
+        }
+        _ if !is_sure => {
+            "Record sections within it to see what takes the time, or open the timeline there; if it is denoising itself, record each \
+             step as an iteration, then the rules about steps look at it."
         }
         _ => {
             "Record sections within it to see what takes the time, or open the timeline there; what does not need the GPU can run in \

@@ -33,6 +33,12 @@ struct Scored<'a> {
     near: Vec<&'a CacheEvent>,
 }
 
+/// Whether this rule finds the cache: then its threshold is why it misses.
+pub(super) fn explains(facts: &Facts<'_>, cache: &str) -> bool {
+    let scored = scored(facts, cache);
+    scored.is_some_and(|of| share(&of) > facts.thresholds.near_misses_ratio)
+}
+
 fn check(facts: &Facts<'_>) -> Outcome {
     let Some(caches) = facts.caches else {
         return Outcome::Unknown("no cache reported what it did".into());
@@ -44,7 +50,6 @@ fn check(facts: &Facts<'_>) -> Outcome {
             "no cache reported scores with a threshold that they were compared with".into(),
         );
     }
-    let share = |of: &Scored<'_>| ratio(of.near.len() as u128, of.n.into());
     let found: Vec<Finding> = judged
         .iter()
         .filter(|of| share(of) > facts.thresholds.near_misses_ratio)
@@ -58,6 +63,11 @@ fn check(facts: &Facts<'_>) -> Outcome {
         ));
     }
     Outcome::Found(found)
+}
+
+/// Near misses as a share of scored decisions.
+fn share(of: &Scored<'_>) -> f64 {
+    ratio(of.near.len() as u128, of.n.into())
 }
 
 /// `None` when too little is scored, or the scores do not tell which side hits.

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::durations::{Durations, Spread, between, jitter, sum};
 use super::loops::places;
+use super::rates::{beside_ns, disjoint};
 use super::turns::{Said, StepSource, Turns};
 use crate::stats::{float, ratio};
 
@@ -29,7 +30,7 @@ pub struct Blocks {
     pub warm_up: Option<Durations>,
     /// All other blocks; `None` when there is none whose duration is known.
     pub steady: Option<Durations>,
-    /// Blocks in a second of the time that blocks took; `None` when that is not known.
+    /// Blocks in a second of the time that blocks took, that of several threads at once counted once; `None` when that is not known.
     pub per_second: Option<f64>,
     /// Latent frames in a second of the time that blocks took, of blocks of which both are known; `None` when there are none.
     pub frames_per_second: Option<f64>,
@@ -141,11 +142,17 @@ fn points(run: &Run, turns: &Turns) -> Vec<BlockPoint> {
 fn per_second(each: &[BlockPoint], amount: impl Fn(&BlockPoint) -> Option<u64>) -> Option<f64> {
     let known = each
         .iter()
-        .filter_map(|block| Some((amount(block)?, block.duration_ns?)));
-    let known: Vec<(u64, u64)> = known.collect();
+        .filter(|block| block.duration_ns.is_some())
+        .filter_map(|block| Some((amount(block)?, block)));
+    let known: Vec<(u64, &BlockPoint)> = known.collect();
     let amounts = sum(known.iter().map(|(amount, _)| *amount));
-    let over_ns = sum(known.iter().map(|(_, ns)| *ns));
-    rate(amounts, over_ns)
+    let durations = sum(known.iter().filter_map(|(_, block)| block.duration_ns));
+    let spans = disjoint(
+        known
+            .iter()
+            .map(|(_, b)| (b.thread, b.end_ns, b.duration_ns)),
+    );
+    rate(amounts, durations.saturating_sub(beside_ns(&spans)))
 }
 
 /// Things in a second; `None` when they took no time.

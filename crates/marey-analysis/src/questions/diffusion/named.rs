@@ -1,7 +1,7 @@
 //! Which call paths do what, by their names.
 
-use marey::Run;
 use marey::profiling_config::{SectionKind, words_of_name};
+use marey::{NodeKind, Run};
 
 /// Call paths of a run by what is done there. Of paths within one another that do the same the outermost stands.
 #[derive(Debug, Default)]
@@ -37,7 +37,11 @@ enum Work {
 impl Named {
     pub(super) fn new(run: &Run) -> Self {
         let mut named = Self::default();
-        let works: Vec<Option<Work>> = run.nodes.iter().map(|node| Work::of(&node.name)).collect();
+        let mut works: Vec<Option<Work>> =
+            run.nodes.iter().map(|node| Work::of(&node.name)).collect();
+        if !works.contains(&Some(Work::Step)) {
+            add_step_loops(run, &mut works);
+        }
         for (id, work) in works.iter().enumerate() {
             let Some(work) = *work else { continue };
             let above =
@@ -73,6 +77,64 @@ pub(super) fn ancestors(run: &Run, node: usize) -> impl Iterator<Item = usize> +
     std::iter::successors(parent(node), move |node| parent(*node))
 }
 
+/// Loops of steps by wider names: only where nothing has the name of a step, so that such a loop around the steps of another name
+/// does not stand for them, and not in training.
+///
+/// ```text
+/// step                 |--- 0 ---||--- 1 ---|        steps
+///   scheduler_step           |--|      |--|          within one
+/// epoch                |---------------------|
+///   step               |--- 0 ---||--- 1 ---|        none: training, by the name around them
+/// step                 |--- 0 ---||--- 1 ---|        none: training, by what they do
+///   backward               |---|     |---|
+/// ```
+fn add_step_loops(run: &Run, works: &mut [Option<Work>]) {
+    let names: Vec<Vec<String>> = run.nodes.iter().map(|n| words_of_name(&n.name)).collect();
+    let mut learns = vec![false; works.len()];
+    for (id, words) in names.iter().enumerate() {
+        if has_any(words, &LEARNS) {
+            ancestors(run, id).for_each(|above| learns[above] = true);
+        }
+    }
+    for (id, words) in names.iter().enumerate() {
+        let is_candidate = works[id].is_none()
+            && run.nodes[id].kind == NodeKind::Iteration
+            && has_any(words, &STEPS);
+        let mut others = [&PREPARES[..], &ENCODES, &TRAINS].into_iter();
+        if is_candidate && !learns[id] && !others.any(|others| has_any(words, others)) {
+            let is_trained = ancestors(run, id).any(|above| has_any(&names[above], &EPOCHS));
+            works[id] = (!is_trained).then_some(Work::Step);
+        }
+    }
+}
+
+fn has_any(words: &[String], any_of: &[&str]) -> bool {
+    words.iter().any(|word| any_of.contains(&word.as_str()))
+}
+
+const STEPS: [&str; 8] = [
+    "step",
+    "steps",
+    "timestep",
+    "timesteps",
+    "denoise",
+    "denoising",
+    "sampling",
+    "sampler",
+];
+/// A loop with such a word goes over something else.
+const TRAINS: [&str; 6] = [
+    "train",
+    "training",
+    "optimizer",
+    "epoch",
+    "batch",
+    "dataloader",
+];
+/// What lies in something named so is training.
+const EPOCHS: [&str; 4] = ["train", "training", "epoch", "epochs"];
+/// What has something named so in it is training.
+const LEARNS: [&str; 2] = ["backward", "optimizer"];
 const PREPARES: [&str; 9] = [
     "load",
     "init",
@@ -110,6 +172,10 @@ impl Work {
         }
         if is_clean_pass(&words) {
             return Some(Self::Clean);
+        }
+        let mut pairs = words.windows(2);
+        if pairs.any(|pair| pair == ["sample", "step"]) {
+            return Some(Self::Step);
         }
         if has(&["uncond", "unconditional", "unconditioned"]) {
             return Some(Self::Unconditional);
@@ -202,6 +268,69 @@ mod tests {
         assert_eq!(names(&run, &named.steps), ["denoising_step"]);
         assert_eq!(names(&run, &named.blocks), ["block"]);
         assert_eq!(names(&run, &named.vae), ["vae_decode"]);
+    }
+
+    fn steps_of(run: &Run) -> Vec<&str> {
+        names(run, &Named::new(run).steps)
+    }
+
+    #[test]
+    fn loops_may_have_wider_names_than_sections() {
+        for name in [
+            "step",
+            "steps",
+            "sample_step",
+            "sampling_step",
+            "denoise",
+            "denoising",
+            "Sampler",
+            "timesteps",
+        ] {
+            let run = RunBuilder::new().iteration(name, 0, 10, |_| {}).finish(20);
+            assert_eq!(steps_of(&run), [name]);
+        }
+        for name in [
+            "chunk",
+            "train_step",
+            "optimizer_step",
+            "batch_step",
+            "load_steps",
+        ] {
+            let run = RunBuilder::new().iteration(name, 0, 10, |_| {}).finish(20);
+            assert_eq!(steps_of(&run), Vec::<&str>::new(), "{name}");
+        }
+        let sections = ["step", "denoise", "sampling", "sample_step"];
+        let of = |name| RunBuilder::new().section(name, 0, 10, |_| {}).finish(20);
+        let known = sections.map(|name| steps_of(&of(name)).len());
+        assert_eq!(known, [0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn the_outermost_loop_counts_unless_one_has_the_name_of_a_step() {
+        let within = |outer: &str, inner: &str| {
+            let run = RunBuilder::new().iteration(outer, 0, 90, |s| {
+                s.section(inner, 1, 40, |_| {});
+            });
+            run.finish(100)
+        };
+        assert_eq!(steps_of(&within("step", "scheduler_step")), ["step"]);
+        assert_eq!(
+            steps_of(&within("sampling", "denoising_step")),
+            ["denoising_step"]
+        );
+    }
+
+    #[test]
+    fn steps_of_training_are_no_denoising() {
+        let run = RunBuilder::new()
+            .section("epoch", 0, 40, |s| {
+                s.iteration("step", 1, 39, |_| {});
+            })
+            .iteration("step", 50, 90, |s| {
+                s.section("loss.backward", 51, 89, |_| {});
+            })
+            .finish(100);
+        assert_eq!(steps_of(&run), Vec::<&str>::new());
     }
 
     #[test]

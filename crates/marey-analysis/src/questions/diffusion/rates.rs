@@ -21,9 +21,9 @@ use super::blocks::{BlockPoint, rate};
 use super::durations::sum;
 use super::named::Named;
 use super::steps::{StepPoint, frames_of_loops};
-use super::turns::calls;
-use crate::intervals::{Interval, common_length_ns, union, union_length_ns};
-use crate::questions::streaming::streaming;
+use super::turns::{attribute, calls};
+use crate::intervals::{Interval, common_length_ns, intersection, union, union_length_ns};
+use crate::questions::streaming::Counted;
 
 /// Which frames a rate counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,7 +31,7 @@ use crate::questions::streaming::streaming;
 pub enum FrameKind {
     /// Frames of the latent video.
     Latent,
-    /// Frames of pixels, as they were delivered.
+    /// Frames of pixels, as they were delivered, or decoded where nothing was delivered.
     Pixel,
 }
 
@@ -63,13 +63,14 @@ pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameR
             text: Calls::of(run, &named.text),
             vae: Calls::of(run, &named.vae),
         };
-        let pixels = delivered(run);
-        for (kind, frames) in [(FrameKind::Latent, work.frames), (FrameKind::Pixel, pixels)] {
-            found.extend(
-                frames
-                    .into_iter()
-                    .flat_map(|frames| spans.rates(kind, frames)),
-            );
+        if let Some(frames) = work.frames {
+            found.extend(spans.rates(FrameKind::Latent, frames));
+        }
+        if let Some(frames) = delivered(run) {
+            found.extend(spans.rates(FrameKind::Pixel, frames));
+        } else if let Some(decoded) = Decoded::of(run, named) {
+            let rates = spans.rates(FrameKind::Pixel, decoded.frames);
+            found.extend(rates.into_iter().map(|rate| decoded.named(rate)));
         }
     }
     found.extend(delivery(run, named));
@@ -140,7 +141,9 @@ impl Work {
 
 /// Intervals of turns, given as thread, end and duration in order of their ends. None begins before the one before it in its thread
 /// has ended: a reported duration says how long, and the clocks may differ.
-fn disjoint(turns: impl Iterator<Item = (u32, u64, Option<u64>)>) -> Vec<(u32, Interval)> {
+pub(super) fn disjoint(
+    turns: impl Iterator<Item = (u32, u64, Option<u64>)>,
+) -> Vec<(u32, Interval)> {
     let mut last_end = std::collections::BTreeMap::new();
     turns
         .filter_map(|(thread, end_ns, duration_ns)| {
@@ -153,6 +156,37 @@ fn disjoint(turns: impl Iterator<Item = (u32, u64, Option<u64>)>) -> Vec<(u32, I
             Some((thread, Interval { start_ns, end_ns }))
         })
         .collect()
+}
+
+/// Time that intervals, disjoint in each thread, have too much when they are added up: what threads did beside one another counts
+/// once.
+///
+/// ```text
+/// thread 1   |---- 4 ----|              |-- 3 --|
+/// thread 2         |---- 4 ----|                         2 of 11
+/// ```
+pub(super) fn beside_ns(spans: &[(u32, Interval)]) -> u64 {
+    let lengths = sum(spans.iter().map(|(_, span)| span.length_ns()));
+    let covered = union_length_ns(spans.iter().map(|(_, span)| *span).collect());
+    lengths.saturating_sub(covered)
+}
+
+/// The times of which `taken` has no part; both are ascending and disjoint.
+fn without(times: &[Interval], taken: &[Interval]) -> Vec<Interval> {
+    let both = intersection(times, taken);
+    let mut cuts = both.iter().peekable();
+    let mut left = Vec::new();
+    for time in times {
+        let mut start_ns = time.start_ns;
+        while let Some(cut) = cuts.next_if(|cut| cut.end_ns <= time.end_ns) {
+            let end_ns = cut.start_ns;
+            left.push(Interval { start_ns, end_ns });
+            start_ns = cut.end_ns;
+        }
+        let end_ns = time.end_ns;
+        left.push(Interval { start_ns, end_ns });
+    }
+    left
 }
 
 /// Sections of a kind.
@@ -219,24 +253,27 @@ impl Spans<'_> {
                 .flat_map(|calls| calls.spans.iter().copied())
                 .collect()
         };
-        let taken_out = self.within_work_ns(&of(false));
+        let taken_out = self.not_counted_ns(&of(false));
         let put_to = self.outside_work_ns(&of(true));
         let work_ns = self.work.duration_ns.saturating_sub(taken_out);
         work_ns.saturating_add(put_to)
     }
 
-    /// Time of the spans that lies in the work of their own thread.
-    fn within_work_ns(&self, spans: &[(u32, Interval)]) -> u64 {
-        let mut threads: Vec<u32> = spans.iter().map(|(thread, _)| *thread).collect();
+    /// What the durations of all work have too much: time of the spans that lies in the work of their own thread, and work of
+    /// several threads at once.
+    fn not_counted_ns(&self, spans: &[(u32, Interval)]) -> u64 {
+        let mut threads: Vec<u32> = self.work.spans.iter().map(|(thread, _)| *thread).collect();
         threads.sort_unstable();
         threads.dedup();
-        sum(threads.into_iter().map(|thread| {
+        let left = threads.into_iter().flat_map(|thread| {
             let of_thread = |spans: &[(u32, Interval)]| {
                 let own = spans.iter().filter(|(other, _)| *other == thread);
                 union(own.map(|(_, span)| *span).collect())
             };
-            common_length_ns(&of_thread(spans), &of_thread(&self.work.spans))
-        }))
+            without(&of_thread(&self.work.spans), &of_thread(spans))
+        });
+        let all_ns = sum(self.work.spans.iter().map(|(_, span)| span.length_ns()));
+        all_ns.saturating_sub(union_length_ns(left.collect()))
     }
 
     /// Time of the spans in which no work of any thread went on.
@@ -285,35 +322,66 @@ fn delivered(run: &Run) -> Option<u64> {
         .filter(|frames| *frames > 0)
 }
 
-/// Frames after the first delivery, over the time from the first to the last.
+/// Frames that VAE decoding said it made.
+struct Decoded {
+    /// Of all calls.
+    frames: u64,
+    /// The attribute and the section of the first call that said.
+    attribute: &'static str,
+    section: String,
+}
+
+impl Decoded {
+    /// `None` unless each call was recorded and said how many.
+    fn of(run: &Run, named: &Named) -> Option<Self> {
+        Calls::of(run, &named.vae)?;
+        let mut found: Option<Self> = None;
+        for (index, section) in calls(run, &named.vae) {
+            let said = ["frames", "num_frames"]
+                .into_iter()
+                .find_map(|name| Some((name, attribute(run, index, &[name])?)));
+            let (attribute, frames) = said?;
+            let name = || run.nodes[section.node as usize].name.clone();
+            let decoded = found.get_or_insert_with(|| Self {
+                frames: 0,
+                attribute,
+                section: name(),
+            });
+            decoded.frames = decoded.frames.saturating_add(frames);
+        }
+        found.filter(|decoded| decoded.frames > 0)
+    }
+
+    fn named(&self, mut rate: FrameRate) -> FrameRate {
+        let (attribute, section) = (self.attribute, &self.section);
+        let how = format!("; decoded, by the attribute `{attribute}` of {section}");
+        rate.meaning.push_str(&how);
+        rate
+    }
+}
+
+/// Frames after each session's first delivery, over the time from it to the last.
 fn delivery(run: &Run, named: &Named) -> Option<FrameRate> {
-    let found = streaming(run)?;
-    let per_second = found.frames_per_second?;
-    let mut events = run
-        .generation
-        .iter()
-        .filter_map(|record| match &record.what {
-            Generation::Streaming(event) => Some((record.at_ns, event.frames?)),
-            _ => None,
-        });
-    let (start_ns, first) = events.next()?;
-    let span = [Interval {
-        start_ns,
-        end_ns: start_ns.saturating_add(found.delivery_ns),
-    }];
+    let found = Counted::of(run);
     let is_in = |nodes: &[u32]| {
         let calls = Calls::of(run, nodes)?.spans;
         let union = union(calls.into_iter().map(|(_, span)| span).collect());
-        Some(common_length_ns(&union, &span) > 0)
+        Some(common_length_ns(&union, &found.spans) > 0)
+    };
+    let since = match found.n_sessions {
+        0 | 1 => "from the first delivery to the last",
+        _ => "from each session's first delivery to its last",
     };
     Some(FrameRate {
         kind: FrameKind::Pixel,
-        frames: found.frames?.saturating_sub(first),
-        over_ns: found.delivery_ns,
-        per_second,
+        frames: found.frames,
+        over_ns: found.over_ns(),
+        per_second: found.per_second()?,
         includes_text_encoding: is_in(&named.text),
         includes_vae: is_in(&named.vae),
-        meaning: "pixel frames delivered in a second, from the first delivery to the last, with all that went on meanwhile".into(),
+        meaning: format!(
+            "pixel frames delivered in a second, {since}, with all that went on meanwhile"
+        ),
     })
 }
 

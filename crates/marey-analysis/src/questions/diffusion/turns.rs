@@ -198,7 +198,7 @@ pub(super) fn length_ns(section: &Section) -> u64 {
 }
 
 /// A whole number that a section was given under one of these names.
-fn attribute(run: &Run, section: usize, names: &[&str]) -> Option<u64> {
+pub(super) fn attribute(run: &Run, section: usize, names: &[&str]) -> Option<u64> {
     let given = &run.section_attributes;
     let first = given.partition_point(|attributes| attributes.section < section);
     let of_section = given[first..].iter().take_while(|a| a.section == section);

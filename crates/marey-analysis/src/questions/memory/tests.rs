@@ -1,5 +1,5 @@
 use super::*;
-use marey::RunBuilder;
+use marey::{RunBuilder, SeriesInfo, Unit};
 
 const GPU: MemorySource = MemorySource::TorchCuda(0);
 
@@ -113,4 +113,29 @@ fn calls_that_were_not_recorded_one_by_one_are_named() {
         .finish(40);
     run.sections.truncate(1);
     assert_eq!(memory(&run).unwrap().sections[0].n_calls_missing, 1);
+}
+
+#[test]
+fn the_peak_of_the_process_is_what_samplers_read_if_that_is_higher() {
+    // recorder    20 ·  21          notes a change of 1 MiB or more
+    // sampler      · 25  ·
+    let of_process = |at_ns, allocated_bytes| MemoryReading {
+        source: MemorySource::Process,
+        ..reading(at_ns, allocated_bytes)
+    };
+    let resident = |values: &[(u64, f64)]| {
+        let info = SeriesInfo::gauge("process.memory.resident", "", Unit::Bytes);
+        let run = RunBuilder::new()
+            .memory(of_process(1, 20))
+            .memory(of_process(5, 21));
+        let run = run.memory(reading(2, 7)).series(info, values).finish(10);
+        let memory = memory(&run).unwrap();
+        let peaks = memory
+            .sources
+            .iter()
+            .map(|source| source.counted_peak_bytes);
+        peaks.collect::<Vec<_>>()
+    };
+    assert_eq!(resident(&[(3, 25.0), (8, f64::NAN)]), [Some(25), None]);
+    assert_eq!(resident(&[(3, 20.5)]), [None, None]);
 }

@@ -63,11 +63,9 @@ const CASES: &[Case] = &[
     }),
     ("idle-gpus", idle_gpus),
     ("ssd-starvation", || {
-        counter(
-            "pressure.io.some",
-            8.0,
-            RunBuilder::new().section("load", 0, 10 * S, |_| {}),
-        )
+        let load = RunBuilder::new().section("load", 0, 10 * S, |_| {});
+        let load = growing("process.disk.read", 1e9, load);
+        counter("pressure.io.some", 8.0, load)
     }),
     ("exposed-transfers", || {
         RunBuilder::new()

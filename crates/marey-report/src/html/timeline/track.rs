@@ -132,6 +132,7 @@ fn rates(series: &Series) -> Vec<Point> {
     points.filter(is_finite).collect()
 }
 
+/// Memory is read again only when it has changed, so the last reading holds to the end of the run.
 fn memory(run: &Run) -> Vec<Track> {
     let mut by_source: BTreeMap<_, [Vec<Point>; 2]> = BTreeMap::new();
     for reading in &run.memory {
@@ -139,6 +140,11 @@ fn memory(run: &Run) -> Vec<Track> {
         allocated.push(Point::one(reading.at_ns, float(reading.allocated_bytes)));
         if let Some(bytes) = reading.reserved_bytes {
             reserved.push(Point::one(reading.at_ns, float(bytes)));
+        }
+    }
+    for points in by_source.values_mut().flatten() {
+        if let Some(last) = points.last_mut() {
+            last.end_ns = last.end_ns.max(run.wall_ns);
         }
     }
     let of_source = by_source.into_iter().flat_map(|(source, points)| {
@@ -255,7 +261,7 @@ fn float(number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{RunBuilder, SeriesInfo};
+    use marey::{MemoryReading, MemorySource, RunBuilder, SeriesInfo};
 
     const S: u64 = 1_000_000_000;
 
@@ -281,6 +287,32 @@ mod tests {
             .map(|p| (p.start_ns / S, p.end_ns / S, p.mean))
             .collect();
         assert_eq!(found, [(0, 1, 20.0), (1, 3, 5.0), (4, 5, 7.0)]);
+    }
+
+    #[test]
+    fn the_last_reading_of_memory_holds_to_the_end_of_the_run() {
+        // s      0         1         2         6
+        // bytes            5         7---------|
+        let reading = |at_ns, allocated_bytes| MemoryReading {
+            at_ns,
+            label: None,
+            source: MemorySource::Process,
+            allocated_bytes,
+            reserved_bytes: None,
+            peak_bytes: None,
+            session: None,
+        };
+        let run = RunBuilder::new()
+            .memory(reading(S, 5))
+            .memory(reading(2 * S, 7))
+            .finish(6 * S);
+        let (tracks, _) = tracks(&run);
+        let ends: Vec<(u64, u64)> = tracks[0]
+            .points
+            .iter()
+            .map(|p| (p.start_ns / S, p.end_ns / S))
+            .collect();
+        assert_eq!(ends, [(1, 1), (2, 6)]);
     }
 
     #[test]

@@ -69,6 +69,102 @@ fn a_stage_of_any_name_that_holds_the_steps_is_denoising() {
         panic!("not found");
     };
     assert_eq!(found[0].issue, "make took 45 % of the wall time by itself");
+    // It holds the steps: what the rest of it is nobody knows.
+    assert_eq!(found[0].severity, Severity::Low);
+}
+
+#[test]
+fn a_section_of_an_ordinary_name_that_is_nearly_all_may_be_denoising() {
+    for name in ["generate", "inference", "forward", "main", "step", "pipe"] {
+        let run = RunBuilder::new().section(name, 0, 88, |_| {}).finish(100);
+        let expected = format!(
+            "{name} is nearly all of the run and has no section within it: record its parts"
+        );
+        assert_eq!(check_run(&RULE, &run), Outcome::Unknown(expected));
+    }
+    // 70 of the 80 under any section are in none but main.
+    let run = RunBuilder::new()
+        .section("main", 0, 80, |s| {
+            s.section("text_encoder", 0, 10, |_| {});
+        })
+        .finish(100);
+    let expected =
+        "main is nearly all of the run and little of it is in sections within it: record its parts";
+    assert_eq!(check_run(&RULE, &run), Outcome::Unknown(expected.into()));
+}
+
+#[test]
+fn a_stage_of_an_ordinary_name_matters_as_far_as_denoising_is_known_elsewhere() {
+    let severity = |other: &str| {
+        let run = RunBuilder::new()
+            .section(other, 0, 30, |_| {})
+            .section("watermark", 30, 100, |_| {})
+            .finish(100);
+        match check_run(&RULE, &run) {
+            Outcome::Found(found) if found.len() == 1 => found[0].severity,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(severity("save"), Severity::Low);
+    assert_eq!(severity("denoise"), Severity::Medium);
+}
+
+#[test]
+fn only_separate_work_beside_other_stages_is_of_high_severity() {
+    let severity = |others: &[&str]| {
+        let alone = RunBuilder::new().section("vae_decode", 0, 70, |_| {});
+        let builder = others.iter().fold(alone, |builder, name| {
+            builder.section(name, 70, 100, |_| {})
+        });
+        match check_run(&RULE, &builder.finish(100)) {
+            Outcome::Found(found) => found[0].severity,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(severity(&["denoise"]), Severity::High);
+    assert_eq!(severity(&[]), Severity::Medium);
+}
+
+#[test]
+fn names_of_whole_generations_are_no_separate_work_and_moves_are() {
+    let severity = |name: &str| {
+        let run = RunBuilder::new()
+            .section("load_model", 0, 28, |_| {})
+            .section(name, 28, 98, |_| {})
+            .finish(100);
+        match check_run(&RULE, &run) {
+            Outcome::Found(found) => found[0].severity,
+            other => panic!("{other:?}"),
+        }
+    };
+    // 70 of 98 are less than three quarters.
+    for name in ["text_to_image", "generate_and_save", "run_prompt"] {
+        assert_eq!(severity(name), Severity::Low, "{name}");
+    }
+    for name in ["offload_transformer", "save_video", "text_encoder"] {
+        assert_eq!(severity(name), Severity::High, "{name}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_block_around_its_steps_is_of_low_severity() {
+    // 0         10        20        30        40
+    // |------------ block ------------------|       own 40 - 8 in transformer, of which 4 in steps
+    // | alloc                   |step||step|        two of 6, with a transformer of 4 each
+    let run = RunBuilder::new()
+        .section("block", 0, 40, |s| {
+            for start in [28, 34] {
+                s.iteration("denoising_step", start, start + 6, |s| {
+                    s.section("transformer", start, start + 4, |_| {});
+                });
+            }
+        })
+        .finish(40);
+    let Outcome::Found(found) = check_made(&RULE, &run, &steps(28, &[6, 6])) else {
+        panic!("not found");
+    };
+    assert_eq!(found[0].issue, "block took 80 % of the wall time by itself");
+    assert_eq!(found[0].severity, Severity::Low);
 }
 
 #[test]

@@ -98,6 +98,30 @@ fn delivered_frames_have_the_rate_of_their_delivery_too() {
 }
 
 #[test]
+fn each_session_delivers_for_itself() {
+    // s      0    1    2    3    …   12   13   14
+    // A           8    8                            8 in 1 s
+    // vae                    |vae|                  between the two
+    // B                                   8    8    8 in 1 s
+    let run = RunBuilder::new()
+        .session("A", 0, Some(2 * SECOND), vec![])
+        .session("B", 12 * SECOND, Some(14 * SECOND), vec![])
+        .section("vae_decode", 4 * SECOND, 5 * SECOND, |_| {})
+        .generation(SECOND, Some(0), delivered(8))
+        .generation(2 * SECOND, Some(0), delivered(8))
+        .generation(13 * SECOND, Some(1), delivered(8))
+        .generation(14 * SECOND, Some(1), delivered(8))
+        .finish(20 * SECOND);
+    let rates = of(&run);
+    assert_eq!(figures(&rates), [(8.0, None, Some(false))]);
+    assert_eq!((rates[0].frames, rates[0].over_ns), (16, 2 * SECOND));
+    assert_eq!(
+        rates[0].meaning,
+        "pixel frames delivered in a second, from each session's first delivery to its last, with all that went on meanwhile"
+    );
+}
+
+#[test]
 fn without_blocks_the_frames_of_a_loop_count_once() {
     let mut builder = RunBuilder::new();
     for n in 0..8 {
@@ -147,4 +171,81 @@ fn blocks_that_took_no_time_have_no_rate() {
         .generation(100, None, block(0, 3, 0))
         .finish(200);
     assert!(of(&run).is_empty());
+}
+
+/// Calls of the VAE, each with the frames that it says, if it does; a block of 4 s before them.
+fn decoding(calls: &[Option<i64>]) -> Run {
+    let mut builder = RunBuilder::new().generation(4 * SECOND, None, block(0, 3, 4 * SECOND));
+    for n in 0..calls.len() as u64 {
+        let start_ns = (4 + n) * SECOND;
+        builder = builder.section("vae_decode", start_ns, start_ns + SECOND, |_| {});
+    }
+    let mut run = builder.finish(20 * SECOND);
+    let said = calls.iter().enumerate();
+    let said = said.filter_map(|(section, frames)| {
+        Some(marey::SectionAttributes {
+            section,
+            attributes: vec![("frames".into(), (*frames)?.into())],
+            session: None,
+        })
+    });
+    run.section_attributes = said.collect();
+    run
+}
+
+#[test]
+fn where_nothing_was_delivered_decoded_frames_count() {
+    // s     0              4      5      6
+    //       |--- block ----||- 12-||- 9 -|    21 frames in 4 s, and in 6 s with the VAE
+    let rates = of(&decoding(&[Some(12), Some(9)]));
+    let pixel = rates.iter().filter(|rate| rate.kind == FrameKind::Pixel);
+    let pixel: Vec<&FrameRate> = pixel.collect();
+    let figures: Vec<_> = pixel.iter().map(|r| (r.frames, r.per_second)).collect();
+    assert_eq!(figures, [(21, 5.25), (21, 3.5)]);
+    assert_eq!(
+        pixel[1].meaning,
+        "pixel frames in a second of blocks, with VAE decoding; text encoding not recorded apart; \
+         decoded, by the attribute `frames` of vae_decode"
+    );
+}
+
+#[test]
+fn decoded_frames_count_only_when_all_calls_say_them() {
+    let is_pixel = |rate: &FrameRate| rate.kind == FrameKind::Pixel;
+    for calls in [&[Some(12), None][..], &[Some(0)], &[Some(-1)], &[]] {
+        assert!(!of(&decoding(calls)).iter().any(is_pixel), "{calls:?}");
+    }
+    let mut cut = decoding(&[Some(12), Some(12)]);
+    cut.sections.pop();
+    cut.section_attributes.pop();
+    assert!(!of(&cut).iter().any(is_pixel));
+}
+
+#[test]
+fn blocks_of_two_threads_at_once_take_their_time_once() {
+    // s        0       4       8
+    // main     |- blk -||- blk -|
+    //                |vae|            3 to 4, and so in the worker
+    // worker   |- blk -||- blk -|
+    let mut builder = RunBuilder::new();
+    for thread in ["", "worker"] {
+        if !thread.is_empty() {
+            builder = builder.thread(thread);
+        }
+        builder = builder
+            .section("vae_decode", 3 * SECOND, 4 * SECOND, |_| {})
+            .generation(4 * SECOND, None, block(0, 7, 4 * SECOND))
+            .generation(8 * SECOND, None, block(1, 7, 4 * SECOND));
+    }
+    let run = builder.finish(20 * SECOND);
+    let rates = of(&run);
+    let expected = [
+        (28.0 / 7.0, None, Some(false)),
+        (28.0 / 8.0, None, Some(true)),
+    ];
+    assert_eq!(figures(&rates), expected);
+    let found = diffusion(&run, &Thresholds::default()).unwrap();
+    let blocks = found.blocks.unwrap();
+    assert_eq!(blocks.per_second, Some(0.5));
+    assert_eq!(blocks.frames_per_second, Some(3.5));
 }
