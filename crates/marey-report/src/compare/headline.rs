@@ -12,7 +12,8 @@ use crate::quantity::known;
 /// Lines of a headline at most; everything stands in the tables.
 const MAX_LINES: usize = 12;
 
-/// The lines that a report begins with: the verdict, and what it rests on. Names of the user pass through `shown`.
+/// The lines that a report begins with: the verdict, and what it rests on. Names of the user pass through `shown`,
+/// sentences that hold some through `told`.
 ///
 /// ```text
 /// WORSE: slower: vae_decode, total time 45.000 s → 428.000 s (×9.51); vae_decode / sdpa 4.000 s → 384.000 s (×96.0)
@@ -21,12 +22,13 @@ const MAX_LINES: usize = 12;
 pub(crate) fn lines(
     report: &ComparisonReport,
     shown: impl Fn(&str) -> String + Copy,
+    told: impl Fn(&str) -> String,
 ) -> Vec<String> {
     let comparison = &report.comparison;
     let mut lines: Vec<String> = Vec::new();
     // A line of its own only where none of the others says it.
     let says_verdict = |first: &Headline| first.verdict == comparison.verdict;
-    let obstacles = obstacles(comparison, shown);
+    let obstacles = obstacles(comparison, told);
     if !obstacles.is_empty() || !comparison.headline.first().is_some_and(says_verdict) {
         let obstacles = (!obstacles.is_empty()).then_some(obstacles);
         lines.push(format!(
@@ -48,8 +50,8 @@ pub(crate) fn lines(
 }
 
 /// Why the figures are not of the whole; empty without a reason. Where figures are worse and no reason is, it says so first.
-fn obstacles(comparison: &Comparison, shown: impl Fn(&str) -> String) -> String {
-    let texts = comparison.obstacles.iter().map(|one| shown(&one.text));
+fn obstacles(comparison: &Comparison, told: impl Fn(&str) -> String) -> String {
+    let texts = comparison.obstacles.iter().map(|one| told(&one.text));
     let texts = texts.collect::<Vec<_>>().join("; ");
     let is_of_verdict = comparison
         .obstacles

@@ -39,7 +39,7 @@ pub fn comparison_markdown(report: &ComparisonReport) -> String {
 
 /// The verdict in bold, then the other headlines, then what fails it.
 fn verdict(report: &ComparisonReport) -> String {
-    let lines = headline::lines(report, code);
+    let lines = headline::lines(report, code, text);
     let Some((first, others)) = lines.split_first() else {
         return String::new();
     };

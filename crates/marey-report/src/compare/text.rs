@@ -14,13 +14,19 @@ use crate::text::columns::{Columns, Last};
 
 /// Columns of a terminal that a name or a value takes at most.
 const MAX_NAME: usize = 60;
+/// Columns of a reason to fail; a program may give a whole page.
+const MAX_REASON: usize = 300;
 /// Lines of one kind at most, where there can be thousands.
 const MAX_LINES: usize = 20;
 
 /// The comparison as text. Its first lines say what matters most. Ends with a line feed.
 pub fn comparison_text(report: &ComparisonReport) -> String {
     let mut parts = vec![
-        lines(&headline::lines(report, |name| shortened(name, MAX_NAME))),
+        lines(&headline::lines(
+            report,
+            |name| shortened(name, MAX_NAME),
+            |text| shortened(text, MAX_REASON),
+        )),
         lines(&sides(report)),
     ];
     parts.extend(environment(report));
@@ -222,7 +228,7 @@ fn verdict_of_criteria(report: &ComparisonReport) -> Vec<String> {
             let obstacles = &report.comparison.obstacles;
             let grave = obstacles.iter().find(|one| one.verdict == Verdict::Worse);
             let why = if let Some(grave) = grave {
-                format!(": {}", visible(&grave.text))
+                format!(": {}", shortened(&grave.text, MAX_REASON))
             } else if names.is_empty() {
                 String::new()
             } else {

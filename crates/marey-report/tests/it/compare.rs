@@ -273,14 +273,16 @@ fn a_candidate_that_died_is_the_first_line_and_why_it_fails() {
     let mut report = report("vae_decode");
     report.comparison.obstacles.push(Obstacle {
         verdict: Verdict::Worse,
-        text: "the candidate was killed".into(),
+        text: format!("the candidate {} killed", "was ".repeat(30).trim()),
     });
     let text = comparison_text(&report);
     let (first, rest) = text.split_once('\n').unwrap();
-    assert_eq!(first, "WORSE: the candidate was killed");
+    // Longer than a name may be.
+    let said = report.comparison.obstacles[0].text.clone();
+    assert_eq!(first, format!("WORSE: {said}"));
     assert!(rest.starts_with("WORSE: slower: vae_decode"), "{rest}");
-    assert!(text.contains("Fails: --fail-on memory>10%: the candidate was killed\n"));
-    assert!(comparison_markdown(&report).starts_with("**WORSE**: "));
+    assert!(text.contains(&format!("Fails: --fail-on memory>10%: {said}\n")));
+    assert!(comparison_markdown(&report).starts_with(&format!("**WORSE**: {said}\n")));
     let schema = include_str!("../../../../docs/schema/comparison.schema.json");
     let document = follows(schema, &comparison_json(&report));
     assert_eq!(document["obstacles"][0]["verdict"], "worse");
