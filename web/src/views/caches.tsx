@@ -2,7 +2,7 @@
 
 import { bytes, count, duration, moment, number, percent } from "../data/quantity";
 import { leftOut } from "../data/cuts";
-import type { CacheMoment, CacheUse, Report } from "../data/report";
+import type { CacheMoment, CacheUse, Durations, Report } from "../data/report";
 import { TimeAxis } from "../parts/axis";
 import { Cards, FactList, known } from "../parts/facts";
 import { TimeLink } from "../parts/link";
@@ -50,11 +50,18 @@ function Saved({ report }: { report: Report }) {
     <Cards
       facts={known([
         { what: "Saved time", value: duration(caching.saved_ns), note: "median computed step less median cached step, times the cached steps" },
-        { what: "Cached steps", value: count(caching.n_cached), note: `${duration(caching.cached?.p50_ns)} each, median` },
-        { what: "Computed steps", value: count(caching.n_computed), note: `${duration(caching.computed?.p50_ns)} each, median` },
+        { what: "Cached steps", value: count(caching.n_cached), note: each(caching.n_cached, caching.cached) },
+        { what: "Computed steps", value: count(caching.n_computed), note: each(caching.n_computed, caching.computed) },
       ])}
     />
   ) : null;
+}
+
+function each(steps: number, durations: Durations | null): string {
+  if (steps === 0) {
+    return "";
+  }
+  return durations ? `${duration(durations.p50_ns)} each, median` : "how long they took is not known";
 }
 
 function Cache({ cache, report }: { cache: CacheUse; report: Report }) {
