@@ -1,0 +1,124 @@
+//! What is done once: limits instead of chance, and what the document says of them.
+
+use super::*;
+
+#[test]
+fn memory_within_its_floor_is_the_same() {
+    let with_peak = |mib: u64| {
+        let reading = MemoryReading {
+            at_ns: 5,
+            label: None,
+            source: MemorySource::TorchCuda(0),
+            allocated_bytes: mib << 20,
+            reserved_bytes: None,
+            peak_bytes: None,
+            session: None,
+        };
+        RunBuilder::new().memory(reading).finish(10)
+    };
+    let of = |a, b| {
+        let found = one(&with_peak(a), &with_peak(b));
+        verdict(
+            &found,
+            MeasureKind::MemoryPeak,
+            &Subject::Memory("cuda:0".into()),
+        )
+    };
+    assert_eq!(of(8000, 8300), Verdict::Same, "3.75 %");
+    assert_eq!(of(500, 560), Verdict::Same, "12 %, but 60 MiB");
+    assert_eq!(of(8000, 8500), Verdict::Worse);
+    assert_eq!(of(8500, 8000), Verdict::Better);
+}
+
+#[test]
+fn reads_that_stop_while_nothing_gets_slower_are_no_harm() {
+    let with_reads = |per_second: f64| {
+        let readings: Vec<(u64, f64)> = (0..=20_u32)
+            .map(|s| (u64::from(s) * SECOND, f64::from(s) * per_second))
+            .collect();
+        RunBuilder::new()
+            .section("load", 0, 20 * SECOND, |_| {})
+            .series(
+                SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes),
+                &readings,
+            )
+            .finish(20 * SECOND)
+    };
+    let found = one(&with_reads(GB), &with_reads(0.0));
+    let rate = find(&found, MeasureKind::SectionReadRate, &path(&["load"]));
+    assert_eq!(
+        (rate.verdict, rate.change.unwrap().ratio),
+        (Verdict::Different, Some(0.0))
+    );
+    assert_eq!((found.verdict, found.headline.len()), (Verdict::Same, 0));
+}
+
+#[test]
+fn loading_that_found_its_files_in_memory_before_is_not_slower() {
+    // 3 s from the page cache, 9 s from the disk; nothing else differs.
+    let loading = |seconds: u64, read: f64| {
+        let series = SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes);
+        RunBuilder::new()
+            .section("load", 0, seconds * SECOND, |_| {})
+            .series(series, &[(0, 0.0), (seconds * SECOND, read)])
+            .finish((seconds + 2) * SECOND)
+    };
+    let of = |a: &Run, b: &Run| {
+        let found = one(a, b);
+        let load = verdict(&found, MeasureKind::SectionTotal, &path(&["load"]));
+        (
+            load,
+            verdict(&found, MeasureKind::WallTime, &Subject::Run),
+            found.verdict,
+        )
+    };
+    let (warm, cold) = (loading(3, 0.0), loading(9, 5e9));
+    let open = (Verdict::CannotTell, Verdict::CannotTell, Verdict::Same);
+    assert_eq!((of(&warm, &cold), of(&cold, &warm)), (open, open));
+    let slow = loading(9, 0.0);
+    assert_eq!(
+        of(&warm, &slow),
+        (Verdict::Worse, Verdict::Worse, Verdict::Worse)
+    );
+}
+
+const DOCUMENT: &str = include_str!("../../../../../docs/comparing.md");
+
+#[test]
+fn the_document_has_the_floors_of_the_code() {
+    // Wherever a line of it ends.
+    let document = DOCUMENT.split_whitespace().collect::<Vec<_>>().join(" ");
+    let options = CompareOptions::default();
+    let percent = |ratio: f64| format!("{:.0} %", ratio * 100.0);
+    let seconds = floors::ONCE_NS / 1e9;
+    for sentence in [
+        format!(
+            "a factor of {} and {seconds} s more or less; for the wall time, a factor of {} and {seconds} s.",
+            floors::ONCE_RATIO,
+            floors::WALL_RATIO
+        ),
+        format!(
+            "Changes of time below {} are the same, with repeats below {}, however",
+            percent(options.min_change_ratio),
+            percent(options.min_repeated_change_ratio)
+        ),
+        format!(
+            "less than {} of the run on both sides are not tested",
+            percent(options.min_share_ratio)
+        ),
+        format!(
+            "{:.1} % is taken off for it",
+            (floors::BETWEEN_RUNS - 1.0) * 100.0
+        ),
+        format!(
+            "gone from the candidate took more than {} of the baseline's wall time",
+            percent(obstacles::GONE_SHARE)
+        ),
+        format!(
+            "within a section that takes {} of it or more",
+            percent(obstacles::STANDS_FOR_RUN)
+        ),
+    ] {
+        assert!(document.contains(&sentence), "{sentence}");
+    }
+}

@@ -1,0 +1,141 @@
+//! Document 000's regression, drawn.
+
+use super::*;
+
+/// Document 000, before and after the change: the decoder kept its weights on the GPU, which left no room for what streams
+/// from the SSD.
+///
+/// ```text
+///                before              after
+/// encode         5 s                 5 s
+/// denoise        50 × 2 s            50 × 2 s
+/// vae_decode     12 × 3.75 s = 45 s  12 × 35.7 s = 428 s
+///   sdpa                             12 × 31.7 s = 380 s
+/// reads          2.1 GB/s            0.03 GB/s        while vae_decode is open, else 0.1 GB/s
+/// GPU            8.2 GB              23.8 GB          at its peak
+/// ```
+pub(super) fn better_transformer(is_after: bool, seed: u64) -> Run {
+    let decode_ns = if is_after {
+        428 * SECOND / 12
+    } else {
+        45 * SECOND / 12
+    };
+    let decodes = durations(seed + 7, 12, decode_ns);
+    let steps_ns = durations(seed, 50, 2 * SECOND);
+    let denoised = 5 * SECOND + steps_ns.iter().sum::<u64>();
+    let end = denoised + decodes.iter().sum::<u64>();
+    let per_second = if is_after { 0.03 * GB } else { 2.1 * GB };
+    let mut read = 0.0;
+    let reads: Vec<(u64, f64)> = (0..=end / SECOND)
+        .map(|second| {
+            let reading = (second * SECOND, read);
+            read += if second * SECOND < denoised {
+                0.1 * GB
+            } else {
+                per_second
+            };
+            reading
+        })
+        .collect();
+    let memory = |at_ns, allocated_bytes| MemoryReading {
+        at_ns,
+        label: None,
+        source: MemorySource::TorchCuda(0),
+        allocated_bytes,
+        reserved_bytes: Some(allocated_bytes + 300_000_000),
+        peak_bytes: Some(allocated_bytes),
+        session: None,
+    };
+    let peak = if is_after {
+        23_800_000_000
+    } else {
+        8_200_000_000
+    };
+    RunBuilder::new()
+        .section("generate", 0, end, |s| {
+            s.section("encode", 0, 5 * SECOND, |_| {});
+            s.section("denoise", 5 * SECOND, denoised, |s| {
+                let mut at = 5 * SECOND;
+                for step_ns in &steps_ns {
+                    s.iteration("step", at, at + step_ns, |_| {});
+                    at += step_ns;
+                }
+            });
+            let mut at = denoised;
+            for decode_ns in &decodes {
+                s.section("vae_decode", at, at + decode_ns, |s| {
+                    if is_after {
+                        s.section("sdpa", at, at + decode_ns * 380 / 428, |_| {});
+                    }
+                });
+                at += decode_ns;
+            }
+        })
+        .series(
+            SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes),
+            &reads,
+        )
+        .memory(memory(3 * SECOND, 6_000_000_000))
+        .memory(memory(end - SECOND, peak))
+        .finish(end)
+}
+
+#[test]
+fn the_story_of_document_000_is_in_the_first_three_lines() {
+    let found = one(&better_transformer(false, 1), &better_transformer(true, 2));
+    assert_eq!(found.verdict, Verdict::Worse);
+    let [time, memory, reads] = &found.headline[..3] else {
+        panic!("{:?}", found.headline)
+    };
+    let decode = path(&["generate", "vae_decode"]);
+    let seconds = |ns: Option<f64>| (ns.unwrap() / 1e9).round();
+    assert_eq!((time.what, &time.subject), ("slower", &decode));
+    let total = &time.figures[0];
+    assert_eq!(total.kind, MeasureKind::SectionTotal);
+    assert!((44.0..=46.0).contains(&seconds(total.baseline)));
+    assert!((420.0..=436.0).contains(&seconds(total.candidate)));
+    // 12 calls on both sides, and what is new in them.
+    assert_eq!(time.figures[1].kind, MeasureKind::SectionCalls);
+    assert_eq!(
+        (time.figures[1].baseline, time.figures[1].candidate),
+        (Some(12.0), Some(12.0))
+    );
+    let overhead = &time.figures[2];
+    assert_eq!(overhead.subject, path(&["generate", "vae_decode", "sdpa"]));
+    assert_eq!(overhead.baseline, None);
+    assert!((372.0..=388.0).contains(&seconds(overhead.candidate)));
+
+    assert_eq!(
+        (memory.what, &memory.subject),
+        ("more memory", &Subject::Memory("cuda:0".into()))
+    );
+    let peak = &memory.figures[0];
+    assert_eq!(
+        (peak.kind, peak.baseline, peak.candidate),
+        (MeasureKind::MemoryPeak, Some(8.2e9), Some(23.8e9))
+    );
+
+    assert_eq!(
+        (reads.what, &reads.subject),
+        ("reads from disk starve", &decode)
+    );
+    let rate = &reads.figures[0];
+    assert_eq!(rate.kind, MeasureKind::SectionReadRate);
+    // A reading a second: the first one that is only partly within the section counts for that part.
+    assert!(
+        (2.0e9..=2.1e9).contains(&rate.baseline.unwrap()),
+        "{rate:?}"
+    );
+    assert!(
+        (0.030e9..=0.031e9).contains(&rate.candidate.unwrap()),
+        "{rate:?}"
+    );
+}
+
+#[test]
+fn what_got_faster_is_told_the_same_way_the_other_way_round() {
+    let found = one(&better_transformer(true, 1), &better_transformer(false, 2));
+    assert_eq!(found.verdict, Verdict::Better);
+    let told: Vec<&str> = found.headline[..3].iter().map(|line| line.what).collect();
+    assert_eq!(told, ["faster", "less memory", "reads from disk flow"]);
+}
