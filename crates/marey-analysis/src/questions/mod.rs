@@ -16,4 +16,5 @@ pub(crate) mod sessions;
 pub(crate) mod stages;
 pub(crate) mod streaming;
 pub(crate) mod telemetry;
+pub(crate) mod windows;
 pub(crate) mod work;

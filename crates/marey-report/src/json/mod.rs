@@ -22,6 +22,7 @@ mod sections;
 mod stages;
 mod streaming;
 mod summary;
+mod windows;
 
 use serde::{Serialize, Serializer};
 
@@ -48,6 +49,7 @@ use sections::{SectionObject, UnderNoSectionObject};
 use stages::StageAnalysis;
 use streaming::StreamingAnalysis;
 use summary::Summary;
+use windows::WindowObject;
 
 pub(crate) use memory::snapshots;
 pub use raw::raw_profiling_data;
@@ -80,6 +82,7 @@ struct Document<'a> {
     model_analysis: Option<ModelAnalysis<'a>>,
     block_analysis: Option<BlockAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
+    profiler_windows: Vec<WindowObject<'a>>,
     counters: Pairs<&'a str, CounterObject>,
     section_attributes: Vec<AttributedObject<'a>>,
     section_attributes_left_out: u64,
@@ -140,6 +143,7 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         model_analysis: ModelAnalysis::new(activity),
         block_analysis: BlockAnalysis::new(activity),
         cache_analysis: CacheAnalysis::new(activity),
+        profiler_windows: WindowObject::of(activity),
         counters: Pairs(
             report
                 .counters

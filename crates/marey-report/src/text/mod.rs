@@ -14,6 +14,7 @@ mod quality;
 mod sections;
 mod sessions;
 mod timing;
+mod windows;
 
 use crate::model::Report;
 
@@ -42,6 +43,7 @@ pub fn summary(report: &Report) -> String {
     parts.extend(memory::details(report));
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));
+    parts.extend(windows::table(report));
     parts.extend(counters::table(report));
     parts.extend(attributes::table(report));
     parts.extend(sessions::table(report));
