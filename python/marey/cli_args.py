@@ -20,18 +20,23 @@ def add_profiling_args(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
     Returns:
         The same parser.
     """
-    _add_recording(parser.add_argument_group("profiling"))
-    _add_windows(parser.add_argument_group("windows of torch's profiler"))
-    return parser
+    return _add_all(parser, ())
 
 
 def get_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Parse a command line that has these flags only; ``sys.argv`` when none is given.
+    """Parse a command line that has these flags, ``--steps`` and ``--mem`` only; ``sys.argv`` when none is given.
 
-    Under ``--profile`` without ``--steps`` the result's ``steps`` is what the schedule needs: wait, warm-up and active
+    ``--mem`` is ``--track-memory``. Under ``--profile`` without ``--steps`` the result's ``steps`` is what the schedule needs: wait, warm-up and active
     steps, times their repetitions.
     """
-    args = add_profiling_args(argparse.ArgumentParser()).parse_args(arguments)
+    parser = _add_all(argparse.ArgumentParser(), ["--mem"])
+    parser.add_argument(
+        "--steps",
+        metavar="N",
+        type=_count,
+        help="denoising steps of the script (default: its own; under --profile what the schedule needs)",
+    )
+    args = parser.parse_args(arguments)
     if args.profile and args.steps is None:
         from marey.profiler_options import steps_needed
 
@@ -39,7 +44,13 @@ def get_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return args
 
 
-def _add_recording(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
+def _add_all(parser: argparse.ArgumentParser, aliases: Sequence[str]) -> argparse.ArgumentParser:
+    _add_recording(parser.add_argument_group("profiling"), aliases)
+    _add_windows(parser.add_argument_group("windows of torch's profiler"))
+    return parser
+
+
+def _add_recording(group: argparse._ArgumentGroup, aliases: Sequence[str]) -> None:  # pyright: ignore[reportPrivateUsage]
     group.add_argument(
         *_spellings("enable-profiling"),
         action="store_true",
@@ -61,15 +72,9 @@ def _add_recording(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[r
     )
     group.add_argument(
         *_spellings("track-memory"),
-        "--mem",
+        *aliases,
         action="store_true",
         help="for scripts that use a MemoryTracker: read memory around the run (default: no)",
-    )
-    group.add_argument(
-        "--steps",
-        metavar="N",
-        type=_count,
-        help="denoising steps of the script (default: its own; under --profile what the schedule needs)",
     )
 
 
