@@ -28,7 +28,7 @@ use marey_report::{Report, RunStatus, StatusKind};
 use crate::thresholds::{Limit, apply};
 
 pub use chosen::Chosen;
-pub(crate) use documents::beside;
+pub(crate) use documents::{beside, replace_with};
 pub use documents::{replace, write_capture_documents, write_documents};
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};

@@ -5,6 +5,7 @@
 mod compare;
 mod demo;
 mod doctor;
+mod export;
 mod outside;
 mod program;
 mod python;

@@ -1,5 +1,5 @@
 //! The Chrome trace format in the way of Kineto, torch's profiler: one JSON object that Perfetto, `chrome://tracing`,
-//! `HolisticTraceAnalysis` and `TensorBoard`'s torch plugin read.
+//! HolisticTraceAnalysis and TensorBoard's torch plugin read.
 //!
 //! | what | event |
 //! |---|---|
@@ -46,7 +46,7 @@ pub(super) struct ChromeWriter<W> {
 pub(super) enum Flavour {
     /// Whoever reads such traces.
     Chrome,
-    /// `TensorBoard`'s plugin, which knows steps by their names.
+    /// TensorBoard's plugin, which knows steps by their names.
     TensorBoard,
 }
 

@@ -31,9 +31,9 @@ use tracks::{Process, tell};
 pub enum TraceFormat {
     /// Perfetto's own: everything, with arrows, units and order.
     Perfetto,
-    /// Chrome JSON in the way of torch's profiler: for `HolisticTraceAnalysis`, `chrome://tracing` and Perfetto.
+    /// Chrome JSON in the way of torch's profiler: for HolisticTraceAnalysis, `chrome://tracing` and Perfetto.
     Chrome,
-    /// Chrome JSON for `TensorBoard`'s torch plugin: denoising steps have the names that it knows.
+    /// Chrome JSON for TensorBoard's torch plugin: denoising steps have the names that it knows.
     TensorBoard,
     /// speedscope's own: only what took time.
     Speedscope,
