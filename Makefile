@@ -83,6 +83,7 @@ bench: $(BIN)/marey web/node_modules
 	cargo build --release --locked -p marey-gpu --example mock_nvml
 	$(BIN)/python benches/python/telemetry.py
 	$(BIN)/python benches/python/reports.py
+	$(BIN)/python benches/python/traces.py
 	cargo bench --locked -p marey-analysis --bench comparing
 	cd web && npm run --silent bench
 
