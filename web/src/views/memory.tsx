@@ -7,15 +7,16 @@ import { useTimeline } from "../data/use_timeline";
 import { MemoryCurves } from "../memory/curves";
 import { Peaks } from "../memory/peaks";
 import { Fragmentation, Growth, Readings } from "../memory/readings";
+import { SectionPeaks } from "../memory/section_peaks";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
 import type { View } from "./view";
 
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  isShown: ({ report: { memory: readings, activity } }) => {
+  isShown: ({ report: { memory: readings, section_peaks, activity } }) => {
     const { memory: host, gpus } = activity.telemetry;
-    return readings !== null || host !== null || (gpus?.each.some((gpu) => gpu.memory_used !== null) ?? false);
+    return readings !== null || section_peaks.length > 0 || host !== null || (gpus?.each.some((gpu) => gpu.memory_used !== null) ?? false);
   },
   Body,
 };
@@ -39,6 +40,7 @@ function Body({ model }: { model: Model }) {
           <Growth report={report} memory={readings} />
         </>
       ) : null}
+      <SectionPeaks report={report} />
     </>
   );
 }
