@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{compare, demo, doctor, report, run, top};
+use crate::commands::{analyze, compare, demo, doctor, report, run, top};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -18,6 +18,7 @@ Start with:
   marey top                            see what it is doing meanwhile
   marey report profiling_results       see the newest recording again
   marey compare BEFORE AFTER           see what got slower or hungrier between two of them
+  marey analyze FILE.pickle            see what a memory snapshot of torch holds
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Report(report::Arguments),
     Compare(compare::Arguments),
+    Analyze(analyze::Arguments),
     Top(top::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
