@@ -2,7 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+<<<<<<< HEAD
 use crate::commands::{compare, demo, doctor, export, report, run, top, view};
+=======
+use crate::commands::{analyze, compare, demo, doctor, report, run, top};
+>>>>>>> ebbad0f7f2c43b7251f3435b00f492b8862f4aca
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -19,6 +23,7 @@ Start with:
   marey report profiling_results       see the newest recording again
   marey view profiling_results         see it on a time axis, in Perfetto's viewer
   marey compare BEFORE AFTER           see what got slower or hungrier between two of them
+  marey analyze FILE.pickle            see what a memory snapshot of torch holds
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -31,8 +36,12 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Report(report::Arguments),
     Compare(compare::Arguments),
+<<<<<<< HEAD
     Export(export::Arguments),
     View(view::Arguments),
+=======
+    Analyze(analyze::Arguments),
+>>>>>>> ebbad0f7f2c43b7251f3435b00f492b8862f4aca
     Top(top::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
