@@ -39,7 +39,7 @@ def pass_over(what: str, error: BaseException) -> None:
 
 def values_of(owner: Any) -> dict[str, Any]:  # noqa: ANN401
     """The ``__dict__`` of an object."""
-    return vars(owner)
+    return cast("dict[str, Any]", vars(owner))
 
 
 def kind_of(owner: Any) -> Any:  # noqa: ANN401
