@@ -109,11 +109,12 @@ class Instrumented:
         self._attempt("compilation", self._compiles.start)
         found: list[Part] = []
         self._attempt("parts of a pipeline", lambda: found.extend(self._parts()))
+        with_turns = any(part.role is Role.SCHEDULER for part in found)
         for part in found:
-            self._attempt(part.name, lambda part=part: self._hook(part))
+            self._attempt(part.name, lambda part=part: self._hook(part, with_turns))
 
-    def _hook(self, part: Part) -> None:
-        pipeline_stages.hook_part(self._patches, part, self._with_blocks)
+    def _hook(self, part: Part, with_turns: bool) -> None:
+        pipeline_stages.hook_part(self._patches, part, self._with_blocks, with_turns)
         if part.role is Role.SCHEDULER:
             return
         module = unwrapped(part.object)

@@ -38,11 +38,13 @@ class Listener:
         global _listeners
         handler = _handler()
         with _change:
-            if self._is_on or handler is None:
+            if handler is None:
                 return
-            self._is_on = True
-            _listeners += 1
-            if _listeners == 1:
+            if not self._is_on:
+                self._is_on = True
+                _listeners += 1
+            # ``torch._dynamo.reset()`` forgets all listeners.
+            if _begin not in handler.start_callbacks:
                 handler.register_start_callback(_begin)
                 handler.register_end_callback(_end)
 

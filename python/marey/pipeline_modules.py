@@ -43,6 +43,13 @@ def unwrapped(module: Any) -> Any:  # noqa: ANN401
     return values_of(module).get("_modules", {}).get("_orig_mod", module)
 
 
+def unhook(module: Any) -> None:  # noqa: ANN401
+    """Take out what records the calls of a module that is now inside a compiled one, before it is compiled."""
+    values = values_of(module)
+    if getattr(values.get(KEY), "holds_compiled", True) is False:
+        del values[KEY]
+
+
 def hook(patches: Patches, module: Any, name: str, around: Around | None = None) -> None:  # noqa: ANN401
     """Record each call of a module as a section; nothing where that is done already.
 

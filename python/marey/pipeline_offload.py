@@ -26,10 +26,11 @@ _MOVERS = ("Module.to.<locals>.", "Module.cuda.<locals>.", "Module.cpu.<locals>.
 
 
 def fingerprint(module: Any) -> tuple[object, ...]:  # noqa: ANN401
-    """Changes when accelerate or diffusers has put hooks into a model or taken them out."""
+    """Changes when accelerate, diffusers or cache-dit has put hooks into a model or taken them out."""
     registry = getattr(module, "_diffusers_hook", None)
     names = tuple(getattr(registry, "hooks", ()))
-    return id(module), id(getattr(module, "_hf_hook", None)), names, id(getattr(module, "_cache_config", None))
+    others = ("_hf_hook", "_cache_config", "_context_manager")
+    return id(module), names, *(id(getattr(module, other, None)) for other in others)
 
 
 def hook_moves(patches: Patches, part: str, module: Any) -> None:  # noqa: ANN401

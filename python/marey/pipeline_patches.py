@@ -94,18 +94,6 @@ class Method:
     A copy of the object gets the method of its class again: what is recorded is the original.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_around",
-        "_before",
-        "_function",
-        "_is_compiling",
-        "_owner",
-        "_traced",
-        "is_active",
-        "key",
-    )
-
     def __init__(self, owner: Any, key: str, around: Around) -> None:  # noqa: ANN401
         """Take what the object has under this name now."""
         self.key = key

@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
-from marey.pipeline_modules import hook, is_compiled, is_hooked, unwrapped
+from marey.pipeline_modules import hook, is_compiled, is_hooked, unhook, unwrapped
 from marey.pipeline_parts import Role, blocks, is_module
-from marey.pipeline_steps import guidance_pass, in_stage, in_turn, scheduler_step
+from marey.pipeline_steps import guidance_in_turn, guidance_pass, in_stage, in_turn, scheduler_step
 
 if TYPE_CHECKING:
     from marey.pipeline_parts import Part
@@ -31,9 +31,11 @@ def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401
         patches.wrap(pipeline, "encode_image", in_stage("image_encoding", "after_image_encoding"))
 
 
-def hook_part(patches: Patches, part: Part, with_blocks: bool) -> None:
-    """One part; what is recorded already stays as it is."""
+def hook_part(patches: Patches, part: Part, with_blocks: bool, with_turns: bool) -> None:
+    """One part; what is recorded already stays as it is. Turns can be told where there is a scheduler to end them."""
     name, role, module = part
+    if role is not Role.SCHEDULER and unwrapped(module) is not module:
+        unhook(unwrapped(module))
     if role is Role.SCHEDULER:
         patches.wrap(module, "step", scheduler_step)
     elif role is Role.TEXT_ENCODER:
@@ -45,14 +47,14 @@ def hook_part(patches: Patches, part: Part, with_blocks: bool) -> None:
     elif role is Role.OTHER:
         hook(patches, module, name)
     else:
-        _hook_denoiser(patches, part, with_blocks and role is Role.DENOISER)
+        _hook_denoiser(patches, part, with_blocks and role is Role.DENOISER, with_turns)
 
 
-def _hook_denoiser(patches: Patches, part: Part, with_blocks: bool) -> None:
+def _hook_denoiser(patches: Patches, part: Part, with_blocks: bool, with_turns: bool) -> None:
     name, _, module = part
     is_new = not is_hooked(module)
-    hook(patches, module, name, in_turn(name))
-    patches.wrap(unwrapped(module), "cache_context", guidance_pass)
+    hook(patches, module, name, in_turn(name) if with_turns else None)
+    patches.wrap(unwrapped(module), "cache_context", guidance_in_turn if with_turns else guidance_pass)
     if with_blocks and not is_compiled(module):
         for block_name, block in blocks(module):
             hook(patches, block, block_name)

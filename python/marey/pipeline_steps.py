@@ -62,11 +62,14 @@ class Loop:
         self._is_open = self._has_denoised = True
         self._turns.begin()
 
-    def guidance_begins(self, context: str) -> str | None:
-        """A pass of guidance begins, and a turn with it; returns the context of the one around it."""
+    def pass_begins(self) -> None:
+        """A pass of guidance begins: a turn begins with it unless one is open."""
         self._has_passes = True
         if not (self._is_open or self._is_outside):
             self._begin()
+
+    def enter_context(self, context: str) -> str | None:
+        """A pass of guidance has a name; returns that of the one around it."""
         outer, self.context = self.context, context
         return outer
 
@@ -188,8 +191,9 @@ def scheduler_step(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 class Pass:
     """One pass of guidance, around the context that a pipeline opens for it."""
 
-    def __init__(self, context: Any, name: str) -> None:  # noqa: ANN401
+    def __init__(self, context: Any, name: str, begins_turn: bool) -> None:  # noqa: ANN401
         """Not entered yet."""
+        self._begins_turn = begins_turn
         self._context = context
         self._name = name
         self._section = _core.profile_section(f"{name}_pass")
@@ -197,7 +201,9 @@ class Pass:
     def __enter__(self) -> Any:  # noqa: ANN401
         """Open the section, then the context."""
         self._loop = current.loop
-        self._outer = self._loop.guidance_begins(self._name)
+        if self._begins_turn:
+            self._loop.pass_begins()
+        self._outer = self._loop.enter_context(self._name)
         self._section.__enter__()
         try:
             return self._context.__enter__()
@@ -217,8 +223,13 @@ class Pass:
         self._loop.context = self._outer
 
 
-def guidance_pass(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+def guidance_in_turn(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+    """As ``guidance_pass``, of a denoiser whose turns are told."""
+    return guidance_pass(call, args, kwargs, begins_turn=True)
+
+
+def guidance_pass(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], begins_turn: bool = False) -> Any:  # noqa: ANN401
     """A call of ``cache_context("cond")``: a pass of guidance with a name."""
     context = call(*args, **kwargs)
     name = kwargs.get("name", args[0] if args else None)
-    return Pass(context, name) if isinstance(name, str) else context
+    return Pass(context, name, begins_turn) if isinstance(name, str) else context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import marey.diffusers
 
 @pytest.fixture(autouse=True)
 def nothing_is_compiled() -> None:
+    gc.collect()  # pipelines of other tests, which listen for as long as they live
     torch._dynamo.reset()
 
 
@@ -123,10 +125,9 @@ def test_compiling_is_a_section_of_its_own_and_so_is_compiling_again(tmp_path: P
 
     found = recorded(tmp_path, work)
     assert found.paths == {
-        "denoising_step": 1,
-        "denoising_step > denoiser": 4,
-        "denoising_step > denoiser > compile": 1,
-        "denoising_step > denoiser > recompile": 1,
+        "denoiser": 4,
+        "denoiser > compile": 1,
+        "denoiser > recompile": 1,
     }
     instrumented.undo()
     handler = torch._dynamo.callback.callback_handler
@@ -144,5 +145,5 @@ def test_decisions_of_a_cache_are_recorded_in_compiled_blocks(tmp_path: Path) ->
     got: list[Any] = []
     found = recorded(tmp_path, lambda: got.append(generate(tiny, 4)))
     assert np.array_equal(got[0], expected)
-    (cache,) = found.report["cache_analysis"]["caches"]
+    cache = found.report["cache_analysis"]["caches"]["first_block_cache"]
     assert (cache["hits"], cache["misses"]) == (3, 1)
