@@ -2,11 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-<<<<<<< HEAD
-use crate::commands::{compare, demo, doctor, export, report, run, top, view};
-=======
-use crate::commands::{analyze, compare, demo, doctor, report, run, top};
->>>>>>> ebbad0f7f2c43b7251f3435b00f492b8862f4aca
+use crate::commands::{analyze, compare, demo, doctor, export, report, run, top, view};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -36,12 +32,9 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Report(report::Arguments),
     Compare(compare::Arguments),
-<<<<<<< HEAD
     Export(export::Arguments),
     View(view::Arguments),
-=======
     Analyze(analyze::Arguments),
->>>>>>> ebbad0f7f2c43b7251f3435b00f492b8862f4aca
     Top(top::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),
