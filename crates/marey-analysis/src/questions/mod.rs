@@ -15,6 +15,7 @@ pub(crate) mod section_memory;
 pub(crate) mod sections;
 pub(crate) mod session_runs;
 pub(crate) mod sessions;
+pub(crate) mod snapshot;
 pub(crate) mod stages;
 pub(crate) mod streaming;
 pub(crate) mod telemetry;
