@@ -7,15 +7,16 @@ import { useTimeline } from "../data/use_timeline";
 import { MemoryCurves } from "../memory/curves";
 import { Peaks } from "../memory/peaks";
 import { Fragmentation, Growth, Readings } from "../memory/readings";
+import { Snapshots } from "../memory/snapshots";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
 import type { View } from "./view";
 
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  isShown: ({ report: { memory: readings, activity } }) => {
+  isShown: ({ report: { memory: readings, activity, snapshot_files: files } }) => {
     const { memory: host, gpus } = activity.telemetry;
-    return readings !== null || host !== null || (gpus?.each.some((gpu) => gpu.memory_used !== null) ?? false);
+    return readings !== null || (files?.length ?? 0) > 0 || host !== null || (gpus?.each.some((gpu) => gpu.memory_used !== null) ?? false);
   },
   Body,
 };
@@ -39,6 +40,7 @@ function Body({ model }: { model: Model }) {
           <Growth report={report} memory={readings} />
         </>
       ) : null}
+      <Snapshots report={report} bands={bands} />
     </>
   );
 }
