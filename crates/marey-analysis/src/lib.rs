@@ -11,6 +11,7 @@ mod calls;
 pub mod compare;
 mod coverage;
 pub mod findings;
+pub mod import;
 mod intervals;
 mod readings;
 mod records;
@@ -46,6 +47,11 @@ pub use questions::sections::{
 };
 pub use questions::session_runs::{SessionRun, SessionRuns};
 pub use questions::sessions::{SessionRow, sessions};
+pub use questions::snapshot::{
+    Alive, AliveInSection, AliveRow, CurvePoint, DeviceMemory, GrowthOf, GrowthPoint, Level,
+    MemoryGrowth, OutOfMemory, OutOfMemoryCause, PoolUse, SnapshotAnswers, StackFrame, StackFrames,
+    TimeOrigin, snapshot,
+};
 pub use questions::stages::{Stage, Stages, stages};
 pub use questions::streaming::{Buffer, Streaming, streaming};
 pub use questions::telemetry::{

@@ -32,6 +32,7 @@
 mod capture;
 mod clock;
 mod clock_map;
+mod device_work;
 mod error;
 mod generation;
 mod histogram;
@@ -49,10 +50,12 @@ mod thresholds;
 mod tracing_layer;
 mod value;
 mod warning;
+mod window;
 
 pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load};
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{monotonic_ns, ticks, unix_ns};
+pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
 pub use error::Error;
 pub use generation::{
     Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,
@@ -81,6 +84,7 @@ pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use tracing_layer::TracingLayer;
 pub use value::{Attributes, Value};
 pub use warning::Warning;
+pub use window::{Window, WindowChange, WindowFailure, WindowFile};
 
 /// Opens a session: a named interval with tags, what a user calls one generation.
 pub fn session(name: &str, tags: &[(&str, Value)]) -> SessionGuard {

@@ -25,18 +25,24 @@
 //! | 11 unavailable | what · why |
 //! | 12 fact | key · value |
 //! | 13 generation | code u8 (order of [`Generation`]) · its fields |
+//! | 14 window | number u64 · code u8 (order of [`WindowChange`]) · its fields |
+//! | 15 GPU span | thread u32 · node u32 · start in ticks u64 · device u32 · stream u64 · delay? u64 · length u64 · error? u64 (ns) |
+//! | 16 section memory | thread u32 · node u32 · start in ticks u64 · device u32 · allocated before, after, peak u64 · reserved before, after, peak u64 · inactive split? u64 |
 //!
 //! A value of samples is an f64 (NaN: absent) when there was one round, else count u32 · min · max · sum · last. The time of the note is
 //! that of the last round.
 
 mod generation;
 mod samples;
+mod torch;
 mod wire;
 
+use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::Generation;
 use crate::run::{CacheOutcome, MemorySource};
 use crate::series::SeriesInfo;
 use crate::value::Attributes;
+use crate::window::WindowChange;
 pub use samples::{Readings, Samples};
 use wire::{Decoder, Encoder};
 
@@ -155,6 +161,35 @@ pub enum Note {
     },
     /// What a generating program reports.
     Generation(Generation),
+    /// Something happened to a window.
+    Window {
+        /// Its number in the process.
+        window: u64,
+        /// What.
+        change: WindowChange,
+    },
+    /// What a GPU did for a section; other fields as in [`crate::GpuSpan`].
+    GpuSpan {
+        /// Which section.
+        section: SectionKey,
+        /// The device.
+        device: u32,
+        /// The stream.
+        stream: u64,
+        /// From the section's start.
+        delay_ns: Option<u64>,
+        /// How long.
+        gpu_ns: u64,
+        /// By how much the delay may be wrong.
+        error_ns: Option<u64>,
+    },
+    /// What a section did to torch's memory.
+    SectionMemory {
+        /// Which section.
+        section: SectionKey,
+        /// What was read.
+        figures: DeviceMemory,
+    },
 }
 
 /// A note as it was written.
@@ -296,6 +331,27 @@ impl Note {
                 generation.put(out);
                 13
             }
+            Self::Window { window, change } => {
+                out.u64(*window);
+                change.put(out);
+                14
+            }
+            Self::GpuSpan {
+                section,
+                device,
+                stream,
+                delay_ns,
+                gpu_ns,
+                error_ns,
+            } => {
+                let out = section.put(out).u32(*device).u64(*stream);
+                out.optional(*delay_ns).u64(*gpu_ns).optional(*error_ns);
+                15
+            }
+            Self::SectionMemory { section, figures } => {
+                figures.put(section.put(out));
+                16
+            }
         }
     }
 
@@ -396,6 +452,22 @@ impl Note {
                 value: from.text()?,
             },
             13 => Self::Generation(Generation::take(from)?),
+            14 => Self::Window {
+                window: from.u64()?,
+                change: WindowChange::take(from)?,
+            },
+            15 => Self::GpuSpan {
+                section: SectionKey::take(from)?,
+                device: from.u32()?,
+                stream: from.u64()?,
+                delay_ns: from.optional()?,
+                gpu_ns: from.u64()?,
+                error_ns: from.optional()?,
+            },
+            16 => Self::SectionMemory {
+                section: SectionKey::take(from)?,
+                figures: DeviceMemory::take(from)?,
+            },
             _ => return None,
         })
     }

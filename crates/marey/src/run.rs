@@ -3,11 +3,13 @@
 //! All times are nanoseconds since the start of the run (`start_unix_ns` in [`RunInfo`] says when that was),
 //! already converted from clock ticks. Sizes are bytes. What is not known is `None`.
 
+use crate::device_work::{GpuSpan, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::histogram::Histogram;
 use crate::series::{Series, Unavailable};
 use crate::value::Attributes;
 use crate::warning::Warning;
+use crate::window::Window;
 
 /// One process from its first to its last event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +45,12 @@ pub struct Run {
     pub cache_events: Vec<CacheEvent>,
     /// What the program reported about its own work, ordered by time.
     pub generation: Vec<GenerationRecord>,
+    /// Windows of heavier instruments, ordered by when they were opened.
+    pub windows: Vec<Window>,
+    /// What GPUs did for sections, ordered by the section's start. Sections that were not measured have none.
+    pub gpu_spans: Vec<GpuSpan>,
+    /// What sections did to torch's memory, ordered by the section's start, then by device. Most sections have none.
+    pub section_memory: Vec<SectionMemory>,
     /// What samplers read, ordered by name and subject.
     pub series: Vec<Series>,
     /// What samplers could not read, and why, in recorded order.

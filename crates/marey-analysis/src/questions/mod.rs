@@ -13,6 +13,7 @@ pub(crate) mod phases;
 pub(crate) mod sections;
 pub(crate) mod session_runs;
 pub(crate) mod sessions;
+pub(crate) mod snapshot;
 pub(crate) mod stages;
 pub(crate) mod streaming;
 pub(crate) mod telemetry;

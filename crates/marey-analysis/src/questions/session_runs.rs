@@ -8,6 +8,8 @@
 //! power     ^    ^    ^    ^    ^    ^    ^         the readings that lie within it
 //! ```
 
+mod device_work;
+
 use marey::{
     CacheEvent, Event, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
     SectionAttributes, Series, Session, Status,
@@ -39,6 +41,7 @@ struct Parts {
     counters: Vec<usize>,
     cache_events: Vec<usize>,
     generation: Vec<usize>,
+    windows: Vec<usize>,
     sessions: Vec<usize>,
 }
 
@@ -114,6 +117,10 @@ impl<'a> SessionRuns<'a> {
         for (index, made) in run.generation.iter().enumerate() {
             let found = self.record(made.session, Some(made.thread), made.at_ns);
             self.put(found, |p| p.generation.push(index));
+        }
+        for (index, window) in run.windows.iter().enumerate() {
+            let found = self.record(window.session, Some(window.thread), window.opened_ns);
+            self.put(found, |p| p.windows.push(index));
         }
         for (index, event) in run.cache_events.iter().enumerate() {
             let found = self.record(event.session, None, event.at_ns);
@@ -264,6 +271,9 @@ impl Cut<'_> {
                 .collect(),
             cache_events: self.cache_events(),
             generation: self.generation(),
+            windows: self.windows(),
+            gpu_spans: self.gpu_spans(),
+            section_memory: self.section_memory(),
             series: run.series.iter().filter_map(|s| self.series(s)).collect(),
             unavailable: run.unavailable.clone(),
             losses: run.losses,

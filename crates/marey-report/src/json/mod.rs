@@ -19,6 +19,7 @@ mod raw;
 mod recommendations;
 mod run;
 mod sections;
+mod snapshot;
 mod stages;
 mod streaming;
 mod summary;
@@ -45,6 +46,7 @@ use quality::DataQuality;
 use recommendations::{Checks, Recommendation};
 use run::{EventObject, RunObject, StatusObject};
 use sections::{SectionObject, UnderNoSectionObject};
+use snapshot::SnapshotObject;
 use stages::StageAnalysis;
 use streaming::StreamingAnalysis;
 use summary::Summary;
@@ -52,6 +54,7 @@ use summary::Summary;
 pub(crate) use memory::snapshots;
 pub use raw::raw_profiling_data;
 pub(crate) use sections::reason;
+pub use snapshot::snapshot_json;
 
 /// Version of the document's shape: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";
@@ -73,6 +76,8 @@ struct Document<'a> {
     under_no_section: UnderNoSectionObject,
     stage_analysis: StageAnalysis<'a>,
     memory: Option<MemoryAnalysis<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    memory_snapshot_files: Vec<SnapshotObject<'a>>,
     gpu_metrics: Option<GpuMetrics<'a>>,
     cpu_metrics: Option<CpuMetrics<'a>>,
     streaming_analysis: Option<StreamingAnalysis>,
@@ -133,6 +138,11 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .memory
             .as_ref()
             .map(|memory| MemoryAnalysis::new(report, memory)),
+        memory_snapshot_files: report
+            .snapshot_files
+            .iter()
+            .map(SnapshotObject::new)
+            .collect(),
         gpu_metrics: GpuMetrics::new(scope),
         cpu_metrics: CpuMetrics::new(scope),
         streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),

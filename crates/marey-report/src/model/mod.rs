@@ -7,6 +7,7 @@ mod moments;
 mod quality;
 mod run_facts;
 mod session_facts;
+mod snapshot_file;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
 pub(crate) use run_facts::run_id;
 pub use run_facts::{RunFacts, RunStatus, StatusKind};
 pub use session_facts::{SessionFacts, SessionScope};
+pub use snapshot_file::SnapshotFile;
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,6 +57,9 @@ pub struct Report {
     pub sessions: Vec<SessionFacts>,
     /// `sections.under_no_section` as a share of the wall time, 0 to 1; `None` when it is not known.
     pub under_no_section_ratio: Option<f64>,
+    /// Memory snapshots that lie beside the capture: whoever read them has put them here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub snapshot_files: Vec<SnapshotFile>,
     /// How far the figures can be trusted.
     pub quality: Quality,
     #[serde(skip)]
@@ -110,6 +115,7 @@ impl Report {
             session: None,
             sessions,
             under_no_section_ratio: under_no_section_ratio(&sections),
+            snapshot_files: Vec::new(),
             quality: Quality::new(run, &attributes.synchronised),
             sections,
             rows_by_node,

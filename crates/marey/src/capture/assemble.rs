@@ -90,8 +90,14 @@ impl Decode {
                     let (os_id, name) = (*os_id, name.clone());
                     threads.insert(*thread, Thread { os_id, name });
                 }
-                Note::Event { .. } | Note::SessionStart { .. } | Note::Generation(_) => {
+                Note::Event { .. }
+                | Note::SessionStart { .. }
+                | Note::Generation(_)
+                | Note::Window { .. } => {
                     threads.entry(*thread).or_default();
+                }
+                Note::GpuSpan { section, .. } | Note::SectionMemory { section, .. } => {
+                    threads.entry(section.thread).or_default();
                 }
                 _ => {}
             }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use super::decode::RawNote;
 use super::samples::Groups;
 use crate::clock_map::ClockMap;
+use crate::device_work::{GpuSpan, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::note::Note;
 use crate::run::{CacheEvent, CounterReading, Event, MemoryReading, Run, Session};
 use crate::series::Unavailable;
+use crate::window::Window;
 
 /// Sessions by their number in the process.
 #[derive(Debug, Default)]
@@ -79,6 +81,7 @@ pub(super) fn place(
     thread: &impl Fn(u32) -> u32,
 ) {
     let mut groups = Groups::default();
+    let mut windows: BTreeMap<u64, Window> = BTreeMap::new();
     for raw in notes {
         let at_ns = clock.ns(raw.ticks);
         let session = sessions.index(raw.session);
@@ -143,11 +146,50 @@ pub(super) fn place(
                     what,
                 });
             }
+            Note::Window { window, change } => {
+                let place = windows.entry(window).or_insert_with(|| Window {
+                    number: window,
+                    thread: thread(raw.thread),
+                    opened_ns: at_ns,
+                    session,
+                    ..Window::default()
+                });
+                place.change(at_ns, change);
+            }
+            Note::GpuSpan {
+                section,
+                device,
+                stream,
+                delay_ns,
+                gpu_ns,
+                error_ns,
+            } if (section.node as usize) < run.nodes.len() => run.gpu_spans.push(GpuSpan {
+                thread: thread(section.thread),
+                node: section.node,
+                start_ns: clock.ns(section.start_ticks),
+                device,
+                stream,
+                delay_ns,
+                gpu_ns,
+                error_ns,
+            }),
+            Note::SectionMemory { section, figures }
+                if (section.node as usize) < run.nodes.len() =>
+            {
+                run.section_memory.push(SectionMemory {
+                    thread: thread(section.thread),
+                    node: section.node,
+                    start_ns: clock.ns(section.start_ticks),
+                    figures,
+                });
+            }
             Note::Series { group, index, info } => groups.define(group, index, info),
             Note::Samples(samples) => groups.add(samples, raw.ticks),
             Note::Unavailable { what, why } => run.unavailable.push(Unavailable { what, why }),
             Note::Fact { key, value } => run.info.facts.push((key, value)),
             Note::Counter { .. }
+            | Note::GpuSpan { .. }
+            | Note::SectionMemory { .. }
             | Note::Thread { .. }
             | Note::SectionAttributes { .. }
             | Note::SessionStart { .. }
@@ -159,5 +201,10 @@ pub(super) fn place(
     run.counters.sort_by_key(|c| c.at_ns);
     run.cache_events.sort_by_key(|c| c.at_ns);
     run.generation.sort_by_key(|g| g.at_ns);
+    run.windows = windows.into_values().collect();
+    run.windows.sort_by_key(|w| (w.opened_ns, w.number));
+    run.gpu_spans.sort_by_key(|s| (s.start_ns, s.thread));
+    run.section_memory
+        .sort_by_key(|m| (m.start_ns, m.thread, m.figures.device));
     run.series = groups.finish(clock);
 }

@@ -4,10 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock::Anchor;
+use crate::device_work::{DeviceMemory, SectionKey};
 use crate::note::Note;
 use crate::recorder::{NodeSnapshot, OpenSlot, TotalsSnapshot};
 use crate::run::{Run, Status};
 use crate::warning::Warning;
+use crate::window::WindowChange;
 
 /// A capture of these blocks.
 fn read(blocks: &Encode) -> Run {
@@ -64,6 +66,115 @@ fn records_that_make_no_sense_are_passed_over_and_reported() {
     );
     assert!(run.sections[1].end_ns >= run.sections[1].start_ns);
     assert!(matches!(run.warnings[..], [Warning::MalformedBlock { .. }]));
+}
+
+/// ```text
+/// window 7   opened 100   recording 200   failed 250   stopped 300   exported 900
+/// ```
+#[test]
+fn a_window_is_put_together_from_what_happened_to_it() {
+    let changes = [
+        (
+            100,
+            WindowChange::Opened {
+                name: "flux".into(),
+                instrument: "torch.profiler".into(),
+                options: vec![("active".into(), 3.into())],
+            },
+        ),
+        (200, WindowChange::Recording),
+        (
+            250,
+            WindowChange::Failed {
+                during: "step".into(),
+                error: "RuntimeError: no".into(),
+            },
+        ),
+        (
+            300,
+            WindowChange::Stopped {
+                reason: "steps".into(),
+            },
+        ),
+        (
+            900,
+            WindowChange::Exported {
+                path: "flux.trace.json.gz".into(),
+                bytes: 4_000,
+                export_ns: 550,
+            },
+        ),
+    ];
+    let mut words = Vec::new();
+    for (ticks, change) in changes {
+        let note = Note::Window { window: 7, change };
+        words.extend(note.encode(ticks, None).expect("short"));
+    }
+    let mut blocks = ordinary();
+    blocks.notes(0, 0, 0, &words);
+    let run = read(&blocks);
+    let [window] = &run.windows[..] else {
+        panic!("one window: {:?}", run.windows)
+    };
+    assert_eq!((window.number, window.name.as_str()), (7, "flux"));
+    assert_eq!(
+        (window.opened_ns, window.recording_ns, window.stopped_ns),
+        (100, Some(200), Some(300))
+    );
+    assert_eq!(window.stop_reason.as_deref(), Some("steps"));
+    assert_eq!(window.failures[0].during, "step");
+    assert_eq!((window.files[0].bytes, window.files[0].at_ns), (4_000, 900));
+}
+
+#[test]
+fn what_a_gpu_did_belongs_to_the_section_that_was_named_even_if_another_thread_wrote_it() {
+    let section = SectionKey {
+        thread: 1,
+        node: 2,
+        start_ticks: 100,
+    };
+    let span = |section| Note::GpuSpan {
+        section,
+        device: 0,
+        stream: 0,
+        delay_ns: Some(40),
+        gpu_ns: 500,
+        error_ns: Some(3),
+    };
+    let memory = Note::SectionMemory {
+        section,
+        figures: DeviceMemory {
+            allocated_peak: 77,
+            ..DeviceMemory::default()
+        },
+    };
+    let no_such_node = SectionKey {
+        node: 99,
+        ..section
+    };
+    let mut words = Vec::new();
+    for note in [span(section), span(no_such_node), memory] {
+        words.extend(note.encode(900, None).expect("short"));
+    }
+    let mut blocks = ordinary();
+    blocks.records(0, 0, [[50, 60, 2, 1]]);
+    blocks.records(1, 1, [[100, 250, 2, 1]]);
+    blocks.notes(0, 0, 0, &words);
+    let run = read(&blocks);
+    let [span] = run.gpu_spans[..] else {
+        panic!("one span: {:?}", run.gpu_spans)
+    };
+    let its_section = run.sections.iter().find(|s| s.thread == span.thread);
+    assert_eq!(its_section.map(|s| s.start_ns), Some(100));
+    assert_eq!(
+        (span.start_ns, span.gpu_ns, span.delay_ns),
+        (100, 500, Some(40))
+    );
+    let memory = run.section_memory[0];
+    assert_eq!(
+        (memory.thread, memory.figures.allocated_peak),
+        (span.thread, 77)
+    );
 }
 
 #[test]

@@ -2,11 +2,13 @@ use proptest::prelude::*;
 
 use super::wire::MAX_TEXT_BYTES;
 use super::*;
+use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::{
     Allocation, BlockComputation, DiffusionStep, LayerComputation, ModelParameters, StreamingEvent,
 };
 use crate::series::Unit;
 use crate::value::Value;
+use crate::window::WindowChange;
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -126,6 +128,37 @@ fn generation() -> impl Strategy<Value = Generation> {
     ]
 }
 
+fn section_key() -> impl Strategy<Value = SectionKey> {
+    any::<(u32, u32, u64)>().prop_map(|(thread, node, start_ticks)| SectionKey {
+        thread,
+        node,
+        start_ticks,
+    })
+}
+
+fn window_change() -> impl Strategy<Value = WindowChange> {
+    prop_oneof![
+        (text(), text(), attributes()).prop_map(|(name, instrument, options)| {
+            WindowChange::Opened {
+                name,
+                instrument,
+                options,
+            }
+        }),
+        Just(WindowChange::Recording),
+        text().prop_map(|reason| WindowChange::Stopped { reason }),
+        (text(), any::<[u64; 2]>()).prop_map(|(path, [bytes, export_ns])| {
+            WindowChange::Exported {
+                path,
+                bytes,
+                export_ns,
+            }
+        }),
+        (text(), text()).prop_map(|(during, error)| WindowChange::Failed { during, error }),
+        text().prop_map(|text| WindowChange::Remark { text }),
+    ]
+}
+
 fn note() -> impl Strategy<Value = Note> {
     let optional = || prop::option::of(any::<u64>());
     let source = prop_oneof![
@@ -208,6 +241,39 @@ fn note() -> impl Strategy<Value = Note> {
         (text(), text()).prop_map(|(what, why)| Note::Unavailable { what, why }),
         (text(), text()).prop_map(|(key, value)| Note::Fact { key, value }),
         generation().prop_map(Note::Generation),
+        (any::<u64>(), window_change())
+            .prop_map(|(window, change)| Note::Window { window, change }),
+        (
+            section_key(),
+            any::<(u32, u64, u64)>(),
+            optional(),
+            optional()
+        )
+            .prop_map(|(section, (device, stream, gpu_ns), delay_ns, error_ns)| {
+                Note::GpuSpan {
+                    section,
+                    device,
+                    stream,
+                    delay_ns,
+                    gpu_ns,
+                    error_ns,
+                }
+            }),
+        (section_key(), any::<(u32, [u64; 6])>(), optional()).prop_map(
+            |(section, (device, [a, b, c, d, e, f]), inactive_split)| Note::SectionMemory {
+                section,
+                figures: DeviceMemory {
+                    device,
+                    allocated_before: a,
+                    allocated_after: b,
+                    allocated_peak: c,
+                    reserved_before: d,
+                    reserved_after: e,
+                    reserved_peak: f,
+                    inactive_split,
+                },
+            }
+        ),
     ]
 }
 
@@ -225,7 +291,7 @@ proptest! {
 
     #[test]
     fn any_words_are_a_note_or_none_and_never_longer_than_they_are(
-        kind in 0_u64..15,
+        kind in 0_u64..18,
         has_session in any::<bool>(),
         n_words in 0_u64..70_000,
         words in prop::collection::vec(any::<u64>(), 1..40),

@@ -312,6 +312,11 @@ impl Lane {
         self.id
     }
 
+    /// Number of the thread that it is lent to, as [`crate::SectionKey`] has it.
+    pub fn thread_number(&self) -> u32 {
+        low(self.ring.get(lane::THREAD))
+    }
+
     /// Notes whose lane this is, with the first thing that a thread records in a recording.
     fn introduce(&self) {
         if self.is_introduced.get() != 0 {
@@ -319,9 +324,8 @@ impl Lane {
         }
         self.is_introduced.set(1);
         let (os_id, name) = identity::this_thread();
-        let thread = low(self.ring.get(lane::THREAD));
         let note = Note::Thread {
-            thread,
+            thread: self.thread_number(),
             os_id,
             name,
         };

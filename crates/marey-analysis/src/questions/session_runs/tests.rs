@@ -1,6 +1,6 @@
 use super::*;
 use crate::telemetry;
-use marey::{Generation, RunBuilder, SeriesInfo, StreamingEvent, Unit};
+use marey::{Generation, GpuSpan, RunBuilder, SeriesInfo, StreamingEvent, Unit, Window};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -97,6 +97,44 @@ fn two_sessions_on_two_threads_do_not_bleed_into_each_other() {
         let counted: u64 = found.totals.iter().map(|t| t.count).sum();
         assert_eq!(counted, 1);
     }
+}
+
+/// ```text
+/// session A        |-------------|          10 to 30
+/// decode         |-- 5 to 9 --|  |-- 12 to 20 --|
+/// GPU                  ^ of the first    ^ of the second, 3 later, 4 long
+/// window                        opened 14, stopped 16
+/// ```
+#[test]
+fn gpu_time_goes_with_its_section_and_a_window_with_the_moment_it_was_opened() {
+    let span = |node, start_ns| GpuSpan {
+        thread: 0,
+        node,
+        start_ns,
+        device: 0,
+        stream: 0,
+        delay_ns: Some(3),
+        gpu_ns: 4,
+        error_ns: None,
+    };
+    let run = RunBuilder::new()
+        .session("A", 10, Some(30), vec![])
+        .section("decode", 5, 9, |_| {})
+        .section("decode", 12, 20, |_| {})
+        .with(|run| {
+            run.gpu_spans = vec![span(1, 5), span(1, 12)];
+            run.windows.push(Window {
+                opened_ns: 14,
+                stopped_ns: Some(16),
+                ..Window::default()
+            });
+        })
+        .finish(40);
+    let found = SessionRuns::new(&run).get(0).unwrap().run;
+    assert_eq!(found.gpu_spans, [span(1, 2)]);
+    assert_eq!(found.windows.len(), 1);
+    let window = &found.windows[0];
+    assert_eq!((window.opened_ns, window.stopped_ns), (4, Some(6)));
 }
 
 #[test]
