@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod analyze;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -21,6 +22,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
     match command {
         Command::Run(arguments) => Ok(run::run(arguments, console)),
         Command::Report(arguments) => report::run(arguments, console),
+        Command::Analyze(arguments) => analyze::run(arguments, console),
         Command::Compare(arguments) => compare::run(arguments, console),
         Command::Doctor(arguments) => doctor::run(arguments, console),
         Command::Export(arguments) => export::run(arguments, console),

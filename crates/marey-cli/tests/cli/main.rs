@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
+mod analyze;
 mod compare;
 mod demo;
 mod doctor;
