@@ -3,8 +3,8 @@
 
     python benches/python/traces.py [--repeats 5] [--json out.json] [--strict]
 
-Row D4. The example ``traces`` of the crate ``marey-report`` draws the run and writes it, compressed, in a process of its
-own. A rate is the bytes before compression over the CPU time of writing; the row has the median.
+Row D4. The example ``traces`` of the crate ``marey-report`` draws the run and writes it, compressed, in a process of
+its own. A rate is the bytes before compression over the CPU time of writing; the row has the median.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def main() -> None:
         row["holds"] = row["bytes_per_second"] >= TARGET_RATE and row["peak_bytes"] <= TARGET_BYTES
         rows.append(row)
         print(
-            f"D4 {trace_format:12} {cpu_s:.2f} s  {row['bytes'] / 1e6:.1f} MB, compressed {row['stored_bytes'] / 1e6:.1f} MB"
+            f"D4 {trace_format:12} {cpu_s:.2f} s  {row['bytes'] / 1e6:.1f} MB"
+            f", compressed {row['stored_bytes'] / 1e6:.1f} MB"
             f"  {row['bytes_per_second'] / 1e6:.0f} MB/s (target {TARGET_RATE / 1e6:.0f})"
             f"  {row['peak_bytes'] / (1 << 20):.0f} MiB (target {TARGET_BYTES >> 20})"
             f"  {'holds' if row['holds'] else 'missed'}"
