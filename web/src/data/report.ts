@@ -407,6 +407,8 @@ export type StepPoint = {
   frames: number | null;
   guidance_scale: number | null;
   is_cached: boolean | null;
+  /** Time on the GPU; null when not measured. */
+  gpu_ns: number | null;
   is_warm_up: boolean;
 };
 

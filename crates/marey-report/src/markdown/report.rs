@@ -188,6 +188,14 @@ fn steps(report: &Report) -> Option<String> {
             steps.and_then(|steps| steps.steady.as_ref()),
         ),
         (
+            "first step on the GPU",
+            steps.and_then(|steps| steps.gpu_warm_up.as_ref()),
+        ),
+        (
+            "steps after it on the GPU",
+            steps.and_then(|steps| steps.gpu_steady.as_ref()),
+        ),
+        (
             "first block",
             blocks.and_then(|blocks| blocks.warm_up.as_ref()),
         ),
