@@ -109,12 +109,13 @@ class Instrumented:
         self._attempt("compilation", self._compiles.start)
         found: list[Part] = []
         self._attempt("parts of a pipeline", lambda: found.extend(self._parts()))
-        with_turns = any(part.role is Role.SCHEDULER for part in found)
+        has_scheduler = any(part.role is Role.SCHEDULER for part in found)
+        asked = pipeline_stages.Asked(self._with_blocks, has_scheduler, is_watched(pipe))
         for part in found:
-            self._attempt(part.name, lambda part=part: self._hook(part, with_turns))
+            self._attempt(part.name, lambda part=part: self._hook(part, asked))
 
-    def _hook(self, part: Part, with_turns: bool) -> None:
-        pipeline_stages.hook_part(self._patches, part, self._with_blocks, with_turns)
+    def _hook(self, part: Part, asked: pipeline_stages.Asked) -> None:
+        pipeline_stages.hook_part(self._patches, part, asked)
         if part.role is Role.SCHEDULER:
             return
         module = unwrapped(part.object)

@@ -22,7 +22,8 @@ class _Open(threading.local):
 
 
 _open = _Open()
-_change = threading.Lock()
+# A pipeline may go while another one starts, in the same thread: the garbage collector runs whenever it wants.
+_change = threading.RLock()
 _listeners = 0
 
 
@@ -61,7 +62,11 @@ class Listener:
 
     def __del__(self) -> None:
         """The pipeline is gone."""
-        self.stop()
+        try:
+            self.stop()
+        except Exception:
+            # The interpreter ends.
+            return
 
 
 def _handler() -> Any:  # noqa: ANN401

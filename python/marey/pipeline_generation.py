@@ -87,7 +87,7 @@ def _watched(kind: Any) -> type:  # noqa: ANN401
 
 def _generate(kind: Any, watcher: Any, pipeline: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
     given = _arguments(kind.__call__, args, kwargs)
-    loop, outer = Loop(), current.loop
+    loop, outer = Loop(is_of_generation=True), current.loop
     with _core.process_profiler().session(kind.__name__, _tags(given)):
         _prepare(watcher, loop, pipeline)
         current.loop = loop

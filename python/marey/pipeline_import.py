@@ -11,15 +11,15 @@ pipe = WanPipeline(…) ─► register_modules(…) ─► instrument(pipe)
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
+    from typing import Any
 
 
 def arm() -> None:
@@ -120,6 +120,8 @@ def _hook_single_files(module: Any) -> None:  # noqa: ANN401
 
 def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
     """Pipelines tell their parts once, in their ``__init__``, by this method."""
+    import functools
+
     register = kind.register_modules
     if hasattr(register, "is_of_marey"):
         return

@@ -17,7 +17,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
-from marey.pipeline_patches import is_compiling, kind_of, values_of
+from marey.pipeline_patches import is_compiling, kind_of, pass_over, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,10 @@ def hook(patches: Patches, module: Any, name: str, around: Around | None = None)
         name: Of the section.
         around: Runs a call, instead of a section of that name.
     """
-    if is_hooked(module) or not hasattr(kind_of(module), KEY):
+    if is_hooked(module):
+        return
+    if not hasattr(kind_of(module), KEY):
+        pass_over("calls of modules", AttributeError(f"this torch has no {KEY}"))
         return
     call = values_of(module).get(KEY)
     holds_compiled = call is not None

@@ -82,9 +82,10 @@ def _attributes(pipeline: Any) -> list[tuple[str, Any]]:  # noqa: ANN401
 
 def _role(name: str, value: Any) -> Role | None:  # noqa: ANN401
     if not is_module(value):
-        is_scheduler = not isinstance(value, type) and callable(getattr(value, "step", None))
-        is_scheduler = is_scheduler and (hasattr(value, "set_timesteps") or "scheduler" in name)
-        return Role.SCHEDULER if is_scheduler and hasattr(value, "__dict__") else None
+        # Only the class is asked: an attribute of an object can be a property that does something.
+        kind = kind_of(value)
+        is_scheduler = callable(getattr(kind, "step", None)) and hasattr(kind, "__dict__")
+        return Role.SCHEDULER if is_scheduler and (hasattr(kind, "set_timesteps") or "scheduler" in name) else None
     kind = kind_of(unwrapped(value))
     if "text_encoder" in name:
         return Role.TEXT_ENCODER

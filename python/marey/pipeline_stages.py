@@ -12,12 +12,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marey import _core
 from marey.pipeline_modules import hook, is_compiled, is_hooked, unhook, unwrapped
 from marey.pipeline_parts import Role, blocks, is_module
-from marey.pipeline_steps import guidance_in_turn, guidance_pass, in_stage, in_turn, scheduler_step
+from marey.pipeline_steps import (
+    guidance_in_generation,
+    guidance_in_turn,
+    guidance_pass,
+    in_stage,
+    in_turn,
+    scheduler_step,
+)
 
 if TYPE_CHECKING:
     from marey.pipeline_parts import Part
@@ -31,8 +38,17 @@ def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401
         patches.wrap(pipeline, "encode_image", in_stage("image_encoding", "after_image_encoding"))
 
 
-def hook_part(patches: Patches, part: Part, with_blocks: bool, with_turns: bool) -> None:
-    """One part; what is recorded already stays as it is. Turns can be told where there is a scheduler to end them."""
+class Asked(NamedTuple):
+    """What is recorded of a pipeline."""
+
+    blocks: bool
+    turns: bool
+    """There is a scheduler to end them."""
+    generations: bool
+
+
+def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
+    """One part; what is recorded already stays as it is."""
     name, role, module = part
     if role is not Role.SCHEDULER and unwrapped(module) is not module:
         unhook(unwrapped(module))
@@ -47,14 +63,16 @@ def hook_part(patches: Patches, part: Part, with_blocks: bool, with_turns: bool)
     elif role is Role.OTHER:
         hook(patches, module, name)
     else:
-        _hook_denoiser(patches, part, with_blocks and role is Role.DENOISER, with_turns)
+        _hook_denoiser(patches, part, asked)
 
 
-def _hook_denoiser(patches: Patches, part: Part, with_blocks: bool, with_turns: bool) -> None:
-    name, _, module = part
+def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
+    name, role, module = part
     is_new = not is_hooked(module)
-    hook(patches, module, name, in_turn(name) if with_turns else None)
-    patches.wrap(unwrapped(module), "cache_context", guidance_in_turn if with_turns else guidance_pass)
+    with_blocks = asked.blocks and role is Role.DENOISER
+    guidance = guidance_in_generation if asked.generations else guidance_in_turn
+    hook(patches, module, name, in_turn(name, asked.generations) if asked.turns else None)
+    patches.wrap(unwrapped(module), "cache_context", guidance if asked.turns else guidance_pass)
     if with_blocks and not is_compiled(module):
         for block_name, block in blocks(module):
             hook(patches, block, block_name)

@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 class Loop:
     """One denoising loop, or several one after the other, of a generation or of a thread without one."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_of_generation: bool = False) -> None:
         """Begin with no turn."""
+        self.is_of_generation = is_of_generation
         self.step = 0
         self.context: str | None = None
         self.is_guided: Callable[[], bool] = bool
@@ -157,12 +158,16 @@ def in_stage(name: str, label: str, is_decoding: bool = False) -> Around:
     return around
 
 
-def in_turn(name: str) -> Around:
-    """A call of a denoiser."""
+def in_turn(name: str, in_generations: bool) -> Around:
+    """A call of a denoiser.
+
+    Where generations are told, one outside of them is no step: nothing would end it.
+    """
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         loop = current.loop
-        loop.denoiser_called()
+        if loop.is_of_generation or not in_generations:
+            loop.denoiser_called()
         try:
             with _core.profile_section(name):
                 return call(*args, **kwargs)
@@ -226,6 +231,11 @@ class Pass:
 def guidance_in_turn(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
     """As ``guidance_pass``, of a denoiser whose turns are told."""
     return guidance_pass(call, args, kwargs, begins_turn=True)
+
+
+def guidance_in_generation(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+    """As ``guidance_pass``, of a denoiser whose turns are told in generations."""
+    return guidance_pass(call, args, kwargs, begins_turn=current.loop.is_of_generation)
 
 
 def guidance_pass(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], begins_turn: bool = False) -> Any:  # noqa: ANN401

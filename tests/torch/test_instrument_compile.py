@@ -147,3 +147,27 @@ def test_decisions_of_a_cache_are_recorded_in_compiled_blocks(tmp_path: Path) ->
     assert np.array_equal(got[0], expected)
     cache = found.report["cache_analysis"]["caches"]["first_block_cache"]
     assert (cache["hits"], cache["misses"]) == (3, 1)
+
+
+@pytest.mark.parametrize("cache", ["taylorseer", "mag", "pyramid"])
+def test_hooks_of_caches_compile_to_the_same_graphs(cache: str) -> None:
+    """Block by block, with what diffusers itself keeps out of the graphs."""
+    configs = {
+        "taylorseer": diffusers.TaylorSeerCacheConfig(cache_interval=2, disable_cache_before_step=1),
+        "mag": diffusers.MagCacheConfig(num_inference_steps=4, mag_ratios=[1.0] * 4),
+        "pyramid": diffusers.PyramidAttentionBroadcastConfig(
+            spatial_attention_block_skip_range=2, current_timestep_callback=lambda: 500
+        ),
+    }
+    seen, frames = [], []
+    for is_instrumented in (False, True):
+        torch._dynamo.reset()
+        tiny, counter = quiet("flux"), CompileCounter()
+        tiny.pipe.transformer.enable_cache(configs[cache])
+        tiny.pipe.transformer.compile_repeated_blocks(backend=counter)
+        if is_instrumented:
+            instrument(tiny)
+        frames.append(generate(tiny, 4))
+        seen.append((counter.frame_count, counter.op_count))
+    assert seen[0] == seen[1]
+    assert np.array_equal(*frames)

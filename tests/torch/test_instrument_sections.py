@@ -238,3 +238,36 @@ def test_parts_that_come_later_are_found_at_the_next_call(tmp_path: Path) -> Non
 @pytest.mark.parametrize("pipe", [None, 7, "pipeline", object(), {}, {"vae": None}, [1]])
 def test_what_is_no_pipeline_is_left_alone(pipe: object) -> None:
     marey.diffusers.instrument(pipe).undo()
+
+
+def test_a_call_of_the_denoiser_outside_of_a_generation_is_no_step(tmp_path: Path) -> None:
+    """A warm-up by hand opens no turn that nothing would end, and nothing of the generation lies in it."""
+    tiny = quiet("sd")
+    unet = tiny.pipe.unet
+    marey.diffusers.instrument(tiny.pipe)
+
+    def work() -> None:
+        with torch.no_grad():
+            unet(torch.zeros(1, 4, 16, 16), 1, torch.zeros(1, 32, 32))
+        generate(tiny, STEPS)
+
+    found = recorded(tmp_path, work)
+    assert (found.paths["unet"], found.paths["denoising_step > unet"]) == (1, STEPS)
+    assert found.paths["text_encoding"] == 1
+
+
+def test_an_object_whose_attributes_do_things_is_not_asked_for_them(tmp_path: Path) -> None:
+    """A part that connects to somewhere when it is looked at."""
+    asked = []
+
+    class Remote:
+        def __getattr__(self, name: str) -> object:
+            asked.append(name)
+            raise ConnectionError(name)
+
+    tiny = quiet("sd")
+    tiny.pipe.remote = Remote()
+    marey.diffusers.instrument(tiny.pipe)
+    found = recorded(tmp_path, lambda: generate(tiny, STEPS))
+    assert found.counts["unet"] == STEPS
+    assert [name for name in asked if not name.startswith("__")] == []

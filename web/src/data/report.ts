@@ -1,6 +1,8 @@
 // The shape of a report, as marey-report's model serializes it. Times are nanoseconds since the start of the run, sizes
 // bytes, ratios 0 to 1; what is not known is null. Names are as the user gave them: they are shown through `parts/name`.
 
+import type { SnapshotFile } from "./snapshot";
+
 export type Report = {
   run: RunFacts;
   status: RunStatus;
@@ -20,6 +22,8 @@ export type Report = {
   session: SessionScope | null;
   sessions: SessionFacts[];
   under_no_section_ratio: number | null;
+  /** Memory snapshots that lie beside the capture; absent when there are none. */
+  snapshot_files?: SnapshotFile[];
   quality: Quality;
 };
 
