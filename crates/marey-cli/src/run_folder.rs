@@ -29,7 +29,7 @@ use marey_report::{Report, RunStatus, StatusKind};
 use crate::thresholds::{Limit, apply};
 
 pub use chosen::Chosen;
-pub(crate) use documents::beside;
+pub(crate) use documents::{beside, replace_with};
 pub use documents::{replace, write_capture_documents, write_documents};
 pub(crate) use memory_snapshots::memory_snapshots;
 pub use memory_snapshots::read_memory_snapshot;

@@ -20,6 +20,7 @@ mod markdown;
 mod memory_log;
 mod metrics;
 mod text;
+mod trace;
 
 pub use cache_markdown::cache_markdown;
 pub use compare::{
@@ -37,3 +38,4 @@ pub use model::{
     SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised,
 };
 pub use text::{iteration_summary, memory_summary, snapshot_text, summary, timing_summary};
+pub use trace::{Compression, TraceFormat, TraceWriter};

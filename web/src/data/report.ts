@@ -11,6 +11,10 @@ export type Report = {
   /** Each loop. */
   iterations: Iterations[];
   memory: Memory | null;
+  /** GPU time of sections; null when none was measured. */
+  gpu_times: GpuTimes | null;
+  /** Most that torch's allocator held during sections. */
+  section_peaks: SectionPeak[];
   counters: Counter[];
   attributes: Attributed;
   activity: Activity;
@@ -77,6 +81,37 @@ export type SectionRow = {
   self_ns: number | null;
   share_of_wall_ratio: number | null;
   open: { count: number; so_far_ns: number } | null;
+};
+
+export type GpuTimes = {
+  /** `CUDA events`; null when the capture does not say. */
+  measured_by: string | null;
+  n_calls: number;
+  n_not_measured: number;
+  sections: SectionGpuTime[];
+  streams: { device: number; stream: number; n_spans: number; covered_ns: number | null }[];
+};
+
+export type SectionGpuTime = {
+  node: NodeId;
+  n_not_measured: number;
+  gpu: { count: number; total_ns: number; mean_ns: number; p50_ns: number; p95_ns: number; max_ns: number };
+  delay: { mean_ns: number; max_ns: number } | null;
+  delay_error_ns: number | null;
+  covered_ns: number | null;
+  share_of_wall_ratio: number | null;
+};
+
+export type SectionPeak = {
+  node: NodeId;
+  device: number;
+  n_calls: number;
+  allocated_bytes: number;
+  reserved_bytes: number;
+  added_bytes: number;
+  growth_bytes: number;
+  fragmentation_ratio: number | null;
+  inactive_split_bytes: number | null;
 };
 
 export type NameRow = {

@@ -6,6 +6,7 @@ mod analyze;
 mod compare;
 mod demo;
 mod doctor;
+mod export;
 mod outside;
 mod program;
 mod python;
