@@ -31,7 +31,7 @@ test-python: $(BIN)/marey
 test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
-	.venv-torch/bin/python -m pytest tests/torch
+	.venv-torch/bin/python -m pytest tests/torch $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules

@@ -35,6 +35,9 @@ pub use questions::diffusion::{
     FrameKind, FrameRate, Guidance, Model, Models, PeakFlops, Spread, StepCaching, StepPoint,
     StepSource, Steps, diffusion,
 };
+pub use questions::gpu_times::{
+    GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
+};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,
@@ -42,6 +45,7 @@ pub use questions::memory::{
 };
 pub use questions::names::NameRow;
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
+pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };

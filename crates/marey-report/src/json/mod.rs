@@ -7,6 +7,7 @@ mod caches;
 mod calls;
 mod counters;
 mod cpu;
+mod device_work;
 mod diffusion;
 mod disk;
 mod durations;
@@ -37,6 +38,7 @@ use caches::CacheAnalysis;
 use calls::{IterationStats, TimingStats};
 use counters::CounterObject;
 use cpu::CpuMetrics;
+use device_work::{GpuTimeObject, SectionPeakObject};
 use diffusion::DiffusionAnalysis;
 use figures::Scope;
 use gpu::GpuMetrics;
@@ -74,8 +76,10 @@ struct Document<'a> {
     iteration_profilers: Pairs<&'a str, IterationStats>,
     sections: Vec<SectionObject<'a>>,
     under_no_section: UnderNoSectionObject,
+    gpu_time: Option<GpuTimeObject<'a>>,
     stage_analysis: StageAnalysis<'a>,
     memory: Option<MemoryAnalysis<'a>>,
+    section_memory: Vec<SectionPeakObject>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     memory_snapshot_files: Vec<SnapshotObject<'a>>,
     gpu_metrics: Option<GpuMetrics<'a>>,
@@ -130,14 +134,20 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .sections
             .tree
             .iter()
-            .map(SectionObject::new)
+            .map(|row| SectionObject::new(report, row))
             .collect(),
         under_no_section: UnderNoSectionObject::new(report),
+        gpu_time: report.gpu_times.as_ref().map(GpuTimeObject::new),
         stage_analysis: StageAnalysis::new(&activity.stages),
         memory: report
             .memory
             .as_ref()
             .map(|memory| MemoryAnalysis::new(report, memory)),
+        section_memory: report
+            .section_peaks
+            .iter()
+            .map(SectionPeakObject::new)
+            .collect(),
         memory_snapshot_files: report
             .snapshot_files
             .iter()

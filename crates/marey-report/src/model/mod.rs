@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 use marey::Run;
 use marey_analysis::{
-    Counter, Iterations, Memory, Phases, SectionRow, Sections, SessionRun, SessionRuns,
-    UnderNoSection,
+    Counter, GpuTimes, Iterations, Memory, Phases, SectionPeak, SectionRow, Sections, SessionRun,
+    SessionRuns, UnderNoSection,
 };
 use serde::Serialize;
 
@@ -45,6 +45,10 @@ pub struct Report {
     pub iterations: Vec<Iterations>,
     /// Memory readings; `None` when there were none.
     pub memory: Option<Memory>,
+    /// GPU time of sections; `None` when none was measured.
+    pub gpu_times: Option<GpuTimes>,
+    /// Most that torch's allocator held during sections; empty when none was measured.
+    pub section_peaks: Vec<SectionPeak>,
     /// Readings of each counter.
     pub counters: Vec<Counter>,
     /// What was said about single calls.
@@ -112,6 +116,8 @@ impl Report {
             activity: Activity::new(run, &sections, &iterations, memory.as_ref()),
             iterations,
             memory,
+            gpu_times: marey_analysis::gpu_times(run),
+            section_peaks: marey_analysis::section_peaks(run),
             session: None,
             sessions,
             under_no_section_ratio: under_no_section_ratio(&sections),

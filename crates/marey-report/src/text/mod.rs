@@ -11,6 +11,7 @@ mod iterations;
 mod machine;
 mod memory;
 mod quality;
+mod section_peaks;
 mod sections;
 mod sessions;
 mod snapshot;
@@ -42,6 +43,7 @@ pub fn summary(report: &Report) -> String {
     parts.extend(iterations::steadiness(report));
     parts.extend(diffusion::lines(report));
     parts.extend(memory::details(report));
+    parts.extend(section_peaks::table(report));
     parts.extend(report.snapshot_files.iter().map(snapshot_text));
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));

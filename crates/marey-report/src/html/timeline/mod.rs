@@ -15,6 +15,7 @@
 //! not overlap still do not, and rounding does not add up.
 
 mod columns;
+mod devices;
 mod groups;
 mod paths;
 mod rows;
