@@ -419,4 +419,5 @@ def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:
 
     done = finished(interpreter, program)
     assert done.result <= 2 * 4096
+    assert len(recorded(done)["gpu_spans"]) == 4096
     assert why_not(recorded(done)) == "904 not measured: 904 came while too many were waiting"
