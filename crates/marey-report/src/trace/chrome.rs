@@ -264,16 +264,25 @@ impl<W: Write> ChromeWriter<W> {
         }
         if self.names[index].is_empty() {
             let name = names.name(number);
-            // The plugin takes this beginning for a step, and whatever follows for its number.
-            let is_taken =
-                self.flavour == Flavour::TensorBoard && name.starts_with("ProfilerStep#");
-            self.names[index] = if is_taken {
+            self.names[index] = if self.is_taken(name) {
                 string(&format!("\u{2018}{name}\u{2019}"))
             } else {
                 string(name)
             };
         }
         self.out.write_all(self.names[index].as_bytes())
+    }
+
+    /// Readers take a name with this beginning for a step, and fail when no number follows. In a trace whose steps have such
+    /// names there are no others.
+    fn is_taken(&self, name: &str) -> bool {
+        const MOST_DIGITS: usize = 18;
+        let number = name.strip_prefix("ProfilerStep#");
+        let is_number = number.is_some_and(|number| {
+            (1..=MOST_DIGITS).contains(&number.len())
+                && number.bytes().all(|digit| digit.is_ascii_digit())
+        });
+        name.starts_with("ProfilerStep") && (self.flavour == Flavour::TensorBoard || !is_number)
     }
 
     /// A reading holds until the next one; viewers draw it so, too.

@@ -175,18 +175,29 @@ fn tensorboard_finds_steps_by_their_names_and_takes_nothing_else_for_one() {
     let run = RunBuilder::new()
         .iteration("denoising_step", 0, 10, |_| {})
         .section("ProfilerStep#x", 10, 20, |_| {})
-        .iteration("denoising_step", 20, 30, |_| {})
+        .section("ProfilerStep#12", 20, 22, |_| {})
+        .iteration("denoising_step", 22, 30, |_| {})
         .finish(30);
     let run = [run];
     let trace = json(&run, TraceFormat::TensorBoard);
     assert_eq!(
         events(&trace, "X", &["name"]),
-        ["ProfilerStep#0", "‘ProfilerStep#x’", "ProfilerStep#1"]
+        [
+            "ProfilerStep#0",
+            "‘ProfilerStep#x’",
+            "‘ProfilerStep#12’",
+            "ProfilerStep#1"
+        ]
     );
     let trace = json(&run, TraceFormat::Chrome);
     assert_eq!(
         events(&trace, "X", &["name"]),
-        ["denoising_step", "ProfilerStep#x", "denoising_step"]
+        [
+            "denoising_step",
+            "‘ProfilerStep#x’",
+            "ProfilerStep#12",
+            "denoising_step"
+        ]
     );
 }
 
