@@ -38,13 +38,18 @@ def is_compiled(module: Any) -> bool:  # noqa: ANN401
     return unwrapped(module) is not module or (call is not None and getattr(call, "holds_compiled", True))
 
 
+def is_replicated(module: Any) -> bool:  # noqa: ANN401
+    """Whether each call runs on copies of the module, one a device."""
+    return kind_of(module).__name__ == "DataParallel"
+
+
 def unwrapped(module: Any) -> Any:  # noqa: ANN401
     """The user's module in one that ``torch.compile`` made; else the module itself."""
     return values_of(module).get("_modules", {}).get("_orig_mod", module)
 
 
 def unhook(module: Any) -> None:  # noqa: ANN401
-    """Take out what records the calls of a module that is now inside a compiled one, before it is compiled."""
+    """Take out what records the calls of a module that is now inside another one."""
     values = values_of(module)
     if getattr(values.get(KEY), "holds_compiled", True) is False:
         del values[KEY]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marey import _core
-from marey.pipeline_modules import hook, is_compiled, is_hooked, unhook, unwrapped
+from marey.pipeline_modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
 from marey.pipeline_parts import Role, blocks, is_module
 from marey.pipeline_steps import (
     guidance_in_generation,
@@ -50,8 +50,8 @@ class Asked(NamedTuple):
 def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
     """One part; what is recorded already stays as it is."""
     name, role, module = part
-    if role is not Role.SCHEDULER and unwrapped(module) is not module:
-        unhook(unwrapped(module))
+    if role is not Role.SCHEDULER:
+        _leave_inside(module)
     if role is Role.SCHEDULER:
         patches.wrap(module, "step", scheduler_step)
     elif role is Role.TEXT_ENCODER:
@@ -66,6 +66,18 @@ def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
         _hook_denoiser(patches, part, asked)
 
 
+def _leave_inside(module: Any) -> None:  # noqa: ANN401
+    """Take out what would be called for another module than the one that it was put into.
+
+    A compiled module holds the user's; replicas of ``DataParallel`` get what is in the original.
+    """
+    if unwrapped(module) is not module:
+        unhook(unwrapped(module))
+    if is_replicated(module):
+        for inner in module.module.modules():
+            unhook(inner)
+
+
 def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
     name, role, module = part
     is_new = not is_hooked(module)
@@ -73,11 +85,12 @@ def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
     guidance = guidance_in_generation if asked.generations else guidance_in_turn
     hook(patches, module, name, in_turn(name, asked.generations) if asked.turns else None)
     patches.wrap(unwrapped(module), "cache_context", guidance if asked.turns else guidance_pass)
-    if with_blocks and not is_compiled(module):
+    if with_blocks and not is_compiled(module) and not is_replicated(module):
         for block_name, block in blocks(module):
             hook(patches, block, block_name)
     elif with_blocks and is_new:
-        _core.event("blocks_not_recorded", component=name, reason="the module is compiled as a whole")
+        how = "replicated" if is_replicated(module) else "compiled as a whole"
+        _core.event("blocks_not_recorded", component=name, reason=f"the module is {how}")
 
 
 def _hook_vae(patches: Patches, name: str, vae: Any) -> None:  # noqa: ANN401

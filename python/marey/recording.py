@@ -123,6 +123,7 @@ def export_profiling_report(
     Raises:
         Error: The folder cannot be written.
     """
+    _core.read_gpu_times()
     return os.fspath(
         _core.export_report(
             os.fspath(output_dir),

@@ -384,6 +384,23 @@ def test_a_second_recording_measures_again(interpreter: Interpreter) -> None:
     assert spans(interpreter, program) == [("a", 2.0)]
 
 
+def test_a_report_in_between_has_what_is_done_by_then(interpreter: Interpreter) -> None:
+    def program():
+        import json
+
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        with marey.profile_section("a"):
+            gpu.work(2)
+        gpu.pass_time(2)
+        report = json.load(open(marey.export_profiling_report("report")))
+        return [report["gpu_time"]["measured_by"], report["sections"][0]["gpu"]["total"]]
+
+    assert interpreter.result(program, env=MEASURED_ONLY) == ["CUDA events", 0.002]
+
+
 def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:
     def program():
         import marey
@@ -402,4 +419,5 @@ def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:
 
     done = finished(interpreter, program)
     assert done.result <= 2 * 4096
+    assert len(recorded(done)["gpu_spans"]) == 4096
     assert why_not(recorded(done)) == "904 not measured: 904 came while too many were waiting"

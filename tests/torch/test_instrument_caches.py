@@ -134,6 +134,43 @@ def test_pyramid_attention_broadcast_skips_every_other_attention() -> None:
     assert {event["cache"] for event in events} == {"pyramid_attention_broadcast"}
 
 
+def test_faster_cache_skips_every_other_attention_after_the_first_step() -> None:
+    """The first step is outside of its range of timesteps; then odd steps are skipped, in each of 3 blocks."""
+    tiny = quiet("flux")
+    config = diffusers.FasterCacheConfig(
+        spatial_attention_block_skip_range=2,
+        spatial_attention_timestep_skip_range=(-1, 901),
+        spatial_attention_block_identifiers=("transformer_blocks",),
+        current_timestep_callback=lambda: 500 if tiny.pipe.scheduler.step_index else 1000,
+        attention_weight_callback=lambda _module: 0.3,
+        tensor_format="BCHW",
+        is_guidance_distilled=True,
+    )
+    tiny.pipe.transformer.enable_cache(config)
+    marey.diffusers.instrument(tiny.pipe)
+    events = capture_events(lambda: generate(tiny, 6))
+    attention = [event["outcome"] for event in events if event["cache"] == "faster_cache"]
+    assert attention == (["miss"] * 3 + ["hit"] * 3) * 3
+    whole = [event["outcome"] for event in events if event["cache"] == "faster_cache_guidance"]
+    assert whole == ["miss"] * 6
+
+
+def test_sea_cache_answers_two_steps_in_a_row_at_most() -> None:
+    """Under a threshold that nothing reaches; the first and the last step are always computed. Both passes alike.
+
+    step   0     1    2    3     4    5
+           miss  hit  hit  miss  hit  miss
+    """
+    tiny = with_cache("wan", diffusers.SeaCacheConfig(threshold=1e9))
+    marey.diffusers.instrument(tiny.pipe)
+    events = capture_events(lambda: generate(tiny, 6))
+    for context in ("cond", "uncond"):
+        mine = [event for event in events if event["meta"]["context"] == context]
+        assert [event["outcome"][0] for event in mine] == list("mhhmhm")
+        assert [event["score"] is not None for event in mine] == [event["outcome"] == "hit" for event in mine]
+        assert {event["threshold"] for event in mine} == {1e9}
+
+
 def test_a_cache_that_is_switched_on_later_is_found_and_off_again_leaves_nothing() -> None:
     """Diffusers takes its hooks out of the modules; what is left is the plain forward."""
     tiny = quiet("flux")

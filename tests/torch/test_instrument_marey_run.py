@@ -78,7 +78,8 @@ def test_the_environment_alone_does_it_when_the_program_imports_marey(tmp_path: 
 
 
 def test_it_can_be_switched_off(tmp_path: Path) -> None:
-    run(tmp_path, PROGRAM.format(examples=str(EXAMPLES)), MAREY_INSTRUMENT="0")
+    done = run(tmp_path, PROGRAM.format(examples=str(EXAMPLES)), MAREY_INSTRUMENT="0")
+    assert "MAREY_INSTRUMENT" not in done.stderr
     captures = [Recorded(read_capture(path)) for path in tmp_path.glob("out/*/*.marey")]
     assert [found.counts for found in captures] == [{}] * len(captures)
 

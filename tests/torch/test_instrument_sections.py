@@ -271,3 +271,18 @@ def test_an_object_whose_attributes_do_things_is_not_asked_for_them(tmp_path: Pa
     found = recorded(tmp_path, lambda: generate(tiny, STEPS))
     assert found.counts["unet"] == STEPS
     assert [name for name in asked if not name.startswith("__")] == []
+
+
+def test_a_replicated_model_is_recorded_from_outside(tmp_path: Path) -> None:
+    """Its replicas get the ``__dict__`` of the original, so nothing may be in there that calls the original."""
+    tiny = quiet("sd")
+    marey.diffusers.instrument(tiny.pipe)
+    unet = tiny.pipe.unet
+    assert "_compiled_call_impl" in vars(unet.mid_block)
+    parallel = torch.nn.DataParallel(unet)
+    parallel.config, parallel.dtype, parallel.device = unet.config, unet.dtype, unet.device
+    tiny.pipe.unet = parallel
+    found = recorded(tmp_path, lambda: generate(tiny, STEPS))
+    assert found.counts["unet"] == found.counts["denoising_step"] == STEPS
+    assert not any("_compiled_call_impl" in vars(module) for module in unet.modules())
+    assert [event["data"]["reason"] for event in found.events("blocks_not_recorded")] == ["the module is replicated"]

@@ -63,5 +63,6 @@ pub use questions::telemetry::{
     GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,
     SamplerUse, Telemetry, Throttling, telemetry,
 };
+pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};
 pub use stats::{mean, median, percentile, sample_std_dev};

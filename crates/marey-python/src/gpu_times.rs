@@ -29,6 +29,8 @@ const MAX_WAITING: usize = 4096;
 const MAX_STREAMS: usize = 64;
 /// Pairs that the end of a section reads.
 const READ_AT_END: usize = 4;
+/// Pairs whose notes fit into a ring together.
+const READ_AT_ONCE: usize = 128;
 /// After so long another event becomes the reference of the clock.
 const REFERENCE_NS: f64 = 1e9;
 /// A delay is told when it is known within this, or within a tenth.
@@ -224,7 +226,10 @@ pub(crate) fn read_all(py: Python<'_>, lane: &Lane) {
     };
     let streams: Vec<StreamKey> = state().waiting.keys().copied().collect();
     for stream in streams {
-        read(py, lane, &functions, stream, usize::MAX);
+        // What waits can be more than a ring of notes holds.
+        while read(py, lane, &functions, stream, READ_AT_ONCE) == READ_AT_ONCE {
+            py.detach(|| lane.recorder().drain_now());
+        }
     }
 }
 
@@ -286,14 +291,20 @@ fn queue(
     })
 }
 
-/// Reads up to `most` pairs of a stream, oldest first, until one is not done.
-fn read(py: Python<'_>, lane: &Lane, functions: &Functions, stream: StreamKey, most: usize) {
-    for _ in 0..most {
+/// Reads up to `most` pairs of a stream, oldest first, until one is not done. Returns how many.
+fn read(
+    py: Python<'_>,
+    lane: &Lane,
+    functions: &Functions,
+    stream: StreamKey,
+    most: usize,
+) -> usize {
+    for n in 0..most {
         if N_CAPTURES.load(Relaxed) > 0 {
-            return;
+            return n;
         }
         let Some(pair) = state().next(stream) else {
-            return;
+            return n;
         };
         match functions.read(py, lane, stream, &pair) {
             Ok(Some(note)) => {
@@ -302,14 +313,15 @@ fn read(py: Python<'_>, lane: &Lane, functions: &Functions, stream: StreamKey, m
             }
             Ok(None) => {
                 state().put_back(stream, pair);
-                return;
+                return n;
             }
             Err(error) => {
                 switch_off(py, lane, &error);
-                return;
+                return n;
             }
         }
     }
+    most
 }
 
 /// Something failed: it is said once, and nothing is measured from here on.

@@ -49,6 +49,7 @@ mod sync;
 mod thread;
 mod timing_stats;
 mod under_gil;
+mod window_log;
 
 use pyo3::prelude::*;
 
@@ -103,6 +104,8 @@ mod core_module {
     use super::stopwatch::Stopwatch;
     #[pymodule_export]
     use super::timing_stats::TimingStats;
+    #[pymodule_export]
+    use super::window_log::{WindowLog, resident_bytes};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

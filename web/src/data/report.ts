@@ -241,6 +241,7 @@ export type Activity = {
   streaming: Streaming | null;
   diffusion: Diffusion | null;
   caches: Caches | null;
+  windows: Windows | null;
   cache_timeline: CacheMoment[];
   events: { at_ns: number; name: string; data: NamedValues }[];
   findings: Findings;
@@ -411,6 +412,8 @@ export type StepPoint = {
   frames: number | null;
   guidance_scale: number | null;
   is_cached: boolean | null;
+  /** Time on the GPU; null when not measured. */
+  gpu_ns: number | null;
   is_warm_up: boolean;
 };
 
@@ -621,4 +624,27 @@ export type Quality = {
   warnings: string[];
   open: { node: NodeId; thread: string | null; start_ns: number; so_far_ns: number }[];
   unavailable: { what: string; why: string }[];
+};
+
+// --- windows of profilers ---
+
+export type Windows = {
+  each: WindowUse[];
+  /** Time for which starting and stopping them held up the program. */
+  own_ns: number | null;
+};
+
+export type WindowUse = {
+  name: string;
+  opened_ns: number;
+  stopped_ns: number | null;
+  stop_reason: string | null;
+  is_cut_off: boolean;
+  warm_up_steps: number;
+  recorded_steps: number;
+  recorded_mean_ns: number | null;
+  outside_mean_ns: number | null;
+  files: { path: string; bytes: number }[];
+  failures: { during: string; error: string }[];
+  remarks: string[];
 };

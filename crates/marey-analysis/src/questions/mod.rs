@@ -19,4 +19,5 @@ pub(crate) mod snapshot;
 pub(crate) mod stages;
 pub(crate) mod streaming;
 pub(crate) mod telemetry;
+pub(crate) mod windows;
 pub(crate) mod work;

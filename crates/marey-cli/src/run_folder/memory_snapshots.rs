@@ -105,7 +105,9 @@ fn is_of_rank(name: &str, rank: u32) -> bool {
 
 fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    let mut bytes = Vec::new();
+    // Room for one byte more, so that the end is seen without growing.
+    let length = file.metadata().map_or(0, |file| file.len().min(limit) + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let problem = format!("longer than {} MiB", limit >> 20);

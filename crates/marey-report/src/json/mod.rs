@@ -24,6 +24,7 @@ mod snapshot;
 mod stages;
 mod streaming;
 mod summary;
+mod windows;
 
 use serde::{Serialize, Serializer};
 
@@ -52,6 +53,7 @@ use snapshot::SnapshotObject;
 use stages::StageAnalysis;
 use streaming::StreamingAnalysis;
 use summary::Summary;
+use windows::WindowObject;
 
 pub(crate) use memory::snapshots;
 pub use raw::raw_profiling_data;
@@ -89,6 +91,7 @@ struct Document<'a> {
     model_analysis: Option<ModelAnalysis<'a>>,
     block_analysis: Option<BlockAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
+    profiler_windows: Vec<WindowObject<'a>>,
     counters: Pairs<&'a str, CounterObject>,
     section_attributes: Vec<AttributedObject<'a>>,
     section_attributes_left_out: u64,
@@ -160,6 +163,7 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         model_analysis: ModelAnalysis::new(activity),
         block_analysis: BlockAnalysis::new(activity),
         cache_analysis: CacheAnalysis::new(activity),
+        profiler_windows: WindowObject::of(activity),
         counters: Pairs(
             report
                 .counters

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use marey_analysis::findings::Finding;
-use marey_analysis::{Durations, NameRow, SectionGpuTime, SectionPeak};
+use marey_analysis::{Durations, NameRow, SectionGpuTime, SectionPeak, WindowUse};
 
 use super::escape::{code, text};
 use super::table::{Column, Table};
@@ -99,7 +99,24 @@ fn key_figures(report: &Report) -> String {
         .as_ref()
         .and_then(|caches| caches.all.hit_ratio);
     row("Cache hits", caches.map(percent));
+    for window in activity.windows.iter().flat_map(|windows| &windows.each) {
+        row(
+            &format!("Profiler window {}", text(&cut(&window.name, NAME_WIDTH))),
+            Some(text(&window_in_words(window))),
+        );
+    }
     table.text()
+}
+
+fn window_in_words(window: &WindowUse) -> String {
+    let steps = counted(window.recorded_steps, "step", "steps");
+    let end = window.stop_reason.as_deref();
+    let end = end.unwrap_or(if window.is_cut_off {
+        "the process's end"
+    } else {
+        "nothing yet"
+    });
+    format!("{steps} recorded, ended by {end}")
 }
 
 fn findings(report: &Report) -> Option<String> {
@@ -186,6 +203,14 @@ fn steps(report: &Report) -> Option<String> {
         (
             "steps after it",
             steps.and_then(|steps| steps.steady.as_ref()),
+        ),
+        (
+            "first step on the GPU",
+            steps.and_then(|steps| steps.gpu_warm_up.as_ref()),
+        ),
+        (
+            "steps after it on the GPU",
+            steps.and_then(|steps| steps.gpu_steady.as_ref()),
         ),
         (
             "first block",

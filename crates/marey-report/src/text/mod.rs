@@ -16,6 +16,7 @@ mod sections;
 mod sessions;
 mod snapshot;
 mod timing;
+mod windows;
 
 use crate::model::Report;
 
@@ -47,6 +48,7 @@ pub fn summary(report: &Report) -> String {
     parts.extend(report.snapshot_files.iter().map(snapshot_text));
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));
+    parts.extend(windows::table(report));
     parts.extend(counters::table(report));
     parts.extend(attributes::table(report));
     parts.extend(sessions::table(report));

@@ -71,10 +71,11 @@ impl Default for Config {
 
 /// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
 /// known by their table.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
     "MAREY_GPU_TIMES",
+    "MAREY_INSTRUMENT",
     "MAREY_JOB_ID",
     "MAREY_MAX_NODES",
     "MAREY_MAX_OPEN",
