@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
-.PHONY: demo test test-rust test-example test-python test-torch test-web test-viewers web lint bench clean
+.PHONY: demo test test-rust test-example test-python test-torch test-web test-viewers web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -86,6 +86,11 @@ bench: $(BIN)/marey web/node_modules
 	$(BIN)/python benches/python/traces.py
 	cargo bench --locked -p marey-analysis --bench comparing
 	cd web && npm run --silent bench
+
+## What windows of torch's profiler cost; wants the environment that `make test-torch` made.
+bench-torch:
+	.venv-torch/bin/python benches/torch/window.py
+	.venv-torch/bin/python benches/torch/instrument.py
 
 $(BIN)/maturin: requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)

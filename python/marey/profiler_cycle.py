@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marey import _core
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Cycle:
         self._first = first
         self._active_from = active_from
         self._step = first
-        self._before: int | None = None
+        self.stop_seconds = 0.0
         self.profiler = torch.profiler.profile(
             activities=activities,
             schedule=action,
@@ -63,7 +63,6 @@ class Cycle:
 
     def start(self) -> None:
         """Start, with the number of the step that runs."""
-        self._before = _core.resident_bytes()
         self.profiler.start()
         for _ in range(self._first):
             self.profiler.step()
@@ -75,9 +74,6 @@ class Cycle:
 
     def stop(self) -> None:
         """Stop; what was recorded is kept in the profiler until that is dropped."""
+        began = time.perf_counter()
         self.profiler.stop()
-
-    def grown_bytes(self) -> int | None:
-        """By how much the process has grown meanwhile; None when it is not known."""
-        now = _core.resident_bytes()
-        return None if now is None or self._before is None else max(0, now - self._before)
+        self.stop_seconds = time.perf_counter() - began

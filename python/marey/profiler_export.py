@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
     from marey.profiler_files import ClaimedFile
 
-# Measured: a fork takes some 28 us for each MiB in RAM, torch's export 460 us for each MiB that recording took.
-_FORK_PAYS_BELOW = 16
+# Measured: a fork takes some 28 us for each MiB in RAM, torch's export a third of the time that its stop took.
+_FORK_SECONDS_PER_BYTE = 28e-6 / (1 << 20)
+_SAVE_PER_STOP = 1 / 3
 # Left free on the disk.
 _RESERVE_BYTES = 256 << 20
 # A child is looked at so often, and ended after so many looks.
@@ -45,7 +46,7 @@ class TraceExport:
         profiler: The ``torch.profiler.profile`` that has stopped.
         file: Where it goes; compressed if the name ends in ``.gz``.
         log: Of the window.
-        grown_bytes: Memory that the recording took; None when it is not known.
+        stop_seconds: How long torch took to stop, which tells how much was recorded.
         max_bytes: Largest file before compression.
     """
 
@@ -54,14 +55,14 @@ class TraceExport:
         profiler: Any,  # noqa: ANN401
         file: ClaimedFile,
         log: _core.WindowLog,
-        grown_bytes: int | None,
+        stop_seconds: float,
         max_bytes: int,
     ) -> None:
         """Begin."""
         self._profiler = profiler
         self._file = file
         self._log = log
-        self._grown_bytes = grown_bytes
+        self._stop_seconds = stop_seconds
         self._max_bytes = max_bytes
         self._thread = threading.Thread(target=self._run, name="marey-export", daemon=True)
         self._thread.start()
@@ -103,9 +104,9 @@ class TraceExport:
 
     def _is_fork_cheaper(self) -> bool:
         resident = _core.resident_bytes()
-        if not sys.platform.startswith("linux") or self._grown_bytes is None or resident is None:
+        if not sys.platform.startswith("linux") or resident is None:
             return False
-        return resident < _FORK_PAYS_BELOW * self._grown_bytes
+        return _FORK_SECONDS_PER_BYTE * resident < _SAVE_PER_STOP * self._stop_seconds
 
     def _in_child(self) -> None:
         # Imported here, because a child must not wait for a lock of the importer that another thread holds.

@@ -307,7 +307,7 @@ class ProfilerWindow:
             if self._kept == 0:
                 self.trace_path = file.path
             self._kept += 1
-            export = TraceExport(cycle.profiler, file, self._log, cycle.grown_bytes(), self.options.max_file_bytes)
+            export = TraceExport(cycle.profiler, file, self._log, cycle.stop_seconds, self.options.max_file_bytes)
             self._exports.append(export)
             profiler_opened.waits_for(export)
 
