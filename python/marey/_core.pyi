@@ -18,11 +18,13 @@ __all__ = [
     "MemoryLog",
     "PausedSection",
     "PausedSession",
+    "PeakView",
     "ProfilerCore",
     "ProfilingConfig",
     "SessionScope",
     "Stopwatch",
     "TimingStats",
+    "WindowLog",
     "__version__",
     "after_fork",
     "autostart",
@@ -31,14 +33,20 @@ __all__ = [
     "counter",
     "event",
     "export_report",
+    "forget_device_watch",
+    "graph_capture",
     "losses",
     "process_profiler",
     "profile_section",
     "profiler_of",
     "rank",
+    "read_gpu_times",
     "records",
+    "resident_bytes",
     "run_command_line",
     "start",
+    "start_gpu_times",
+    "start_section_memory",
     "stop",
     "use_fast_sections",
     "wrap_function",
@@ -160,6 +168,24 @@ class CacheLog:
     def truncate(self, n: int) -> None: ...
     def markdown(self) -> str: ...
     def __len__(self) -> int: ...
+
+@final
+class PeakView:
+    def __new__(
+        cls,
+        *,
+        read: Any,
+        reset: Any,
+        read_accelerator: Any,
+        reset_accelerator: Any,
+        device_count: Any,
+        current_device: Any,
+        undo: Any,
+    ) -> Self: ...
+    def stats(self, device: Any) -> Any: ...
+    def reset(self, device: Any) -> Any: ...
+    def accelerator_stats(self, device: Any) -> Any: ...
+    def accelerator_reset(self, device: Any) -> Any: ...
 
 @final
 class WindowLog:
@@ -368,10 +394,13 @@ def export_report(
     memory: MemoryLog | None = None,
     iterations: IterationLog | None = None,
 ) -> str: ...
+def forget_device_watch() -> None: ...
+def graph_capture(is_begin: bool) -> None: ...
 def losses() -> dict[str, int]: ...
 def process_profiler() -> ProfilerCore: ...
 def profiler_of(owner: object = None) -> ProfilerCore: ...
 def rank() -> int | None: ...
+def read_gpu_times() -> None: ...
 def resident_bytes() -> int | None: ...
 def records(path: str) -> str: ...
 def run_command_line(args: list[str]) -> int: ...
@@ -381,6 +410,19 @@ def start(
     facts: dict[str, str] | None = None,
     profiling: ProfilingConfig | None = None,
 ) -> str | None: ...
+def start_gpu_times(
+    *,
+    how: str,
+    new_event: Any,
+    new_stream: Any,
+    record: Any,
+    query: Any,
+    elapsed: Any,
+    current_device: Any,
+    current_stream: Any,
+    is_capturing: Any,
+) -> None: ...
+def start_section_memory(view: PeakView) -> bool: ...
 def stop(failure: str | None = None) -> str | None: ...
 def use_fast_sections(is_fast: bool) -> None: ...
 def wrap_function(function: Any, name: str) -> Any: ...

@@ -11,6 +11,7 @@ mod calls;
 pub mod compare;
 mod coverage;
 pub mod findings;
+pub mod import;
 mod intervals;
 mod readings;
 mod records;
@@ -34,6 +35,9 @@ pub use questions::diffusion::{
     FrameKind, FrameRate, Guidance, Model, Models, PeakFlops, Spread, StepCaching, StepPoint,
     StepSource, Steps, diffusion,
 };
+pub use questions::gpu_times::{
+    GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
+};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,
@@ -41,11 +45,17 @@ pub use questions::memory::{
 };
 pub use questions::names::NameRow;
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
+pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };
 pub use questions::session_runs::{SessionRun, SessionRuns};
 pub use questions::sessions::{SessionRow, sessions};
+pub use questions::snapshot::{
+    Alive, AliveInSection, AliveRow, CurvePoint, DeviceMemory, GrowthOf, GrowthPoint, Level,
+    MemoryGrowth, OutOfMemory, OutOfMemoryCause, PoolUse, SnapshotAnswers, StackFrame, StackFrames,
+    TimeOrigin, snapshot,
+};
 pub use questions::stages::{Stage, Stages, stages};
 pub use questions::streaming::{Buffer, Streaming, streaming};
 pub use questions::telemetry::{
