@@ -26,8 +26,8 @@ def add_profiling_args(parser: argparse.ArgumentParser) -> argparse.ArgumentPars
 def get_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse a command line that has these flags, ``--steps`` and ``--mem`` only; ``sys.argv`` when none is given.
 
-    ``--mem`` is ``--track-memory``. Under ``--profile`` without ``--steps`` the result's ``steps`` is what the schedule needs: wait, warm-up and active
-    steps, times their repetitions.
+    ``--mem`` is ``--track-memory``. Under ``--profile`` without ``--steps`` the result's ``steps`` is what the schedule
+    needs: wait, warm-up and active steps, times their repetitions.
     """
     parser = _add_all(argparse.ArgumentParser(), ["--mem"])
     parser.add_argument(
