@@ -66,16 +66,16 @@ with Timed() as torchs:
     theirs.export_chrome_trace(sys.argv[2] + "/torch.json.gz")
 del theirs
 gc.collect()
-from marey import profiler_export
+from marey.windows import export
 calls, forks = [], []
-original = profiler_export.TraceExport.__init__
+original = export.TraceExport.__init__
 def timed(self, *args):
     with Timed() as call:
         original(self, *args)
     calls.append(call.seconds)
-profiler_export.TraceExport.__init__ = timed
-cheaper = profiler_export.TraceExport._is_fork_cheaper
-profiler_export.TraceExport._is_fork_cheaper = lambda self: forks.append(cheaper(self)) or forks[-1]
+export.TraceExport.__init__ = timed
+cheaper = export.TraceExport._is_fork_cheaper
+export.TraceExport._is_fork_cheaper = lambda self: forks.append(cheaper(self)) or forks[-1]
 w = window()
 with w:
     operations(n)

@@ -38,7 +38,7 @@ def get_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     args = parser.parse_args(arguments)
     if args.profile and args.steps is None:
-        from marey.profiler_options import steps_needed
+        from marey.windows.options import steps_needed
 
         args.steps = steps_needed(args.profile_wait, args.profile_warmup, args.profile_active, args.profile_repeat)
     return args

@@ -14,12 +14,13 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from marey import _core, pipeline_caches, pipeline_compile, pipeline_offload, pipeline_stages
-from marey.pipeline_generation import KEY, is_watched, unwatch, watch
-from marey.pipeline_modules import unwrapped
-from marey.pipeline_parts import Part, Role, is_module, parts
-from marey.pipeline_patches import Patches, kind_of, pass_over, values_of
-from marey.pipeline_steps import current
+from marey import _core
+from marey.pipelines import caches, compilations, offload, stages
+from marey.pipelines.generation import KEY, is_watched, unwatch, watch
+from marey.pipelines.modules import unwrapped
+from marey.pipelines.parts import Part, Role, is_module, parts
+from marey.pipelines.patches import Patches, kind_of, pass_over, values_of
+from marey.pipelines.steps import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,7 @@ class Instrumented:
         self._patches = Patches()
         self._seen: dict[str, object] = {}
         self._counts: dict[str, tuple[object, int]] = {}
-        self._compiles = pipeline_compile.Listener()
+        self._compiles = compilations.Listener()
         self._attempt("a pipeline", lambda: watch(self._patches, pipe, self))
         self._hook_all()
 
@@ -105,27 +106,27 @@ class Instrumented:
     def _hook_all(self) -> None:
         pipe = self._pipe()
         if pipe is not None:
-            self._attempt("stages", lambda: pipeline_stages.hook_pipeline(self._patches, pipe))
+            self._attempt("stages", lambda: stages.hook_pipeline(self._patches, pipe))
         self._attempt("compilation", self._compiles.start)
         found: list[Part] = []
         self._attempt("parts of a pipeline", lambda: found.extend(self._parts()))
         has_scheduler = any(part.role is Role.SCHEDULER for part in found)
-        asked = pipeline_stages.Asked(self._with_blocks, has_scheduler, is_watched(pipe))
+        asked = stages.Asked(self._with_blocks, has_scheduler, is_watched(pipe))
         for part in found:
             self._attempt(part.name, lambda part=part: self._hook(part, asked))
 
-    def _hook(self, part: Part, asked: pipeline_stages.Asked) -> None:
-        pipeline_stages.hook_part(self._patches, part, asked)
+    def _hook(self, part: Part, asked: stages.Asked) -> None:
+        stages.hook_part(self._patches, part, asked)
         if part.role is Role.SCHEDULER:
             return
         module = unwrapped(part.object)
-        pipeline_offload.hook_moves(self._patches, part.name, module)
+        offload.hook_moves(self._patches, part.name, module)
         # A walk over all modules takes a while, and these are put in by a call for the whole model.
-        put_in = pipeline_offload.fingerprint(module)
+        put_in = offload.fingerprint(module)
         if self._seen.get(part.name) != put_in:
             self._seen[part.name] = put_in
-            pipeline_offload.hook_hooks(self._patches, part.name, module)
-            pipeline_caches.hook_caches(self._patches, module)
+            offload.hook_hooks(self._patches, part.name, module)
+            caches.hook_caches(self._patches, module)
 
     def _report(self, profiler: _core.ProfilerCore, part: Part) -> None:
         known, count = self._counts.get(part.name, (None, 0))

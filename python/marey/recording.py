@@ -75,7 +75,7 @@ def autostart() -> None:
 
 def _instrument_pipelines() -> None:
     """Whoever asks for a recording by the environment gets pipelines instrumented, too."""
-    from marey.pipeline_import import arm
+    from marey.pipelines.arming import arm
 
     arm()
 

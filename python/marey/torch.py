@@ -11,10 +11,10 @@ not an error of the pipeline. This module imports no torch: it uses the one that
 
 from __future__ import annotations
 
-from marey.profiler_context import ProfilerContext
-from marey.profiler_files import get_profiler_output_dir, set_profiler_output_dir
-from marey.profiler_functions import profile_function
-from marey.pytorch_profiler import PyTorchProfiler
+from marey.windows.by_name import PyTorchProfiler
+from marey.windows.context import ProfilerContext
+from marey.windows.files import get_profiler_output_dir, set_profiler_output_dir
+from marey.windows.functions import profile_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

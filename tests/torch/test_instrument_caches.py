@@ -69,7 +69,7 @@ def test_scores_are_those_that_were_compared(tmp_path: Path) -> None:
 
 def capture_events(work: Any) -> list[dict[str, Any]]:
     """Every decision that reaches the recorder while something is done."""
-    from marey import pipeline_caches
+    from marey.pipelines import caches
 
     class Log:
         def __init__(self) -> None:
@@ -79,12 +79,12 @@ def capture_events(work: Any) -> list[dict[str, Any]]:
             self.events.append({"cache": cache, "outcome": outcome, **details})
             return True
 
-    log, before = Log(), pipeline_caches._log
-    pipeline_caches._log = log
+    log, before = Log(), caches._log
+    caches._log = log
     try:
         work()
     finally:
-        pipeline_caches._log = before
+        caches._log = before
     return log.events
 
 

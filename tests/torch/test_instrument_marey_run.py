@@ -119,7 +119,7 @@ def test_armed_without_diffusers_it_imports_nothing(tmp_path: Path) -> None:
     """Neither diffusers nor torch, nor Marey's own part for them."""
     program = """
     import sys, json, http.client
-    heavy = {"torch", "numpy", "diffusers", "transformers", "marey.diffusers", "marey.pipeline_patches"}
+    heavy = {"torch", "numpy", "diffusers", "transformers", "marey.diffusers", "marey.pipelines.patches"}
     print(json.dumps(sorted(heavy & set(sys.modules))))
     """
     assert run(tmp_path, program).stdout == "[]\n"
@@ -187,7 +187,7 @@ def test_imports_in_many_threads_at_once_all_get_the_one_module(tmp_path: Path) 
 
 def test_disarmed_classes_are_as_they_were(tmp_path: Path) -> None:
     program = """
-    import sys, marey.pipeline_import as armed
+    import sys, marey.pipelines.arming as armed
     from diffusers.pipelines.pipeline_utils import DiffusionPipeline
     from diffusers import ModelMixin
     before = DiffusionPipeline.__dict__["register_modules"], ModelMixin.__dict__["from_pretrained"]

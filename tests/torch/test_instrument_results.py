@@ -106,8 +106,8 @@ def test_what_fails_in_marey_is_said_and_changes_nothing(tmp_path: Path, monkeyp
     def fail(*_args: Any) -> Any:
         raise OSError("not today")
 
-    monkeypatch.setattr("marey.pipeline_offload.hook_moves", fail)
-    monkeypatch.setattr("marey.pipeline_patches._passed_over", set())
+    monkeypatch.setattr("marey.pipelines.offload.hook_moves", fail)
+    monkeypatch.setattr("marey.pipelines.patches._passed_over", set())
 
     def work() -> None:
         marey.diffusers.instrument(tiny.pipe)

@@ -194,8 +194,8 @@ with window() as w:
 def test_a_trace_is_written_by_a_child_where_that_is_cheaper(tmp_path: Path) -> None:
     """The file is the same; nothing of the child is left."""
     program = """
-from marey import profiler_export
-profiler_export.TraceExport._is_fork_cheaper = lambda self: True
+from marey.windows import export
+export.TraceExport._is_fork_cheaper = lambda self: True
 with window():
     torch.ones(2)
 w = window()
@@ -226,7 +226,7 @@ with marey.torch.PyTorchProfiler(enabled=False).profile("x"):
 @marey.torch.profile_function(enabled=False)
 def f(): pass
 f()
-names = [name for name in sys.modules if name.split(".")[0] in ("torch", "diffusers") or "profiler_window" in name]
+names = [name for name in sys.modules if name.split(".")[0] in ("torch", "diffusers") or name == "marey.windows.window"]
 assert names == [], names
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)

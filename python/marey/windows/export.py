@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from marey.profiler_files import ClaimedFile
+    from marey.windows.files import ClaimedFile
 
 # Measured: a fork takes some 28 us for each MiB in RAM, torch's export a third of the time that its stop took.
 _FORK_SECONDS_PER_BYTE = 28e-6 / (1 << 20)

@@ -90,20 +90,20 @@ def _hook(name: str, module: ModuleType) -> None:
     try:
         _ARMED[name](module)
     except Exception as error:
-        from marey.pipeline_patches import pass_over
+        from marey.pipelines.patches import pass_over
 
         pass_over(name, error)
 
 
 def _hook_pipelines(module: Any) -> None:  # noqa: ANN401
-    from marey.pipeline_load import hook_loaders
+    from marey.pipelines.load import hook_loaders
 
     _instrument_when_made(module.DiffusionPipeline)
     _taken.append(hook_loaders(module.DiffusionPipeline))
 
 
 def _hook_models(module: Any) -> None:  # noqa: ANN401
-    from marey.pipeline_load import hook_loaders
+    from marey.pipelines.load import hook_loaders
 
     for name in ("ModelMixin", "PreTrainedModel"):
         if hasattr(module, name):
@@ -111,7 +111,7 @@ def _hook_models(module: Any) -> None:  # noqa: ANN401
 
 
 def _hook_single_files(module: Any) -> None:  # noqa: ANN401
-    from marey.pipeline_load import hook_loaders
+    from marey.pipelines.load import hook_loaders
 
     for name in ("FromSingleFileMixin", "FromOriginalModelMixin"):
         if hasattr(module, name):
@@ -134,7 +134,7 @@ def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
 
             instrument(self)
         except Exception as error:
-            from marey.pipeline_patches import pass_over
+            from marey.pipelines.patches import pass_over
 
             pass_over("a new pipeline", error)
         return result

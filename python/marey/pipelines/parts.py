@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from marey.pipeline_modules import unwrapped
-from marey.pipeline_patches import kind_of, values_of
+from marey.pipelines.modules import unwrapped
+from marey.pipelines.patches import kind_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marey.profiler_context import ProfilerContext
+from marey.windows.context import ProfilerContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

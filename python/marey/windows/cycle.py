@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from marey.profiler_options import WindowOptions
+    from marey.windows.options import WindowOptions
 
 
 class Cycle:

@@ -12,8 +12,8 @@ import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 from marey import _core
-from marey.pipeline_patches import Method, Patches, kind_of, pass_over, values_of
-from marey.pipeline_steps import Loop, current
+from marey.pipelines.patches import Method, Patches, kind_of, pass_over, values_of
+from marey.pipelines.steps import Loop, current
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
-from marey.pipeline_parts import bytes_of, weights
+from marey.pipelines.parts import bytes_of, weights
 
 if TYPE_CHECKING:
-    from marey.pipeline_patches import Around, Call, Patches
+    from marey.pipelines.patches import Around, Call, Patches
 
 # Functions by which torch moves tensors. They can be asked where an empty tensor would go.
 _MOVERS = ("Module.to.<locals>.", "Module.cuda.<locals>.", "Module.cpu.<locals>.", "Module.xpu.<locals>.")

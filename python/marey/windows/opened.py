@@ -16,9 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from marey.profiler_cycle import Cycle
-    from marey.profiler_export import TraceExport
-    from marey.profiler_window import ProfilerWindow
+    from marey.windows.cycle import Cycle
+    from marey.windows.export import TraceExport
+    from marey.windows.window import ProfilerWindow
 
 
 class _ThreadEnd:

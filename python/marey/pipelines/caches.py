@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
-from marey.pipeline_patches import pass_over, values_of
-from marey.pipeline_steps import current
+from marey.pipelines.patches import pass_over, values_of
+from marey.pipelines.steps import current
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marey.pipeline_patches import Around, Call, Patches
+    from marey.pipelines.patches import Around, Call, Patches
 
 _log = _core.CacheLog()
 

@@ -30,7 +30,7 @@ from marey.memory import MemoryTracker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marey.pipeline_patches import Around, Call
+    from marey.pipelines.patches import Around, Call
 
 
 class Loop:

@@ -17,12 +17,12 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
-from marey.pipeline_patches import is_compiling, kind_of, pass_over, values_of
+from marey.pipelines.patches import is_compiling, kind_of, pass_over, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from marey.pipeline_patches import Around, Patches
+    from marey.pipelines.patches import Around, Patches
 
 KEY = "_compiled_call_impl"
 

@@ -21,20 +21,21 @@ import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from marey import _core, profiler_newcomers, profiler_opened, profiler_steps
-from marey.profiler_cycle import Cycle
-from marey.profiler_export import TraceExport, describe
-from marey.profiler_files import ClaimedFile, folder_for, rank, safe_name
-from marey.profiler_limits import Limits, host_bytes_allowed
-from marey.profiler_memory import MemoryWindow
-from marey.profiler_surroundings import available_activities, moving_hook, other_profiler
+from marey import _core
+from marey.windows import newcomers, opened, steps
+from marey.windows.cycle import Cycle
+from marey.windows.export import TraceExport, describe
+from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
+from marey.windows.limits import Limits, host_bytes_allowed
+from marey.windows.memory import MemoryWindow
+from marey.windows.surroundings import available_activities, moving_hook, other_profiler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from typing import Any
 
-    from marey.profiler_options import WindowOptions
+    from marey.windows.options import WindowOptions
 
 
 class ProfilerWindow:
@@ -193,9 +194,9 @@ class ProfilerWindow:
             self._file = None
 
     def _is_allowed(self, torch: Any) -> bool:  # noqa: ANN401
-        profiler_opened.stop_given_up(torch)
+        opened.stop_given_up(torch)
         other = other_profiler(torch)
-        before = None if other is not None else profiler_opened.take(self)
+        before = None if other is not None else opened.take(self)
         if before is not None:
             other = f"the window {before.name!r} is open"
         if other is not None:
@@ -219,8 +220,8 @@ class ProfilerWindow:
                 self._memory = None
         if not self._activities and self._memory is None:
             return
-        self._undo.append(profiler_steps.listen(self._told))
-        self._undo.append(profiler_newcomers.watch(torch, self.make_way))
+        self._undo.append(steps.listen(self._told))
+        self._undo.append(newcomers.watch(torch, self.make_way))
         self._limits = Limits(self.ask, self.heed, options.max_seconds, options.max_host_bytes or host_bytes_allowed())
         self._limits.start()
         self._undo.append(self._limits.stop)
@@ -266,7 +267,7 @@ class ProfilerWindow:
             self._start_cycle(n_warmup=options.warmup - in_cycle)
         else:
             was_recording = self._cycle.is_recording
-            with profiler_newcomers.ours():
+            with newcomers.ours():
                 self._cycle.step()
             if self._cycle.is_recording and not was_recording:
                 self._log.recording()
@@ -283,7 +284,7 @@ class ProfilerWindow:
             n_warmup=self.options.warmup if n_warmup is None else n_warmup,
             is_trial=is_trial,
         )
-        with profiler_newcomers.ours():
+        with newcomers.ours():
             self._cycle, self.profiler = cycle, cycle.profiler
             cycle.start()
         if cycle.is_recording and not (is_trial and self.options.warmup > 0):
@@ -309,7 +310,7 @@ class ProfilerWindow:
             self._kept += 1
             export = TraceExport(cycle.profiler, file, self._log, cycle.stop_seconds, self.options.max_file_bytes)
             self._exports.append(export)
-            profiler_opened.waits_for(export)
+            opened.waits_for(export)
 
     # The end
 
@@ -324,10 +325,10 @@ class ProfilerWindow:
             self._undo.clear()
             if self._is_lost and self._cycle is not None:
                 self._log.failed("recording", "another thread started a torch profiler, which ended this recording")
-                profiler_opened.give_up(self._cycle)
+                opened.give_up(self._cycle)
                 self._cycle = None
                 with self._during("stop"):
-                    profiler_opened.stop_given_up(sys.modules["torch"])
+                    opened.stop_given_up(sys.modules["torch"])
             if self._steps == 0 and self._cycle is not None and self.options.warmup > 0:
                 self._log.recording()
                 self._remark("no step was seen: what was recorded is the whole block")
@@ -338,7 +339,7 @@ class ProfilerWindow:
                 self._remark(f"nothing was kept: the block ended after {self._steps} steps")
             self._give_names_back()
             self._log.stopped(reason)
-        profiler_opened.leave(self)
+        opened.leave(self)
 
     # Containment
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marey import _core
-from marey.pipeline_modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
-from marey.pipeline_parts import Role, blocks, is_module
-from marey.pipeline_steps import (
+from marey.pipelines.modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
+from marey.pipelines.parts import Role, blocks, is_module
+from marey.pipelines.steps import (
     guidance_in_generation,
     guidance_in_turn,
     guidance_pass,
@@ -27,8 +27,8 @@ from marey.pipeline_steps import (
 )
 
 if TYPE_CHECKING:
-    from marey.pipeline_parts import Part
-    from marey.pipeline_patches import Around, Call, Patches
+    from marey.pipelines.parts import Part
+    from marey.pipelines.patches import Around, Call, Patches
 
 
 def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from marey import _core
 from marey.memory import MemoryTracker
-from marey.pipeline_patches import values_of
+from marey.pipelines.patches import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

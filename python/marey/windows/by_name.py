@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from marey.profiler_context import ProfilerContext
+from marey.windows.context import ProfilerContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from marey.profiler_options import WindowOptions
+from marey.windows.options import WindowOptions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-    from marey.profiler_window import ProfilerWindow
+    from marey.windows.window import ProfilerWindow
 
 
 class ProfilerContext:
@@ -131,8 +131,8 @@ class ProfilerContext:
             return
         if self._window is not None and self._window.is_open:
             return
-        from marey.profiler_surroundings import pipelines_of_callers
-        from marey.profiler_window import ProfilerWindow
+        from marey.windows.surroundings import pipelines_of_callers
+        from marey.windows.window import ProfilerWindow
 
         try:
             roots = self._roots or pipelines_of_callers(depth)
