@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from marey import _core, denoising_steps
+import sys
+
+from marey import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Any
 
 
 class IterationProfiler:
@@ -29,18 +32,18 @@ class IterationProfiler:
 
     def iteration(self) -> _core.IterationLog | _ToldTurn:
         """One turn, as a context manager."""
-        return self.log if denoising_steps.begin() < 0 or not self.enabled else _ToldTurn(self.log)
+        return self.log if _begin_step() < 0 or not self.enabled else _ToldTurn(self.log)
 
     def start_iteration(self) -> None:
         """Begin a turn."""
         self.log.begin()
-        self._begun = denoising_steps.begin()
+        self._begun = _begin_step()
 
     def end_iteration(self) -> None:
         """End the turn that was begun last; does nothing when there is none."""
         self.log.end(False)
         begun, self._begun = self._begun, -1
-        denoising_steps.end(begun)
+        _end_step(begun)
 
     def get_stats(self) -> dict[str, float | int | None]:
         """Statistics of all completed turns in seconds; empty before the first.
@@ -66,7 +69,7 @@ class _ToldTurn:
 
     def __enter__(self) -> None:
         self._log.__enter__()
-        self._begun = denoising_steps.begin()
+        self._begun = _begin_step()
 
     def __exit__(
         self,
@@ -76,4 +79,15 @@ class _ToldTurn:
     ) -> None:
         self._log.__exit__(kind, error, traceback)
         if kind is None:
-            denoising_steps.end(self._begun)
+            _end_step(self._begun)
+
+
+def _begin_step() -> int:
+    """As ``denoising_steps.begin``, without its import: nobody listens before somebody has imported it."""
+    steps: Any = sys.modules.get("marey.denoising_steps")
+    return -1 if steps is None else steps.begin()
+
+
+def _end_step(begun: int) -> None:
+    if begun >= 0:
+        sys.modules["marey.denoising_steps"].end(begun)
