@@ -25,7 +25,6 @@ def test_import_loads_none_of_the_heavy_modules(interpreter: Interpreter) -> Non
         "marey",
         "marey._core",
         "marey.cache_events",
-        "marey.denoising_steps",
         "marey.functions",
         "marey.iterations",
         "marey.memory",
