@@ -214,7 +214,7 @@ class ProfilerWindow:
         for remark in remarks:
             self._remark(remark)
         if self._memory is not None:
-            why_not = self._memory.start()
+            why_not = self._memory.start(self._log)
             if why_not is not None:
                 self._remark(f"MEM is not recorded: {why_not}")
                 self._memory = None
