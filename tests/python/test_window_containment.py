@@ -17,7 +17,7 @@ with marey.torch.ProfilerContext(output_dir="traces", profile_name="w") as w:
     for _ in range(6):
         done += 1
         w.step()
-assert w.wait() and done == 6
+assert w.wait() == w.trace_path.exists() and done == 6
 assert not any(p.is_running for p in profile.made)
 assert "_prepare_trace" in vars(autograd_profile) and autograd_profile._prepare_trace.__name__ == "_prepare_trace"
 print(w.trace_path)
@@ -73,7 +73,8 @@ def test_a_failure_is_a_finding_and_leaves_no_file(interpreter: Interpreter, fai
 )
 def test_each_kind_of_gpu_is_recorded_or_said(interpreter: Interpreter, gpu: str, remark: str | None) -> None:
     window, _, files = recorded(interpreter, STAND_IN_GPU=gpu)
-    assert window["remarks"] == ([] if remark is None else [remark])
+    counted = "4 steps counted: 0 to wait, 1 for warm-up, 3 recorded"
+    assert window["remarks"] == ([counted] if remark is None else [remark, counted])
     assert files == ["w.trace.json.gz"]
 
 
@@ -83,3 +84,32 @@ def test_a_folder_that_cannot_be_written_is_a_finding(interpreter: Interpreter) 
     assert (finished.returncode, finished.stderr) == (0, "")
     (window,) = read_capture(finished.captures[0])["profiler_windows"]
     assert window["failures"][0]["during"] == "open"
+
+
+def test_without_a_recording_what_went_wrong_is_in_the_log_once(interpreter: Interpreter) -> None:
+    (interpreter.folder / "traces").write_text("a file")
+    program = PROGRAM.replace('marey.start(output_dir="out")\n', "")
+    again = program + program[program.index("done = 0") :]
+    finished = interpreter.run(again, env={"STAND_IN_GPU": "cuda"})
+    assert finished.returncode == 0, finished.stderr
+    lines = finished.stderr.splitlines()
+    assert lines, "nothing was said"
+    assert len(lines) == len(set(lines))
+    assert lines[0].startswith("the window 'w': failed during open: ")
+    assert finished.captures == []
+
+
+@pytest.mark.parametrize(
+    ("schedule", "n_steps", "expected"),
+    [
+        # (wait, warm-up, active)        w wait, u warm-up, # recorded
+        ((0, 1, 3), 2, "2 steps counted: 0 to wait, 1 for warm-up, 1 recorded"),  # u #
+        ((2, 1, 1), 2, "2 steps counted: 2 to wait, 0 for warm-up, 0 recorded"),  # w w
+        ((1, 1, 1), 5, "5 steps counted: 2 to wait, 2 for warm-up, 1 recorded"),  # w u # w u
+    ],
+)
+def test_steps_are_told_as_the_schedule_took_them(schedule: tuple[int, int, int], n_steps: int, expected: str) -> None:
+    from marey.windows.options import WindowOptions
+
+    wait, warmup, active = schedule
+    assert WindowOptions(["CPU"], wait=wait, warmup=warmup, active=active, repeat=2).in_words(n_steps) == expected

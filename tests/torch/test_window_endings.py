@@ -69,6 +69,7 @@ with window() as w:
     assert (window["name"], window["instrument"], window["stop_reason"]) == ("w", "torch.profiler", "steps")
     assert (window["warm_up_steps"], window["recorded_steps"]) == (1, 3)
     assert window["opened"] < window["recording"] < window["stopped"]
+    assert window["remarks"] == [], "the report knows these steps"
     assert window["recorded_step_mean"] > 0 < window["outside_step_mean"]
     (file,) = window["files"]
     assert Path(file["path"]).name == "w.trace.json.gz"
@@ -333,3 +334,19 @@ with window():
     assert first["stop_reason"] == "interrupted"
     assert [failure["during"] for failure in first["failures"]] == ["stop"]
     assert (after["stop_reason"], len(after["files"])) == ("end", 1)
+
+
+def test_steps_of_a_scheduler_that_nobody_instruments_are_counted_in_a_remark(tmp_path: Path) -> None:
+    program = """
+import types
+class SchedulerMixin: pass
+class Scheduler(SchedulerMixin):
+    def step(self): torch.ones(2)
+sys.modules["diffusers.schedulers.scheduling_utils"] = types.SimpleNamespace(SchedulerMixin=SchedulerMixin)
+with window():
+    for _ in range(3):
+        Scheduler().step()
+"""
+    assert run(program, tmp_path).returncode == 0
+    (window,) = windows(tmp_path)
+    assert window["remarks"] == ["3 steps counted: 0 to wait, 1 for warm-up, 2 recorded"]

@@ -96,7 +96,11 @@ class PyTorchProfiler:
             self._context.step()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the last trace is complete. False when that takes longer."""
+        """Wait until the last trace is complete.
+
+        False when that takes longer, or it was not written: something failed, the window did not open, or nothing
+        was kept.
+        """
         return self._last is None or self._last.wait(seconds)
 
     def _open(self, name: str) -> None:

@@ -118,7 +118,11 @@ class ProfilerContext:
             self._window.step()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the files are complete, as they are at the end of the process. False when that takes longer."""
+        """Wait until the files are complete, as they are at the end of the process.
+
+        False when that takes longer, or ``trace_path`` was not written: something failed, the window did not open, or
+        nothing was kept.
+        """
         return self._window is None or self._window.wait(seconds)
 
     def open(self) -> None:

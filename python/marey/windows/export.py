@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from marey.windows.files import ClaimedFile
+    from marey.windows.notes import WindowNotes
 
 # Measured: a fork takes some 28 us for each MiB in RAM, torch's export a third of the time that its stop took.
 _FORK_SECONDS_PER_BYTE = 28e-6 / (1 << 20)
@@ -48,13 +49,16 @@ class TraceExport:
         log: Of the window.
         stop_seconds: How long torch took to stop, which tells how much was recorded.
         max_bytes: Largest file before compression.
+
+    Attributes:
+        is_written: The file is complete.
     """
 
     def __init__(
         self,
         profiler: Any,  # noqa: ANN401
         file: ClaimedFile,
-        log: _core.WindowLog,
+        log: WindowNotes,
         stop_seconds: float,
         max_bytes: int,
     ) -> None:
@@ -64,6 +68,7 @@ class TraceExport:
         self._log = log
         self._stop_seconds = stop_seconds
         self._max_bytes = max_bytes
+        self.is_written = False
         self._thread = threading.Thread(target=self._run, name="marey-export", daemon=True)
         self._thread.start()
 
@@ -81,6 +86,7 @@ class TraceExport:
                     self._in_child()
                 else:
                     _write(self._profiler, self._file, self._check_size)
+            self.is_written = True
             self._log.exported(str(self._file.path), self._file.path.stat().st_size, watch)
         except BaseException as error:  # whatever torch raises stays here
             self._log.failed("export", describe(error))

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from marey.windows.notes import WindowNotes
+
 
 class MemoryWindow:
     """What MEM asks for: a snapshot at the end, and one when memory runs out.
@@ -36,7 +38,7 @@ class MemoryWindow:
         self._history: _NotedHistory | None = None
         self.path = folder / f"{self._beginning}{int(time.time())}.pickle"
 
-    def start(self, log: _core.WindowLog) -> str | None:
+    def start(self, log: WindowNotes) -> str | None:
         """Begin to record; why not, if not."""
         history = _NotedHistory(log, lambda: self._claim("-oom"))
         if not history.start():
@@ -47,7 +49,7 @@ class MemoryWindow:
         self.path = self._claim("")
         return None
 
-    def finish(self, log: _core.WindowLog, during: Callable[[str], AbstractContextManager[None]]) -> None:
+    def finish(self, log: WindowNotes, during: Callable[[str], AbstractContextManager[None]]) -> None:
         """Write the snapshot and record no longer."""
         history, self._history = self._history, None
         if history is None:
@@ -74,7 +76,7 @@ class MemoryWindow:
 class _NotedHistory(MemoryHistory):
     """A history whose files are noted in a window as soon as they are written."""
 
-    def __init__(self, log: _core.WindowLog, out_of_memory_path: Callable[[], Path]) -> None:
+    def __init__(self, log: WindowNotes, out_of_memory_path: Callable[[], Path]) -> None:
         super().__init__(out_of_memory_path=out_of_memory_path)
         self._log = log
 

@@ -73,6 +73,14 @@ class WindowOptions:
         """What is recorded holds tensors, or what they refer to, longer than the program does."""
         return self.record_shapes or self.with_stack or self.profile_memory
 
+    def in_words(self, n_steps: int) -> str:
+        """What the schedule made of so many steps, for steps of which the report knows nothing else."""
+        turns, rest = divmod(n_steps, self.wait + self.warmup + self.active)
+        wait = turns * self.wait + min(rest, self.wait)
+        warmup = turns * self.warmup + min(max(rest - self.wait, 0), self.warmup)
+        recorded = n_steps - wait - warmup
+        return f"{n_steps} steps counted: {wait} to wait, {warmup} for warm-up, {recorded} recorded"
+
     def as_dict(self) -> dict[str, object]:
         """What the capture keeps of them."""
         return {

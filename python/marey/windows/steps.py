@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 _change = threading.Lock()
 _users = 0
+
+
+class _Beside(threading.local):
+    """Whether a scheduler that nobody instruments tells its step."""
+
+    is_telling = False
+
+
+_beside = _Beside()
 _wrapped: list[tuple[type, Any, Any]] = []
 
 
@@ -44,6 +53,11 @@ def listen(listener: Callable[[], None]) -> Callable[[], None]:
                 _unwrap()
 
     return end
+
+
+def is_told_beside() -> bool:
+    """The step that is being told is a scheduler's of which no section is recorded."""
+    return _beside.is_telling
 
 
 def _wrap() -> None:
@@ -84,7 +98,11 @@ def _told(step: Callable[..., Any]) -> Callable[..., Any]:
             return step(*args, **kwargs)
         begun = denoising_steps.begin()
         result = step(*args, **kwargs)
-        denoising_steps.end(begun)
+        _beside.is_telling = True
+        try:
+            denoising_steps.end(begun)
+        finally:
+            _beside.is_telling = False
         return result
 
     return told

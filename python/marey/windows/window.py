@@ -28,6 +28,7 @@ from marey.windows.export import TraceExport, describe
 from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
 from marey.windows.limits import Limits, host_bytes_allowed
 from marey.windows.memory import MemoryWindow
+from marey.windows.notes import WindowNotes
 from marey.windows.surroundings import available_activities, moving_hook, other_profiler
 
 TYPE_CHECKING = False
@@ -66,11 +67,12 @@ class ProfilerWindow:
         self._stem = name
         self._given_dir = output_dir
         self._ending = ending
-        self._log = _core.WindowLog(name, "torch.profiler", options.as_dict())
+        self._log = WindowNotes(name, options.as_dict())
         self._owner: int | None = None
         self._is_busy = False
         self._asked: str | None = None
         self._is_lost = False
+        self._is_forgotten = False
         self._is_broken = False
         self._interruption: BaseException | None = None
         self._said: set[str] = set()
@@ -84,6 +86,7 @@ class ProfilerWindow:
         self._n_done = 0
         self._kept = 0
         self._counts_explicitly = False
+        self._is_told_beside = False
         self._exports: list[TraceExport] = []
 
     @property
@@ -123,7 +126,7 @@ class ProfilerWindow:
         """A denoising step has ended, says the program; from now on only what it says counts."""
         if self._is_mine("a step"):
             is_told_before = self._steps > 0 and not self._counts_explicitly
-            self._counts_explicitly = True
+            self._counts_explicitly = self._is_told_beside = True
             if not is_told_before:
                 self._turn()
 
@@ -146,8 +149,18 @@ class ProfilerWindow:
             self._log.failed("stop", "the interpreter ended before the thread that opened the window stopped it")
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the files are complete. False when that takes longer, or the window is still open."""
-        return all([export.wait(seconds) for export in self._exports]) and not self.is_open
+        """Wait until the files are complete.
+
+        False when that takes longer, the window is still open, or a file that it names was not written.
+        """
+        are_complete = all([export.wait(seconds) for export in self._exports]) and not self.is_open
+        return are_complete and (self._is_forgotten or self._has_written())
+
+    def _has_written(self) -> bool:
+        paths = (self.trace_path, self.memory_snapshot_path)
+        return all(path is None or os.path.abspath(path) in self._log.written for path in paths) and all(
+            export.is_written for export in self._exports
+        )
 
     def ask(self, reason: str) -> None:
         """Have the window's thread stop it at the next step, or sooner."""
@@ -171,6 +184,7 @@ class ProfilerWindow:
     def forget(self) -> None:
         """The process was forked: in the child there is no window, and nothing is recorded."""
         self._owner = None
+        self._is_forgotten = True
         self._undo.clear()
         self._exports.clear()
 
@@ -248,6 +262,7 @@ class ProfilerWindow:
     def _told(self) -> None:
         """Some loop of this thread took a step."""
         if threading.get_ident() == self._owner and not self._counts_explicitly and not self._is_busy:
+            self._is_told_beside = self._is_told_beside or steps.is_told_beside()
             self._turn()
 
     def _turn(self) -> None:
@@ -359,6 +374,8 @@ class ProfilerWindow:
                 self._memory.finish(self._log, self._during)
             if self._kept == 0 and self._activities and reason in ("end", "exit"):
                 self._remark(f"nothing was kept: the block ended after {self._steps} steps")
+            if self._steps > 0 and self._is_told_beside and not self._is_broken:
+                self._log.tell(self.options.in_words(self._steps))
             with self._during("stop"):
                 self._give_names_back()
             opened.leave(self)
