@@ -83,10 +83,18 @@ enum Content {
 impl Content {
     fn of(path: &Path) -> anyhow::Result<Self> {
         let unreadable = || format!("cannot read {}", path.display());
-        let mut file = File::open(path).with_context(unreadable)?;
-        if file.metadata().is_ok_and(|file| file.is_dir()) {
+        // Before it is opened: opening a pipe waits until somebody writes into it.
+        let kind = std::fs::metadata(path).with_context(unreadable)?;
+        if kind.is_dir() {
             bail!("{} is a folder; name a file in it", path.display());
         }
+        if !kind.is_file() {
+            bail!(
+                "{} is no regular file but a pipe, a socket or a device; write what comes from there into a file first",
+                path.display()
+            );
+        }
+        let mut file = File::open(path).with_context(unreadable)?;
         let mut first = Vec::new();
         file.by_ref()
             .take(8)

@@ -82,6 +82,23 @@ fn what_is_no_snapshot_is_said() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_refused_before_it_is_opened() {
+    let place = Place::new();
+    let pipe = place.path("pipe.pickle");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for path in [pipe.to_str().unwrap(), "/dev/null"] {
+        let said = marey(&["analyze", path]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""));
+        assert!(said.err.contains("no regular file"), "{}", said.err);
+    }
+    let link = place.path("link.pickle");
+    std::os::unix::fs::symlink(BASIC_OOM, &link).unwrap();
+    let said = marey(&["analyze", link.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+}
+
+#[test]
 fn a_recording_of_another_time_is_pointed_out() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();
