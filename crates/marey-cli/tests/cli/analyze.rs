@@ -110,5 +110,18 @@ fn a_recording_of_another_time_is_pointed_out() {
         "{}",
         said.err
     );
-    assert!(said.out.contains("BY SECTION"));
+    assert!(!said.out.contains("BY SECTION"), "{}", said.out);
+    assert!(said.out.contains("outside of this run"), "{}", said.out);
+    std::fs::copy(BASIC_OOM, job.join("film-memory-1.pickle")).unwrap();
+    let said = marey(&["report", job.to_str().unwrap()]);
+    let (_, told) = said.out.split_once("MEMORY SNAPSHOT").unwrap();
+    let (told, _) = told.split_once("\nRun: ").unwrap();
+    assert!(!told.contains("(under no section)"), "{told}");
+    assert!(told.contains("outside of this run"), "{told}");
+    let json = place.read("out/job/profiling_report.json");
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let answers = &document["memory_snapshot_files"][0]["answers"];
+    assert_eq!(answers["is_outside_of_run"], true);
+    let alive = &answers["devices"][0]["alive"];
+    assert_eq!(alive["by_section"], serde_json::Value::Null);
 }
