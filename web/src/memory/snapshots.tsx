@@ -42,15 +42,25 @@ function Snapshot({ report, file: { answers, problem }, id, bands }: SnapshotsPr
           Passed over: {count(times)} {what}.
         </p>
       ))}
+      {answers.is_outside_of_run === true ? <p>Its times lie outside of this run: another process, or another recording. Sections are not known.</p> : null}
       {answers.devices.length === 0 ? <p>It is empty: no device had memory or a history.</p> : null}
       {answers.devices.map((device) => (
-        <Device key={device.device} report={report} device={device} id={`${id}-${device.device}`} bands={bands} />
+        <Device
+          key={device.device}
+          report={report}
+          device={device}
+          id={`${id}-${device.device}`}
+          bands={bands}
+          isOfRun={answers.time_origin === "run"}
+        />
       ))}
     </>
   );
 }
 
-function Device({ report, device, id, bands }: SnapshotsProps & { device: DeviceMemory; id: string }) {
+type DeviceProps = SnapshotsProps & { device: DeviceMemory; id: string; isOfRun: boolean };
+
+function Device({ report, device, id, bands, isOfRun }: DeviceProps) {
   const { peak, end, alive, growth } = device;
   return (
     <>
@@ -73,7 +83,7 @@ function Device({ report, device, id, bands }: SnapshotsProps & { device: Device
       {device.out_of_memory.map((failed) => (
         <Failure failed={failed} />
       ))}
-      <Curve report={report} device={device} bands={bands} />
+      <Curve report={report} device={device} id={id} bands={bands} isOfRun={isOfRun} />
       <Table id={`${id}-stacks`} caption={device.n_events > 0 ? "Allocated when it was most, by stack" : "Allocated, by stack"} columns={STACKS} rows={alive.by_stack} />
       {alive.other_stacks_bytes > 0 ? <p class="muted">and {bytes(alive.other_stacks_bytes)} of other stacks</p> : null}
       {alive.by_section ? <Table id={`${id}-sections`} caption="The same by section" columns={SECTIONS} rows={alive.by_section} /> : null}
@@ -117,7 +127,8 @@ function Failure({ failed: { asked_bytes, at_ns, device_free_bytes, level, cause
   );
 }
 
-function Curve({ report, device, bands }: SnapshotsProps & { device: DeviceMemory }) {
+// A history that is not of the run has a time axis of its own: no zoom, cursor and bands of the run.
+function Curve({ report, device, id, bands, isOfRun }: DeviceProps) {
   const wall = report.run.wall_ns;
   const { window } = useWindow(wall);
   const { zero } = useAddress();
@@ -146,11 +157,11 @@ function Curve({ report, device, bands }: SnapshotsProps & { device: DeviceMemor
       lines={lines}
       show={bytes}
       isSize
-      window={window}
-      wall={wall}
-      sync="time"
+      window={isOfRun ? window : [0, Math.max(1, device.recorded_ns ?? 1)]}
+      wall={isOfRun ? wall : null}
+      sync={isOfRun ? "time" : id}
       height={180}
-      bands={bands}
+      bands={isOfRun ? bands : []}
       marks={peak && peak.at_ns !== null ? [{ at: peak.at_ns, label: `peak ${bytes(peak.allocated_bytes)} at ${moment(peak.at_ns)}`, colour: "bad" }] : []}
       isFromZero={zero !== "0"}
     />

@@ -30,6 +30,11 @@ pub fn snapshot_text(file: &SnapshotFile) -> String {
         TimeOrigin::Run => "Times are since the start of the run.".into(),
         TimeOrigin::FirstEvent => "Times are since the first event of the device.".into(),
     }];
+    if answers.is_outside_of_run == Some(true) {
+        lines.push(
+            "All of them lie outside of this run: another process, or another recording. Sections are not known.".into(),
+        );
+    }
     if answers.devices.is_empty() {
         lines.push("It is empty: no device had memory or a history.".into());
     }
