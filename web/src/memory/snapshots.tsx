@@ -64,7 +64,7 @@ function Device({ report, device, id, bands, isOfRun }: DeviceProps) {
   const { peak, end, alive, growth } = device;
   return (
     <>
-      <h3>cuda:{device.device}</h3>
+      <h3 class="device">cuda:{device.device}</h3>
       <Facts
         facts={[
           ["most allocated", peak && bytes(peak.allocated_bytes)],
@@ -87,10 +87,16 @@ function Device({ report, device, id, bands, isOfRun }: DeviceProps) {
       <Table id={`${id}-stacks`} caption={device.n_events > 0 ? "Allocated when it was most, by stack" : "Allocated, by stack"} columns={STACKS} rows={alive.by_stack} />
       {alive.other_stacks_bytes > 0 ? <p class="muted">and {bytes(alive.other_stacks_bytes)} of other stacks</p> : null}
       {alive.by_section ? <Table id={`${id}-sections`} caption="The same by section" columns={SECTIONS} rows={alive.by_section} /> : null}
-      {growth ? <Table id={`${id}-growth`} caption={growth.of === "steps" ? "After each step" : "At each snapshot"} columns={GROWTH} rows={growth.points} /> : null}
+      {growth ? <GrowthTable id={`${id}-growth`} {...growth} /> : null}
       <Table id={`${id}-pools`} caption="Held at the snapshot" columns={POOLS} rows={device.pools} />
     </>
   );
+}
+
+function GrowthTable({ id, of, points }: { id: string } & NonNullable<DeviceMemory["growth"]>) {
+  const columns = of === "steps" ? GROWTH : GROWTH.map((column) => (column.id === "number" ? { ...column, title: "Snapshot" } : column));
+  const hasLoops = points.some((point) => point.loop_number > 0);
+  return <Table id={id} caption={of === "steps" ? "After each step" : "At each snapshot"} columns={hasLoops ? [LOOP, ...columns] : columns} rows={points} />;
 }
 
 const CAUSES: Record<OutOfMemory["cause"], string> = {
@@ -162,13 +168,12 @@ function Curve({ report, device, id, bands, isOfRun }: DeviceProps) {
   );
 }
 
-/** The frame to look at; the others unfold. */
+/** The frames to look at; the others unfold. */
 function Place({ stack }: { stack: Stack }) {
-  const first = frameText(stack.frames[stack.user_frame ?? stack.caller_frame ?? 0]);
   return (
-    <details>
+    <details class="stack-of-frames">
       <summary>
-        <Name text={first} limit={80} />
+        <Name text={stackText(stack)} limit={90} />
       </summary>
       <ol class="frames">
         {stack.frames.map((frame) => (
@@ -186,8 +191,14 @@ function frameText(frame: Frame | undefined): string {
   return frame ? `${cut(frame.file.split("/").at(-1) ?? "", 40)}${frame.line === null ? "" : `:${frame.line}`} ${frame.name}` : "-";
 }
 
+/** As in the text: `film.py:12 generate ← attention.py:115 forward`. */
+function stackText({ frames, user_frame: user, caller_frame: caller }: Stack): string {
+  const places = new Set([user ?? caller ?? 0, caller ?? user ?? 0]);
+  return [...places].map((at) => frameText(frames[at])).join(" ← ");
+}
+
 function placeText({ stack, is_before_recording: isBefore }: AliveRow): string {
-  const place = stack ? frameText(stack.frames[stack.user_frame ?? stack.caller_frame ?? 0]) : "no stack";
+  const place = stack ? stackText(stack) : "no stack";
   return isBefore ? `before the history: ${place}` : place;
 }
 
@@ -195,7 +206,7 @@ const STACKS: readonly Column<AliveRow>[] = [
   {
     id: "allocated_by",
     title: "Allocated by",
-    hint: "The innermost place in your own code, or else outside of torch",
+    hint: "A row is a stack: the innermost place in your own code ← the innermost one outside of torch",
     value: placeText,
     show: (row) => (row.stack && !row.is_before_recording ? <Place stack={row.stack} /> : <Name text={placeText(row)} limit={80} />),
   },
@@ -206,7 +217,7 @@ const STACKS: readonly Column<AliveRow>[] = [
 ];
 
 const sectionText = (row: AliveInSection) =>
-  row.is_before_recording ? "before the recording of memory" : row.path.length > 0 ? row.path.join(" / ") : "under no section";
+  row.is_before_recording ? "before the history" : row.path.length > 0 ? row.path.join(" / ") : "under no section";
 
 const SECTIONS: readonly Column<AliveInSection>[] = [
   { id: "section", title: "Section", value: sectionText, show: (row) => (row.path.length > 0 ? <Path names={row.path} /> : sectionText(row)) },
@@ -215,11 +226,12 @@ const SECTIONS: readonly Column<AliveInSection>[] = [
   { id: "count", title: "Count", value: (row) => row.count, show: (row) => count(row.count), isNumber: true },
 ];
 
-const signed = (size: number | null) => (size === null ? "-" : `${size < 0 ? "-" : "+"}${bytes(Math.abs(size))}`);
+const signed = (size: number | null) => (size !== null && size > 0 ? `+${bytes(size)}` : bytes(size));
+
+const LOOP: Column<GrowthPoint> = { id: "loop", title: "Loop", value: (row) => row.loop_number, isNumber: true };
 
 const GROWTH: readonly Column<GrowthPoint>[] = [
-  { id: "loop", title: "Loop", value: (row) => row.loop_number, isNumber: true },
-  { id: "number", title: "Number", value: (row) => row.number, isNumber: true },
+  { id: "number", title: "Step", value: (row) => row.number, isNumber: true },
   { id: "at_ns", title: "At", value: (row) => row.at_ns, show: (row) => moment(row.at_ns), isNumber: true },
   { id: "allocated_bytes", title: "Allocated", value: (row) => row.allocated_bytes, show: (row) => bytes(row.allocated_bytes), isNumber: true },
   { id: "growth_bytes", title: "Growth", value: (row) => row.growth_bytes, show: (row) => signed(row.growth_bytes), isNumber: true },
@@ -234,6 +246,6 @@ const POOLS: readonly Column<PoolUse>[] = [
   { id: "reserved_bytes", title: "Reserved", value: (row) => row.reserved_bytes, show: (row) => bytes(row.reserved_bytes), isNumber: true },
   { id: "allocated_bytes", title: "Allocated", value: (row) => row.allocated_bytes, show: (row) => bytes(row.allocated_bytes), isNumber: true },
   { id: "free_bytes", title: "Free", value: (row) => row.free_bytes, show: (row) => bytes(row.free_bytes), isNumber: true },
-  { id: "pieces", title: "Pieces", value: (row) => row.n_free, isNumber: true },
-  { id: "largest_free_bytes", title: "Largest", value: (row) => row.largest_free_bytes, show: (row) => bytes(row.largest_free_bytes), isNumber: true },
+  { id: "pieces", title: "Pieces", hint: "Of what is free", value: (row) => row.n_free, isNumber: true },
+  { id: "largest_free_bytes", title: "Largest piece", value: (row) => row.largest_free_bytes, show: (row) => bytes(row.largest_free_bytes), isNumber: true },
 ];
