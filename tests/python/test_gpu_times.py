@@ -243,7 +243,36 @@ def test_an_error_switches_it_off_and_reaches_nobody(interpreter: Interpreter, c
     found = recorded(finished(interpreter, program))
     assert [section["name"] for section in found["sections"]] == ["a"] * 3
     assert found["gpu_spans"] == []
-    assert why_not(found) == "switched off after an error: RuntimeError: CUDA error: an illegal memory access"
+    why = why_not(found)
+    assert why.startswith("switched off after an error: RuntimeError: CUDA error: an illegal memory access")
+    assert "\n" not in why
+
+
+def test_an_error_does_not_hide_what_was_not_measured_before(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        marey.start("out")
+        with marey.profile_section("moves"):
+            gpu.stream = 7
+        graph = stand_in_cuda.Graph()
+        graph.capture_begin()
+        with marey.profile_section("within"):
+            pass
+        graph.capture_end()
+        with marey.profile_section("slow"):
+            gpu.work(1)
+        gpu.fails["record"] = RuntimeError("no")
+        with marey.profile_section("failing"):
+            pass
+        marey.stop()
+
+    assert why_not(recorded(finished(interpreter, program))) == (
+        "switched off after an error: RuntimeError: no; before that 3 not measured: "
+        "1 ended on another stream or device, 1 began or ended while a graph was captured, 1 had not been read yet"
+    )
 
 
 def test_an_interrupt_in_between_is_the_programs(interpreter: Interpreter) -> None:

@@ -243,7 +243,7 @@ pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
     let (missing, unread) = (state.not_measured, state.n_waiting as u64);
     state.clear();
     drop(state);
-    if let Some(why) = missing.in_words(unread) {
+    if let Some(why) = missing.in_words((unread, "had not run when the recording ended")) {
         unavailable(lane, WHAT, why);
     }
 }
@@ -324,14 +324,21 @@ fn read(
     most
 }
 
-/// Something failed: it is said once, and nothing is measured from here on.
+/// Something failed: it is said once, with what was not measured until then, and nothing is measured from here on.
 fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
-    let why = drop_error(py, error);
-    if IS_ON.swap(false, Relaxed) {
-        state().clear();
-        device_watch::follow();
-        unavailable(lane, WHAT, format!("switched off after an error: {why}"));
+    let error = drop_error(py, error);
+    if !IS_ON.swap(false, Relaxed) {
+        return;
     }
+    let mut state = state();
+    let (missing, unread) = (state.not_measured, state.n_waiting as u64);
+    state.clear();
+    drop(state);
+    device_watch::follow();
+    let before = missing.in_words((unread, "had not been read yet"));
+    let before = before.map_or_else(String::new, |before| format!("; before that {before}"));
+    let why = format!("switched off after an error: {error}{before}");
+    unavailable(lane, WHAT, why);
 }
 
 impl Functions {
@@ -538,19 +545,20 @@ impl State {
 }
 
 impl NotMeasured {
-    fn in_words(self, unread: u64) -> Option<String> {
+    /// `None` when nothing is missing. Of those that were not read, how many, and why.
+    fn in_words(self, unread: (u64, &str)) -> Option<String> {
         let reasons = [
             (self.other_stream, "ended on another stream or device"),
             (self.capture, "began or ended while a graph was captured"),
             (self.too_many, "came while too many were waiting"),
-            (unread, "had not run when the recording ended"),
+            unread,
         ];
         let said: Vec<String> = reasons
             .iter()
             .filter(|(n, _)| *n > 0)
             .map(|(n, why)| format!("{n} {why}"))
             .collect();
-        let n = self.other_stream + self.capture + self.too_many + unread;
+        let n = self.other_stream + self.capture + self.too_many + unread.0;
         (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
     }
 }
