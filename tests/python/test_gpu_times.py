@@ -275,6 +275,83 @@ def test_an_error_does_not_hide_what_was_not_measured_before(interpreter: Interp
     )
 
 
+def test_torch_gets_its_capture_functions_back(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        import stand_in_cuda
+
+        stand_in_cuda.install()
+        graph = stand_in_cuda.Graph
+
+        def functions():
+            return [vars(graph)["capture_begin"], vars(graph)["capture_end"]]
+
+        originals = functions()
+        found = []
+        for job in ("one", "two"):
+            marey.start(job)
+            with marey.profile_section("a"):
+                pass
+            found.append(functions() == originals)
+            marey.stop()
+            found.append(functions() == originals)
+        return found
+
+    assert interpreter.result(program, env=MEASURED_ONLY) == [False, True, False, True]
+
+
+def test_a_capture_that_is_running_at_the_end_gives_them_back_when_it_ends(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        original = stand_in_cuda.Graph.capture_end
+        marey.start("first")
+        with marey.profile_section("a"):
+            pass
+        graph = stand_in_cuda.Graph()
+        graph.capture_begin()
+        marey.stop()
+        is_kept = stand_in_cuda.Graph.capture_end is not original
+        graph.capture_end()
+        is_back = stand_in_cuda.Graph.capture_end is original
+        marey.start("out")
+        with marey.profile_section("b"):
+            gpu.work(2)
+        gpu.pass_time(2)
+        marey.stop()
+        return [is_kept, is_back]
+
+    done = finished(interpreter, program)
+    assert done.result == [True, True]
+    assert [span["name"] for span in recorded(done)["gpu_spans"]] == ["b"]
+
+
+def test_what_others_put_in_the_place_of_a_capture_function_stays(interpreter: Interpreter) -> None:
+    def program():
+        import functools
+
+        import marey
+        import stand_in_cuda
+
+        stand_in_cuda.install()
+        marey.start("out")
+        with marey.profile_section("a"):
+            pass
+        graph = stand_in_cuda.Graph
+
+        @functools.wraps(graph.capture_begin)
+        def theirs(self):
+            pass
+
+        graph.capture_begin = theirs
+        marey.stop()
+        return graph.capture_begin is theirs
+
+    assert interpreter.result(program, env=MEASURED_ONLY)
+
+
 def test_an_interrupt_in_between_is_the_programs(interpreter: Interpreter) -> None:
     def program():
         import marey

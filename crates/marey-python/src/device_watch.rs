@@ -112,6 +112,7 @@ pub(crate) fn stop(py: Python<'_>) {
     if let Some(lane) = is_on().then(|| crate::thread::lane_for_end(py)).flatten() {
         gpu_times::stop(py, lane);
     }
+    gpu_times::undo_when_possible(py);
     section_memory::stop(py);
     look_again(py);
 }
