@@ -507,6 +507,29 @@ def test_a_report_in_between_has_what_is_done_by_then(interpreter: Interpreter) 
     assert interpreter.result(program, env=MEASURED_ONLY) == ["CUDA events", 0.002]
 
 
+def test_the_report_of_a_session_has_its_last_spans(interpreter: Interpreter) -> None:
+    def program():
+        import json
+        from pathlib import Path
+
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        with marey.Profiler(enabled=True, output_dir="out") as profiler:
+            with profiler.session("clip"):
+                with marey.profile_section("a"):
+                    gpu.work(5)
+                gpu.pass_time(5)
+            path = next(Path("out").glob("*/sessions/clip/profiling_report.json"))
+            (section,) = json.loads(path.read_text())["sections"]
+            return [section["name"], section["gpu"] and section["gpu"]["total"]]
+
+    done = interpreter.run(program, env=MEASURED_ONLY)
+    assert done.returncode == 0, done.stderr
+    assert done.result == ["a", 0.005]
+
+
 def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:
     def program():
         import marey
