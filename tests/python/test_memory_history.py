@@ -73,6 +73,23 @@ def test_it_is_on_from_start_to_stop_with_its_limits(torch: Torch) -> None:
     assert torch.asked == [("all", 500, "python"), (None, None, None)]
 
 
+def test_a_history_that_the_program_begins_meanwhile_is_not_switched_off(torch: Torch) -> None:
+    before = torch.cuda.memory._record_memory_history
+    history = MemoryHistory(max_entries=500)
+    assert history.start()
+    torch.cuda.memory._record_memory_history("all", max_entries=7)
+    assert history.is_of_user
+    history.stop()
+    assert torch.is_on
+    assert torch.asked == [("all", 500, "python"), ("all", 7, None)]
+    assert torch.cuda.memory._record_memory_history == before
+    again = MemoryHistory()
+    assert again.start()
+    assert again.is_of_user
+    again.stop()
+    assert torch.is_on
+
+
 def test_of_two_the_last_one_switches_it_off(torch: Torch) -> None:
     first, second = MemoryHistory(), MemoryHistory()
     assert first.start()
@@ -199,6 +216,10 @@ class Noted:
     def __init__(self) -> None:
         self.files: list[str] = []
         self.failures: list[tuple[str, str]] = []
+        self.remarks: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
 
     def exported(self, path: str, n_bytes: int, _watch: object) -> None:
         assert Path(path).stat().st_size == n_bytes
@@ -238,8 +259,18 @@ def test_a_snapshot_that_cannot_be_written_is_a_failure_of_the_window(torch: Tor
     assert not torch.is_on
 
 
-def test_windows_of_one_second_have_names_of_their_own(torch: Torch, tmp_path: Path) -> None:
-    first = MemoryWindow(tmp_path, "flux", 0)
-    assert first.start(Noted()) is None  # type: ignore[arg-type]
-    first.finish(Noted(), during)  # type: ignore[arg-type]
-    assert MemoryWindow(tmp_path, "flux", 0).path != first.path
+def test_windows_of_one_second_have_names_of_their_own(
+    torch: Torch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marey.windows.memory.time.time", lambda: 1_700_000_000.5)
+    windows = [MemoryWindow(tmp_path, "flux", 0) for _ in range(3)]
+    for window in windows:
+        assert window.start(Noted()) is None  # type: ignore[arg-type]
+    for window in windows:
+        window.finish(Noted(), during)  # type: ignore[arg-type]
+    stem = "flux-rank0-memory-1700000000"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{stem}-2.pickle",
+        f"{stem}-3.pickle",
+        f"{stem}.pickle",
+    ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 from marey import _core
 from marey.memory_history import MemoryHistory
+from marey.windows.files import ClaimedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
@@ -22,20 +23,28 @@ class MemoryWindow:
         folder: Where the snapshots go.
         stem: Beginning of their names.
         rank: In their names, also where there is only one.
+
+    Attributes:
+        path: Where the snapshot at the end will be; from the start on nobody else has that name.
     """
 
     def __init__(self, folder: Path, stem: str, rank: int) -> None:
-        """Choose a name that no file has."""
-        self._beginning = folder / f"{stem}-rank{rank}-memory-"
-        self.path = self._free("")
+        """Choose a name."""
+        self._folder = folder
+        self._beginning = f"{stem}-rank{rank}-memory-"
+        self._claims: list[ClaimedFile] = []
         self._history: _NotedHistory | None = None
+        self.path = folder / f"{self._beginning}{int(time.time())}.pickle"
 
     def start(self, log: _core.WindowLog) -> str | None:
         """Begin to record; why not, if not."""
-        history = _NotedHistory(log, lambda: self._free("-oom"))
+        history = _NotedHistory(log, lambda: self._claim("-oom"))
         if not history.start():
             return history.why_not or "unknown"
         self._history = history
+        if history.is_of_user:
+            log.remark("the memory history was on already, with limits of its own")
+        self.path = self._claim("")
         return None
 
     def finish(self, log: _core.WindowLog, during: Callable[[str], AbstractContextManager[None]]) -> None:
@@ -44,17 +53,22 @@ class MemoryWindow:
         if history is None:
             return
         with during("export"):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             if history.dump(self.path) is None:
                 log.failed("export", history.why_not or "no memory snapshot was written")
         with during("stop"):
             history.stop()
+        with during("stop"):
+            for claim in self._claims:
+                claim.drop()
 
-    def _free(self, ending: str) -> Path:
-        second = int(time.time())
-        while (path := Path(f"{self._beginning}{second}{ending}.pickle")).exists():
-            second += 1
-        return path
+    def _claim(self, ending: str) -> Path:
+        stem = f"{self._beginning}{int(time.time())}{ending}"
+        try:
+            claim = ClaimedFile.claim(self._folder, stem, ".pickle")
+        except OSError:  # Writing it will say why.
+            return self._folder / f"{stem}.pickle"
+        self._claims.append(claim)
+        return claim.path
 
 
 class _NotedHistory(MemoryHistory):
@@ -69,5 +83,5 @@ class _NotedHistory(MemoryHistory):
         with watch, _core.profile_section("marey memory snapshot"):
             written = super().dump(path)
         if written is not None:
-            self._log.exported(str(written), written.stat().st_size, watch)
+            self._log.exported(os.path.abspath(written), written.stat().st_size, watch)
         return written

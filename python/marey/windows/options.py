@@ -68,6 +68,11 @@ class WindowOptions:
         """Denoising steps that the whole schedule takes; ``wait`` comes before each repetition."""
         return steps_needed(self.wait, self.warmup, self.active, self.repeat)
 
+    @property
+    def keeps_tensors(self) -> bool:
+        """What is recorded holds tensors, or what they refer to, longer than the program does."""
+        return self.record_shapes or self.with_stack or self.profile_memory
+
     def as_dict(self) -> dict[str, object]:
         """What the capture keeps of them."""
         return {

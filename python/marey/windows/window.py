@@ -32,7 +32,7 @@ from marey.windows.surroundings import available_activities, moving_hook, other_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator
     from typing import Any
 
     from marey.windows.options import WindowOptions
@@ -46,7 +46,6 @@ class ProfilerWindow:
         name: Beginning of the files' names.
         output_dir: Used literally; default as ``get_profiler_output_dir``.
         ending: Of the file's name, after the rank where there is one; compressed if it ends in ``.gz``.
-        roots: Pipelines and modules that run in it, to see whether hooks move them.
     """
 
     def __init__(
@@ -56,7 +55,6 @@ class ProfilerWindow:
         output_dir: str | os.PathLike[str] | None = None,
         *,
         ending: str = ".trace.json.gz",
-        roots: Sequence[object] = (),
     ) -> None:
         """Make it; nothing is opened."""
         self.options = options
@@ -68,7 +66,6 @@ class ProfilerWindow:
         self._stem = name
         self._given_dir = output_dir
         self._ending = ending
-        self._roots = roots
         self._log = _core.WindowLog(name, "torch.profiler", options.as_dict())
         self._owner: int | None = None
         self._is_busy = False
@@ -183,7 +180,6 @@ class ProfilerWindow:
                 self.trace_path = self._file.path
         if "MEM" in self.options.activities:
             self._memory = MemoryWindow(folder, safe_name(self.name), number or 0)
-            self.memory_snapshot_path = self._memory.path
             if not wants_trace:
                 self.trace_path = self._memory.path
 
@@ -205,11 +201,10 @@ class ProfilerWindow:
 
     def _begin(self, torch: Any) -> None:  # noqa: ANN401
         options = self.options
-        hook = None if options.force else moving_hook(self._roots)
+        hook = moving_hook() if options.keeps_tensors and not options.force else None
         if hook is not None:
             options.record_shapes = options.with_stack = options.profile_memory = False
-            self._memory = None
-            self._remark(f"no shapes, stacks or memory, because models are moved: {hook} (force=True records them)")
+            self._remark(f"no shapes, stacks or allocations, because models are moved by {hook} (force=True has them)")
         self._activities, remarks = available_activities(torch, options.activities)
         for remark in remarks:
             self._remark(remark)
@@ -218,6 +213,10 @@ class ProfilerWindow:
             if why_not is not None:
                 self._remark(f"MEM is not recorded: {why_not}")
                 self._memory = None
+            else:
+                self.memory_snapshot_path = self._memory.path
+                if options.activities == ("MEM",):
+                    self.trace_path = self._memory.path
         if not self._activities and self._memory is None:
             return
         self._undo.append(steps.listen(self._told))
