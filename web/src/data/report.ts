@@ -105,6 +105,8 @@ export type SectionGpuTime = {
 export type SectionPeak = {
   node: NodeId;
   device: number;
+  n_measured: number;
+  /** Calls that were made; where more than were measured, the peaks are what was held at least. */
   n_calls: number;
   allocated_bytes: number;
   reserved_bytes: number;
