@@ -645,8 +645,9 @@ export type WindowUse = {
   stopped_ns: number | null;
   stop_reason: string | null;
   is_cut_off: boolean;
-  warm_up_steps: number;
-  recorded_steps: number;
+  /** `null`, like the next, when the run has no denoising steps of its own. */
+  warm_up_steps: number | null;
+  recorded_steps: number | null;
   recorded_mean_ns: number | null;
   outside_mean_ns: number | null;
   files: { path: string; bytes: number }[];

@@ -26,7 +26,7 @@ export function ProfilerWindows({ model }: { model: Model }) {
             hint: "Denoising steps of which something was recorded, and those before them whose events were thrown away",
             isNumber: true,
             value: ({ recorded_steps }) => recorded_steps,
-            show: ({ recorded_steps, warm_up_steps }) => `${recorded_steps} + ${warm_up_steps} warm-up`,
+            show: steps,
           },
           { id: "recorded_mean_ns", title: "Mean step", isNumber: true, value: (w) => w.recorded_mean_ns, show: (w) => duration(w.recorded_mean_ns) },
           { id: "outside_mean_ns", title: "Outside", hint: "Mean of the steps outside all windows", isNumber: true, value: (w) => w.outside_mean_ns, show: (w) => duration(w.outside_mean_ns) },
@@ -41,6 +41,10 @@ export function ProfilerWindows({ model }: { model: Model }) {
 
 function lasted({ opened_ns, stopped_ns }: WindowUse): number | null {
   return stopped_ns === null ? null : stopped_ns - opened_ns;
+}
+
+function steps({ recorded_steps, warm_up_steps }: WindowUse): string {
+  return recorded_steps === null ? "-" : `${recorded_steps} + ${warm_up_steps ?? 0} warm-up`;
 }
 
 function endedBy({ stop_reason, is_cut_off }: WindowUse): string {

@@ -110,14 +110,16 @@ fn key_figures(report: &Report) -> String {
 }
 
 fn window_in_words(window: &WindowUse) -> String {
-    let steps = counted(window.recorded_steps, "step", "steps");
+    let steps = window
+        .recorded_steps
+        .map(|steps| counted(steps, "step", "steps") + " ");
     let end = window.stop_reason.as_deref();
     let end = end.unwrap_or(if window.is_cut_off {
         "the process's end"
     } else {
         "nothing yet"
     });
-    format!("{steps} recorded, ended by {end}")
+    format!("{}recorded, ended by {end}", steps.unwrap_or_default())
 }
 
 fn findings(report: &Report) -> Option<String> {
