@@ -6,6 +6,7 @@ One history is on at a time in a process, because torch has one::
 
     history        |---- ours ----|           switched on, and off again at the end
     user's    |------------------------|      was on before: left as it is, and read at a dump
+    user's            |----------------|      begun meanwhile: theirs from then on
     two of ours    |------|
                       |-------|               on from the first start to the last stop
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
 import shutil
 import sys
@@ -126,6 +128,8 @@ class _State:
         self.active: list[MemoryHistory] = []
         self.pid = os.getpid()
         self.is_of_user = False
+        self.record: Any = None
+        """torch's own function, while a wrapper stands in its place."""
         self.is_observing = False
         self.is_ending_registered = False
 
@@ -160,6 +164,7 @@ def _join(history: MemoryHistory, torch: Any) -> None:  # noqa: ANN401
                     stacks=history.stacks,
                     max_entries=history.max_entries,
                 )
+                _watch_user(torch.cuda.memory)
         history.is_of_user = _state.is_of_user
         _state.active.append(history)
         if not _state.is_ending_registered:
@@ -172,10 +177,31 @@ def _leave(history: MemoryHistory) -> None:
         if history not in _state.active:
             return
         _state.active.remove(history)
-        if _state.active or _state.is_of_user or _state.pid != os.getpid():
+        if _state.active or _state.pid != os.getpid():
             return
         torch: Any = sys.modules.get("torch")
-        torch.cuda.memory._record_memory_history(enabled=None)
+        memory: Any = torch.cuda.memory
+        record, _state.record = _state.record, None
+        if record is not None and getattr(memory._record_memory_history, "_marey", False):
+            memory._record_memory_history = record
+        if not _state.is_of_user:
+            memory._record_memory_history(enabled=None)
+
+
+def _watch_user(memory: Any) -> None:  # noqa: ANN401
+    """Notice when the program begins a history of its own while ours is on."""
+    if _state.record is not None:
+        return
+    record = _state.record = memory._record_memory_history
+
+    def record_of_user(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        _state.is_of_user = True
+        for history in _state.active:
+            history.is_of_user = True
+        return record(*args, **kwargs)
+
+    record_of_user._marey = True  # pyright: ignore[reportFunctionMemberAccess]
+    memory._record_memory_history = functools.wraps(record)(record_of_user)
 
 
 def _end() -> None:

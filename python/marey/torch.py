@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+    from pathlib import Path
     from typing import Any
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "create_profiler_context",
     "create_profiler_from_args",
     "get_profiler_output_dir",
+    "memory_snapshot",
     "profile_function",
     "set_profiler_output_dir",
 ]
@@ -82,3 +84,14 @@ def create_profiler_from_args(args: Any, profile_name: str | None = None, **more
             "ending": ".json",
         }
     return ProfilerContext(**(settings | more))
+
+
+def memory_snapshot(path: str | os.PathLike[str]) -> Path | None:
+    """Write what torch's CUDA allocators hold now, for ``marey analyze``; None when that failed. Never raises.
+
+    In a window with MEM, and with ``marey.memory_history.MemoryHistory`` on, the file has the history, too; otherwise
+    the state of this moment without stacks.
+    """
+    from marey.memory_history import dump_now
+
+    return dump_now(path)

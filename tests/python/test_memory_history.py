@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from marey import memory_history
 from marey.memory_history import MemoryHistory, dump_now
+from marey.windows.memory import MemoryWindow
 
 
 class Torch(types.ModuleType):
@@ -67,6 +71,23 @@ def test_it_is_on_from_start_to_stop_with_its_limits(torch: Torch) -> None:
     history.stop()
     history.stop()
     assert torch.asked == [("all", 500, "python"), (None, None, None)]
+
+
+def test_a_history_that_the_program_begins_meanwhile_is_not_switched_off(torch: Torch) -> None:
+    before = torch.cuda.memory._record_memory_history
+    history = MemoryHistory(max_entries=500)
+    assert history.start()
+    torch.cuda.memory._record_memory_history("all", max_entries=7)
+    assert history.is_of_user
+    history.stop()
+    assert torch.is_on
+    assert torch.asked == [("all", 500, "python"), ("all", 7, None)]
+    assert torch.cuda.memory._record_memory_history == before
+    again = MemoryHistory()
+    assert again.start()
+    assert again.is_of_user
+    again.stop()
+    assert torch.is_on
 
 
 def test_of_two_the_last_one_switches_it_off(torch: Torch) -> None:
@@ -187,3 +208,69 @@ def test_a_snapshot_can_be_written_without_a_history(torch: Torch, tmp_path: Pat
     assert pickle.loads(path.read_bytes()) == {"segments": [], "device_traces": []}
     torch.broken.add("write")
     assert dump_now(tmp_path / "later.pickle") is None
+
+
+class Noted:
+    """What a window's log is told."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.failures: list[tuple[str, str]] = []
+        self.remarks: list[str] = []
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
+
+    def exported(self, path: str, n_bytes: int, _watch: object) -> None:
+        assert Path(path).stat().st_size == n_bytes
+        self.files.append(Path(path).name)
+
+    def failed(self, during: str, error: str) -> None:
+        self.failures.append((during, error))
+
+
+@contextmanager
+def during(_what: str) -> Iterator[None]:
+    yield
+
+
+def test_a_window_writes_a_snapshot_at_its_end_and_when_memory_runs_out(torch: Torch, tmp_path: Path) -> None:
+    window, log = MemoryWindow(tmp_path, "flux", 1), Noted()
+    assert window.start(log) is None  # type: ignore[arg-type]
+    torch.run_out()
+    torch.run_out()
+    assert [name for name in log.files if not re.fullmatch(r"flux-rank1-memory-\d+-oom\.pickle", name)] == []
+    assert len(log.files) == 1
+    window.finish(log, during)  # type: ignore[arg-type]
+    assert log.files[1:] == [window.path.name]
+    assert re.fullmatch(r"flux-rank1-memory-\d+\.pickle", window.path.name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(log.files)
+    assert not torch.is_on
+    assert log.failures == []
+
+
+def test_a_snapshot_that_cannot_be_written_is_a_failure_of_the_window(torch: Torch, tmp_path: Path) -> None:
+    window, log = MemoryWindow(tmp_path, "flux", 0), Noted()
+    assert window.start(log) is None  # type: ignore[arg-type]
+    torch.broken.add("write")
+    window.finish(log, during)  # type: ignore[arg-type]
+    assert log.failures == [("export", "OSError: disk full")]
+    assert list(tmp_path.iterdir()) == []
+    assert not torch.is_on
+
+
+def test_windows_of_one_second_have_names_of_their_own(
+    torch: Torch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marey.windows.memory.time.time", lambda: 1_700_000_000.5)
+    windows = [MemoryWindow(tmp_path, "flux", 0) for _ in range(3)]
+    for window in windows:
+        assert window.start(Noted()) is None  # type: ignore[arg-type]
+    for window in windows:
+        window.finish(Noted(), during)  # type: ignore[arg-type]
+    stem = "flux-rank0-memory-1700000000"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"{stem}-2.pickle",
+        f"{stem}-3.pickle",
+        f"{stem}.pickle",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ def test_rank_is_in_the_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
         torch.ones(2)
     window.wait()
     assert window.trace_path.name == "tp-rank3.trace.json.gz"
-    assert window.memory_snapshot_path.name.startswith("tp-rank3-memory-")
+    assert window.memory_snapshot_path is None, "there is no CUDA, so there will be no file"
 
 
 @pytest.mark.parametrize(
@@ -346,24 +347,84 @@ def test_each_kind_of_function_is_recorded_while_it_runs(folder: Path) -> None:
     assert "aten::tan" in found["stream"]
 
 
-class CpuOffload:
-    """Named as accelerate's hook that moves a model while it runs."""
+def test_with_models_that_are_moved_no_shapes_are_recorded(folder: Path) -> None:
+    hooks = pytest.importorskip("accelerate.hooks")
 
+    class Holder:
+        """A program's own object: nobody looks for pipelines by name."""
 
-def test_models_that_are_moved_are_recorded_without_shapes(folder: Path) -> None:
-    model = torch.nn.Linear(2, 2)
-    model._hf_hook = CpuOffload()
-    for force, expected in ((False, False), (True, True)):
-        with ProfilerContext(output_dir=folder, activities=["CPU"], modules=[model], force=force) as window:
-            model(torch.ones(1, 2))
-            assert window.profiler.record_shapes is expected
+        def __init__(self) -> None:
+            self.model = torch.nn.Linear(2, 2)
 
-
-def test_a_moved_model_in_a_callers_variable_is_seen(folder: Path) -> None:
-    model = torch.nn.Linear(2, 2)
-    model._hf_hook = CpuOffload()
+    holder = Holder()
+    stays = hooks.AlignDevicesHook(execution_device="cpu")  # a model that is where it computes
     with ProfilerContext(output_dir=folder, activities=["CPU"]) as window:
-        assert window.profiler.record_shapes is False
-    profiler = PyTorchProfiler(folder)
-    with profiler.profile("x"):
-        assert profiler._context.profiler.record_shapes is False
+        assert window.profiler.record_shapes is True
+    hooks.add_hook_to_module(holder.model, hooks.CpuOffload(execution_device="cpu"))
+    for force, expected in ((False, False), (True, True)):
+        with ProfilerContext(output_dir=folder, activities=["CPU"], force=force) as window:
+            holder.model(torch.ones(1, 2))
+            assert window.profiler.record_shapes is expected
+    hooks.remove_hook_from_module(holder.model)
+    gc.collect()
+    with ProfilerContext(output_dir=folder, activities=["CPU"]) as window:
+        assert window.profiler.record_shapes is True
+    del stays
+
+
+def test_a_program_that_goes_elsewhere_finds_its_trace(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder)
+    with ProfilerContext(output_dir="here", profile_name="c", activities=["CPU"]) as window:
+        monkeypatch.chdir(folder / "elsewhere")
+        torch.ones(2)
+    window.wait()
+    assert window.trace_path == folder / "here" / "c.trace.json.gz"
+    assert marks_of(window.trace_path) == [0]
+    assert names_in(folder / "elsewhere") == []
+
+
+@pytest.mark.parametrize("how", ["chosen", "environment"])
+def test_a_default_folder_is_from_where_the_window_opens(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.chdir(folder)
+    if how == "chosen":
+        marey.torch.set_profiler_output_dir("mine")
+    else:
+        monkeypatch.setenv("CACHE_DIT_TORCH_PROFILER_DIR", "mine")
+    try:
+        with ProfilerContext(profile_name="c", activities=["CPU"]) as window:
+            monkeypatch.chdir(folder.parent)
+    finally:
+        marey.torch.set_profiler_output_dir(None)
+    window.wait()
+    assert names_in(folder / "mine") == ["c.trace.json.gz"]
+
+
+def test_seconds_count_from_when_recording_begins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``|-- torch starts, longer than the limit --|-- recorded --|``; the watch looks on while torch starts."""
+    from marey.windows import limits
+
+    looked = threading.Event()
+    looks = iter(range(1_000_000))
+
+    def resident() -> None:
+        if next(looks) >= 8:
+            looked.set()
+
+    start = profile.start
+
+    def slow(profiler: Any) -> None:
+        assert looked.wait(60)
+        start(profiler)
+
+    monkeypatch.setattr(limits._core, "resident_bytes", resident)
+    monkeypatch.setattr(profile, "start", slow)
+    with ProfilerContext(output_dir=folder, activities=["CPU"], max_seconds=0.01) as window:
+        assert window._window is not None
+        assert window._window._asked is None, "the limit was passed before anything was recorded"
+        while torch.autograd._profiler_enabled():
+            torch.ones(2)
+    window.wait()
+    assert marks_of(window.trace_path) == [0]

@@ -61,7 +61,7 @@ class PyTorchProfiler:
 
     def start(self, name: str = "trace") -> None:
         """Open a window, if none is open."""
-        self._open(name, 4)
+        self._open(name)
 
     def stop(self) -> Path | None:
         """Stop it. Where the trace will be, complete after ``wait()``; None when no window is open."""
@@ -77,7 +77,7 @@ class PyTorchProfiler:
     @contextmanager
     def profile(self, name: str = "trace") -> Generator[PyTorchProfiler]:
         """A window around a ``with`` block."""
-        self._open(name, 5)
+        self._open(name)
         context = self._context
         kind: type[BaseException] | None = None
         try:
@@ -99,7 +99,8 @@ class PyTorchProfiler:
         """Wait until the last trace is complete. False when that takes longer."""
         return self._last is None or self._last.wait(seconds)
 
-    def _open(self, name: str, depth: int) -> None:
+    def _open(self, name: str) -> None:
         if self.enabled and self._context is None:
-            self._context = ProfilerContext(True, profile_name=name, **self._wanted)
-            self._context.open(depth)
+            context = ProfilerContext(True, profile_name=name, **self._wanted)
+            context.open()
+            self._context = context

@@ -24,13 +24,13 @@ class ProfilerContext:
 
     Attributes:
         trace_path: Where the trace will be, for MEM alone the snapshot; None before the block, or when not enabled.
-        memory_snapshot_path: Where the memory snapshot will be; None without MEM.
-        output_dir: Their folder.
+        memory_snapshot_path: Where the memory snapshot will be; None without MEM, and where there is no CUDA.
+        output_dir: Their folder, absolute.
 
     Args:
         enabled: False does nothing.
         activities: Some of CPU, GPU and MEM; default CPU and GPU. What the machine does not have is left out, and said.
-        output_dir: Used as it is; default as ``get_profiler_output_dir``.
+        output_dir: Used as it is, from where the block begins; default as ``get_profiler_output_dir``.
         profile_name: Beginning of the files' names; default ``profile_`` and the time.
         with_stack: Record where in the source each operation was called; expensive.
         record_shapes: Record shapes of tensors.
@@ -38,9 +38,6 @@ class ProfilerContext:
         warmup: Steps after those that are recorded and thrown away.
         active: Steps that are recorded and kept.
         repeat: How often that is done.
-        pipe: Pipeline that runs in the block, or ``modules``: looked at for hooks that move models between devices.
-            Without them the variables of the callers are.
-        modules: As ``pipe``.
         limits: ``profile_memory``, ``max_seconds`` (120), ``max_host_bytes`` (4 GiB or half of what is free),
             ``max_file_bytes`` (2 GiB), ``force``: as in ``WindowOptions``.
 
@@ -61,8 +58,6 @@ class ProfilerContext:
         active: int = 3,
         repeat: int = 1,
         *,
-        pipe: object = None,
-        modules: Iterable[object] = (),
         ending: str = ".trace.json.gz",
         **limits: Any,  # noqa: ANN401
     ) -> None:
@@ -93,7 +88,6 @@ class ProfilerContext:
         self._given_dir = output_dir
         self._name = profile_name
         self._ending = ending
-        self._roots = [*modules, *([] if pipe is None else [pipe])]
 
     @property
     def profiler(self) -> Any:  # noqa: ANN401
@@ -102,7 +96,7 @@ class ProfilerContext:
 
     def __enter__(self) -> ProfilerContext:
         """Open the window."""
-        self.open(3)
+        self.open()
         return self
 
     def __exit__(
@@ -113,8 +107,10 @@ class ProfilerContext:
     ) -> None:
         """Stop the window, if it has not stopped by itself; files are written beside the program."""
         if self._window is not None:
-            self._window.close(_reason(kind))
-            self.trace_path = self._window.trace_path
+            try:
+                self._window.close(_reason(kind))
+            finally:
+                self.trace_path = self._window.trace_path
 
     def step(self) -> None:
         """A denoising step has ended. From the first call on nothing but these calls counts steps."""
@@ -125,21 +121,16 @@ class ProfilerContext:
         """Wait until the files are complete, as they are at the end of the process. False when that takes longer."""
         return self._window is None or self._window.wait(seconds)
 
-    def open(self, depth: int = 2) -> None:
-        """Open the window, as the beginning of a block does; ``depth`` frames are Marey's own."""
+    def open(self) -> None:
+        """Open the window, as the beginning of a block does."""
         if not self.enabled:
             return
         if self._window is not None and self._window.is_open:
             return
-        from marey.windows.surroundings import pipelines_of_callers
         from marey.windows.window import ProfilerWindow
 
-        try:
-            roots = self._roots or pipelines_of_callers(depth)
-        except Exception:
-            roots = []
         name = _name_by_time() if self._name is None else self._name
-        window = ProfilerWindow(self._options(), name, self._given_dir, ending=self._ending, roots=roots)
+        window = ProfilerWindow(self._options(), name, self._given_dir, ending=self._ending)
         self._window = window
         window.open()
         self.output_dir, self.trace_path = window.output_dir, window.trace_path

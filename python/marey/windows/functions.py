@@ -81,7 +81,7 @@ class _GeneratorRun:
     def __enter__(self) -> None:
         if not self._has_run:
             self._has_run = True
-            self._context.open(3)
+            self._context.open()
 
     def __exit__(self, *_exception: object) -> None:
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -9,9 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
-
-# Callers whose variables are looked at for pipelines.
-_MOST_FRAMES = 20
 
 
 def available_activities(torch: Any, wanted: Iterable[str]) -> tuple[list[Any], list[str]]:  # noqa: ANN401
@@ -60,65 +58,30 @@ def other_profiler(torch: Any) -> str | None:  # noqa: ANN401
     return None
 
 
-def moving_hook(roots: Iterable[object]) -> str | None:
-    """The kind of the first hook found that moves models between devices while they run; None when there is none.
+def moving_hook() -> str | None:
+    """The kind of a hook that moves models between devices while they run; None when no such hook is alive.
 
-    Args:
-        roots: Pipelines, modules, or anything else; what is neither is passed over.
+    Whose it is does not matter: a look at all objects that Python keeps, some 60 ms in a process with a few hundred
+    thousand, and none at all where the libraries of such hooks are not imported.
     """
-    for root in roots:
-        for module in _modules_of(root):
-            hook = getattr(module, "_hf_hook", None)
-            if hook is not None and _moves(hook):
-                return f"accelerate's {type(hook).__name__} on {type(module).__name__}"
-            registry = getattr(module, "_diffusers_hook", None)
-            hooks: dict[str, object] = getattr(registry, "hooks", None) or {}
-            if any("group_offloading" in name for name in hooks):
-                return f"diffusers' group offloading on {type(module).__name__}"
+    kinds = tuple(_kinds_of_hooks())
+    if not kinds:
+        return None
+    # Instances refer to their class, so nothing is asked of objects that may answer with a side effect.
+    found: list[object] = gc.get_referrers(*kinds)
+    for hook in found:
+        kind = type(hook)
+        if kind in kinds and (kind.__name__ != "AlignDevicesHook" or getattr(hook, "offload", False)):
+            return f"{kind.__module__.partition('.')[0]}'s {kind.__name__}"
     return None
 
 
-def _moves(hook: Any) -> bool:  # noqa: ANN401
-    hooks = getattr(hook, "hooks", None) or (hook,)
-    return any(
-        getattr(one, "offload", False) or type(one).__name__ in ("CpuOffload", "UserCpuOffloadHook") for one in hooks
-    )
-
-
-def _modules_of(root: Any) -> Iterator[Any]:  # noqa: ANN401
-    components: Any = getattr(root, "components", None)
-    for part in [root] if not hasattr(components, "values") else components.values():
-        modules: Any = getattr(part, "modules", None)
-        if callable(modules) and hasattr(part, "_modules"):
-            found: Any = modules()
-            yield from found
-
-
-def pipelines_of_callers(depth: int) -> list[object]:
-    """Pipelines and modules that callers hold in variables: a look at names, so what lies deeper is not found.
-
-    Args:
-        depth: Frames to pass over, this function's caller being 1.
-    """
-    kinds = tuple(_kinds())
-    found: list[object] = []
-    if not kinds:
-        return found
-    frame: Any = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
-    seen: set[int] = set()
-    for _ in range(_MOST_FRAMES):
-        for variables in (frame.f_globals, frame.f_locals):
-            if id(variables) not in seen:
-                seen.add(id(variables))
-                found += [value for value in list(variables.values()) if isinstance(value, kinds)]
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
-    return found
-
-
-def _kinds() -> Iterator[type]:
-    for module, name in (("torch.nn", "Module"), ("diffusers.pipelines.pipeline_utils", "DiffusionPipeline")):
-        kind: object = getattr(sys.modules.get(module), name, None)
-        if isinstance(kind, type):
-            yield kind
+def _kinds_of_hooks() -> Iterator[type]:
+    for module, names in (
+        ("accelerate.hooks", ("CpuOffload", "AlignDevicesHook")),
+        ("diffusers.hooks.group_offloading", ("GroupOffloadingHook", "LazyPrefetchGroupOffloadingHook")),
+    ):
+        for name in names:
+            kind: object = getattr(sys.modules.get(module), name, None)
+            if isinstance(kind, type):
+                yield kind
