@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from traces import marks_of, names_in, operations_of
 
 PRELUDE = """
@@ -232,3 +233,103 @@ assert names == [], names
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert names_in(tmp_path) == []
+
+
+def test_a_window_within_another_names_it(tmp_path: Path) -> None:
+    program = """
+with window():
+    with marey.torch.ProfilerContext(output_dir="traces", profile_name="inner", activities=["CPU"]):
+        torch.ones(2)
+"""
+    assert run(program, tmp_path).returncode == 0
+    _, inner = windows(tmp_path)
+    assert inner["remarks"] == ["not opened: the window 'w' is open"]
+
+
+INTERRUPTED = """
+from torch.profiler import profile
+came = []
+def handler(number, frame):
+    came.append(number)
+    raise KeyboardInterrupt
+number = signal.SIGINT if sys.argv[1:] != ["term"] else signal.SIGTERM
+signal.signal(number, handler)
+inner = {name: getattr(profile, name) for name in ("start", "step", "stop")}
+def interrupted(name):
+    def call(self):
+        signal.raise_signal(number)   # within torch, before it has done its part
+        result = inner[name](self)
+        signal.raise_signal(number)
+        return result
+    return call
+def run(name):
+    setattr(profile, name, interrupted(name))
+    w = window(warmup=0, active=2)
+    try:
+        with w:
+            torch.ones(2).cos()
+            w.step()
+            torch.ones(2).sin()
+        print("not raised")
+    except KeyboardInterrupt:
+        print("raised", len(came))
+    setattr(profile, name, inner[name])
+    assert signal.getsignal(number) is handler
+    assert not torch.autograd._profiler_enabled() and not torch.autograd.profiler._is_profiler_enabled
+    assert marey.denoising_steps._listeners == ()
+    w.wait()
+import marey.denoising_steps
+"""
+
+
+@pytest.mark.parametrize("which", ["int", "term"])
+@pytest.mark.parametrize(
+    ("during", "reason", "operation"),
+    [
+        ("start", "interrupted", None),
+        ("step", "abort", "aten::cos"),
+        ("stop", "end", "aten::sin"),
+    ],
+)
+def test_a_signal_within_torch_comes_when_the_window_is_in_order(
+    tmp_path: Path, which: str, during: str, reason: str, operation: str | None
+) -> None:
+    program = f"sys.argv[1:] = [{which!r}]\n{INTERRUPTED}\nrun({during!r})\n"
+    program += "with window() as after:\n    torch.ones(2).tan()\n"
+    done = run(program, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "raised 1\n"), done.stderr
+    first, after = windows(tmp_path)
+    assert (first["stop_reason"], first["failures"], first["is_cut_off"]) == (reason, [], False)
+    assert after["stop_reason"] == "end"
+    traces = tmp_path / "traces"
+    if operation is not None:
+        assert operation in operations_of(traces / "w.trace.json.gz")
+    assert "aten::tan" in operations_of(traces / "w-2.trace.json.gz")
+
+
+def test_an_interruption_that_torch_raises_itself_leaves_the_window_in_order(tmp_path: Path) -> None:
+    """No handler is involved, as with an exception that another thread sets."""
+    program = """
+from torch.profiler import profile
+import marey.denoising_steps
+stop = profile.stop
+def interrupted(self):
+    stop(self)
+    raise KeyboardInterrupt
+profile.stop = interrupted
+try:
+    with window():
+        torch.ones(2)
+except KeyboardInterrupt:
+    print("raised")
+profile.stop = stop
+assert marey.denoising_steps._listeners == ()
+with window():
+    torch.ones(2).tan()
+"""
+    done = run(program, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "raised\n"), done.stderr
+    first, after = windows(tmp_path)
+    assert first["stop_reason"] == "interrupted"
+    assert [failure["during"] for failure in first["failures"]] == ["stop"]
+    assert (after["stop_reason"], len(after["files"])) == ("end", 1)

@@ -370,3 +370,61 @@ def test_with_models_that_are_moved_no_shapes_are_recorded(folder: Path) -> None
     with ProfilerContext(output_dir=folder, activities=["CPU"]) as window:
         assert window.profiler.record_shapes is True
     del stays
+
+
+def test_a_program_that_goes_elsewhere_finds_its_trace(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder)
+    with ProfilerContext(output_dir="here", profile_name="c", activities=["CPU"]) as window:
+        monkeypatch.chdir(folder / "elsewhere")
+        torch.ones(2)
+    window.wait()
+    assert window.trace_path == folder / "here" / "c.trace.json.gz"
+    assert marks_of(window.trace_path) == [0]
+    assert names_in(folder / "elsewhere") == []
+
+
+@pytest.mark.parametrize("how", ["chosen", "environment"])
+def test_a_default_folder_is_from_where_the_window_opens(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.chdir(folder)
+    if how == "chosen":
+        marey.torch.set_profiler_output_dir("mine")
+    else:
+        monkeypatch.setenv("CACHE_DIT_TORCH_PROFILER_DIR", "mine")
+    try:
+        with ProfilerContext(profile_name="c", activities=["CPU"]) as window:
+            monkeypatch.chdir(folder.parent)
+    finally:
+        marey.torch.set_profiler_output_dir(None)
+    window.wait()
+    assert names_in(folder / "mine") == ["c.trace.json.gz"]
+
+
+def test_seconds_count_from_when_recording_begins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``|-- torch starts, longer than the limit --|-- recorded --|``; the watch looks on while torch starts."""
+    from marey.windows import limits
+
+    looked = threading.Event()
+    looks = iter(range(1_000_000))
+
+    def resident() -> None:
+        if next(looks) >= 8:
+            looked.set()
+
+    start = profile.start
+
+    def slow(profiler: Any) -> None:
+        assert looked.wait(60)
+        start(profiler)
+
+    monkeypatch.setattr(limits._core, "resident_bytes", resident)
+    monkeypatch.setattr(profile, "start", slow)
+    with ProfilerContext(output_dir=folder, activities=["CPU"], max_seconds=0.01) as window:
+        assert window._window is not None
+        assert window._window._asked is None, "the limit was passed before anything was recorded"
+        while torch.autograd._profiler_enabled():
+            torch.ones(2)
+    window.wait()
+    assert marks_of(window.trace_path) == [0]

@@ -40,6 +40,8 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 /// Graphs that are captured right now.
 static N_CAPTURES: AtomicU32 = AtomicU32::new(0);
 static STATE: Mutex<State> = Mutex::new(State::new());
+/// Puts back what was put in the place of torch's own functions.
+static UNDO: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 
 pub(crate) fn is_on() -> bool {
     IS_ON.load(Relaxed)
@@ -110,13 +112,15 @@ struct Reference {
     clock: DeviceClock,
 }
 
-/// Begins to measure, with functions of `torch._C`. `how` is said in reports.
+/// Begins to measure, with functions of `torch._C`. `how` is said in reports; `undo` is called once it has ended and no graph is
+/// captured.
 #[pyfunction]
-#[pyo3(signature = (*, how, new_event, new_stream, record, query, elapsed, current_device, current_stream, is_capturing))]
+#[pyo3(signature = (*, how, undo, new_event, new_stream, record, query, elapsed, current_device, current_stream, is_capturing))]
 #[expect(clippy::too_many_arguments, reason = "one for each function of torch")]
 pub(crate) fn start_gpu_times(
     py: Python<'_>,
     how: String,
+    undo: Py<PyAny>,
     new_event: Py<PyAny>,
     new_stream: Py<PyAny>,
     record: Py<PyAny>,
@@ -126,7 +130,13 @@ pub(crate) fn start_gpu_times(
     current_stream: Py<PyAny>,
     is_capturing: Py<PyAny>,
 ) {
-    if !marey::is_on() || is_on() {
+    let before = put_back().replace(undo);
+    drop(before);
+    if !marey::is_on() {
+        undo_when_possible(py);
+        return;
+    }
+    if is_on() {
         return;
     }
     let functions = Functions {
@@ -153,13 +163,27 @@ pub(crate) fn start_gpu_times(
 
 /// A graph begins or ends to be captured.
 #[pyfunction]
-pub(crate) fn graph_capture(is_begin: bool) {
+pub(crate) fn graph_capture(py: Python<'_>, is_begin: bool) {
     if is_begin {
         N_CAPTURES.fetch_add(1, Relaxed);
-    } else {
-        N_CAPTURES
-            .fetch_update(Relaxed, Relaxed, |n| Some(n.saturating_sub(1)))
-            .ok();
+        return;
+    }
+    N_CAPTURES
+        .fetch_update(Relaxed, Relaxed, |n| Some(n.saturating_sub(1)))
+        .ok();
+    if !marey::is_on() {
+        undo_when_possible(py);
+    }
+}
+
+/// Torch gets its functions back; while a graph is captured that is left to the end of the capture, which has to be counted.
+pub(crate) fn undo_when_possible(py: Python<'_>) {
+    if N_CAPTURES.load(Relaxed) > 0 {
+        return;
+    }
+    let undo = put_back().take();
+    if let Some(Err(error)) = undo.map(|undo| undo.call0(py)) {
+        drop_error(py, &error);
     }
 }
 
@@ -243,7 +267,7 @@ pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
     let (missing, unread) = (state.not_measured, state.n_waiting as u64);
     state.clear();
     drop(state);
-    if let Some(why) = missing.in_words(unread) {
+    if let Some(why) = missing.in_words((unread, "had not run when the recording ended")) {
         unavailable(lane, WHAT, why);
     }
 }
@@ -324,14 +348,21 @@ fn read(
     most
 }
 
-/// Something failed: it is said once, and nothing is measured from here on.
+/// Something failed: it is said once, with what was not measured until then, and nothing is measured from here on.
 fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
-    let why = drop_error(py, error);
-    if IS_ON.swap(false, Relaxed) {
-        state().clear();
-        device_watch::follow();
-        unavailable(lane, WHAT, format!("switched off after an error: {why}"));
+    let error = drop_error(py, error);
+    if !IS_ON.swap(false, Relaxed) {
+        return;
     }
+    let mut state = state();
+    let (missing, unread) = (state.not_measured, state.n_waiting as u64);
+    state.clear();
+    drop(state);
+    device_watch::follow();
+    let before = missing.in_words((unread, "had not been read yet"));
+    let before = before.map_or_else(String::new, |before| format!("; before that {before}"));
+    let why = format!("switched off after an error: {error}{before}");
+    unavailable(lane, WHAT, why);
 }
 
 impl Functions {
@@ -538,19 +569,20 @@ impl State {
 }
 
 impl NotMeasured {
-    fn in_words(self, unread: u64) -> Option<String> {
+    /// `None` when nothing is missing. Of those that were not read, how many, and why.
+    fn in_words(self, unread: (u64, &str)) -> Option<String> {
         let reasons = [
             (self.other_stream, "ended on another stream or device"),
             (self.capture, "began or ended while a graph was captured"),
             (self.too_many, "came while too many were waiting"),
-            (unread, "had not run when the recording ended"),
+            unread,
         ];
         let said: Vec<String> = reasons
             .iter()
             .filter(|(n, _)| *n > 0)
             .map(|(n, why)| format!("{n} {why}"))
             .collect();
-        let n = self.other_stream + self.capture + self.too_many + unread;
+        let n = self.other_stream + self.capture + self.too_many + unread.0;
         (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
     }
 }
@@ -569,6 +601,10 @@ fn between(from: u64, to: u64, tick_ns: f64) -> f64 {
 )]
 fn whole(ns: f64) -> u64 {
     ns.round() as u64
+}
+
+fn put_back() -> MutexGuard<'static, Option<Py<PyAny>>> {
+    UNDO.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn state() -> MutexGuard<'static, State> {

@@ -101,5 +101,6 @@ class PyTorchProfiler:
 
     def _open(self, name: str) -> None:
         if self.enabled and self._context is None:
-            self._context = ProfilerContext(True, profile_name=name, **self._wanted)
-            self._context.open()
+            context = ProfilerContext(True, profile_name=name, **self._wanted)
+            context.open()
+            self._context = context

@@ -25,12 +25,12 @@ class ProfilerContext:
     Attributes:
         trace_path: Where the trace will be, for MEM alone the snapshot; None before the block, or when not enabled.
         memory_snapshot_path: Where the memory snapshot will be; None without MEM, and where there is no CUDA.
-        output_dir: Their folder.
+        output_dir: Their folder, absolute.
 
     Args:
         enabled: False does nothing.
         activities: Some of CPU, GPU and MEM; default CPU and GPU. What the machine does not have is left out, and said.
-        output_dir: Used as it is; default as ``get_profiler_output_dir``.
+        output_dir: Used as it is, from where the block begins; default as ``get_profiler_output_dir``.
         profile_name: Beginning of the files' names; default ``profile_`` and the time.
         with_stack: Record where in the source each operation was called; expensive.
         record_shapes: Record shapes of tensors.
@@ -107,8 +107,10 @@ class ProfilerContext:
     ) -> None:
         """Stop the window, if it has not stopped by itself; files are written beside the program."""
         if self._window is not None:
-            self._window.close(_reason(kind))
-            self.trace_path = self._window.trace_path
+            try:
+                self._window.close(_reason(kind))
+            finally:
+                self.trace_path = self._window.trace_path
 
     def step(self) -> None:
         """A denoising step has ended. From the first call on nothing but these calls counts steps."""

@@ -49,7 +49,14 @@ def get_profiler_output_dir() -> Path:
 
 
 def folder_for(output_dir: str | os.PathLike[str] | None) -> Path:
-    """The folder of one window: what the user names, literally, else the default, for which a recording is started."""
+    """The folder of one window: what the user names, else the default, for which a recording is started.
+
+    It is absolute: a program that goes to another folder meanwhile still finds what was begun here.
+    """
+    return Path(os.path.abspath(_folder_for(output_dir)))
+
+
+def _folder_for(output_dir: str | os.PathLike[str] | None) -> Path:
     if output_dir is not None:
         return Path(output_dir)
     if _chosen is None and not os.environ.get(VARIABLE) and _core.capture_path() is None:

@@ -38,7 +38,7 @@ class Limits:
     Args:
         ask: Called once with ``seconds`` or ``host memory``, by another thread.
         heed: Called by the main thread soon after, if that is the window's.
-        max_seconds: How long may be recorded.
+        max_seconds: How long may be recorded, from when ``count`` is first called.
         max_host_bytes: How much the process may grow.
     """
 
@@ -51,6 +51,7 @@ class Limits:
         self._max_seconds = max_seconds
         self._max_host_bytes = max_host_bytes
         self._over = threading.Event()
+        self._counts = False
         self._signal: int | None = None
 
     def start(self) -> None:
@@ -61,6 +62,10 @@ class Limits:
                 signal.signal(number, self._on_signal)
                 self._signal = number
         threading.Thread(target=self._watch, name="marey-limits", daemon=True).start()
+
+    def count(self) -> None:
+        """Recording begins: from now on seconds count, and torch's first start, which takes some, does not."""
+        self._counts = True
 
     def stop(self) -> None:
         """Watch no longer; signal handlers are as before."""
@@ -83,13 +88,16 @@ class Limits:
 
     def _watch(self) -> None:
         before = _core.resident_bytes()
-        for _ in range(max(1, round(self._max_seconds / _LOOK_SECONDS))):
+        left = max(1, round(self._max_seconds / _LOOK_SECONDS))
+        while left > 0:
+            counted = self._counts
             if self._over.wait(min(_LOOK_SECONDS, self._max_seconds)):
                 return
             now = _core.resident_bytes()
             if before is not None and now is not None and now - before > self._max_host_bytes:
                 self._tell("host memory")
                 return
+            left -= counted
         self._tell("seconds")
 
     def _tell(self, reason: str) -> None:

@@ -24,7 +24,7 @@ class WindowOptions:
         with_stack: Record where in the source an operation was called; the largest cost of all.
         record_shapes: Record the shapes of tensors; tensors live longer then.
         profile_memory: Record allocations with the operations.
-        max_seconds: Longest recording of one window.
+        max_seconds: Longest recording of one window, from when torch has started to record.
         max_host_bytes: How much the process's memory may grow meanwhile; default 4 GiB, or half of what is free.
         max_file_bytes: Largest file, before it is compressed.
         force: Record shapes, stacks and memory also where models are moved between devices by hooks.

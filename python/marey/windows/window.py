@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from marey import _core
-from marey.windows import newcomers, opened, steps
+from marey.windows import newcomers, opened, signals, steps
 from marey.windows.cycle import Cycle
 from marey.windows.export import TraceExport, describe
 from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
@@ -44,7 +44,7 @@ class ProfilerWindow:
     Args:
         options: What to record, how long, and how much at most.
         name: Beginning of the files' names.
-        output_dir: Used literally; default as ``get_profiler_output_dir``.
+        output_dir: Made absolute, otherwise used literally; default as ``get_profiler_output_dir``.
         ending: Of the file's name, after the rank where there is one; compressed if it ends in ``.gz``.
     """
 
@@ -72,6 +72,7 @@ class ProfilerWindow:
         self._asked: str | None = None
         self._is_lost = False
         self._is_broken = False
+        self._interruption: BaseException | None = None
         self._said: set[str] = set()
         self._undo: list[Callable[[], object]] = []
         self._file: ClaimedFile | None = None
@@ -91,7 +92,15 @@ class ProfilerWindow:
         return self._owner is not None
 
     def open(self) -> None:
-        """Open it in this thread."""
+        """Open it in this thread. What a signal's handler raises meanwhile is raised afterwards, and stops it."""
+        try:
+            with self._alone():
+                self._open()
+        except BaseException:
+            self._finish("interrupted")
+            raise
+
+    def _open(self) -> None:
         self._log.opened()
         with self._during("open"):
             self._take_names()
@@ -100,7 +109,7 @@ class ProfilerWindow:
                 self._remark("torch is not imported: there is nothing to record")
             elif self._is_allowed(torch):
                 self._owner = threading.get_ident()
-                with self._alone(), self._during("start"), _core.profile_section("marey window start"):
+                with self._during("start"), _core.profile_section("marey window start"):
                     self._begin(torch)
         if self._owner is None:
             self._give_names_back()
@@ -191,13 +200,20 @@ class ProfilerWindow:
 
     def _is_allowed(self, torch: Any) -> bool:  # noqa: ANN401
         opened.stop_given_up(torch)
-        other = other_profiler(torch)
-        before = None if other is not None else opened.take(self)
+        before = opened.take(self)
         if before is not None:
-            other = f"the window {before.name!r} is open"
+            self._remark(f"not opened: the window {before.name!r} is open")
+            return False
+        is_allowed = False
+        try:
+            other = other_profiler(torch)
+            is_allowed = other is None
+        finally:
+            if not is_allowed:
+                opened.leave(self)
         if other is not None:
             self._remark(f"not opened: {other}")
-        return other is None
+        return is_allowed
 
     def _begin(self, torch: Any) -> None:  # noqa: ANN401
         options = self.options
@@ -241,10 +257,11 @@ class ProfilerWindow:
         self._steps += 1
         options = self.options
         in_cycle = self._steps - self._n_done * (options.wait + options.warmup + options.active)
-        with self._alone(), self._during("step"):
-            self._follow(in_cycle)
-            return
-        self._finish("failure")
+        with self._alone():
+            with self._during("step"):
+                self._follow(in_cycle)
+                return
+            self._finish("failure")
 
     def _follow(self, in_cycle: int) -> None:
         options = self.options
@@ -274,6 +291,7 @@ class ProfilerWindow:
     def _start_cycle(self, *, n_warmup: int | None = None, is_trial: bool = False) -> None:
         if not self._activities:
             self._log.recording()
+            self._count_seconds()
             return
         cycle = Cycle(
             sys.modules["torch"],
@@ -286,8 +304,13 @@ class ProfilerWindow:
         with newcomers.ours():
             self._cycle, self.profiler = cycle, cycle.profiler
             cycle.start()
+        self._count_seconds()
         if cycle.is_recording and not (is_trial and self.options.warmup > 0):
             self._log.recording()
+
+    def _count_seconds(self) -> None:
+        if self._limits is not None:
+            self._limits.count()
 
     def _stop_cycle(self, *, is_kept: bool) -> None:
         cycle, self._cycle = self._cycle, None
@@ -336,31 +359,39 @@ class ProfilerWindow:
                 self._memory.finish(self._log, self._during)
             if self._kept == 0 and self._activities and reason in ("end", "exit"):
                 self._remark(f"nothing was kept: the block ended after {self._steps} steps")
-            self._give_names_back()
-            self._log.stopped(reason)
-        opened.leave(self)
+            with self._during("stop"):
+                self._give_names_back()
+            opened.leave(self)
+            self._log.stopped(reason if self._interruption is None else "interrupted")
 
     # Containment
 
     @contextmanager
     def _during(self, what: str) -> Generator[None]:
-        """Whatever is raised is noted."""
+        """Whatever is raised is noted; what is no ``Exception`` is raised again when the window is in order."""
         try:
             yield
-        except Exception as error:
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                self._interruption = error
             self._is_broken = self._is_broken or what in ("start", "step")
             with suppress(Exception):
                 self._log.failed(what, describe(error))
 
     @contextmanager
     def _alone(self) -> Generator[None]:
-        """A signal handler of the same thread does nothing meanwhile."""
-        was_busy, self._is_busy = self._is_busy, True
-        try:
-            yield
-        finally:
-            self._is_busy = was_busy
-        self.heed()
+        """Handlers of signals wait meanwhile, and so does what interrupted torch."""
+        was_busy = self._is_busy
+        with signals.held():
+            self._is_busy = True
+            try:
+                yield
+            finally:
+                self._is_busy = was_busy
+            self.heed()
+        if self._interruption is not None and not was_busy:
+            error, self._interruption = self._interruption, None
+            raise error
 
     def _is_mine(self, what: str) -> bool:
         if self._owner is None or threading.get_ident() == self._owner:

@@ -31,10 +31,10 @@ export function ProfilerWindows({ model }: { model: Model }) {
           { id: "recorded_mean_ns", title: "Mean step", isNumber: true, value: (w) => w.recorded_mean_ns, show: (w) => duration(w.recorded_mean_ns) },
           { id: "outside_mean_ns", title: "Outside", hint: "Mean of the steps outside all windows", isNumber: true, value: (w) => w.outside_mean_ns, show: (w) => duration(w.outside_mean_ns) },
           { id: "ended", title: "Ended by", value: endedBy, show: (window) => <Name text={endedBy(window)} /> },
-          { id: "said", title: "Files and remarks", value: (window) => said(window).join("\n"), show: (window) => <Long text={said(window).join("\n")} limit={300} /> },
+          { id: "said", title: "Files and remarks", value: (window) => said(window).join("\n"), show: (window) => said(window).map((line) => <div key={line}><Long text={line} limit={160} /></div>) },
         ]}
       />
-      {windows.own_ns !== null && <p class="muted">Starting and stopping windows held up the program for {duration(windows.own_ns)}.</p>}
+      {windows.own_ns !== null && <p class="muted after-table">Starting and stopping windows held up the program for {duration(windows.own_ns)}.</p>}
     </>
   );
 }
