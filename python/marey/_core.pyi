@@ -1,7 +1,7 @@
 """The Rust side of marey. Use the names of the package ``marey``; these are its building blocks."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, SupportsFloat, SupportsInt, final, type_check_only
 
@@ -413,6 +413,7 @@ def start(
 def start_gpu_times(
     *,
     how: str,
+    undo: Callable[[], None],
     new_event: Any,
     new_stream: Any,
     record: Any,

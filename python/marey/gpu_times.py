@@ -57,9 +57,11 @@ def _start(torch: Any) -> None:  # noqa: ANN401
     # Functions of torch's C part: nothing of the program runs between a section and its events.
     c = torch._C
     event: Any = c._CudaEventBase
-    _tell_captures(torch.cuda.CUDAGraph)
+    graph: type[Any] = torch.cuda.CUDAGraph
+    _tell_captures(graph)
     _core.start_gpu_times(
         how="HIP events" if getattr(torch.version, "hip", None) else "CUDA events",
+        undo=lambda: _forget_captures(graph),
         new_event=event,
         new_stream=c._CudaStreamBase,
         record=event.record,
@@ -75,14 +77,15 @@ def _is_wanted(variable: str) -> bool:
     return os.environ.get(variable, "").strip().lower() not in {"0", "false", "no", "off"}
 
 
-def _tell_captures(graph: Any) -> None:  # noqa: ANN401
+def _tell_captures(graph: type[Any]) -> None:
     """Let nothing be recorded or asked while a graph is captured, in whatever thread: it would break the capture.
 
     ::
 
         capture_begin |---- nothing ----| capture_end
     """
-    if hasattr(graph.capture_begin, "__marey__"):
+    own = vars(graph)
+    if _ours and all(own.get(name) is ours for name, (ours, _) in _ours.items()):
         return
     begin: Callable[..., Any] = graph.capture_begin
     end: Callable[..., Any] = graph.capture_end
@@ -101,12 +104,28 @@ def _tell_captures(graph: Any) -> None:  # noqa: ANN401
         finally:
             _core.graph_capture(False)
 
-    for ours, theirs in ((capture_begin, begin), (capture_end, end)):
+    for name, ours, theirs in (("capture_begin", capture_begin, begin), ("capture_end", capture_end, end)):
         ours.__doc__ = theirs.__doc__
         ours.__name__ = ours.__qualname__ = theirs.__name__
-        setattr(ours, "__marey__", theirs)  # noqa: B010
-    graph.capture_begin = capture_begin
-    graph.capture_end = capture_end
+        # None where torch's is its base class's.
+        _ours[name] = (ours, own.get(name))
+        setattr(graph, name, ours)
 
+
+def _forget_captures(graph: type[Any]) -> None:
+    """Put torch's own functions back, unless somebody else has put theirs in the place of Marey's."""
+    own = vars(graph)
+    for name, (ours, theirs) in _ours.items():
+        if own.get(name) is not ours:
+            continue
+        if theirs is None:
+            delattr(graph, name)
+        else:
+            setattr(graph, name, theirs)
+    _ours.clear()
+
+
+# What stands for torch's functions by their names, and what its class had itself.
+_ours: dict[str, tuple[Any, Any]] = {}
 
 os.register_at_fork(after_in_child=_core.forget_device_watch)

@@ -243,7 +243,113 @@ def test_an_error_switches_it_off_and_reaches_nobody(interpreter: Interpreter, c
     found = recorded(finished(interpreter, program))
     assert [section["name"] for section in found["sections"]] == ["a"] * 3
     assert found["gpu_spans"] == []
-    assert why_not(found) == "switched off after an error: RuntimeError: CUDA error: an illegal memory access"
+    why = why_not(found)
+    assert why.startswith("switched off after an error: RuntimeError: CUDA error: an illegal memory access")
+    assert "\n" not in why
+
+
+def test_an_error_does_not_hide_what_was_not_measured_before(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        marey.start("out")
+        with marey.profile_section("moves"):
+            gpu.stream = 7
+        graph = stand_in_cuda.Graph()
+        graph.capture_begin()
+        with marey.profile_section("within"):
+            pass
+        graph.capture_end()
+        with marey.profile_section("slow"):
+            gpu.work(1)
+        gpu.fails["record"] = RuntimeError("no")
+        with marey.profile_section("failing"):
+            pass
+        marey.stop()
+
+    assert why_not(recorded(finished(interpreter, program))) == (
+        "switched off after an error: RuntimeError: no; before that 3 not measured: "
+        "1 ended on another stream or device, 1 began or ended while a graph was captured, 1 had not been read yet"
+    )
+
+
+def test_torch_gets_its_capture_functions_back(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        import stand_in_cuda
+
+        stand_in_cuda.install()
+        graph = stand_in_cuda.Graph
+
+        def functions():
+            return [vars(graph)["capture_begin"], vars(graph)["capture_end"]]
+
+        originals = functions()
+        found = []
+        for job in ("one", "two"):
+            marey.start(job)
+            with marey.profile_section("a"):
+                pass
+            found.append(functions() == originals)
+            marey.stop()
+            found.append(functions() == originals)
+        return found
+
+    assert interpreter.result(program, env=MEASURED_ONLY) == [False, True, False, True]
+
+
+def test_a_capture_that_is_running_at_the_end_gives_them_back_when_it_ends(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        original = stand_in_cuda.Graph.capture_end
+        marey.start("first")
+        with marey.profile_section("a"):
+            pass
+        graph = stand_in_cuda.Graph()
+        graph.capture_begin()
+        marey.stop()
+        is_kept = stand_in_cuda.Graph.capture_end is not original
+        graph.capture_end()
+        is_back = stand_in_cuda.Graph.capture_end is original
+        marey.start("out")
+        with marey.profile_section("b"):
+            gpu.work(2)
+        gpu.pass_time(2)
+        marey.stop()
+        return [is_kept, is_back]
+
+    done = finished(interpreter, program)
+    assert done.result == [True, True]
+    assert [span["name"] for span in recorded(done)["gpu_spans"]] == ["b"]
+
+
+def test_what_others_put_in_the_place_of_a_capture_function_stays(interpreter: Interpreter) -> None:
+    def program():
+        import functools
+
+        import marey
+        import stand_in_cuda
+
+        stand_in_cuda.install()
+        marey.start("out")
+        with marey.profile_section("a"):
+            pass
+        graph = stand_in_cuda.Graph
+
+        @functools.wraps(graph.capture_begin)
+        def theirs(self):
+            pass
+
+        graph.capture_begin = theirs
+        marey.stop()
+        return graph.capture_begin is theirs
+
+    assert interpreter.result(program, env=MEASURED_ONLY)
 
 
 def test_an_interrupt_in_between_is_the_programs(interpreter: Interpreter) -> None:
@@ -399,6 +505,29 @@ def test_a_report_in_between_has_what_is_done_by_then(interpreter: Interpreter) 
         return [report["gpu_time"]["measured_by"], report["sections"][0]["gpu"]["total"]]
 
     assert interpreter.result(program, env=MEASURED_ONLY) == ["CUDA events", 0.002]
+
+
+def test_the_report_of_a_session_has_its_last_spans(interpreter: Interpreter) -> None:
+    def program():
+        import json
+        from pathlib import Path
+
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        with marey.Profiler(enabled=True, output_dir="out") as profiler:
+            with profiler.session("clip"):
+                with marey.profile_section("a"):
+                    gpu.work(5)
+                gpu.pass_time(5)
+            path = next(Path("out").glob("*/sessions/clip/profiling_report.json"))
+            (section,) = json.loads(path.read_text())["sections"]
+            return [section["name"], section["gpu"] and section["gpu"]["total"]]
+
+    done = interpreter.run(program, env=MEASURED_ONLY)
+    assert done.returncode == 0, done.stderr
+    assert done.result == ["a", 0.005]
 
 
 def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:

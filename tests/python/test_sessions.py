@@ -211,16 +211,28 @@ def test_ctrl_c_at_any_moment_leaves_no_session_that_cannot_be_ended(interpreter
 
         thread = threading.Thread(target=interrupt)
         n_interrupts = n_sessions = 0
+        is_armed = False  # only what is within the try block is interrupted
+
+        def handle(*_signal):
+            nonlocal is_armed, n_interrupts
+            if is_armed:
+                is_armed = False
+                n_interrupts += 1
+                raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, handle)
         thread.start()
         while n_interrupts < 200:
             try:
+                is_armed = True
                 profiler.start_session(f"{n_sessions}")
                 n_sessions += 1
                 with profiler.stage("work"):
                     pass
                 profiler.end_session()
+                is_armed = False
             except KeyboardInterrupt:
-                n_interrupts += 1
+                pass
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         is_over.set()
         thread.join()

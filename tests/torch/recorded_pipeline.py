@@ -42,7 +42,8 @@ class Recorded:
 
 
 def recorded(folder: Path, work: Callable[[], object]) -> Recorded:
-    """Record what is done in a function."""
+    """Record what is done in a function, and nothing that was recorded in memory before."""
+    marey.stop()
     marey.start(str(folder / "recording"))
     try:
         work()

@@ -104,6 +104,21 @@ def test_a_block_of_code_can_be_instrumented() -> None:
 
 
 @KINDS
+def test_an_instrumented_pipeline_is_pickled_as_a_plain_one(kind: str) -> None:
+    """Programs that send pipelines to workers go on working under ``marey run``."""
+    tiny = quiet(kind)
+    of_class, parts = type(tiny.pipe), sorted(tiny.pipe.components)
+    with marey.diffusers.instrument(tiny.pipe):
+        for protocol in (2, pickle.DEFAULT_PROTOCOL, pickle.HIGHEST_PROTOCOL):
+            content = pickle.dumps(tiny.pipe, protocol)
+            assert b"marey" not in content
+            thawed = pickle.loads(content)
+            assert type(thawed) is of_class
+            assert sorted(thawed.components) == parts
+            assert not [key for key in vars(thawed) if "marey" in key]
+
+
+@KINDS
 def test_copies_are_bare(kind: str, tmp_path: Path) -> None:
     """A deep copy and a pickled one compute the same, record nothing, and do not touch the original."""
     tiny = quiet(kind)

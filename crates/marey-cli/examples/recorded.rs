@@ -1,7 +1,7 @@
 //! A program that records itself when `marey run` starts it, and does what its arguments say, one after the other: the other side of
 //! the tests of `marey run`.
 //!
-//! `section=NAME` · `turn=NAME` (of a loop) · `open=NAME` (never closed) · `sample=VALUE` (a sampler reads that from then on) · `child=ARGUMENT` (starts itself with that argument and waits) · `ready=FILE` (makes it) ·
+//! `section=NAME` · `turn=NAME` (of a loop) · `open=NAME` (never closed) · `window=NAME` (never stopped) · `sample=VALUE` (a sampler reads that from then on) · `child=ARGUMENT` (starts itself with that argument and waits) · `ready=FILE` (makes it) ·
 //! `echo` (standard input to standard output) · `exit=CODE` · `signal=NUMBER` (to itself) · `await=NUMBER` (ends well when that
 //! signal has come) · `wait` (for ever)
 
@@ -19,6 +19,7 @@ fn main() {
             "turn" => turn(value),
             "sample" => sample(value.parse().unwrap()),
             "open" => open.push(marey::section_named(value)),
+            "window" => window(value),
             "child" => {
                 let this = std::env::current_exe().unwrap();
                 std::process::Command::new(this)
@@ -57,6 +58,16 @@ fn turn(name: &str) {
     let name = lane.recorder().name(name.as_bytes());
     lane.enter(slot, lane.node(name, marey::NodeKind::Iteration, false), 0);
     lane.exit(slot, marey::Ending::default());
+}
+
+fn window(name: &str) {
+    let change = marey::WindowChange::Opened {
+        name: name.to_owned(),
+        instrument: "torch.profiler".into(),
+        options: marey::Attributes::default(),
+    };
+    let note = marey::Note::Window { window: 1, change };
+    marey::recorder().unwrap().note(&note);
 }
 
 /// Reads always the same.

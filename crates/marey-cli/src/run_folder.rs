@@ -11,6 +11,7 @@
 //! Everything here can be made again from the captures, any time.
 
 mod chosen;
+mod cut_off_windows;
 mod documents;
 mod memory_snapshots;
 mod outside;
@@ -29,6 +30,7 @@ use marey_report::{Report, RunStatus, StatusKind};
 use crate::thresholds::{Limit, apply};
 
 pub use chosen::Chosen;
+pub(crate) use cut_off_windows::{CutOff, JobCaptures};
 pub(crate) use documents::{beside, replace_with};
 pub use documents::{replace, write_capture_documents, write_documents};
 pub(crate) use memory_snapshots::memory_snapshots;

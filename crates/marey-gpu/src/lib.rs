@@ -25,6 +25,7 @@ mod nvml;
 mod options;
 mod pace;
 mod peak_ledger;
+mod reading_allowance;
 mod sampling;
 mod source;
 
@@ -32,6 +33,7 @@ pub use description::{DeviceDescription, Devices, Vendor};
 pub use device_clock::{DeviceClock, Placed};
 pub use options::GpuOptions;
 pub use peak_ledger::PeakLedger;
+pub use reading_allowance::{Allowance, ReadingAllowance};
 pub use sampling::{sample, sample_with};
 pub use source::GpuSource;
 

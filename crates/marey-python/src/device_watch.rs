@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use marey::{Lane, Note, SectionKey};
+use marey::{Lane, NameId, Note, SectionKey};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
@@ -76,8 +76,8 @@ pub(crate) struct Watched {
 impl Watched {
     /// Before the section begins; `None` when nothing is watched of it.
     #[cold]
-    pub(crate) fn begin(py: Python<'_>, lane: &Lane) -> Option<Self> {
-        let memory = section_memory::begin(py, lane);
+    pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Self> {
+        let memory = section_memory::begin(py, lane, name);
         let gpu = gpu_times::begin(py, lane);
         (gpu.is_some() || memory.is_some()).then_some(Self { gpu, memory })
     }
@@ -112,6 +112,7 @@ pub(crate) fn stop(py: Python<'_>) {
     if let Some(lane) = is_on().then(|| crate::thread::lane_for_end(py)).flatten() {
         gpu_times::stop(py, lane);
     }
+    gpu_times::undo_when_possible(py);
     section_memory::stop(py);
     look_again(py);
 }

@@ -175,6 +175,14 @@ pub(crate) fn current(py: Python<'_>, lane: &Lane) -> Current {
     section.map_or(Current::NONE, |section| section.get().current)
 }
 
+/// The section that a new one goes under or beside, in the flow that runs.
+pub(crate) fn parent(py: Python<'_>, lane: &Lane) -> Current {
+    match current(py, lane) {
+        Current::NONE => lane.current(),
+        open => open,
+    }
+}
+
 /// Runs `exit` with the section's flow as the lane's, then makes the flow's section what it was before.
 pub(crate) fn exit(py: Python<'_>, lane: &Lane, entered: Entered, exit: impl FnOnce(u16)) {
     let thread_current = lane.current();

@@ -100,7 +100,7 @@ impl OpenSection {
         name: NameId,
         kind: NodeKind,
     ) -> (Self, u32, u64) {
-        let watched = guarded(|| Watched::begin(py, lane));
+        let watched = guarded(|| Watched::begin(py, lane, name));
         let (mut open, node, start) = Self::begin_unwatched(py, lane, slot, name, kind);
         if let Some(watched) = watched {
             open.beside.get_or_insert_default().watched = Some((watched, node, start));

@@ -7,8 +7,8 @@ use marey::{ProfilingConfig, Recorder, Status};
 use marey_cli::run_folder::{self, Chosen};
 use pyo3::prelude::*;
 
-use crate::log;
 use crate::session_context::Session;
+use crate::{device_watch, log};
 
 /// Reading a larger capture would hold the program up; what it says of its sessions is written at the end.
 const MAX_CAPTURE_BYTES: u64 = 32 << 20;
@@ -33,6 +33,7 @@ pub(crate) fn want() {
 /// unless the capture is large or reports took too much of the program's time. What cannot be written is logged, once.
 pub(crate) fn write(py: Python<'_>, session: &Session, config: &ProfilingConfig) -> PyResult<()> {
     static WAS_SAID: AtomicBool = AtomicBool::new(false);
+    device_watch::read_gpu_times(py);
     match py.detach(|| written_in_time(session.number, config)) {
         Ok(()) => Ok(()),
         Err(problem) => log::warn_once(py, &WAS_SAID, &problem.to_string()),

@@ -6,6 +6,7 @@ the call, and gets the user's back when it is taken off; copies and pickles of i
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import weakref
@@ -71,6 +72,9 @@ def _watched(kind: Any) -> type:  # noqa: ANN401
     def __reduce_ex__(self: Any, protocol: Any) -> Any:  # noqa: ANN401
         function, arguments, *others = object.__reduce_ex__(self, protocol)
         arguments = tuple(kind if argument is watched else argument for argument in arguments)
+        if function is getattr(copyreg, "__newobj__"):  # noqa: B009  # the stubs do not know it
+            # Pickle would compare its argument with the class that the object has now; this makes the same object.
+            function = object.__new__
         if others and isinstance(others[0], dict):
             state = cast("dict[str, Any]", others[0])
             ours = (key for key, value in state.items() if key == KEY or isinstance(value, Method))

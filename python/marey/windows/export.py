@@ -87,7 +87,7 @@ class TraceExport:
                 else:
                     _write(self._profiler, self._file, self._check_size)
             self.is_written = True
-            self._log.exported(str(self._file.path), self._file.path.stat().st_size, watch)
+            self._log.exported(os.path.abspath(self._file.path), self._file.path.stat().st_size, watch)
         except BaseException as error:  # whatever torch raises stays here
             self._log.failed("export", describe(error))
         finally:

@@ -96,7 +96,7 @@ export type SectionGpuTime = {
   node: NodeId;
   n_not_measured: number;
   gpu: { count: number; total_ns: number; mean_ns: number; p50_ns: number; p95_ns: number; max_ns: number };
-  delay: { mean_ns: number; max_ns: number } | null;
+  delay: { count: number; mean_ns: number; max_ns: number } | null;
   delay_error_ns: number | null;
   covered_ns: number | null;
   share_of_wall_ratio: number | null;
@@ -105,6 +105,8 @@ export type SectionGpuTime = {
 export type SectionPeak = {
   node: NodeId;
   device: number;
+  n_measured: number;
+  /** Calls that were made; where more than were measured, the peaks are what was held at least. */
   n_calls: number;
   allocated_bytes: number;
   reserved_bytes: number;
@@ -392,6 +394,9 @@ export type Steps = {
   per_loop_max: number;
   warm_up: Durations | null;
   steady: Durations | null;
+  /** Of the steps that were measured on the GPU. */
+  gpu_warm_up: Durations | null;
+  gpu_steady: Durations | null;
   total_ns: number;
   each: StepPoint[];
   /** Steps that were counted and are not in `each`, because they were not recorded one by one. */
@@ -640,8 +645,9 @@ export type WindowUse = {
   stopped_ns: number | null;
   stop_reason: string | null;
   is_cut_off: boolean;
-  warm_up_steps: number;
-  recorded_steps: number;
+  /** `null`, like the next, when the run has no denoising steps of its own. */
+  warm_up_steps: number | null;
+  recorded_steps: number | null;
   recorded_mean_ns: number | null;
   outside_mean_ns: number | null;
   files: { path: string; bytes: number }[];

@@ -31,6 +31,7 @@ export type TrackKind = "gauge" | "rate" | "counter" | "memory";
 export const CATEGORIES = ["section", "iteration", "step", "block", "session", "event", "gpu"] as const;
 export const SESSION = 4;
 export const EVENT = 5;
+export const GPU = 6;
 
 export const FAILED = 1;
 export const PAUSED = 2;

@@ -4,7 +4,7 @@ import type { NodeId } from "./report";
 
 export type SnapshotFile = { file: string; answers: SnapshotAnswers | null; problem: string | null };
 
-export type SnapshotAnswers = { time_origin: "run" | "first_event"; devices: DeviceMemory[]; warnings: [string, number][] };
+export type SnapshotAnswers = { time_origin: "run" | "first_event"; is_outside_of_run: boolean | null; devices: DeviceMemory[]; warnings: [string, number][] };
 
 export type DeviceMemory = {
   device: number;

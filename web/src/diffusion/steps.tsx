@@ -17,7 +17,7 @@ import { Facts } from "./facts";
 type StepsProps = { diffusion: Diffusion; steps: Steps; wall: number; bands: readonly Band[]; leftOut: number | undefined };
 
 export function StepsPart({ diffusion, steps, wall, bands, leftOut = 0 }: StepsProps) {
-  const { warm_up: warmUp, steady, n_loops: loops, per_loop_max: perLoop, timesteps, frames } = steps;
+  const { warm_up: warmUp, steady, gpu_warm_up: gpuWarmUp, gpu_steady: gpuSteady, n_loops: loops, per_loop_max: perLoop, timesteps, frames } = steps;
   const caching = diffusion.caching;
   const rows = useMemo(
     () => [
@@ -25,8 +25,10 @@ export function StepsPart({ diffusion, steps, wall, bands, leftOut = 0 }: StepsP
       { what: "steady", durations: steady },
       { what: "steady, computed", durations: caching?.cached ? caching.computed : null },
       { what: "answered by a cache", durations: caching?.cached },
+      { what: "warm-up, on the GPU", durations: gpuWarmUp },
+      { what: "steady, on the GPU", durations: gpuSteady },
     ],
-    [warmUp, steady, caching],
+    [warmUp, steady, gpuWarmUp, gpuSteady, caching],
   );
   return (
     <section class="part">

@@ -6,6 +6,11 @@ import type { Report, SectionPeak } from "../data/report";
 import { Path } from "../parts/name";
 import { type Column, Table } from "../parts/table";
 
+/** Calls that were not measured may have held more. */
+function isAtLeast(row: SectionPeak): boolean {
+  return row.n_measured < row.n_calls;
+}
+
 export function SectionPeaks({ report }: { report: Report }) {
   const rows = [...report.section_peaks].sort((a, b) => b.allocated_bytes - a.allocated_bytes);
   if (rows.length === 0) {
@@ -19,6 +24,10 @@ export function SectionPeaks({ report }: { report: Report }) {
     hint: string,
     show: (value: number | null) => string,
   ): Column<SectionPeak> => ({ id, title, hint, isNumber: true, value: (row) => row[id], show: (row) => show(row[id]) });
+  const peak = (id: keyof SectionPeak, title: string, hint: string): Column<SectionPeak> => ({
+    ...figure(id, title, hint, bytes),
+    show: (row) => `${isAtLeast(row) ? "≥ " : ""}${bytes(row[id])}`,
+  });
   const columns: Column<SectionPeak>[] = [
     {
       id: "section",
@@ -27,10 +36,13 @@ export function SectionPeaks({ report }: { report: Report }) {
       show: (row) => <Path names={places.path(row.node)} limit={36} />,
     },
     { id: "device", title: "GPU", isNumber: true, value: (row) => row.device },
-    figure("n_calls", "Calls", "Calls that were measured", count),
-    figure("allocated_bytes", "Allocated", "Most in tensors during one call", bytes),
-    figure("reserved_bytes", "Reserved", "Most held by the allocator during one call", bytes),
-    figure("added_bytes", "Added", "Most in tensors above what was at the begin of the call", bytes),
+    {
+      ...figure("n_measured", "Calls", "Calls that were measured, of all that were made", count),
+      show: (row) => (isAtLeast(row) ? `${count(row.n_measured)} of ${count(row.n_calls)}` : count(row.n_calls)),
+    },
+    peak("allocated_bytes", "Allocated", "Most in tensors during one measured call"),
+    peak("reserved_bytes", "Reserved", "Most held by the allocator during one measured call"),
+    peak("added_bytes", "Added", "Most in tensors above what was at the begin of the call"),
     figure("growth_bytes", "Growth", "After minus before a call, at most", signed),
     figure("fragmentation_ratio", "Unused", "Part of what was held that no tensor used even at the peak", percent),
     figure("inactive_split_bytes", "Cut up", "Held after a call, and too cut up to be given back", bytes),
@@ -38,7 +50,10 @@ export function SectionPeaks({ report }: { report: Report }) {
   return (
     <>
       <Table id="section_peaks" caption="Peak memory by section" columns={columns} rows={rows} />
-      <p class="muted">By torch's allocator, of the whole process: what other threads allocated meanwhile counts, too.</p>
+      <p class="muted">
+        By torch's allocator, of the whole process: what other threads allocated meanwhile counts, too.
+        {rows.some(isAtLeast) && " ≥: at least; not all calls were measured, and figures are of those that were."}
+      </p>
     </>
   );
 }

@@ -42,19 +42,29 @@ function Snapshot({ report, file: { answers, problem }, id, bands }: SnapshotsPr
           Passed over: {count(times)} {what}.
         </p>
       ))}
+      {answers.is_outside_of_run === true ? <p>Its times lie outside of this run: another process, or another recording. Sections are not known.</p> : null}
       {answers.devices.length === 0 ? <p>It is empty: no device had memory or a history.</p> : null}
       {answers.devices.map((device) => (
-        <Device key={device.device} report={report} device={device} id={`${id}-${device.device}`} bands={bands} />
+        <Device
+          key={device.device}
+          report={report}
+          device={device}
+          id={`${id}-${device.device}`}
+          bands={bands}
+          isOfRun={answers.time_origin === "run"}
+        />
       ))}
     </>
   );
 }
 
-function Device({ report, device, id, bands }: SnapshotsProps & { device: DeviceMemory; id: string }) {
+type DeviceProps = SnapshotsProps & { device: DeviceMemory; id: string; isOfRun: boolean };
+
+function Device({ report, device, id, bands, isOfRun }: DeviceProps) {
   const { peak, end, alive, growth } = device;
   return (
     <>
-      <h3>cuda:{device.device}</h3>
+      <h3 class="device">cuda:{device.device}</h3>
       <Facts
         facts={[
           ["most allocated", peak && bytes(peak.allocated_bytes)],
@@ -73,14 +83,20 @@ function Device({ report, device, id, bands }: SnapshotsProps & { device: Device
       {device.out_of_memory.map((failed) => (
         <Failure failed={failed} />
       ))}
-      <Curve report={report} device={device} bands={bands} />
+      <Curve report={report} device={device} id={id} bands={bands} isOfRun={isOfRun} />
       <Table id={`${id}-stacks`} caption={device.n_events > 0 ? "Allocated when it was most, by stack" : "Allocated, by stack"} columns={STACKS} rows={alive.by_stack} />
       {alive.other_stacks_bytes > 0 ? <p class="muted">and {bytes(alive.other_stacks_bytes)} of other stacks</p> : null}
       {alive.by_section ? <Table id={`${id}-sections`} caption="The same by section" columns={SECTIONS} rows={alive.by_section} /> : null}
-      {growth ? <Table id={`${id}-growth`} caption={growth.of === "steps" ? "After each step" : "At each snapshot"} columns={GROWTH} rows={growth.points} /> : null}
+      {growth ? <GrowthTable id={`${id}-growth`} {...growth} /> : null}
       <Table id={`${id}-pools`} caption="Held at the snapshot" columns={POOLS} rows={device.pools} />
     </>
   );
+}
+
+function GrowthTable({ id, of, points }: { id: string } & NonNullable<DeviceMemory["growth"]>) {
+  const columns = of === "steps" ? GROWTH : GROWTH.map((column) => (column.id === "number" ? { ...column, title: "Snapshot" } : column));
+  const hasLoops = points.some((point) => point.loop_number > 0);
+  return <Table id={id} caption={of === "steps" ? "After each step" : "At each snapshot"} columns={hasLoops ? [LOOP, ...columns] : columns} rows={points} />;
 }
 
 const CAUSES: Record<OutOfMemory["cause"], string> = {
@@ -111,7 +127,8 @@ function Failure({ failed: { asked_bytes, at_ns, device_free_bytes, level, cause
   );
 }
 
-function Curve({ report, device, bands }: SnapshotsProps & { device: DeviceMemory }) {
+// A history that is not of the run has a time axis of its own: no zoom, cursor and bands of the run.
+function Curve({ report, device, id, bands, isOfRun }: DeviceProps) {
   const wall = report.run.wall_ns;
   const { window } = useWindow(wall);
   const { zero } = useAddress();
@@ -140,24 +157,23 @@ function Curve({ report, device, bands }: SnapshotsProps & { device: DeviceMemor
       lines={lines}
       show={bytes}
       isSize
-      window={window}
-      wall={wall}
-      sync="time"
+      window={isOfRun ? window : [0, Math.max(1, device.recorded_ns ?? 1)]}
+      wall={isOfRun ? wall : null}
+      sync={isOfRun ? "time" : id}
       height={180}
-      bands={bands}
+      bands={isOfRun ? bands : []}
       marks={peak && peak.at_ns !== null ? [{ at: peak.at_ns, label: `peak ${bytes(peak.allocated_bytes)} at ${moment(peak.at_ns)}`, colour: "bad" }] : []}
       isFromZero={zero !== "0"}
     />
   );
 }
 
-/** The frame to look at; the others unfold. */
+/** The frames to look at; the others unfold. */
 function Place({ stack }: { stack: Stack }) {
-  const first = frameText(stack.frames[stack.user_frame ?? stack.caller_frame ?? 0]);
   return (
-    <details>
+    <details class="stack-of-frames">
       <summary>
-        <Name text={first} limit={80} />
+        <Name text={stackText(stack)} limit={90} />
       </summary>
       <ol class="frames">
         {stack.frames.map((frame) => (
@@ -175,8 +191,14 @@ function frameText(frame: Frame | undefined): string {
   return frame ? `${cut(frame.file.split("/").at(-1) ?? "", 40)}${frame.line === null ? "" : `:${frame.line}`} ${frame.name}` : "-";
 }
 
+/** As in the text: `film.py:12 generate ← attention.py:115 forward`. */
+function stackText({ frames, user_frame: user, caller_frame: caller }: Stack): string {
+  const places = new Set([user ?? caller ?? 0, caller ?? user ?? 0]);
+  return [...places].map((at) => frameText(frames[at])).join(" ← ");
+}
+
 function placeText({ stack, is_before_recording: isBefore }: AliveRow): string {
-  const place = stack ? frameText(stack.frames[stack.user_frame ?? stack.caller_frame ?? 0]) : "no stack";
+  const place = stack ? stackText(stack) : "no stack";
   return isBefore ? `before the history: ${place}` : place;
 }
 
@@ -184,7 +206,7 @@ const STACKS: readonly Column<AliveRow>[] = [
   {
     id: "allocated_by",
     title: "Allocated by",
-    hint: "The innermost place in your own code, or else outside of torch",
+    hint: "A row is a stack: the innermost place in your own code ← the innermost one outside of torch",
     value: placeText,
     show: (row) => (row.stack && !row.is_before_recording ? <Place stack={row.stack} /> : <Name text={placeText(row)} limit={80} />),
   },
@@ -195,7 +217,7 @@ const STACKS: readonly Column<AliveRow>[] = [
 ];
 
 const sectionText = (row: AliveInSection) =>
-  row.is_before_recording ? "before the recording of memory" : row.path.length > 0 ? row.path.join(" / ") : "under no section";
+  row.is_before_recording ? "before the history" : row.path.length > 0 ? row.path.join(" / ") : "under no section";
 
 const SECTIONS: readonly Column<AliveInSection>[] = [
   { id: "section", title: "Section", value: sectionText, show: (row) => (row.path.length > 0 ? <Path names={row.path} /> : sectionText(row)) },
@@ -204,11 +226,12 @@ const SECTIONS: readonly Column<AliveInSection>[] = [
   { id: "count", title: "Count", value: (row) => row.count, show: (row) => count(row.count), isNumber: true },
 ];
 
-const signed = (size: number | null) => (size === null ? "-" : `${size < 0 ? "-" : "+"}${bytes(Math.abs(size))}`);
+const signed = (size: number | null) => (size !== null && size > 0 ? `+${bytes(size)}` : bytes(size));
+
+const LOOP: Column<GrowthPoint> = { id: "loop", title: "Loop", value: (row) => row.loop_number, isNumber: true };
 
 const GROWTH: readonly Column<GrowthPoint>[] = [
-  { id: "loop", title: "Loop", value: (row) => row.loop_number, isNumber: true },
-  { id: "number", title: "Number", value: (row) => row.number, isNumber: true },
+  { id: "number", title: "Step", value: (row) => row.number, isNumber: true },
   { id: "at_ns", title: "At", value: (row) => row.at_ns, show: (row) => moment(row.at_ns), isNumber: true },
   { id: "allocated_bytes", title: "Allocated", value: (row) => row.allocated_bytes, show: (row) => bytes(row.allocated_bytes), isNumber: true },
   { id: "growth_bytes", title: "Growth", value: (row) => row.growth_bytes, show: (row) => signed(row.growth_bytes), isNumber: true },
@@ -223,6 +246,6 @@ const POOLS: readonly Column<PoolUse>[] = [
   { id: "reserved_bytes", title: "Reserved", value: (row) => row.reserved_bytes, show: (row) => bytes(row.reserved_bytes), isNumber: true },
   { id: "allocated_bytes", title: "Allocated", value: (row) => row.allocated_bytes, show: (row) => bytes(row.allocated_bytes), isNumber: true },
   { id: "free_bytes", title: "Free", value: (row) => row.free_bytes, show: (row) => bytes(row.free_bytes), isNumber: true },
-  { id: "pieces", title: "Pieces", value: (row) => row.n_free, isNumber: true },
-  { id: "largest_free_bytes", title: "Largest", value: (row) => row.largest_free_bytes, show: (row) => bytes(row.largest_free_bytes), isNumber: true },
+  { id: "pieces", title: "Pieces", hint: "Of what is free", value: (row) => row.n_free, isNumber: true },
+  { id: "largest_free_bytes", title: "Largest piece", value: (row) => row.largest_free_bytes, show: (row) => bytes(row.largest_free_bytes), isNumber: true },
 ];

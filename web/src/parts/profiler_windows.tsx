@@ -26,21 +26,25 @@ export function ProfilerWindows({ model }: { model: Model }) {
             hint: "Denoising steps of which something was recorded, and those before them whose events were thrown away",
             isNumber: true,
             value: ({ recorded_steps }) => recorded_steps,
-            show: ({ recorded_steps, warm_up_steps }) => `${recorded_steps} + ${warm_up_steps} warm-up`,
+            show: steps,
           },
           { id: "recorded_mean_ns", title: "Mean step", isNumber: true, value: (w) => w.recorded_mean_ns, show: (w) => duration(w.recorded_mean_ns) },
           { id: "outside_mean_ns", title: "Outside", hint: "Mean of the steps outside all windows", isNumber: true, value: (w) => w.outside_mean_ns, show: (w) => duration(w.outside_mean_ns) },
           { id: "ended", title: "Ended by", value: endedBy, show: (window) => <Name text={endedBy(window)} /> },
-          { id: "said", title: "Files and remarks", value: (window) => said(window).join("\n"), show: (window) => <Long text={said(window).join("\n")} limit={300} /> },
+          { id: "said", title: "Files and remarks", value: (window) => said(window).join("\n"), show: (window) => said(window).map((line) => <div key={line}><Long text={line} limit={160} /></div>) },
         ]}
       />
-      {windows.own_ns !== null && <p class="muted">Starting and stopping windows held up the program for {duration(windows.own_ns)}.</p>}
+      {windows.own_ns !== null && <p class="muted after-table">Starting and stopping windows held up the program for {duration(windows.own_ns)}.</p>}
     </>
   );
 }
 
 function lasted({ opened_ns, stopped_ns }: WindowUse): number | null {
   return stopped_ns === null ? null : stopped_ns - opened_ns;
+}
+
+function steps({ recorded_steps, warm_up_steps }: WindowUse): string {
+  return recorded_steps === null ? "-" : `${recorded_steps} + ${warm_up_steps ?? 0} warm-up`;
 }
 
 function endedBy({ stop_reason, is_cut_off }: WindowUse): string {

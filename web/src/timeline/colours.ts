@@ -1,7 +1,7 @@
-// Which colour a name has: those that take the most time have different ones.
+// Which colour a name has: those that take the most time have different ones. What a GPU does for a section has the section's.
 
 import type { Slices } from "../data/slices";
-import { EVENT, SESSION } from "../data/slices";
+import { EVENT, GPU, SESSION } from "../data/slices";
 import { COLOURS } from "./palette";
 
 /** Of each path the number of its colour. */
@@ -12,8 +12,9 @@ export function coloursOf(slices: Slices): Uint8Array {
       busy[slices.path[i]!]! += slices.end[i]! - slices.start[i]!;
     }
   }
+  const named = slices.names.map((name, path) => (slices.category(path) === GPU ? name.replace(/ \(GPU\)$/, "") : name));
   const byName = new Map<string, number>();
-  slices.names.forEach((name, path) => {
+  named.forEach((name, path) => {
     const category = slices.category(path);
     if (category !== SESSION && category !== EVENT) {
       byName.set(name, (byName.get(name) ?? 0) + busy[path]!);
@@ -21,5 +22,5 @@ export function coloursOf(slices: Slices): Uint8Array {
   });
   const ranked = [...byName].sort((a, b) => b[1] - a[1]);
   const colours = new Map(ranked.map(([name], rank) => [name, rank % COLOURS]));
-  return Uint8Array.from(slices.names, (name) => colours.get(name) ?? 0);
+  return Uint8Array.from(named, (name) => colours.get(name) ?? 0);
 }

@@ -258,8 +258,8 @@ function gpuColumns({ sections }: GpuTimes): Column<Placed>[] {
 function GpuNote({ gpu }: { gpu: GpuTimes }) {
   return (
     <p class="muted">
-      GPU time: <Name text={gpu.measured_by ?? "events on the stream"} />. {count(gpu.n_not_measured)} of {count(gpu.n_calls)} calls were
-      not measured. All other times are the host's.
+      GPU time: <Name text={gpu.measured_by ?? "events on the stream"} />; {count(gpu.n_calls - gpu.n_not_measured)} of {count(gpu.n_calls)} calls of these
+      call paths were measured. All other times are the host's.
     </p>
   );
 }

@@ -43,10 +43,13 @@ function Body({ model }: { model: Model }) {
 function Notes({ model: { timeline, report } }: { model: Model }) {
   const { summarised, n_tracks_left_out, paths } = timeline;
   const missing = report.quality.losses.filter(({ kind }) => kind === "sections_ring_full" || kind === "sections_not_written");
+  const spans = report.gpu_times?.sections ?? [];
+  const n_without_place = spans.reduce((sum, { gpu, delay }) => sum + gpu.count - (delay?.count ?? 0), 0);
   const notes = [
     summarised &&
       `${counted(summarised.n_slices, "section", "sections")} shorter than ${duration(summarised.shorter_than_ns)} are drawn as ${count(summarised.n_summaries)} put together, because a page holds a million: their number and time are exact, their places are not.`,
     ...missing.map(({ count: n, meaning }) => `${count(n)} ${meaning}: the timeline does not have them.`),
+    n_without_place > 0 && `${counted(n_without_place, "call", "calls")} measured on a GPU ${n_without_place === 1 ? "is" : "are"} not drawn there: when the work began is not known.`,
     n_tracks_left_out > 0 && `${counted(n_tracks_left_out, "series is", "series are")} not drawn.`,
     paths.n_without_name > 0 && `${count(paths.n_without_name)} events or sessions stand under “(other names)”.`,
   ];

@@ -21,11 +21,13 @@ pub struct SectionPeak {
     pub node: u32,
     /// The device's number.
     pub device: u32,
-    /// Calls that were measured; not all are.
+    /// Calls that were measured; all figures below are of these.
+    pub n_measured: u64,
+    /// Calls that were made. Where that is more, the peaks are what was held at least: of the other calls they are not known.
     pub n_calls: u64,
-    /// Most in tensors, of all calls.
+    /// Most in tensors.
     pub allocated_bytes: u64,
-    /// Most held by the allocator, of all calls.
+    /// Most held by the allocator.
     pub reserved_bytes: u64,
     /// How much more was in tensors during a call than at its beginning, at most.
     pub added_bytes: u64,
@@ -45,18 +47,28 @@ pub fn section_peaks(run: &Run) -> Vec<SectionPeak> {
         of_place.or_default().push(&measured.figures);
     }
     let rows = by_place.iter();
-    rows.filter_map(|((node, _), calls)| peak(*node, calls))
+    rows.filter_map(|((node, _), calls)| peak(run, *node, calls))
         .collect()
 }
 
-fn peak(node: u32, calls: &[&DeviceMemory]) -> Option<SectionPeak> {
+impl SectionPeak {
+    /// Not all calls were measured, so the peaks are what was held at least.
+    pub fn is_at_least(&self) -> bool {
+        self.n_measured < self.n_calls
+    }
+}
+
+fn peak(run: &Run, node: u32, calls: &[&DeviceMemory]) -> Option<SectionPeak> {
+    let n_measured = calls.len() as u64;
+    let totals = run.totals.get(node as usize);
     let most = |of: fn(&DeviceMemory) -> u64| calls.iter().map(|call| of(call)).max();
     let allocated_bytes = most(|call| call.allocated_peak)?;
     let reserved_bytes = most(|call| call.reserved_peak)?;
     Some(SectionPeak {
         node,
         device: calls.first()?.device,
-        n_calls: calls.len() as u64,
+        n_measured,
+        n_calls: totals.map_or(0, |totals| totals.count).max(n_measured),
         allocated_bytes,
         reserved_bytes,
         added_bytes: most(|call| call.allocated_peak.saturating_sub(call.allocated_before))?,
@@ -115,6 +127,7 @@ mod tests {
             SectionPeak {
                 node: 1,
                 device: 0,
+                n_measured: 2,
                 n_calls: 2,
                 allocated_bytes: 9,
                 reserved_bytes: 12,
@@ -126,6 +139,30 @@ mod tests {
         );
         assert_eq!((found[1].device, found[1].growth_bytes), (1, -1));
         assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn where_calls_were_not_measured_the_peak_is_what_was_held_at_least() {
+        // held    9       9 → 20 → 9     9
+        // step  |----|    |---------|  |---|
+        //       measured  not          not
+        let run = RunBuilder::new()
+            .section("step", 0, 10, |_| {})
+            .section("step", 10, 20, |_| {})
+            .section("step", 20, 30, |_| {})
+            .with(|run| run.section_memory = vec![call(0, 0, [9, 9, 9], 12)])
+            .finish(30);
+        let found = section_peaks(&run);
+        assert_eq!((found[0].n_measured, found[0].n_calls), (1, 3));
+        assert!(found[0].is_at_least());
+        assert!(!section_peaks(&all_measured())[0].is_at_least());
+    }
+
+    fn all_measured() -> Run {
+        RunBuilder::new()
+            .section("step", 0, 10, |_| {})
+            .with(|run| run.section_memory = vec![call(0, 0, [9, 9, 9], 12)])
+            .finish(10)
     }
 
     #[test]

@@ -47,10 +47,11 @@ pub struct WindowUse {
     pub stop_reason: Option<String>,
     /// It was open when the process ended, or died.
     pub is_cut_off: bool,
-    /// Denoising steps that began in its warm-up: what torch saw of them was thrown away, their times are kept.
-    pub warm_up_steps: u64,
-    /// Denoising steps of which something was recorded.
-    pub recorded_steps: u64,
+    /// Denoising steps that began in its warm-up: what torch saw of them was thrown away, their times are kept. `None` when
+    /// the run has no denoising steps of its own: those that the window was told of by hand are in no record.
+    pub warm_up_steps: Option<u64>,
+    /// Denoising steps of which something was recorded; `None` as above.
+    pub recorded_steps: Option<u64>,
     /// Their mean duration without the starting and stopping of windows that lay in them; they are slower than others,
     /// because recording costs time. `None` without any.
     pub recorded_mean_ns: Option<f64>,
@@ -124,6 +125,7 @@ pub fn windows(run: &Run, diffusion: Option<&Diffusion>) -> Option<Windows> {
 impl WindowUse {
     fn new(window: &Window, steps: &[StepPoint], own: &[Interval], has_ended: bool) -> Self {
         let of = |wanted: Place| steps.iter().filter(move |s| place(window, s) == wanted);
+        let count = |wanted| (!steps.is_empty()).then(|| of(wanted).count() as u64);
         Self {
             number: window.number,
             name: window.name.clone(),
@@ -134,8 +136,8 @@ impl WindowUse {
             stopped_ns: window.stopped_ns,
             stop_reason: window.stop_reason.clone(),
             is_cut_off: has_ended && window.stopped_ns.is_none(),
-            warm_up_steps: of(Place::WarmUp).count() as u64,
-            recorded_steps: of(Place::Recorded).count() as u64,
+            warm_up_steps: count(Place::WarmUp),
+            recorded_steps: count(Place::Recorded),
             recorded_mean_ns: mean_of(of(Place::Recorded), own),
             outside_mean_ns: None,
             files: window.files.iter().map(WindowFileUse::new).collect(),
@@ -273,9 +275,35 @@ mod tests {
     fn steps_are_told_apart_by_where_in_the_window_they_lie() {
         let found = found(&run(Some(40)));
         let window = &found.each[0];
-        assert_eq!((window.warm_up_steps, window.recorded_steps), (1, 2));
+        let steps = (window.warm_up_steps, window.recorded_steps);
+        assert_eq!(steps, (Some(1), Some(2)));
         assert_eq!(window.recorded_mean_ns, Some(10.0));
         assert!(!window.is_cut_off);
+    }
+
+    #[test]
+    fn without_denoising_steps_in_the_run_nobody_knows_how_many_lay_in_a_window() {
+        let run = RunBuilder::new()
+            .with(|run| {
+                run.windows.push(Window {
+                    recording_ns: Some(20),
+                    stopped_ns: Some(40),
+                    ..Window::default()
+                });
+            })
+            .finish(70);
+        let window = &found(&run).each[0];
+        let steps = (window.warm_up_steps, window.recorded_steps);
+        assert_eq!(steps, (None, None));
+    }
+
+    #[test]
+    fn a_window_outside_all_denoising_steps_has_none_of_them() {
+        let mut run = run(Some(69));
+        (run.windows[0].opened_ns, run.windows[0].recording_ns) = (60, Some(65));
+        let window = &found(&run).each[0];
+        let steps = (window.warm_up_steps, window.recorded_steps);
+        assert_eq!(steps, (Some(0), Some(0)));
     }
 
     /// ```text
@@ -300,7 +328,7 @@ mod tests {
     fn a_window_that_never_stopped_was_cut_off_unless_the_program_runs() {
         let mut run = run(None);
         assert!(found(&run).each[0].is_cut_off);
-        assert_eq!(found(&run).each[0].recorded_steps, 4);
+        assert_eq!(found(&run).each[0].recorded_steps, Some(4));
         run.status = Status::Running;
         assert!(!found(&run).each[0].is_cut_off);
     }

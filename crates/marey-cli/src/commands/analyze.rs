@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use marey::Run;
-use marey_report::{SnapshotFile, snapshot_json, snapshot_text};
+use marey_report::{snapshot_json, snapshot_text};
 
 use super::shown;
 use crate::console::Console;
@@ -54,12 +54,15 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let run = arguments.run.as_deref().map(recorded).transpose()?;
     let found = read_memory_snapshot(path, shown(path), run.as_ref())
         .with_context(|| format!("cannot read {}", path.display()))?;
-    if let Some(run) = &run
-        && !is_within(&found, run)
-    {
-        console.say(
+    let is_outside = found.answers.as_ref().and_then(|a| a.is_outside_of_run);
+    match (&run, is_outside) {
+        (None, _) | (_, Some(false)) => {}
+        (_, Some(true)) => console.say(
             "nothing in the snapshot happened during the recording: is it of the same process?",
-        );
+        ),
+        (_, None) => console.say(
+            "when anything in the snapshot happened is not known: --run tells nothing about it",
+        ),
     }
     let bytes = match arguments.format {
         Format::Text => snapshot_text(&found).into_bytes(),
@@ -83,10 +86,18 @@ enum Content {
 impl Content {
     fn of(path: &Path) -> anyhow::Result<Self> {
         let unreadable = || format!("cannot read {}", path.display());
-        let mut file = File::open(path).with_context(unreadable)?;
-        if file.metadata().is_ok_and(|file| file.is_dir()) {
+        // Before it is opened: opening a pipe waits until somebody writes into it.
+        let kind = std::fs::metadata(path).with_context(unreadable)?;
+        if kind.is_dir() {
             bail!("{} is a folder; name a file in it", path.display());
         }
+        if !kind.is_file() {
+            bail!(
+                "{} is no regular file but a pipe, a socket or a device; write what comes from there into a file first",
+                path.display()
+            );
+        }
+        let mut file = File::open(path).with_context(unreadable)?;
         let mut first = Vec::new();
         file.by_ref()
             .take(8)
@@ -114,17 +125,4 @@ fn recorded(path: &Path) -> anyhow::Result<Run> {
         bail!("{} holds no capture that can be read", path.display());
     };
     Ok(first.run)
-}
-
-/// A device's history overlaps the run.
-fn is_within(found: &SnapshotFile, run: &Run) -> bool {
-    let (from, wall) = (run.info.start_unix_ns, run.wall_ns);
-    let mut devices = found.answers.iter().flat_map(|answers| &answers.devices);
-    devices.any(|device| {
-        device.first_event_unix_us.is_some_and(|first_us| {
-            let first = first_us.saturating_mul(1000);
-            let last = first.saturating_add(device.recorded_ns.unwrap_or(0));
-            first <= from.saturating_add(wall) && from <= last
-        })
-    })
 }

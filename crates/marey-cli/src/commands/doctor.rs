@@ -7,6 +7,8 @@ mod python;
 mod rings;
 mod windows;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use marey_report::escape;
 use serde::Serialize;
@@ -30,6 +32,8 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Where to look for jobs that ended in a window of a profiler [default: the output folder]
+    folder: Option<PathBuf>,
 }
 
 /// Everything that was looked at.
@@ -51,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     ];
     checks.extend(python::checks());
     checks.extend(gpu::checks());
-    checks.extend(windows::checks());
+    checks.extend(windows::checks(arguments.folder.as_deref()));
     let diagnosis = Diagnosis {
         schema_version: SCHEMA_VERSION,
         marey: env!("CARGO_PKG_VERSION"),

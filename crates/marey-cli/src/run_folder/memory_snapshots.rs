@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! <job folder>/film-rank0-memory-1795171628.pickle      named so by windows
-//! Run::windows[].files                                  whatever else a window wrote that ends so
+//! Run::windows[].files                                  whatever else a window wrote that ends so, wherever it is
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_analysis::import::snapshot::read_snapshot;
 use marey_report::SnapshotFile;
 
-/// Files beside one capture that are read for its report; of more the last ones by name.
+/// Files of one capture that are read for its report; of more the last ones by name.
 const MAX_FILES: usize = 8;
 /// Longest file that is read for a report; `marey analyze` reads longer ones.
 const MAX_BYTES_IN_REPORT: u64 = 256 << 20;
@@ -39,14 +39,19 @@ pub fn read_memory_snapshot(
     })
 }
 
-/// The snapshots of a run that lie in a folder, read. One that cannot be read says why.
+/// The snapshots of a run, read. One that cannot be read says why.
 pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
-    let files = of_run(folder, run);
-    let skipped = files.len().saturating_sub(MAX_FILES);
-    let read = files.iter().skip(skipped).map(|path| {
-        let name = path.file_name().unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
-        let found = bytes(path, MAX_BYTES_IN_REPORT)
+    let places = Places::of_run(folder, run);
+    let missing = places.missing.into_iter().take(MAX_FILES);
+    let missing = missing.map(|name| SnapshotFile {
+        file: name,
+        answers: None,
+        problem: Some("it is not there any more".into()),
+    });
+    let skipped = places.found.len().saturating_sub(MAX_FILES);
+    let found = places.found.into_iter().skip(skipped);
+    let read = found.map(|(name, path)| {
+        let found = bytes(&path, MAX_BYTES_IN_REPORT)
             .map_err(|error| error.to_string())
             .and_then(|bytes| read_snapshot(&bytes).map_err(|error| error.to_string()));
         match found {
@@ -62,29 +67,63 @@ pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
             },
         }
     });
-    read.collect()
+    read.chain(missing).collect()
 }
 
-/// Files by the pattern of their names, and those that windows name, as far as they lie in the folder. Those of other ranks are
-/// left out.
-fn of_run(folder: &Path, run: &Run) -> Vec<PathBuf> {
-    let mut names = BTreeSet::new();
-    let windows = run.windows.iter().flat_map(|window| &window.files);
-    for file in windows {
-        // A window's file may have moved with its folder; only its name counts, and a name leads nowhere else.
-        let name = Path::new(&file.path)
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        names.extend(name.filter(|name| name.ends_with(".pickle")));
-    }
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if is_of_rank(&name, run.info.rank.unwrap_or(0)) {
-            names.insert(name);
+/// Where the snapshots of a run are.
+#[derive(Debug, Default)]
+struct Places {
+    /// Paths by the names that are shown: in the folder the file's name, elsewhere the whole path.
+    found: BTreeMap<String, PathBuf>,
+    /// What windows wrote that is no longer there.
+    missing: BTreeSet<String>,
+}
+
+impl Places {
+    /// Files in the folder by the pattern of their names, and those that windows name, wherever they are. Those of other ranks are
+    /// left out.
+    fn of_run(folder: &Path, run: &Run) -> Self {
+        let mut places = Self::default();
+        let home = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let windows = run.windows.iter().flat_map(|window| &window.files);
+        for file in windows.filter(|file| file.path.ends_with(".pickle")) {
+            places.add_of_window(&home, &file.path);
         }
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if is_of_rank(&name, run.info.rank.unwrap_or(0)) {
+                places.add(&home, &entry.path());
+            }
+        }
+        places
     }
-    let paths = names.into_iter().map(|name| folder.join(name));
-    paths.filter(|path| path.is_file()).collect()
+
+    /// A window's file is where the window says (a relative path is below the folder), or has moved with the folder.
+    fn add_of_window(&mut self, home: &Path, named: &str) {
+        let moved = Path::new(named).file_name().map(|name| home.join(name));
+        let candidates = std::iter::once(home.join(named)).chain(moved);
+        for path in candidates {
+            if self.add(home, &path) {
+                return;
+            }
+        }
+        self.missing.insert(named.to_owned());
+    }
+
+    /// False when there is nothing.
+    fn add(&mut self, home: &Path, path: &Path) -> bool {
+        // The same file by another path is found once.
+        let Ok(path) = path.canonicalize() else {
+            return false;
+        };
+        let name = match (path.parent(), path.file_name()) {
+            (Some(parent), Some(name)) if parent == home => Path::new(name),
+            _ => path.as_path(),
+        };
+        self.found
+            .insert(name.to_string_lossy().into_owned(), path.clone());
+        true
+    }
 }
 
 /// `…-memory-….pickle`; with `-rank3-` in front of that only for rank 3.
@@ -104,7 +143,16 @@ fn is_of_rank(name: &str, rank: u32) -> bool {
 }
 
 fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    // Before it is opened: opening a pipe waits until somebody writes into it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut file = File::open(path)?;
+    let mut first = [0; 2];
+    if file.read(&mut first)? < first.len() || !matches!(first, [0x80, 2..=5]) {
+        return Err(io::Error::other("it is no pickle of protocol 2 to 5"));
+    }
+    file.rewind()?;
     // Room for one byte more, so that the end is seen without growing.
     let length = file.metadata().map_or(0, |file| file.len().min(limit) + 1);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
@@ -118,7 +166,90 @@ fn bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use marey::{Window, WindowFile};
+
     use super::*;
+
+    const BASIC_OOM: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../marey-analysis/tests/data/basic_oom.pickle"
+    );
+
+    /// A run with a window that wrote these files.
+    fn run(paths: &[&Path]) -> Run {
+        let file = |path: &&Path| WindowFile {
+            path: path.to_str().unwrap().into(),
+            bytes: 1,
+            at_ns: 0,
+            export_ns: 0,
+        };
+        Run {
+            windows: vec![Window {
+                files: paths.iter().map(file).collect(),
+                ..Window::default()
+            }],
+            ..Run::default()
+        }
+    }
+
+    /// Names, and what stood in the way.
+    fn found(folder: &Path, paths: &[&Path]) -> Vec<(String, String)> {
+        let files = memory_snapshots(folder, &run(paths)).into_iter();
+        let shown = files.map(|file| (file.file, file.problem.unwrap_or_default()));
+        shown.collect()
+    }
+
+    #[test]
+    fn a_windows_snapshot_is_found_where_the_window_wrote_it() {
+        let (job, traces) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let elsewhere = traces.path().canonicalize().unwrap().join("film.pickle");
+        std::fs::copy(BASIC_OOM, &elsewhere).unwrap();
+        let beside = job.path().join("clip-memory-1.pickle");
+        std::fs::copy(BASIC_OOM, &beside).unwrap();
+        std::fs::create_dir(job.path().join("sub")).unwrap();
+        std::fs::copy(BASIC_OOM, job.path().join("sub/a.pickle")).unwrap();
+        // The file beside the capture is found twice, and told once.
+        let named = [
+            elsewhere.as_path(),
+            beside.as_path(),
+            Path::new("sub/a.pickle"),
+        ];
+        let found = found(job.path(), &named);
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        let below = job.path().canonicalize().unwrap().join("sub/a.pickle");
+        let mut expected = [
+            elsewhere.to_str().unwrap(),
+            "clip-memory-1.pickle",
+            below.to_str().unwrap(),
+        ];
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        assert!(found.iter().all(|(_, problem)| problem.is_empty()));
+    }
+
+    #[test]
+    fn a_snapshot_that_moved_with_its_folder_is_found_there_and_one_that_is_gone_is_said() {
+        let job = tempfile::tempdir().unwrap();
+        std::fs::copy(BASIC_OOM, job.path().join("film.pickle")).unwrap();
+        let named = ["/nowhere/film.pickle", "/nowhere/gone.pickle"].map(Path::new);
+        let found = found(job.path(), &named);
+        let gone = ("/nowhere/gone.pickle", "it is not there any more");
+        let found: Vec<(&str, &str)> = found.iter().map(|(n, p)| (&**n, &**p)).collect();
+        assert_eq!(found, [("film.pickle", ""), gone]);
+    }
+
+    #[test]
+    fn only_regular_files_that_begin_as_pickles_are_read() {
+        let job = tempfile::tempdir().unwrap();
+        let pipe = job.path().join("a-memory-1.pickle");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        std::fs::write(job.path().join("b-memory-1.pickle"), "root:x:0:0").unwrap();
+        std::fs::write(job.path().join("c-memory-1.pickle"), "").unwrap();
+        let problems: Vec<String> = found(job.path(), &[]).into_iter().map(|f| f.1).collect();
+        let no_pickle = "it is no pickle of protocol 2 to 5";
+        assert_eq!(problems, ["it is no regular file", no_pickle, no_pickle]);
+    }
 
     #[test]
     fn snapshots_of_other_ranks_are_left_out() {

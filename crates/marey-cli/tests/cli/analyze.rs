@@ -82,6 +82,23 @@ fn what_is_no_snapshot_is_said() {
 }
 
 #[test]
+fn what_is_no_regular_file_is_refused_before_it_is_opened() {
+    let place = Place::new();
+    let pipe = place.path("pipe.pickle");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    for path in [pipe.to_str().unwrap(), "/dev/null"] {
+        let said = marey(&["analyze", path]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""));
+        assert!(said.err.contains("no regular file"), "{}", said.err);
+    }
+    let link = place.path("link.pickle");
+    std::os::unix::fs::symlink(BASIC_OOM, &link).unwrap();
+    let said = marey(&["analyze", link.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+}
+
+#[test]
 fn a_recording_of_another_time_is_pointed_out() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();
@@ -93,5 +110,18 @@ fn a_recording_of_another_time_is_pointed_out() {
         "{}",
         said.err
     );
-    assert!(said.out.contains("BY SECTION"));
+    assert!(!said.out.contains("BY SECTION"), "{}", said.out);
+    assert!(said.out.contains("outside of this run"), "{}", said.out);
+    std::fs::copy(BASIC_OOM, job.join("film-memory-1.pickle")).unwrap();
+    let said = marey(&["report", job.to_str().unwrap()]);
+    let (_, told) = said.out.split_once("MEMORY SNAPSHOT").unwrap();
+    let (told, _) = told.split_once("\nRun: ").unwrap();
+    assert!(!told.contains("(under no section)"), "{told}");
+    assert!(told.contains("outside of this run"), "{told}");
+    let json = place.read("out/job/profiling_report.json");
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let answers = &document["memory_snapshot_files"][0]["answers"];
+    assert_eq!(answers["is_outside_of_run"], true);
+    let alive = &answers["devices"][0]["alive"];
+    assert_eq!(alive["by_section"], serde_json::Value::Null);
 }

@@ -14,3 +14,4 @@ mod report;
 mod run;
 mod signals;
 mod top;
+mod windows;

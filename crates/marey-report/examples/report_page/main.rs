@@ -1,12 +1,14 @@
 //! Writes the HTML report of a drawn run, for the tests and benches of the page; says on standard output how much CPU time the
 //! report took and, of that, the page.
 //!
-//!     report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded OUT.html
+//!     report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded OUT.html
 //!     report_page comparison|hostile-comparison OUT.html
 
 mod deep;
+mod gpu;
 mod killed;
 mod machine;
+mod memory_snapshots;
 mod million;
 mod overlap;
 mod slower;
@@ -33,13 +35,20 @@ fn main() -> std::io::Result<()> {
         "overlap" => overlap::run(),
         "machine" => machine::run(video::PLAIN),
         "hostile-machine" => machine::run(video::HOSTILE),
+        "gpu" => gpu::run(video::PLAIN),
+        "hostile-gpu" => gpu::run(video::HOSTILE),
         "deep" => deep::run(),
         "million" => million::run(1_000_000),
         "crowded" => million::run(2_000_000),
         _ => return usage(),
     };
     let begun = cpu_ns()?;
-    let report = Report::new(&run);
+    let mut report = Report::new(&run);
+    report.snapshot_files = match kind.as_str() {
+        "gpu" => memory_snapshots::files(&run, video::PLAIN),
+        "hostile-gpu" => memory_snapshots::files(&run, video::HOSTILE),
+        _ => Vec::new(),
+    };
     let asked = cpu_ns()?;
     let page = html_report(&report, &run);
     let written = cpu_ns()?;
@@ -73,7 +82,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|deep|million|crowded|comparison|hostile-comparison OUT.html"
+        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded|comparison|hostile-comparison OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

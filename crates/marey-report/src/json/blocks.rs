@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::diffusion::timestamp;
 use super::durations::{BlockSizes, ComputationTimes, DurationsObject, SourceObject, milliseconds};
+use super::listed::listed;
 use super::mebibytes;
 use crate::model::Activity;
 
@@ -13,6 +14,7 @@ use crate::model::Activity;
 pub(super) struct BlockAnalysis<'a> {
     total_blocks: u64,
     blocks: Vec<BlockObject>,
+    blocks_left_out: u64,
     #[serde(flatten)]
     computation: ComputationTimes,
     #[serde(flatten)]
@@ -50,14 +52,14 @@ impl<'a> BlockAnalysis<'a> {
     }
 
     fn of(activity: &'a Activity, found: &'a Blocks) -> Self {
-        let each = found.each.iter();
+        let (blocks, blocks_left_out) =
+            listed(&found.each, |block| BlockObject::new(activity, block));
         let memory = found.memory_bytes;
         let mib = |bytes: f64| bytes / 1_048_576.0;
         Self {
             total_blocks: found.each.len() as u64,
-            blocks: each
-                .map(|block| BlockObject::new(activity, block))
-                .collect(),
+            blocks,
+            blocks_left_out,
             computation: ComputationTimes::new(found.all.as_ref()),
             sizes: BlockSizes::new(found.frames),
             total_frames: found.total_frames,

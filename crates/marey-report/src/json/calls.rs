@@ -3,10 +3,8 @@
 use marey_analysis::{CallStats, Iterations, NameRow};
 use serde::Serialize;
 
+use super::listed::MAX_LISTED;
 use super::{float_seconds, seconds};
-
-/// Loops with more recorded turns than this are too long to list in a report; the capture has them.
-const MAX_LISTED_TURNS: usize = 10_000;
 
 /// Completed calls, durations in seconds.
 #[derive(Serialize)]
@@ -84,7 +82,7 @@ impl TimingStats {
 impl IterationStats {
     pub(super) fn new(found: &Iterations) -> Self {
         let is_whole = found.series.len() as u64 == found.calls.count;
-        let is_short = found.series.len() <= MAX_LISTED_TURNS;
+        let is_short = found.series.len() <= MAX_LISTED;
         Self {
             name: found.name.clone(),
             calls: CallsObject::new(&found.calls),

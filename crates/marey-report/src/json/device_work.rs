@@ -27,6 +27,7 @@ struct StreamObject {
 pub(super) struct SectionPeakObject {
     section: u32,
     device: u32,
+    calls_measured: u64,
     calls: u64,
     allocated_mb: f64,
     reserved_mb: f64,
@@ -58,6 +59,7 @@ impl SectionPeakObject {
         Self {
             section: row.node,
             device: row.device,
+            calls_measured: row.n_measured,
             calls: row.n_calls,
             allocated_mb: mebibytes(row.allocated_bytes),
             reserved_mb: mebibytes(row.reserved_bytes),

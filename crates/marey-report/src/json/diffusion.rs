@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::durations::{BlockSizes, ComputationTimes, DurationsObject, SourceObject, milliseconds};
 use super::figures::PERCENT;
+use super::listed::{MAX_LISTED, listed};
 use super::seconds;
 use crate::model::Activity;
 
@@ -16,6 +17,7 @@ use crate::model::Activity;
 pub(super) struct DiffusionAnalysis<'a> {
     total_steps: u64,
     steps: Vec<StepObject>,
+    steps_left_out: u64,
     #[serde(flatten)]
     computation: ComputationTimes,
     avg_timestep: Option<f64>,
@@ -82,6 +84,7 @@ struct DeliveryObject {
     stalled_ms: f64,
     frames_ahead_needed: u64,
     deliveries: Vec<DeliveryPointObject>,
+    deliveries_left_out: u64,
 }
 
 #[derive(Serialize)]
@@ -140,14 +143,16 @@ impl<'a> DiffusionAnalysis<'a> {
     fn of(activity: &'a Activity, found: &'a Diffusion) -> Self {
         let steps = found.steps.as_ref();
         let timesteps = steps.and_then(|steps| steps.timesteps);
-        let each = steps.into_iter().flat_map(|steps| &steps.each);
+        let each = steps.map_or(&[][..], |steps| &steps.each);
+        let (listed_steps, steps_left_out) = listed(each, |step| StepObject::new(activity, step));
         let count = |of: fn(&Steps) -> u64| steps.map_or(0, of);
         let durations = |of: fn(&Steps) -> Option<&marey_analysis::Durations>| {
             DurationsObject::of(steps.and_then(of))
         };
         Self {
             total_steps: count(|steps| steps.each.len() as u64),
-            steps: each.map(|step| StepObject::new(activity, step)).collect(),
+            steps: listed_steps,
+            steps_left_out,
             computation: ComputationTimes::new(steps.and_then(|steps| steps.all.as_ref())),
             avg_timestep: timesteps.map(|spread| spread.mean),
             min_timestep: timesteps.map(|spread| spread.min),
@@ -164,9 +169,7 @@ impl<'a> DiffusionAnalysis<'a> {
             steady: durations(|steps| steps.steady.as_ref()),
             gpu_warm_up: durations(|steps| steps.gpu_warm_up.as_ref()),
             gpu_steady: durations(|steps| steps.gpu_steady.as_ref()),
-            outliers: steps
-                .map(|steps| steps.outliers.clone())
-                .unwrap_or_default(),
+            outliers: steps.map(listed_outliers).unwrap_or_default(),
             frame_rates: found.rates.iter().map(FrameRateObject::new).collect(),
             delivery: found
                 .delivery
@@ -178,6 +181,12 @@ impl<'a> DiffusionAnalysis<'a> {
             clean_passes: found.clean_passes.as_ref().map(CleanPassesObject::new),
         }
     }
+}
+
+/// Outliers among the steps that are listed.
+fn listed_outliers(steps: &Steps) -> Vec<usize> {
+    let outliers = steps.outliers.iter().copied();
+    outliers.filter(|step| *step < MAX_LISTED).collect()
 }
 
 /// A moment as seconds since 1970.
@@ -228,6 +237,7 @@ impl DeliveryObject {
             deadline: point.deadline_ns.map(|at_ns| timestamp(activity, at_ns)),
             stalled_ms: milliseconds(point.stalled_ns),
         };
+        let (deliveries, deliveries_left_out) = listed(&found.each, point);
         Self {
             playback_fps: found.playback_per_second,
             real_time_factor: found.real_time_factor,
@@ -238,7 +248,8 @@ impl DeliveryObject {
             deadlines_missed: found.deadlines_missed,
             stalled_ms: milliseconds(found.stalled_ns),
             frames_ahead_needed: found.frames_ahead_needed,
-            deliveries: found.each.iter().map(point).collect(),
+            deliveries,
+            deliveries_left_out,
         }
     }
 }

@@ -13,6 +13,7 @@ mod disk;
 mod durations;
 mod figures;
 mod gpu;
+mod listed;
 mod memory;
 mod models;
 mod quality;

@@ -11,6 +11,7 @@ use crate::escape::cut;
 use crate::figure;
 use crate::model::{Report, StatusKind};
 use crate::quantity::{bytes, counted, duration, duration_ns, growth, known, percent};
+use crate::text::section_peaks::{measured_calls, peak};
 
 /// More rows than this are for the page.
 const MAX_ROWS: usize = 15;
@@ -109,14 +110,16 @@ fn key_figures(report: &Report) -> String {
 }
 
 fn window_in_words(window: &WindowUse) -> String {
-    let steps = counted(window.recorded_steps, "step", "steps");
+    let steps = window
+        .recorded_steps
+        .map(|steps| counted(steps, "step", "steps") + " ");
     let end = window.stop_reason.as_deref();
     let end = end.unwrap_or(if window.is_cut_off {
         "the process's end"
     } else {
         "nothing yet"
     });
-    format!("{steps} recorded, ended by {end}")
+    format!("{}recorded, ended by {end}", steps.unwrap_or_default())
 }
 
 fn findings(report: &Report) -> Option<String> {
@@ -338,6 +341,7 @@ fn section_peaks(report: &Report) -> Option<String> {
     let mut table = Table::new(&[
         Column::Text("Section"),
         Column::Figure("GPU"),
+        Column::Figure("Calls"),
         Column::Figure("Allocated"),
         Column::Figure("Reserved"),
         Column::Figure("Growth"),
@@ -346,12 +350,19 @@ fn section_peaks(report: &Report) -> Option<String> {
         table.row(vec![
             path(report, row.node),
             row.device.to_string(),
-            bytes(row.allocated_bytes),
-            bytes(row.reserved_bytes),
+            measured_calls(row),
+            peak(row, row.allocated_bytes),
+            peak(row, row.reserved_bytes),
             growth(row.growth_bytes),
         ]);
     }
-    (!table.is_empty()).then(|| format!("### Peak memory by section\n\n{}", table.text()))
+    let is_at_least = rows.iter().any(|row| row.is_at_least());
+    let note = if is_at_least {
+        "\n≥: at least; not all calls were measured, and figures are of those that were.\n"
+    } else {
+        ""
+    };
+    (!table.is_empty()).then(|| format!("### Peak memory by section\n\n{}{note}", table.text()))
 }
 
 fn path(report: &Report, node: u32) -> String {

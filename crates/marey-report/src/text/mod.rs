@@ -11,7 +11,7 @@ mod iterations;
 mod machine;
 mod memory;
 mod quality;
-mod section_peaks;
+pub(crate) mod section_peaks;
 mod sections;
 mod sessions;
 mod snapshot;

@@ -23,6 +23,21 @@ const HEADERS: [&str; 9] = [
     "Cut up",
 ];
 
+/// `4 of 20`; `20` when all calls were measured.
+pub(crate) fn measured_calls(row: &SectionPeak) -> String {
+    if row.is_at_least() {
+        format!("{} of {}", row.n_measured, row.n_calls)
+    } else {
+        row.n_calls.to_string()
+    }
+}
+
+/// A peak, with `≥` where calls that were not measured may have held more.
+pub(crate) fn peak(row: &SectionPeak, held: u64) -> String {
+    let at_least = if row.is_at_least() { "≥ " } else { "" };
+    format!("{at_least}{}", bytes(held))
+}
+
 /// Highest first; `None` when nothing was measured.
 pub(super) fn table(report: &Report) -> Option<String> {
     let mut rows: Vec<&SectionPeak> = report.section_peaks.iter().collect();
@@ -32,10 +47,10 @@ pub(super) fn table(report: &Report) -> Option<String> {
         table.row(vec![
             shown_path(&report.call_path(row.node), PATH_WIDTH),
             row.device.to_string(),
-            row.n_calls.to_string(),
-            bytes(row.allocated_bytes),
-            bytes(row.reserved_bytes),
-            bytes(row.added_bytes),
+            measured_calls(row),
+            peak(row, row.allocated_bytes),
+            peak(row, row.reserved_bytes),
+            peak(row, row.added_bytes),
             growth(row.growth_bytes),
             known(row.fragmentation_ratio, percent),
             known(row.inactive_split_bytes, bytes),
@@ -44,6 +59,11 @@ pub(super) fn table(report: &Report) -> Option<String> {
     let mut notes = Vec::new();
     if rows.len() > MAX_ROWS {
         notes.push(format!("… and {} more", rows.len() - MAX_ROWS));
+    }
+    if rows.iter().any(|row| row.is_at_least()) {
+        notes.push(
+            "≥: at least; not all calls were measured, and figures are of those that were.".into(),
+        );
     }
     notes.push(
         "By torch's allocator, of the whole process: what other threads allocated meanwhile counts, too.".into(),

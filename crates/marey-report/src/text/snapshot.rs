@@ -30,6 +30,11 @@ pub fn snapshot_text(file: &SnapshotFile) -> String {
         TimeOrigin::Run => "Times are since the start of the run.".into(),
         TimeOrigin::FirstEvent => "Times are since the first event of the device.".into(),
     }];
+    if answers.is_outside_of_run == Some(true) {
+        lines.push(
+            "All of them lie outside of this run: another process, or another recording. Sections are not known.".into(),
+        );
+    }
     if answers.devices.is_empty() {
         lines.push("It is empty: no device had memory or a history.".into());
     }
@@ -105,7 +110,8 @@ fn levels(device: &DeviceMemory) -> String {
 }
 
 fn notes(device: &DeviceMemory) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes =
+        vec!["Reserved: what torch holds of the GPU. Unused: the part of it in no tensor.".into()];
     if device.n_events == 0 {
         notes.push("No history was recorded: only the moment of the snapshot is known.".into());
         return notes;
@@ -200,7 +206,8 @@ fn alive(device: &DeviceMemory) -> String {
             bytes(device.alive.bytes - shown)
         ));
     }
-    notes.push("The innermost place in your own code ← the innermost one outside of torch; JSON has whole stacks.".into());
+    notes.push("A row is a stack: the innermost place in your own code ← the innermost one outside of torch.".into());
+    notes.push("JSON has whole stacks.".into());
     let title = if device.n_events > 0 {
         "ALLOCATED WHEN IT WAS MOST, BY STACK"
     } else {
@@ -212,7 +219,7 @@ fn alive(device: &DeviceMemory) -> String {
 fn allocated_by(row: &AliveRow) -> String {
     let place = place(row.stack.as_ref());
     if row.is_before_recording {
-        return format!("before the recording: {place}");
+        return format!("before the history: {place}");
     }
     place
 }
@@ -247,7 +254,7 @@ fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> String {
     for row in rows.iter().take(MAX_SECTIONS) {
         let path: Vec<&str> = row.path.iter().map(String::as_str).collect();
         let section = match (row.is_before_recording, path.is_empty()) {
-            (true, _) => "(before the recording of memory)".into(),
+            (true, _) => "(before the history)".into(),
             (false, true) => "(under no section)".into(),
             (false, false) => shown_path(&path, PATH_WIDTH),
         };
@@ -264,10 +271,12 @@ fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> String {
         notes.push(format!("… and {} more", rows.len() - MAX_SECTIONS));
     }
     notes.push("By the section that was open in the main thread when it was allocated.".into());
-    table.block(
-        &named(device, "ALLOCATED WHEN IT WAS MOST, BY SECTION"),
-        &notes,
-    )
+    let title = if device.n_events > 0 {
+        "ALLOCATED WHEN IT WAS MOST, BY SECTION"
+    } else {
+        "ALLOCATED AT THE SNAPSHOT, BY SECTION"
+    };
+    table.block(&named(device, title), &notes)
 }
 
 fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> String {
@@ -337,6 +346,7 @@ fn pools(device: &DeviceMemory) -> String {
     if device.pools.len() > MAX_POOLS {
         notes.push(format!("… and {} more", device.pools.len() - MAX_POOLS));
     }
+    notes.push("Pieces, and the largest of them: of what is free.".into());
     table.block(&named(device, "HELD AT THE SNAPSHOT"), &notes)
 }
 

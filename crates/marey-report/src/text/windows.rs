@@ -36,7 +36,7 @@ pub(super) fn table(report: &Report) -> Option<String> {
             cut(&window.name, NAME_WIDTH),
             format!("{} s", time_s(window.opened_ns)),
             known(lasted, duration_ns),
-            window.recorded_steps.to_string(),
+            known(window.recorded_steps, |steps| steps.to_string()),
             known(window.recorded_mean_ns, duration),
             known(window.outside_mean_ns, duration),
             ended_by(window),
@@ -68,8 +68,8 @@ pub(crate) fn ended_by(window: &WindowUse) -> String {
 
 fn notes_of(window: &WindowUse) -> Vec<String> {
     let name = cut(&window.name, NAME_WIDTH);
-    let warm_up = (window.warm_up_steps > 0).then(|| {
-        let steps = window.warm_up_steps;
+    let warm_up = window.warm_up_steps.filter(|steps| *steps > 0);
+    let warm_up = warm_up.map(|steps| {
         format!("{name}: warm-up of {steps} steps, recorded for nobody; their times are kept")
     });
     let files = window.files.iter().map(|file| {

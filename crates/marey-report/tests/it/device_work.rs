@@ -95,6 +95,39 @@ fn the_summary_has_the_peaks_of_sections() {
     );
 }
 
+/// Two more calls of `<b>` whose memory was not measured.
+fn partly_measured() -> Run {
+    let mut run = drawn();
+    run.totals[3].count = 3;
+    run
+}
+
+#[test]
+fn where_calls_were_not_measured_every_format_says_so_and_the_peaks_are_at_least() {
+    let report = Report::new(&partly_measured());
+    let text = summary(&report);
+    let table = text.split("PEAK MEMORY BY SECTION").nth(1).unwrap();
+    assert_eq!(
+        cells(line(table, "<b>"))[2..6],
+        ["1 of 3", "≥ 30.0 MiB", "≥ 40.0 MiB", "≥ 20.0 MiB"]
+    );
+    let note = "≥: at least; not all calls were measured";
+    assert!(table.contains(note));
+    let markdown = markdown_report(&report);
+    let words: Vec<&str> = markdown.split_whitespace().collect();
+    let row = "| `<b>` | 1 | 1 of 3 | ≥ 30.0 MiB | ≥ 40.0 MiB | +4.0 MiB |";
+    assert!(words.join(" ").contains(row), "{markdown}");
+    assert!(markdown.contains(note));
+    let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
+    assert_follows_schema(&document);
+    let found = &document["section_memory"][0];
+    assert_eq!(
+        (&found["calls_measured"], &found["calls"]),
+        (&json!(1), &json!(3))
+    );
+    assert!(!summary(&Report::new(&drawn())).contains('≥'));
+}
+
 #[test]
 fn the_json_has_the_same_and_follows_the_schema() {
     let bytes = profiling_report(&Report::new(&drawn()));
@@ -121,7 +154,7 @@ fn the_json_has_the_same_and_follows_the_schema() {
     assert_eq!(
         document["section_memory"],
         json!([{
-            "section": 3, "device": 1, "calls": 1, "allocated_mb": 30.0, "reserved_mb": 40.0, "added_mb": 20.0,
+            "section": 3, "device": 1, "calls_measured": 1, "calls": 1, "allocated_mb": 30.0, "reserved_mb": 40.0, "added_mb": 20.0,
             "growth_bytes": 4 * MIB, "fragmentation": 0.25, "inactive_split_mb": null,
         }])
     );
@@ -139,7 +172,7 @@ fn the_markdown_has_tables_and_names_in_them_are_no_markup() {
     );
     assert!(text.contains("Measured by CUDA events; 0 of 2 calls not measured."));
     assert!(
-        text.contains("| `<b>` | 1 | 30.0 MiB | 40.0 MiB | +4.0 MiB |"),
+        text.contains("| `<b>` | 1 | 1 | 30.0 MiB | 40.0 MiB | +4.0 MiB |"),
         "{text}"
     );
 }

@@ -151,6 +151,44 @@ fn without(object: &Value, list: &str, n: usize) -> Value {
 }
 
 #[test]
+fn long_lists_are_cut_and_figures_are_of_all() {
+    // 10 003 blocks of one step each, delivered at once: all take 1 ms, only the last one 8 ms.
+    let mut builder = RunBuilder::new();
+    for number in 0..10_003 {
+        let ms = if number == 10_002 { 8 } else { 1 };
+        let frames = StreamingEvent {
+            frames: Some(3),
+            ..StreamingEvent::default()
+        };
+        let at_ns = (number + ms) * MS;
+        builder = builder
+            .generation(at_ns, None, step(number, ms))
+            .generation(at_ns, None, block(number, ms))
+            .generation(at_ns, None, Generation::Streaming(frames));
+    }
+    let document = document(&builder.finish(11_000 * MS));
+    let (diffusion, blocks) = (&document["diffusion_analysis"], &document["block_analysis"]);
+    let delivery = &diffusion["delivery"];
+    for (object, list) in [
+        (diffusion, "steps"),
+        (blocks, "blocks"),
+        (delivery, "deliveries"),
+    ] {
+        let items = object[list].as_array().expect("a list");
+        assert_eq!(items.len(), 10_000, "{list}");
+        assert_eq!(object[format!("{list}_left_out")], 3, "{list}");
+    }
+    // 10 002 ms and 8 ms.
+    assert_eq!(blocks["total_blocks"], 10_003);
+    assert_eq!(blocks["total_computation_time_ms"], 10_010.0);
+    assert_eq!(blocks["max_computation_time_ms"], 8.0);
+    assert_eq!(blocks["blocks"][9_999]["block_index"], 9_999);
+    assert_eq!(diffusion["total_computation_time_ms"], 10_010.0);
+    // The one that took longer is not listed.
+    assert_eq!(diffusion["outliers"], json!([]));
+}
+
+#[test]
 fn a_session_has_its_own_analyses() {
     let document = document(&streamed());
     let session = &document["sessions"][0];

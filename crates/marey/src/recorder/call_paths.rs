@@ -140,6 +140,16 @@ impl CallPaths {
         node == ancestor
     }
 
+    /// Sections on the call path of a node, itself among them; `most` where there are more.
+    pub(crate) fn level(&self, mut node: u32, most: usize) -> usize {
+        let mut level = 0;
+        while node != ROOT && level < most {
+            level += 1;
+            node = low(self.node_word(node)) & 0xffff;
+        }
+        level
+    }
+
     /// Nodes published so far.
     pub(crate) fn n_nodes(&self) -> u32 {
         u32::try_from(self.header[process::N_NODES].load(Acquire)).unwrap_or(u32::MAX)
@@ -226,6 +236,20 @@ mod tests {
         let loop_turn = paths.node(ROOT, decode, NodeKind::Iteration, false);
         assert_eq!([outer, inner, loop_turn], [2, 3, 4]);
         assert_eq!(paths.text(decode.0), b"vae_decode");
+    }
+
+    #[test]
+    fn a_level_counts_the_sections_of_a_call_path() {
+        let paths = paths(16, 16);
+        let mut nodes = vec![ROOT];
+        for name in [b"a", b"b", b"c"] {
+            let parent = nodes.last().copied().unwrap();
+            nodes.push(paths.node(parent, paths.name(name), NodeKind::Section, false));
+        }
+        let levels: Vec<usize> = nodes.iter().map(|node| paths.level(*node, 9)).collect();
+        assert_eq!(levels, [0, 1, 2, 3]);
+        assert_eq!(paths.level(nodes[3], 2), 2);
+        assert_eq!(paths.level(OTHER, 9), 1);
     }
 
     #[test]

@@ -143,6 +143,11 @@ impl Lane {
         self.slots.is_open(current)
     }
 
+    /// How many sections lie around what goes under a node, that of `current` included; `most` where there are more.
+    pub fn level(&self, node: u32, most: usize) -> usize {
+        self.recorder.paths.level(node, most)
+    }
+
     /// The node of a name under the current section.
     #[inline]
     pub fn node(&self, name: NameId, kind: NodeKind, is_detached: bool) -> u32 {

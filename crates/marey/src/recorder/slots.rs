@@ -32,6 +32,11 @@ impl Current {
         node: super::layout::ROOT,
     };
 
+    /// The node that children go under.
+    pub fn node(self) -> u32 {
+        self.node
+    }
+
     /// The same open section as parent, for a section that found no slot.
     pub(crate) fn with_node(self, node: u32) -> Self {
         Self {

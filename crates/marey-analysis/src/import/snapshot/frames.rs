@@ -37,7 +37,7 @@ impl Frames {
             record: Record::new(["name", "filename", "line"], values),
             places: BTreeMap::new(),
             stacks: BTreeMap::new(),
-            frame_of_dict: vec![0; values.n_dicts()],
+            frame_of_dict: vec![0; values.n_dicts() - values.n_events()],
             stack_of_list: vec![0; values.n_lists()],
         }
     }
@@ -48,7 +48,7 @@ impl Frames {
         let Value::List(list) = value else {
             return None;
         };
-        let known = self.stack_of_list[list as usize];
+        let known = *self.stack_of_list.get(list as usize)?;
         if known > 0 {
             return known.checked_sub(2);
         }
@@ -63,9 +63,7 @@ impl Frames {
     }
 
     fn frame(&mut self, values: &Values<'_>, value: Value) -> Option<u32> {
-        let Value::Dict(dict) = value else {
-            return None;
-        };
+        let dict = values.dict(value)?;
         let known = self.frame_of_dict[dict as usize];
         if known > 0 {
             return Some(known - 1);

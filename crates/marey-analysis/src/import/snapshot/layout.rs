@@ -158,6 +158,10 @@ pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, Sna
         reader.traces(traces)?;
     }
     reader.settings(settings);
+    if values.is_misread() {
+        let what = "an event is something else, too";
+        return Err(SnapshotError::NotASnapshot { what });
+    }
     Ok(reader.finish())
 }
 
@@ -280,6 +284,16 @@ impl Reader<'_> {
 
     fn event(&mut self, record: &mut Record<6>, event: Value) -> Option<MemoryEvent> {
         let values = self.values;
+        if let Some(known) = values.event(event) {
+            return Some(MemoryEvent {
+                action: known.action,
+                address: known.address,
+                bytes: known.bytes,
+                time_us: Some(known.time_us).filter(|time| *time > 0),
+                stack: self.frames.stack(values, Some(Value::List(known.list))),
+                device_free_bytes: None,
+            });
+        }
         let [action, address, bytes, time, frames, device_free] = record.read(values, event);
         let action = self::action(values.text_bytes(action?)?)?;
         let needs_address = !matches!(action, Action::OutOfMemory | Action::Snapshot);
@@ -301,7 +315,7 @@ impl Reader<'_> {
         let values = self.values;
         let mut record = Record::new(["roundup_power2_divisions"], values);
         let [divisions] = settings.map_or([None], |settings| record.read(values, settings));
-        let Some(Value::Dict(divisions)) = divisions else {
+        let Some(divisions) = divisions.and_then(|divisions| values.dict(divisions)) else {
             return;
         };
         let mut all = values.parts(divisions).flat_map(|(_, held)| held);
@@ -376,7 +390,7 @@ fn block_state(state: &[u8]) -> Option<BlockState> {
     })
 }
 
-fn action(action: &[u8]) -> Option<Action> {
+pub(super) fn action(action: &[u8]) -> Option<Action> {
     Some(match action {
         b"alloc" => Action::Alloc,
         b"free_requested" => Action::FreeRequested,

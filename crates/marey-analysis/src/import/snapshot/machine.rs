@@ -2,19 +2,21 @@
 
 use super::error::SnapshotError;
 use super::opcode;
+use super::shortcut::Shortcut;
 use super::values::{MAX_PARTS, Value, Values};
 
 /// Lists and dictionaries that may be open at once; a memory snapshot has 12.
-const MAX_MARKS: usize = 64;
+pub(super) const MAX_MARKS: usize = 64;
 /// Values for any file; a longer file may have more.
 const MIN_VALUES: usize = 1 << 20;
 /// Bytes of whole numbers; addresses and times have 8.
 const MAX_INTEGER_BYTES: u32 = 255;
 
-/// Runs a pickle; returns what it built and the value that it ends with.
+/// Runs a pickle; returns what it built and the value that it ends with. With `is_short` events are not built but read as they come;
+/// that fails for files in which somebody could tell.
 ///
 /// Time is linear in the length of the input.
-pub(super) fn run(input: &[u8]) -> Result<(Values<'_>, Value), SnapshotError> {
+pub(super) fn run(input: &[u8], is_short: bool) -> Result<(Values<'_>, Value), SnapshotError> {
     if input.first() != Some(&opcode::PROTO) || !matches!(input.get(1), Some(2..=5)) {
         return Err(SnapshotError::NotAPickle);
     }
@@ -27,23 +29,25 @@ pub(super) fn run(input: &[u8]) -> Result<(Values<'_>, Value), SnapshotError> {
         memo: Vec::new(),
         values: Values::new(input),
         max_values: MIN_VALUES + input.len() / 2,
+        shortcut: is_short.then(|| Shortcut::new(input.len())),
     };
     let root = machine.run()?;
     Ok((machine.values, root))
 }
 
-struct Machine<'a> {
-    input: &'a [u8],
+pub(super) struct Machine<'a> {
+    pub(super) input: &'a [u8],
     /// The next byte.
-    at: usize,
+    pub(super) at: usize,
     /// Where the current opcode is.
     offset: usize,
-    stack: Vec<Value>,
+    pub(super) stack: Vec<Value>,
     /// Places in the stack.
-    marks: Vec<usize>,
-    memo: Vec<Value>,
-    values: Values<'a>,
+    pub(super) marks: Vec<usize>,
+    pub(super) memo: Vec<Value>,
+    pub(super) values: Values<'a>,
     max_values: usize,
+    pub(super) shortcut: Option<Shortcut>,
 }
 
 impl<'a> Machine<'a> {
@@ -73,7 +77,10 @@ impl<'a> Machine<'a> {
                 opcode::SETITEMS | opcode::SETITEM => self.set_items(code == opcode::SETITEM)?,
                 opcode::APPENDS | opcode::APPEND => self.append(code == opcode::APPEND)?,
                 opcode::EMPTY_DICT => {
-                    let dict = self.values.new_dict();
+                    let dict = match self.event() {
+                        Some(event) => event,
+                        None => self.values.new_dict(),
+                    };
                     self.push(dict)?;
                 }
                 opcode::EMPTY_LIST => {
@@ -195,6 +202,7 @@ impl<'a> Machine<'a> {
         if !self.values.set_items(dict, pairs) {
             return Err(self.limit("parts of one dictionary", MAX_PARTS));
         }
+        self.learn(from);
         self.stack.truncate(from);
         self.check_values()
     }
@@ -208,6 +216,9 @@ impl<'a> Machine<'a> {
         let Some(Value::List(list)) = from.checked_sub(1).map(|at| self.stack[at]) else {
             return Err(self.damaged("items are appended to what is no list"));
         };
+        if self.shortcut.as_ref().is_some_and(|s| s.is_shared(list)) {
+            return Err(self.damaged("items are appended to a list that stands for several"));
+        }
         self.values.append(list, &self.stack[from..]);
         self.stack.truncate(from);
         self.check_values()
@@ -255,6 +266,10 @@ impl<'a> Machine<'a> {
             return Err(self.damaged("the memo is not filled in order"));
         }
         if let Some(earlier) = self.memo.get_mut(index) {
+            if self.shortcut.is_some() {
+                // Lists that look alike would no longer be.
+                return Err(self.damaged("the memo is changed"));
+            }
             *earlier = value;
         } else {
             self.memo.push(value);
@@ -279,7 +294,8 @@ impl<'a> Machine<'a> {
     }
 
     fn check_values(&self) -> Result<(), SnapshotError> {
-        let held = self.values.n_values() + self.stack.len() + self.memo.len();
+        let saved = self.shortcut.as_ref().map_or(0, |s| s.n_saved);
+        let held = self.values.n_values() + self.stack.len() + self.memo.len() + saved;
         if held > self.max_values {
             return Err(self.limit("values for its length", self.max_values));
         }

@@ -3,7 +3,8 @@
 //! ```text
 //! bytes ─► machine.rs ─► Values ─► layout.rs ─► Snapshot ─► questions/snapshot
 //!          a pickle's    arenas    which key    segments, blocks,
-//!          opcodes                 is what      events, stacks
+//!          opcodes;                is what      events, stacks
+//!          shortcut.rs: events of the usual form, without values
 //! ```
 //!
 //! Such a file is a pickle. Python's `pickle.load` runs whatever code a pickle names, so a snapshot from somebody else
@@ -16,6 +17,7 @@ mod layout;
 mod machine;
 mod opcode;
 mod record;
+mod shortcut;
 mod values;
 
 #[cfg(test)]
@@ -47,6 +49,11 @@ pub fn read_snapshot(bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
             offset: 0,
         });
     }
-    let (values, root) = machine::run(bytes)?;
+    // What the short way does not come to the end of, the long way reads or says why not.
+    read(bytes, true).or_else(|_| read(bytes, false))
+}
+
+fn read(bytes: &[u8], is_short: bool) -> Result<Snapshot, SnapshotError> {
+    let (values, root) = machine::run(bytes, is_short)?;
     layout::snapshot(&values, root)
 }

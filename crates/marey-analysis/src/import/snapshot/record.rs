@@ -21,7 +21,7 @@ impl<const N: usize> Record<N> {
     /// twice the later value counts.
     pub(super) fn read(&mut self, values: &Values<'_>, value: Value) -> [Option<Value>; N] {
         let mut found = [None; N];
-        let Value::Dict(dict) = value else {
+        let Some(dict) = values.dict(value) else {
             return found;
         };
         for (shape, held) in values.parts(dict) {

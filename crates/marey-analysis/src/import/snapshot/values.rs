@@ -11,6 +11,9 @@
 //! small as its file.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+
+use super::layout::Action;
 
 /// A value, or the number of the list or dictionary that it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +31,8 @@ pub(super) enum Value {
     },
     List(u32),
     Dict(u32),
+    /// A dictionary that is an event, and was read as such.
+    Event(u32),
     Tuple {
         start: u32,
         len: u32,
@@ -49,6 +54,21 @@ pub(super) struct Values<'a> {
     shapes: Vec<Shape>,
     /// Keys of shapes.
     keys: Vec<Value>,
+    events: Vec<ShortEvent>,
+    /// Somebody asked for an event as if it were another dictionary.
+    is_misread: Cell<bool>,
+}
+
+/// What an event says that is neither running out of memory nor a snapshot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShortEvent {
+    pub(super) action: Action,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+    /// 0 when not known.
+    pub(super) time_us: u64,
+    /// Its frames; [`u32::MAX`] for none.
+    pub(super) list: u32,
 }
 
 /// A part of a list or dictionary.
@@ -95,6 +115,8 @@ impl<'a> Values<'a> {
             // Shape 0 has no keys: that of an empty dictionary.
             shapes: vec![Shape { start: 0, len: 0 }],
             keys: Vec::new(),
+            events: Vec::new(),
+            is_misread: Cell::new(false),
         }
     }
 
@@ -103,8 +125,13 @@ impl<'a> Values<'a> {
         self.items.len() + self.keys.len() + self.lists.len() + self.dicts.len() + self.more.len()
     }
 
+    /// With events.
     pub(super) fn n_dicts(&self) -> usize {
-        self.dicts.len()
+        self.dicts.len() + self.events.len()
+    }
+
+    pub(super) fn n_events(&self) -> usize {
+        self.events.len()
     }
 
     pub(super) fn n_lists(&self) -> usize {
@@ -123,6 +150,40 @@ impl<'a> Values<'a> {
     pub(super) fn new_dict(&mut self) -> Value {
         self.dicts.push(EMPTY);
         Value::Dict(index(self.dicts.len() - 1))
+    }
+
+    /// What the event that is added next will be.
+    pub(super) fn next_event(&self) -> Value {
+        Value::Event(index(self.events.len()))
+    }
+
+    pub(super) fn add_event(&mut self, event: ShortEvent) {
+        self.events.push(event);
+    }
+
+    /// A dictionary that was read as an event.
+    pub(super) fn event(&self, value: Value) -> Option<ShortEvent> {
+        match value {
+            Value::Event(event) => self.events.get(event as usize).copied(),
+            _ => None,
+        }
+    }
+
+    /// The number of a dictionary. Not of an event: that somebody asked is remembered.
+    pub(super) fn dict(&self, value: Value) -> Option<u32> {
+        match value {
+            Value::Dict(dict) => Some(dict),
+            Value::Event(_) => {
+                self.is_misread.set(true);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// An event was asked for as another dictionary, and would have answered.
+    pub(super) fn is_misread(&self) -> bool {
+        self.is_misread.get()
     }
 
     pub(super) fn new_tuple(&mut self, values: &[Value]) -> Value {

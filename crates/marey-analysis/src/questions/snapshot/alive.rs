@@ -27,7 +27,7 @@ pub struct Alive {
     /// Bytes of stacks that are not listed.
     pub other_stacks_bytes: u64,
     /// By the section that was open in the main thread when it was allocated, the largest first; the first 100. `None` without a
-    /// run, and when the snapshot has no times.
+    /// run, when the snapshot has no times, and when they are all of another time than the run.
     pub by_section: Option<Vec<AliveInSection>>,
 }
 

@@ -36,6 +36,9 @@ use times::Times;
 pub struct SnapshotAnswers {
     /// What moments are counted from.
     pub time_origin: TimeOrigin,
+    /// The whole history is of another time than the run, so it is of another process or recording, and nothing is told by
+    /// sections. `None` without a run, and when the snapshot has no times.
+    pub is_outside_of_run: Option<bool>,
     /// Each device that has memory or a history, by its number.
     pub devices: Vec<DeviceMemory>,
     /// What in the file could not be used: what it is, and how often.
@@ -78,14 +81,18 @@ pub struct DeviceMemory {
     pub n_contradictions: u64,
 }
 
-/// What a snapshot says; with the run of the same process also by its sections and steps.
+/// What a snapshot says; with the run of the same process also by its sections and steps. A run that no device's history
+/// overlaps is taken for none.
 pub fn snapshot(snapshot: &Snapshot, run: Option<&Run>) -> SnapshotAnswers {
+    let is_outside_of_run = run.and_then(|run| times::is_outside(snapshot, run));
+    let run = run.filter(|_| is_outside_of_run == Some(false));
     let of_segments = snapshot.segments.iter().map(|segment| segment.device);
     let traces = (0..).zip(&snapshot.traces);
     let of_traces = traces.filter(|(_, trace)| !trace.events.is_empty());
     let devices: BTreeSet<u32> = of_segments.chain(of_traces.map(|(d, _)| d)).collect();
     SnapshotAnswers {
         time_origin: Times::new(run, None).origin(),
+        is_outside_of_run,
         devices: devices
             .into_iter()
             .map(|d| device(snapshot, d, run))

@@ -254,6 +254,54 @@ fn growth_between_steps_is_within_one_loop() {
 }
 
 #[test]
+fn a_snapshot_of_another_time_is_not_told_by_sections() {
+    // µs since 1970    999   1000         1001   1002
+    // history                 A            B               times 1000 and 1001
+    // runs             |--|                                ends before the first event
+    //                                             |--|     begins after the last one
+    //                        |-|                           overlaps
+    let blocks = [
+        (0, MIB, BlockState::Allocated),
+        (MIB, MIB, BlockState::Allocated),
+    ];
+    let drawn = Drawn::new()
+        .event(Action::Alloc, 0, MIB)
+        .event(Action::Alloc, MIB, MIB)
+        .segment(0, 20 * MIB, &blocks);
+    let answers = |start_unix_ns, wall_ns| {
+        let run = RunBuilder::new()
+            .section("denoise", 0, wall_ns, |_| {})
+            .with(|run| run.info.start_unix_ns = start_unix_ns)
+            .finish(wall_ns);
+        snapshot(&drawn.0, Some(&run))
+    };
+    for (start_unix_ns, wall_ns) in [(998_000, 1_500), (1_002_500, 500)] {
+        let found = answers(start_unix_ns, wall_ns);
+        assert_eq!(found.is_outside_of_run, Some(true));
+        assert_eq!(found.time_origin, TimeOrigin::FirstEvent);
+        let device = &found.devices[0];
+        assert_eq!(device.alive.by_section, None);
+        assert_eq!(device.peak.as_ref().unwrap().at_ns, Some(1_000));
+    }
+    let found = answers(999_500, 1_000);
+    assert_eq!(found.is_outside_of_run, Some(false));
+    assert!(found.devices[0].alive.by_section.is_some());
+    assert_eq!(snapshot(&drawn.0, None).is_outside_of_run, None);
+}
+
+#[test]
+fn a_snapshot_without_times_is_not_told_by_sections() {
+    let drawn = Drawn::default().segment(0, 20 * MIB, &[(0, MIB, BlockState::Allocated)]);
+    let run = RunBuilder::new()
+        .section("denoise", 0, 10, |_| {})
+        .with(|run| run.info.start_unix_ns = 1_000_000)
+        .finish(10);
+    let found = snapshot(&drawn.0, Some(&run));
+    assert_eq!(found.is_outside_of_run, None);
+    assert_eq!(found.devices[0].alive.by_section, None);
+}
+
+#[test]
 fn contradictions_are_counted_and_nothing_is_made_up() {
     // An address given out twice, one freed that is there all the same, one that is nowhere at the end.
     let drawn = Drawn::new()

@@ -7,6 +7,7 @@ use marey::Run;
 use serde::Serialize;
 
 use super::open_sections::OpenSections;
+use crate::import::snapshot::Snapshot;
 
 /// What moments are counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -16,6 +17,32 @@ pub enum TimeOrigin {
     Run,
     /// The first event of the device.
     FirstEvent,
+}
+
+/// Whether no device's history overlaps a run; `None` when either has no times.
+///
+/// ```text
+/// run               |----------------|
+/// cuda:0    |----|                              outside
+/// cuda:1          |-----|                       overlaps: so does the snapshot
+/// ```
+pub(super) fn is_outside(snapshot: &Snapshot, run: &Run) -> Option<bool> {
+    let start_ns = Some(run.info.start_unix_ns).filter(|start| *start > 0)?;
+    let end_ns = start_ns.saturating_add(run.wall_ns);
+    let histories = snapshot.traces.iter().filter_map(|trace| {
+        let times = || trace.events.iter().filter_map(|event| event.time_us);
+        Some((times().min()?, times().max()?))
+    });
+    // An event is known to a microsecond.
+    let overlaps = |(first_us, last_us): (u64, u64)| {
+        let first_ns = first_us.saturating_mul(1000);
+        let past_ns = last_us.saturating_add(1).saturating_mul(1000);
+        first_ns <= end_ns && start_ns <= past_ns
+    };
+    histories
+        .map(overlaps)
+        .reduce(|a, b| a || b)
+        .map(|any| !any)
 }
 
 /// Where on the time axis events are.

@@ -8,6 +8,9 @@ use crate::commands::{other_processes, say_problems, say_written, shown};
 use crate::console::Console;
 use crate::run_folder::{JobFolder, Reading, captures, summary_of};
 
+/// Captures of the job before that are larger in all are not read.
+const MOST_BYTES_BEFORE: u64 = 64 << 20;
+
 /// Everything that is known when the program has ended.
 pub(super) struct Conclusion<'a> {
     pub(super) arguments: &'a Arguments,
@@ -51,6 +54,7 @@ impl Conclusion<'_> {
         if !self.arguments.quiet && !self.arguments.no_summary {
             let text = job.report.as_ref().map(summary_of).unwrap_or_default();
             console.say_as_it_is(&format!("\n{text}{}\n", other_processes(job)));
+            self.say_window_before(console);
         }
         self.say_ending(console);
         match written {
@@ -60,6 +64,22 @@ impl Conclusion<'_> {
                 "{problem}; make room and run: marey report {}",
                 shown(&job.path)
             )),
+        }
+    }
+
+    /// The window in which the job before this one ended: nobody may have seen its report.
+    fn say_window_before(&self, console: &mut Console<'_>) {
+        let Some(before) = &self.job.before else {
+            return;
+        };
+        let cut_off = before.cut_off_last(&mut { MOST_BYTES_BEFORE });
+        if let Some(process) = cut_off.first() {
+            console.say(&format!(
+                "the job before, {}, ended in {}: {}",
+                before.name(),
+                process.windows.join(", "),
+                shown(&process.capture)
+            ));
         }
     }
 

@@ -9,7 +9,7 @@ use std::{fmt, fs, io};
 
 use marey::Config;
 
-use crate::run_folder::captures;
+use crate::run_folder::{JobCaptures, captures};
 
 /// What Python imports when it starts.
 const SITECUSTOMIZE: &str = include_str!("../../startup/sitecustomize.py");
@@ -23,6 +23,8 @@ pub(super) struct Job {
     pub(super) folder: PathBuf,
     /// Captures of an earlier job of the same name.
     pub(super) earlier: BTreeSet<PathBuf>,
+    /// The job in the same output folder that was recorded last; `None` when there is none.
+    pub(super) before: Option<JobCaptures>,
     /// Made by us, so removed by us when nothing came into it.
     is_out_ours: bool,
 }
@@ -67,6 +69,7 @@ impl Job {
         let job = Self {
             folder: out.join(&id),
             is_out_ours: !out.exists(),
+            before: JobCaptures::newest(&out, 1).pop(),
             earlier: captures(&out.join(&id))
                 .unwrap_or_default()
                 .into_iter()

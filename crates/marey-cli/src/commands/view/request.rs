@@ -69,7 +69,9 @@ impl<'a> Request<'a> {
         self.header("origin") == Some(&allowed.origin)
     }
 
-    /// What to answer. A name that leads here from elsewhere (DNS rebinding) shows in `Host`, another site in `Origin`.
+    /// What to answer. A name that leads here from elsewhere (DNS rebinding) shows in `Host`, another site in `Origin`. Browsers send
+    /// `Origin` whenever a page reads from another site, and this port is always another site than the viewer's: whoever sends none
+    /// is not the viewer's page.
     pub(super) fn answer(&self, allowed: &Allowed) -> Answer {
         let port = allowed.port;
         let is_us =
@@ -77,7 +79,7 @@ impl<'a> Request<'a> {
         if !self.header("host").is_some_and(is_us) {
             return Answer::Refused(403, "Forbidden");
         }
-        if self.header("origin").is_some() && !self.is_from_allowed_origin(allowed) {
+        if !self.is_from_allowed_origin(allowed) {
             return Answer::Refused(403, "Forbidden");
         }
         if self.path != allowed.path {

@@ -102,7 +102,7 @@ fn each_server_has_a_path_of_its_own_and_no_other_path_exists() {
         &format!("{}x", place.path),
         "*",
     ] {
-        let (head, body) = place.ask("GET", path, "");
+        let (head, body) = place.ask("GET", path, &format!("Origin: {SITE}\r\n"));
         assert_eq!((status(&head), body.len()), ("404", 0), "{path}");
         assert!(!head.contains("Access-Control"));
     }
@@ -129,6 +129,21 @@ fn another_site_gets_nothing_and_no_leave() {
 }
 
 #[test]
+fn what_is_no_page_of_the_viewer_gets_nothing_and_ends_nothing() {
+    // A browser that opens the address by itself, and programs like curl, send no `Origin`.
+    let place = Place::new(10);
+    for method in ["GET", "HEAD", "OPTIONS"] {
+        let navigation = "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Site: none\r\n";
+        for headers in ["", navigation] {
+            let (head, body) = place.ask(method, &place.path, headers);
+            assert_eq!((status(&head), body.len()), ("403", 0), "{method}");
+        }
+    }
+    assert!(place.events.try_recv().is_err());
+    assert_eq!(place.get().1.len(), 10);
+}
+
+#[test]
 fn a_name_that_was_made_to_lead_here_is_refused() {
     let place = Place::new(10);
     let port = place.host.split(':').nth(1).unwrap();
@@ -138,13 +153,16 @@ fn a_name_that_was_made_to_lead_here_is_refused() {
         "127.0.0.1",
         "",
     ] {
-        let request = format!("GET {} HTTP/1.1\r\nHost: {host}\r\n\r\n", place.path);
+        let request = format!(
+            "GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n",
+            place.path
+        );
         assert_eq!(status(&answer(place.send(&request)).0), "403", "{host}");
     }
-    let request = format!("GET {} HTTP/1.1\r\n\r\n", place.path);
+    let request = format!("GET {} HTTP/1.1\r\nOrigin: {SITE}\r\n\r\n", place.path);
     assert_eq!(status(&answer(place.send(&request)).0), "403");
     let request = format!(
-        "GET {} HTTP/1.1\r\nhost: localhost:{port}\r\n\r\n",
+        "GET {} HTTP/1.1\r\nhost: localhost:{port}\r\norigin: {SITE}\r\n\r\n",
         place.path
     );
     assert_eq!(status(&answer(place.send(&request)).0), "200");
@@ -164,7 +182,8 @@ fn a_browser_gets_leave_to_reach_from_a_public_site_into_this_machine() {
 fn other_methods_and_what_is_no_request_are_refused() {
     let place = Place::new(10);
     for method in ["POST", "PUT", "DELETE", "get"] {
-        assert_eq!(status(&place.ask(method, &place.path, "").0), "405");
+        let of_viewer = format!("Origin: {SITE}\r\n");
+        assert_eq!(status(&place.ask(method, &place.path, &of_viewer).0), "405");
     }
     for text in [
         "\r\n\r\n",
@@ -181,7 +200,7 @@ fn other_methods_and_what_is_no_request_are_refused() {
 #[test]
 fn looking_at_the_head_is_not_reading_the_trace() {
     let place = Place::new(1_000);
-    let (head, body) = place.ask("HEAD", &place.path, "");
+    let (head, body) = place.ask("HEAD", &place.path, &format!("Origin: {SITE}\r\n"));
     assert!(head.contains("Content-Length: 1000\r\n"));
     assert!(body.is_empty());
     place.get();
@@ -196,7 +215,7 @@ fn a_reader_that_goes_away_halfway_leaves_the_trace_to_the_next() {
     let place = Place::new(LENGTH);
     let host = &place.host;
     let mut first = place.send(&format!(
-        "GET {} HTTP/1.1\r\nHost: {host}\r\n\r\n",
+        "GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n",
         place.path
     ));
     first.read_exact(&mut [0; 1000]).unwrap();
@@ -213,7 +232,10 @@ fn two_readers_at_once_both_get_everything_though_one_is_first() {
     const LENGTH: usize = 16 << 20;
     let place = Place::new(LENGTH);
     let host = &place.host;
-    let request = format!("GET {} HTTP/1.1\r\nHost: {host}\r\n\r\n", place.path);
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {host}\r\nOrigin: {SITE}\r\n\r\n",
+        place.path
+    );
     let mut slow = place.send(&request);
     slow.read_exact(&mut [0; 1]).unwrap();
     assert_eq!(place.get().1.len(), LENGTH);

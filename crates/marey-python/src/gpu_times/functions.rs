@@ -1,0 +1,113 @@
+//! Functions of torch's C part, and what they say of a pair of events.
+
+use std::sync::Arc;
+
+use marey::Note;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::state;
+use super::waiting::{Pair, Seen, StreamKey};
+
+/// Streams whose objects are kept.
+const MAX_STREAMS: usize = 64;
+
+/// Functions of torch's C part.
+#[derive(Debug)]
+pub(super) struct Functions {
+    pub(super) new_event: Py<PyAny>,
+    pub(super) new_stream: Py<PyAny>,
+    pub(super) record: Py<PyAny>,
+    pub(super) query: Py<PyAny>,
+    pub(super) elapsed: Py<PyAny>,
+    pub(super) current_device: Py<PyAny>,
+    pub(super) current_stream: Py<PyAny>,
+    pub(super) is_capturing: Py<PyAny>,
+}
+
+impl Functions {
+    pub(super) fn event(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let keywords = PyDict::new(py);
+        keywords.set_item("enable_timing", true)?;
+        self.new_event.call(py, (), Some(&keywords))
+    }
+
+    /// The current stream of the current device.
+    pub(super) fn stream(&self, py: Python<'_>) -> PyResult<(StreamKey, Arc<Py<PyAny>>)> {
+        let device = self.current_device.call0(py)?;
+        let described = self.current_stream.call1(py, (&device,))?;
+        let described = described.bind(py).cast::<PyTuple>()?;
+        let (id, device, kind): (i64, u32, i64) = described.extract()?;
+        let key = (device, id.cast_unsigned());
+        if let Some(known) = state().streams.get(&key) {
+            return Ok((key, known.clone()));
+        }
+        let keywords = PyDict::new(py);
+        keywords.set_item("stream_id", id)?;
+        keywords.set_item("device_index", device)?;
+        keywords.set_item("device_type", kind)?;
+        let stream = Arc::new(self.new_stream.call(py, (), Some(&keywords))?);
+        let mut state = state();
+        if state.streams.len() < MAX_STREAMS {
+            state.streams.insert(key, stream.clone());
+        }
+        Ok((key, stream))
+    }
+
+    /// Milliseconds between two events, as nanoseconds.
+    pub(super) fn elapsed_ns(
+        &self,
+        py: Python<'_>,
+        from: &Py<PyAny>,
+        to: &Py<PyAny>,
+    ) -> PyResult<f64> {
+        let ms: f64 = self.elapsed.call1(py, (from, to))?.extract(py)?;
+        Ok(ms * 1e6)
+    }
+
+    /// What a pair says; `None` when it is not done.
+    pub(super) fn read(
+        &self,
+        py: Python<'_>,
+        lane: &marey::Lane,
+        (device, stream): StreamKey,
+        pair: &Pair,
+    ) -> PyResult<Option<Note>> {
+        if !self.query.call1(py, (&pair.end,))?.is_truthy(py)? {
+            return Ok(None);
+        }
+        let done_ticks = marey::ticks();
+        let gpu_ns = self.elapsed_ns(py, &pair.begin, &pair.end)?.max(0.0);
+        let reference = state().reference(py, device, pair, done_ticks);
+        let elapsed_ns = match &reference {
+            Some((_, event)) => self.elapsed_ns(py, event, &pair.begin)?,
+            None => 0.0,
+        };
+        let number = reference.map_or(0, |(number, _)| number);
+        let seen = Seen {
+            elapsed_ns,
+            gpu_ns,
+            done_ticks,
+            tick_ns: lane.recorder().tick_ns(),
+        };
+        let delay = state().place(py, device, number, pair, &seen);
+        Ok(Some(Note::GpuSpan {
+            section: pair.section,
+            device,
+            stream,
+            delay_ns: delay.map(|(delay_ns, _)| whole(delay_ns)),
+            gpu_ns: whole(gpu_ns),
+            error_ns: delay.map(|(_, error_ns)| whole(error_ns)),
+        }))
+    }
+}
+
+/// Nanoseconds without a fraction.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast saturates, and takes NaN for 0"
+)]
+fn whole(ns: f64) -> u64 {
+    ns.round() as u64
+}

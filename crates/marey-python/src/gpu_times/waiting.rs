@@ -1,0 +1,218 @@
+//! Pairs of events that wait to be read, and where a device's clock stands.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use marey::SectionKey;
+use marey_gpu::DeviceClock;
+use pyo3::prelude::*;
+
+use super::functions::Functions;
+
+/// Pairs that wait to be read; beyond that sections are not measured.
+pub(super) const MAX_WAITING: usize = 4096;
+/// After so long another event becomes the reference of the clock.
+const REFERENCE_NS: f64 = 1e9;
+/// A delay is told when it is known within this, or within a tenth.
+const DELAY_ERROR_NS: f64 = 1e6;
+
+/// A device's number and a stream's.
+pub(super) type StreamKey = (u32, u64);
+
+/// All that is known of devices. Locked only while no Python runs.
+#[derive(Debug)]
+pub(super) struct State {
+    /// Grows with each start, stop and fork: what began before is not ended after.
+    pub(super) epoch: u32,
+    pub(super) functions: Option<Arc<Functions>>,
+    /// Events that nobody uses, by device: one belongs to the device where it was recorded first.
+    pub(super) free: BTreeMap<u32, Vec<Py<PyAny>>>,
+    pub(super) streams: BTreeMap<StreamKey, Arc<Py<PyAny>>>,
+    pub(super) waiting: BTreeMap<StreamKey, VecDeque<Pair>>,
+    pub(super) n_waiting: usize,
+    pub(super) references: BTreeMap<u32, Reference>,
+    pub(super) not_measured: NotMeasured,
+}
+
+/// Sections that were watched and have no GPU time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NotMeasured {
+    pub(super) other_stream: u64,
+    pub(super) capture: u64,
+    pub(super) too_many: u64,
+}
+
+/// What both ends of a section queued.
+#[derive(Debug)]
+pub(super) struct Pair {
+    pub(super) section: SectionKey,
+    pub(super) begin: Py<PyAny>,
+    pub(super) begin_ticks: u64,
+    pub(super) end: Py<PyAny>,
+    pub(super) end_ticks: u64,
+}
+
+/// The event that a device's clock is known at; times of the host are counted from when it was queued.
+#[derive(Debug)]
+pub(super) struct Reference {
+    pub(super) number: u64,
+    pub(super) event: Arc<Py<PyAny>>,
+    pub(super) queued_ticks: u64,
+    pub(super) clock: DeviceClock,
+}
+
+/// What a pair that is done has told.
+pub(super) struct Seen {
+    /// From the reference to its begin.
+    pub(super) elapsed_ns: f64,
+    pub(super) gpu_ns: f64,
+    pub(super) done_ticks: u64,
+    pub(super) tick_ns: f64,
+}
+
+impl State {
+    pub(super) const fn new() -> Self {
+        Self {
+            epoch: 0,
+            functions: None,
+            free: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            n_waiting: 0,
+            references: BTreeMap::new(),
+            not_measured: NotMeasured {
+                other_stream: 0,
+                capture: 0,
+                too_many: 0,
+            },
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        let epoch = self.epoch.wrapping_add(1);
+        *self = Self::new();
+        self.epoch = epoch;
+    }
+
+    pub(super) fn give(&mut self, device: u32, event: Py<PyAny>) {
+        let free = self.free.entry(device).or_default();
+        if free.len() < 2 * MAX_WAITING {
+            free.push(event);
+        }
+    }
+
+    /// Gives the events of a pair back, but for one that has become the reference.
+    pub(super) fn give_pair(&mut self, device: u32, pair: Pair) {
+        let reference = self.references.get(&device);
+        let is_kept = reference.is_some_and(|r| r.event.as_ptr() == pair.begin.as_ptr());
+        if !is_kept {
+            self.give(device, pair.begin);
+        }
+        self.give(device, pair.end);
+    }
+
+    pub(super) fn wait(&mut self, stream: StreamKey, pair: Pair) {
+        self.n_waiting += 1;
+        self.waiting.entry(stream).or_default().push_back(pair);
+    }
+
+    pub(super) fn next(&mut self, stream: StreamKey) -> Option<Pair> {
+        let pair = self.waiting.get_mut(&stream)?.pop_front()?;
+        self.n_waiting = self.n_waiting.saturating_sub(1);
+        Some(pair)
+    }
+
+    pub(super) fn put_back(&mut self, stream: StreamKey, pair: Pair) {
+        self.n_waiting += 1;
+        self.waiting.entry(stream).or_default().push_front(pair);
+    }
+
+    /// A stream beside this one on which something waits.
+    pub(super) fn another(&self, stream: StreamKey) -> Option<StreamKey> {
+        let waits = |(key, queue): (&StreamKey, &VecDeque<Pair>)| {
+            (*key != stream && !queue.is_empty()).then_some(*key)
+        };
+        self.waiting.iter().find_map(waits)
+    }
+
+    /// The device's reference: its number and event. The first pair that is read becomes it, which needs no figure.
+    pub(super) fn reference(
+        &mut self,
+        py: Python<'_>,
+        device: u32,
+        pair: &Pair,
+        done_ticks: u64,
+    ) -> Option<(u64, Arc<Py<PyAny>>)> {
+        if let Some(known) = self.references.get(&device) {
+            return Some((known.number, known.event.clone()));
+        }
+        let tick_ns = marey::recorder().map_or(1.0, marey::Recorder::tick_ns);
+        let done_ns = between(pair.begin_ticks, done_ticks, tick_ns);
+        let first = Reference {
+            number: 0,
+            event: Arc::new(pair.begin.clone_ref(py)),
+            queued_ticks: pair.begin_ticks,
+            clock: DeviceClock::new(0.0, done_ns),
+        };
+        self.references.insert(device, first);
+        None
+    }
+
+    /// Delay of a pair's begin and by how much it may be wrong, nanoseconds; `None` where that is too much.
+    pub(super) fn place(
+        &mut self,
+        py: Python<'_>,
+        device: u32,
+        number: u64,
+        pair: &Pair,
+        seen: &Seen,
+    ) -> Option<(f64, f64)> {
+        let reference = self.references.get_mut(&device)?;
+        if reference.number != number {
+            return None;
+        }
+        let host = |ticks| between(reference.queued_ticks, ticks, seen.tick_ns);
+        let (begin_ns, done_ns) = (host(pair.begin_ticks), host(seen.done_ticks));
+        let clock = &mut reference.clock;
+        clock.learn(seen.elapsed_ns, begin_ns, done_ns - seen.gpu_ns);
+        let end_elapsed = seen.elapsed_ns + seen.gpu_ns;
+        clock.learn(end_elapsed, host(pair.end_ticks), done_ns);
+        let placed = clock.place(seen.elapsed_ns);
+        let delay_ns = (placed.at_ns.max(begin_ns) - host(pair.section.start_ticks)).max(0.0);
+        if seen.elapsed_ns > REFERENCE_NS {
+            *reference = Reference {
+                number: number.wrapping_add(1),
+                clock: clock.moved_to(seen.elapsed_ns, begin_ns),
+                event: Arc::new(pair.begin.clone_ref(py)),
+                queued_ticks: pair.begin_ticks,
+            };
+        }
+        let is_known = placed.error_ns <= DELAY_ERROR_NS.max(delay_ns / 10.0);
+        is_known.then_some((delay_ns, placed.error_ns))
+    }
+}
+
+impl NotMeasured {
+    /// `None` when nothing is missing. Of those that were not read, how many, and why.
+    pub(super) fn in_words(self, unread: (u64, &str)) -> Option<String> {
+        let reasons = [
+            (self.other_stream, "ended on another stream or device"),
+            (self.capture, "began or ended while a graph was captured"),
+            (self.too_many, "came while too many were waiting"),
+            unread,
+        ];
+        let said: Vec<String> = reasons
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, why)| format!("{n} {why}"))
+            .collect();
+        let n = self.other_stream + self.capture + self.too_many + unread.0;
+        (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
+    }
+}
+
+/// Nanoseconds from one time in ticks to another.
+#[expect(clippy::cast_precision_loss, reason = "seconds at most matter")]
+fn between(from: u64, to: u64, tick_ns: f64) -> f64 {
+    (i128::from(to) - i128::from(from)) as f64 * tick_ns
+}
