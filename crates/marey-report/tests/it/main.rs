@@ -11,3 +11,4 @@ mod machine;
 mod markdown;
 mod session;
 mod text;
+mod windows;
