@@ -11,6 +11,7 @@ mod calls;
 pub mod compare;
 mod coverage;
 pub mod findings;
+pub mod import;
 mod intervals;
 mod readings;
 mod records;

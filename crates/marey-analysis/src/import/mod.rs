@@ -1,0 +1,3 @@
+//! What other tools recorded, read into values that questions can be asked of.
+
+pub mod chrome;
