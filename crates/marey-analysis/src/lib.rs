@@ -10,6 +10,7 @@
 mod calls;
 pub mod compare;
 mod coverage;
+mod device_timeline;
 pub mod findings;
 pub mod import;
 mod intervals;
@@ -22,6 +23,9 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, compare, trend};
+pub use device_timeline::{
+    DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
+};
 pub use findings::{Facts, Findings, Thresholds, findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
@@ -35,12 +39,17 @@ pub use questions::diffusion::{
     FrameKind, FrameRate, Guidance, Model, Models, PeakFlops, Spread, StepCaching, StepPoint,
     StepSource, Steps, diffusion,
 };
+pub use questions::idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
+pub use questions::kernel_class::{KernelClass, kernel_class};
+pub use questions::kernels::{ClassRow, KernelRow, Kernels, kernels};
+pub use questions::launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,
     memory_source_name,
 };
 pub use questions::names::NameRow;
+pub use questions::overlap::{Overlap, overlap};
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
@@ -54,5 +63,7 @@ pub use questions::telemetry::{
     GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,
     SamplerUse, Telemetry, Throttling, telemetry,
 };
+pub use questions::transfers::{Transfers, transfers};
+pub use questions::utilization::{StreamUse, Utilization, utilization};
 pub use readings::{Figures, Growth, Moment};
 pub use stats::{mean, median, percentile, sample_std_dev};
