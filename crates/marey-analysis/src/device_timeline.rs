@@ -10,6 +10,8 @@ use crate::intervals::{Interval, union};
 pub struct DeviceTimeline {
     /// The device: a process of the trace.
     pub process: u32,
+    /// Its streams: numbers in order, then texts.
+    pub streams: Vec<Identifier>,
     /// Its work by beginning; what begins at one moment is in the order of the trace.
     pub work: Vec<DeviceWork>,
     /// Time in which it did anything, as disjoint intervals.
@@ -33,14 +35,12 @@ pub struct DeviceWork {
     pub kind: WorkKind,
     /// Its name, by number.
     pub name: u32,
-    /// The row of the trace.
-    pub row: u32,
+    /// Where the trace has more of it: an index into `Trace::work`.
+    pub origin: u32,
     /// The row of the call that launched it; `None` when the trace has none.
     pub launch: Option<u32>,
-    /// Where it ran.
-    pub stream: Identifier,
-    /// Bytes that it moved or filled; `None` when the trace does not say.
-    pub bytes: Option<u64>,
+    /// Where it ran: an index into the streams of its device.
+    pub stream: u32,
 }
 
 /// What a device can do.
@@ -85,7 +85,9 @@ impl DeviceTimeline {
     /// The time that the work of which this holds covers.
     pub fn covered(&self, is_meant: impl Fn(&DeviceWork) -> bool) -> Vec<Interval> {
         let meant = self.work.iter().filter(|work| is_meant(work));
-        union(meant.map(DeviceWork::interval).collect())
+        let mut covered = union(meant.map(DeviceWork::interval).collect());
+        covered.shrink_to_fit();
+        covered
     }
 }
 
@@ -116,8 +118,8 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     let launches = Launches::new(trace);
     // Names of kernels are looked at once each.
     let mut is_known: Vec<Option<bool>> = vec![None; trace.names.len()];
-    let mut by_process: BTreeMap<u32, Vec<DeviceWork>> = BTreeMap::new();
-    for work in &trace.work {
+    let mut by_process: BTreeMap<u32, Device> = BTreeMap::new();
+    for (origin, work) in (0_u32..).zip(&trace.work) {
         let name = trace.rows.name.get(work.row as usize).copied();
         let name = name.unwrap_or_default();
         let start_ns = trace.rows.start_of(work.row);
@@ -137,20 +139,21 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
             }
         };
         let process = trace.process_of(work.row);
-        by_process.entry(process).or_default().push(DeviceWork {
+        let device = by_process.entry(process).or_default();
+        let stream = device.stream(work.stream);
+        device.work.push(DeviceWork {
             start_ns,
             end_ns: trace.rows.end_ns(work.row),
             kind,
             name,
-            row: work.row,
+            origin,
             launch: launches.of(trace, process, work.correlation, start_ns),
-            stream: work.stream,
-            bytes: work.bytes,
+            stream,
         });
     }
     let mut timelines: Vec<DeviceTimeline> = by_process
         .into_iter()
-        .map(|(process, work)| timeline(process, work))
+        .map(|(process, device)| device.timeline(process))
         .collect();
     timelines.sort_by_cached_key(|timeline| {
         let process = trace.tracks.processes.get(timeline.process as usize);
@@ -161,22 +164,52 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     timelines
 }
 
-fn timeline(process: u32, mut work: Vec<DeviceWork>) -> DeviceTimeline {
-    work.sort_unstable_by_key(|work| (work.start_ns, work.row));
-    let mut timeline = DeviceTimeline {
-        process,
-        work,
-        busy: Vec::new(),
-        compute: Vec::new(),
-        communication: Vec::new(),
-        memory: Vec::new(),
-    };
-    timeline.busy = timeline.covered(|_| true);
-    timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
-    timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
-    timeline.memory =
-        timeline.covered(|work| matches!(work.kind, WorkKind::Memcpy | WorkKind::Memset));
-    timeline
+/// A device whose work is being gathered.
+#[derive(Default)]
+struct Device {
+    work: Vec<DeviceWork>,
+    /// Streams, in order, and when each was first met.
+    streams: BTreeMap<Identifier, u32>,
+}
+
+impl Device {
+    fn stream(&mut self, stream: Identifier) -> u32 {
+        let next = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
+        *self.streams.entry(stream).or_insert(next)
+    }
+
+    fn timeline(mut self, process: u32) -> DeviceTimeline {
+        // From the order in which they were met to their own.
+        let mut places = vec![0; self.streams.len()];
+        for (place, met) in (0_u32..).zip(self.streams.values()) {
+            if let Some(to) = places.get_mut(*met as usize) {
+                *to = place;
+            }
+        }
+        for work in &mut self.work {
+            work.stream = places
+                .get(work.stream as usize)
+                .copied()
+                .unwrap_or_default();
+        }
+        self.work
+            .sort_unstable_by_key(|work| (work.start_ns, work.origin));
+        let mut timeline = DeviceTimeline {
+            process,
+            streams: self.streams.into_keys().collect(),
+            work: self.work,
+            busy: Vec::new(),
+            compute: Vec::new(),
+            communication: Vec::new(),
+            memory: Vec::new(),
+        };
+        timeline.busy = timeline.covered(|_| true);
+        timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
+        timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
+        timeline.memory =
+            timeline.covered(|work| matches!(work.kind, WorkKind::Memcpy | WorkKind::Memset));
+        timeline
+    }
 }
 
 /// Calls by what they launched.

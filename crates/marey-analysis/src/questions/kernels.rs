@@ -66,17 +66,14 @@ pub struct ClassRow {
 /// The work of a device by name.
 pub fn kernels(trace: &Trace, timeline: &DeviceTimeline) -> Kernels {
     let duration = |work: &DeviceWork| work.end_ns - work.start_ns;
-    let mut work: Vec<(WorkKind, u32, u64, Option<u64>)> = timeline
+    let mut work: Vec<Named> = timeline
         .work
         .iter()
-        .map(|work| (work.kind, work.name, duration(work), work.bytes))
+        .map(|work| (work.kind, work.name, duration(work), work.origin))
         .collect();
     work.sort_unstable();
     let total_ns = work.iter().fold(0_u64, |sum, w| sum.saturating_add(w.2));
-    let same = |a: &(WorkKind, u32, u64, Option<u64>), b: &(WorkKind, u32, u64, Option<u64>)| {
-        (a.0, a.1) == (b.0, b.1)
-    };
-    let groups = work.chunk_by(same);
+    let groups = work.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
     let mut rows: Vec<KernelRow> = groups
         .filter_map(|group| kernel_row(trace, group, total_ns))
         .collect();
@@ -91,19 +88,20 @@ pub fn kernels(trace: &Trace, timeline: &DeviceTimeline) -> Kernels {
     }
 }
 
+/// Kind, name, duration and origin of a piece of work.
+type Named = (WorkKind, u32, u64, u32);
+
 /// The row of work that has one kind and name, shortest first.
-fn kernel_row(
-    trace: &Trace,
-    group: &[(WorkKind, u32, u64, Option<u64>)],
-    all_ns: u64,
-) -> Option<KernelRow> {
+fn kernel_row(trace: &Trace, group: &[Named], all_ns: u64) -> Option<KernelRow> {
     let &(kind, name, min_ns, _) = group.first()?;
     let durations: Vec<u64> = group.iter().map(|work| work.2).collect();
     let name = trace.names.get(name);
     let sum: u128 = durations.iter().copied().map(u128::from).sum();
     let total_ns = u64::try_from(sum).unwrap_or(u64::MAX);
     let is_kernel = matches!(kind, WorkKind::Compute | WorkKind::Communication);
-    let mut bytes = group.iter().map(|work| work.3);
+    let mut bytes = group
+        .iter()
+        .map(|work| trace.work.get(work.3 as usize)?.bytes);
     Some(KernelRow {
         kind,
         class: is_kernel.then(|| kernel_class(name)),

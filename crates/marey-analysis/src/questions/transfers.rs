@@ -54,7 +54,8 @@ pub fn transfers(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Transfers> {
         let duration_ns = work.interval().length_ns();
         sums.count += 1;
         sums.total_ns = sums.total_ns.saturating_add(duration_ns);
-        match work.bytes {
+        let origin = trace.work.get(work.origin as usize);
+        match origin.and_then(|origin| origin.bytes) {
             Some(bytes) => {
                 sums.bytes = sums.bytes.saturating_add(bytes);
                 sums.timed_ns = sums.timed_ns.saturating_add(duration_ns);

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::device_timeline::DeviceTimeline;
-use crate::import::chrome::{Identifier, Trace};
-use crate::intervals::{Interval, length_ns, union_length_ns};
+use crate::device_timeline::{DeviceTimeline, DeviceWork};
+use crate::import::chrome::Trace;
+use crate::intervals::{length_ns, union_length_ns};
 use crate::questions::overlap::overlap;
 
 /// One device. Times in nanoseconds; each moment counts once, however many streams were at work.
@@ -83,29 +83,26 @@ pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
     }
 }
 
-/// Each stream, numbers before texts.
+/// Each stream, in order.
 fn streams(trace: &Trace, timeline: &DeviceTimeline) -> Vec<StreamUse> {
     // A stable sort keeps the work of a stream in order of time.
-    let mut by_stream: Vec<(Identifier, Interval)> = timeline
-        .work
-        .iter()
-        .map(|work| (work.stream, work.interval()))
-        .collect();
-    by_stream.sort_by_key(|(stream, _)| *stream);
-    let of_stream = |work: &[(Identifier, Interval)]| {
-        let (stream, first) = *work.first()?;
-        let end_ns = work.iter().map(|(_, time)| time.end_ns).max()?;
-        let sum_ns = work.iter().map(|(_, time)| time.length_ns());
+    let mut by_stream: Vec<&DeviceWork> = timeline.work.iter().collect();
+    by_stream.sort_by_key(|work| work.stream);
+    let of_stream = |work: &[&DeviceWork]| {
+        let first = work.first()?;
+        let stream = timeline.streams.get(first.stream as usize)?;
+        let end_ns = work.iter().map(|work| work.end_ns).max()?;
+        let sum_ns = work.iter().map(|work| work.interval().length_ns());
         let sum_ns = sum_ns.fold(0, u64::saturating_add);
-        let busy_ns = union_length_ns(work.iter().map(|(_, time)| *time).collect());
+        let busy_ns = union_length_ns(work.iter().map(|work| work.interval()).collect());
         Some(StreamUse {
-            stream: trace.tracks.label(stream),
+            stream: trace.tracks.label(*stream),
             n_ops: work.len() as u64,
             busy_ns,
             span_ns: end_ns.saturating_sub(first.start_ns),
             self_overlap_ns: sum_ns.saturating_sub(busy_ns),
         })
     };
-    let streams = by_stream.chunk_by(|a, b| a.0 == b.0);
+    let streams = by_stream.chunk_by(|a, b| a.stream == b.stream);
     streams.filter_map(of_stream).collect()
 }

@@ -225,12 +225,15 @@ fn label(bytes: &[u8], at: usize) -> Result<(Label<'_>, usize), Stop> {
         return Ok((Label::Number(number), end));
     }
     let end = scan::value_end(bytes, at)?;
-    let written = bytes.get(at..end).unwrap_or_default();
     let text = Text {
-        bytes: written,
+        bytes: bytes.get(at..end).unwrap_or_default(),
         is_escaped: false,
     };
-    Ok((label_of_text(text), end))
+    let label = match text.bytes {
+        b"null" => Label::None,
+        _ => label_of_text(text),
+    };
+    Ok((label, end))
 }
 
 /// A number is a number, also in quotes: older traces have the same thread in both forms.

@@ -30,6 +30,9 @@ mod tracks;
 mod typed;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 use std::io::Read;
 
 pub use category::Class;
