@@ -28,6 +28,7 @@ pub use device_timeline::{
 };
 pub use findings::{Facts, Findings, Thresholds, findings};
 pub use intervals::{Interval, union, union_length_ns};
+pub use questions::attention::{AttentionPath, AttentionUse, attention};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };

@@ -48,7 +48,7 @@ const NOT_ATTENTION: [&str; 4] = [
 ];
 
 /// Parts of names, in lower case, and what they mean. The first that fits counts.
-const PARTS: [(&str, KernelClass); 63] = [
+const PARTS: [(&str, KernelClass); 66] = [
     ("flash_fwd", KernelClass::Attention),
     ("flash_bwd", KernelClass::Attention),
     ("fmha", KernelClass::Attention),
@@ -60,6 +60,9 @@ const PARTS: [(&str, KernelClass); 63] = [
     ("unified_attention", KernelClass::Attention),
     ("paged_attention", KernelClass::Attention),
     ("attention_kernel", KernelClass::Attention),
+    ("attentionkernel", KernelClass::Attention),
+    ("memeff", KernelClass::Attention),
+    ("sdpa", KernelClass::Attention),
     ("mha_fwd", KernelClass::Attention),
     ("conv_depthwise", KernelClass::Convolution),
     ("implicitgemmconvolution", KernelClass::Convolution),
@@ -114,9 +117,14 @@ const PARTS: [(&str, KernelClass); 63] = [
     ("pointwise", KernelClass::Elementwise),
 ];
 
+/// A compiler made this kernel, and named it after what is in it and around it.
+pub(super) fn is_fused(name: &str) -> bool {
+    FUSED.iter().any(|beginning| name.starts_with(beginning))
+}
+
 /// What a kernel of this name does. A name may mislead; this is what it says.
 pub fn kernel_class(name: &str) -> KernelClass {
-    if FUSED.iter().any(|beginning| name.starts_with(beginning)) {
+    if is_fused(name) {
         return KernelClass::Fused;
     }
     if is_communication(name) {
@@ -155,6 +163,14 @@ mod tests {
                 KernelClass::Attention,
             ),
             ("attn_fwd", KernelClass::Attention),
+            (
+                "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16",
+                KernelClass::Attention,
+            ),
+            (
+                "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel)",
+                KernelClass::Attention,
+            ),
             ("sage_fwd", KernelClass::Attention),
             ("kernel_unified_attention_2d", KernelClass::Attention),
             (

@@ -1,5 +1,6 @@
 //! One question a file: a function from a run to its answer.
 
+pub(crate) mod attention;
 pub(crate) mod attributes;
 pub(crate) mod belonging;
 pub(crate) mod caches;

@@ -1,5 +1,6 @@
 //! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
 
+mod attention;
 mod damaged;
 mod hostile;
 mod oddities;

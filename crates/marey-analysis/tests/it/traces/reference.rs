@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::{
-    ByLaunch, DeviceTimeline, GapCause, LaunchedWork, WorkKind, annotations, device_timelines,
-    idle_gaps, kernels, overlap, profiler_steps, transfers, utilization,
+    AttentionPath, ByLaunch, DeviceTimeline, GapCause, LaunchedWork, WorkKind, annotations,
+    attention, device_timelines, idle_gaps, kernels, overlap, profiler_steps, transfers,
+    utilization,
 };
 use serde_json::{Value, json};
 
@@ -64,6 +65,7 @@ fn check_all(folder: &Path) -> (usize, usize) {
         };
         n_traces += 1;
         check_sound(&name, &trace);
+        check_attention(&name, &trace);
         if let Some(expected) = expected.get(&name) {
             let expected = serde_json::from_reader(File::open(expected).unwrap()).unwrap();
             check_figures(&name, &trace, &expected);
@@ -114,6 +116,41 @@ fn check_sound(name: &str, trace: &Trace) {
         assert_eq!(idle_gaps(trace, &timeline).total_ns, used.idle_ns, "{name}");
         let kernels = kernels(trace, &timeline);
         assert!(kernels.total_ns >= used.busy_ns, "{name}");
+    }
+}
+
+type Known = (AttentionPath, u64, u64);
+
+/// Attention of traces that somebody looked through by hand: path, kernels, and kernels that prepare.
+const ATTENTION: [(&str, &[Known]); 3] = [
+    (
+        "traces__inference__xdit_flux.1_aiter_sage__profile_trace_rank_0",
+        &[
+            (AttentionPath::Sage, 228, 228),
+            (AttentionPath::Eager, 24, 0),
+        ],
+    ),
+    (
+        "flux1_split_iter0",
+        &[
+            // The denoiser, and the text encoder and the VAE.
+            (AttentionPath::Flash, 228 + 13, 0),
+            (AttentionPath::Eager, 24, 0),
+        ],
+    ),
+    (
+        "traces__inference__vllm_decode_full__graph_execution",
+        &[(AttentionPath::Paged, 24, 0)],
+    ),
+];
+
+fn check_attention(name: &str, trace: &Trace) {
+    let known = ATTENTION.iter().find(|(known, _)| *known == name);
+    for (path, count, n_preparing) in known.map_or(&[][..], |(_, known)| known) {
+        let uses = attention(trace, &device_timelines(trace)[0]);
+        let found = uses.iter().find(|found| found.path == *path);
+        let found = found.map(|found| (found.count, found.n_preparing));
+        assert_eq!(found, Some((*count, *n_preparing)), "{name} {uses:?}");
     }
 }
 
