@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
-.PHONY: demo test test-rust test-example test-python test-torch test-web web lint bench clean
+.PHONY: demo test test-rust test-example test-python test-torch test-web test-viewers web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -31,7 +31,7 @@ test-python: $(BIN)/marey
 test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
-	.venv-torch/bin/python -m pytest tests/torch
+	.venv-torch/bin/python -m pytest tests/torch $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules
@@ -41,6 +41,17 @@ web: web/node_modules
 test-web: web/node_modules
 	cd web && npm run --silent check && node build.mjs --check
 	cd web && npm test
+
+## Traces as the viewers' own programs read them: Perfetto, HolisticTraceAnalysis, TensorBoard's plugin, speedscope; needs node and
+## chromium, and downloads some 80 MB the first time.
+test-viewers: .venv-viewers/bin/pytest web/node_modules
+	.venv-viewers/bin/python -m pytest tests/viewers
+	node --test --test-concurrency=1 tests/viewers/*.test.mjs
+
+.venv-viewers/bin/pytest: scripts/viewers-env/requirements.txt
+	$(PYTHON) -m venv .venv-viewers
+	.venv-viewers/bin/python -m pip install --quiet --no-deps -r scripts/viewers-env/requirements.txt
+	touch $@
 
 web/node_modules: web/package-lock.json
 	cd web && npm ci --silent
@@ -72,8 +83,14 @@ bench: $(BIN)/marey web/node_modules
 	cargo build --release --locked -p marey-gpu --example mock_nvml
 	$(BIN)/python benches/python/telemetry.py
 	$(BIN)/python benches/python/reports.py
+	$(BIN)/python benches/python/traces.py
 	cargo bench --locked -p marey-analysis --bench comparing
 	cd web && npm run --silent bench
+
+## What windows of torch's profiler cost; wants the environment that `make test-torch` made.
+bench-torch:
+	.venv-torch/bin/python benches/torch/window.py
+	.venv-torch/bin/python benches/torch/instrument.py
 
 $(BIN)/maturin: requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -88,4 +105,4 @@ $(BIN)/marey: $(BIN)/maturin
 
 clean:
 	cargo clean
-	rm -rf $(VENV) .venv-torch
+	rm -rf $(VENV) .venv-torch .venv-viewers

@@ -74,10 +74,10 @@ def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleT
 
         globals()[name] = DiffusionAnalyzer
         return DiffusionAnalyzer
-    if name == "decorators":
+    if name in ("decorators", "diffusers"):
         import importlib
 
-        return importlib.import_module("marey.decorators")
+        return importlib.import_module(f"marey.{name}")
     raise AttributeError(f"module 'marey' has no attribute {name!r}")
 
 

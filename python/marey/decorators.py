@@ -11,7 +11,7 @@ same.
 
 from __future__ import annotations
 
-from marey import _core
+from marey import _core, denoising_steps
 from marey.functions import in_section, wrap
 
 TYPE_CHECKING = False
@@ -153,7 +153,7 @@ def profile_diffusion_step(func: About | None = None) -> Callable[[F], F]:
                 about.get("guidance_scale"),
             )
 
-        return _measured(function, finish)
+        return _measured(function, finish, is_step=True)
 
     return decorate
 
@@ -429,11 +429,32 @@ class _Measured:
             self._finish(self._watch, result, self._args, self._kwargs)
 
 
-def _measured(function: Any, finish: Callable[..., None]) -> Any:  # noqa: ANN401
-    """A function that calls ``finish`` with a stopwatch, the result and its arguments whenever a call returns."""
+class _MeasuredStep(_Measured):
+    """One call that is a denoising step: whoever listens is told when it has returned."""
+
+    __slots__ = ("_begun",)
+
+    def __init__(self, finish: Callable[..., None], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__(finish, args, kwargs)
+        self._begun = denoising_steps.begin()
+
+    def finish(self, is_failed: bool, result: object = None, /) -> None:
+        super().finish(is_failed, result)
+        if not is_failed:
+            denoising_steps.end(self._begun)
+
+
+def _measured(function: Any, finish: Callable[..., None], *, is_step: bool = False) -> Any:  # noqa: ANN401
+    """A function that calls ``finish`` with a stopwatch, the result and its arguments whenever a call returns.
+
+    Args:
+        function: What is measured.
+        finish: What is called.
+        is_step: A call is a denoising step, which windows of a profiler count.
+    """
 
     def start(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
-        return _Measured(finish, args, kwargs)
+        return _MeasuredStep(finish, args, kwargs) if is_step else _Measured(finish, args, kwargs)
 
     def plain(function: Any) -> Any:  # noqa: ANN401
         def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from marey import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
 
 
 class IterationProfiler:
@@ -21,18 +28,22 @@ class IterationProfiler:
         self.name = name
         self.enabled = enabled
         self.log = _core.IterationLog(name, enabled)
+        self._begun = -1
 
-    def iteration(self) -> _core.IterationLog:
+    def iteration(self) -> _core.IterationLog | _ToldTurn:
         """One turn, as a context manager."""
-        return self.log
+        return self.log if _begin_step() < 0 or not self.enabled else _ToldTurn(self.log)
 
     def start_iteration(self) -> None:
         """Begin a turn."""
         self.log.begin()
+        self._begun = _begin_step()
 
     def end_iteration(self) -> None:
         """End the turn that was begun last; does nothing when there is none."""
         self.log.end(False)
+        begun, self._begun = self._begun, -1
+        _end_step(begun)
 
     def get_stats(self) -> dict[str, float | int | None]:
         """Statistics of all completed turns in seconds; empty before the first.
@@ -45,3 +56,38 @@ class IterationProfiler:
     def print_summary(self) -> None:
         """Print the statistics."""
         print(self.log.summary())
+
+
+class _ToldTurn:
+    """A turn while somebody listens to the ends of denoising steps."""
+
+    __slots__ = ("_begun", "_log")
+
+    def __init__(self, log: _core.IterationLog) -> None:
+        self._log = log
+        self._begun = -1
+
+    def __enter__(self) -> None:
+        self._log.__enter__()
+        self._begun = _begin_step()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        self._log.__exit__(kind, error, traceback)
+        if kind is None:
+            _end_step(self._begun)
+
+
+def _begin_step() -> int:
+    """As ``denoising_steps.begin``, without its import: nobody listens before somebody has imported it."""
+    steps: Any = sys.modules.get("marey.denoising_steps")
+    return -1 if steps is None else steps.begin()
+
+
+def _end_step(begun: int) -> None:
+    if begun >= 0:
+        sys.modules["marey.denoising_steps"].end(begun)

@@ -67,8 +67,17 @@ def autostart() -> None:
     global _was_asked
     if not _was_asked:
         _was_asked = True
-        _core.autostart(_facts())
+        is_on = _core.autostart(_facts())
         _close_at_exit()
+        if is_on:
+            _instrument_pipelines()
+
+
+def _instrument_pipelines() -> None:
+    """Whoever asks for a recording by the environment gets pipelines instrumented, too."""
+    from marey.pipelines.arming import arm
+
+    arm()
 
 
 def session(name: str, tags: Mapping[str, Any] | None = None, **more_tags: Any) -> _core.SessionScope:  # noqa: ANN401
@@ -114,6 +123,7 @@ def export_profiling_report(
     Raises:
         Error: The folder cannot be written.
     """
+    _core.read_gpu_times()
     return os.fspath(
         _core.export_report(
             os.fspath(output_dir),

@@ -40,6 +40,9 @@ pub use questions::diffusion::{
     FrameKind, FrameRate, Guidance, Model, Models, PeakFlops, Spread, StepCaching, StepPoint,
     StepSource, Steps, diffusion,
 };
+pub use questions::gpu_times::{
+    GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
+};
 pub use questions::idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
 pub use questions::kernel_class::{KernelClass, kernel_class};
@@ -52,11 +55,17 @@ pub use questions::memory::{
 pub use questions::names::NameRow;
 pub use questions::overlap::{Overlap, overlap};
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
+pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };
 pub use questions::session_runs::{SessionRun, SessionRuns};
 pub use questions::sessions::{SessionRow, sessions};
+pub use questions::snapshot::{
+    Alive, AliveInSection, AliveRow, CurvePoint, DeviceMemory, GrowthOf, GrowthPoint, Level,
+    MemoryGrowth, OutOfMemory, OutOfMemoryCause, PoolUse, SnapshotAnswers, StackFrame, StackFrames,
+    TimeOrigin, snapshot,
+};
 pub use questions::stages::{Stage, Stages, stages};
 pub use questions::streaming::{Buffer, Streaming, streaming};
 pub use questions::telemetry::{
@@ -66,5 +75,6 @@ pub use questions::telemetry::{
 };
 pub use questions::transfers::{Transfers, transfers};
 pub use questions::utilization::{StreamUse, Utilization, utilization};
+pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};
 pub use stats::{mean, median, percentile, sample_std_dev};

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{compare, demo, doctor, report, run, top};
+use crate::commands::{analyze, compare, demo, doctor, export, report, run, top, view};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -17,7 +17,9 @@ Start with:
   marey run -- python pipeline.py      record a pipeline and see a summary when it ends
   marey top                            see what it is doing meanwhile
   marey report profiling_results       see the newest recording again
+  marey view profiling_results         see it on a time axis, in Perfetto's viewer
   marey compare BEFORE AFTER           see what got slower or hungrier between two of them
+  marey analyze FILE.pickle            see what a memory snapshot of torch holds
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -30,6 +32,9 @@ pub(crate) enum Command {
     Run(run::Arguments),
     Report(report::Arguments),
     Compare(compare::Arguments),
+    Export(export::Arguments),
+    View(view::Arguments),
+    Analyze(analyze::Arguments),
     Top(top::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),

@@ -20,6 +20,14 @@ impl<'a> Console<'a> {
         self.out.write_all(text.as_bytes())
     }
 
+    /// Gives standard output to whoever writes bytes that are for no terminal.
+    pub(crate) fn write_bytes(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        write(self.out)
+    }
+
     /// Says something on standard error, in one line. A standard error that cannot be written changes nothing.
     pub(crate) fn say(&mut self, text: &str) {
         writeln!(self.err, "marey: {}", escape::visible(text)).ok();

@@ -12,6 +12,7 @@
 
 mod chosen;
 mod documents;
+mod memory_snapshots;
 mod outside;
 mod process;
 mod recorded_runs;
@@ -28,8 +29,10 @@ use marey_report::{Report, RunStatus, StatusKind};
 use crate::thresholds::{Limit, apply};
 
 pub use chosen::Chosen;
-pub(crate) use documents::beside;
+pub(crate) use documents::{beside, replace_with};
 pub use documents::{replace, write_capture_documents, write_documents};
+pub(crate) use memory_snapshots::memory_snapshots;
+pub use memory_snapshots::read_memory_snapshot;
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
@@ -135,6 +138,13 @@ pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(captures)
 }
 
+/// The report of a run, with what memory snapshots in this folder say.
+pub(crate) fn report_with_snapshots(folder: &Path, run: &Run) -> Report {
+    let mut report = Report::new(run);
+    report.snapshot_files = memory_snapshots(folder, run);
+    report
+}
+
 impl JobFolder {
     /// Reads all captures of a folder, one after the other; two at most are in memory at the same time.
     ///
@@ -175,7 +185,9 @@ impl JobFolder {
         Ok(Self {
             path: path.to_owned(),
             main,
-            report: best.as_ref().map(|(_, run)| Report::new(run)),
+            report: best
+                .as_ref()
+                .map(|(_, run)| report_with_snapshots(path, run)),
             run: best.map(|(_, run)| run),
             processes,
             unreadable,

@@ -19,15 +19,19 @@ mod amd;
 mod choice;
 mod description;
 mod device;
+mod device_clock;
 mod metric;
 mod nvml;
 mod options;
 mod pace;
+mod peak_ledger;
 mod sampling;
 mod source;
 
 pub use description::{DeviceDescription, Devices, Vendor};
+pub use device_clock::{DeviceClock, Placed};
 pub use options::GpuOptions;
+pub use peak_ledger::PeakLedger;
 pub use sampling::{sample, sample_with};
 pub use source::GpuSource;
 

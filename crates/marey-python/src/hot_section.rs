@@ -50,8 +50,8 @@ pub(crate) struct Section {
 
 /// The section is open.
 const OPEN: u8 = 1;
-/// It was opened in an asyncio task.
-const IN_TASK: u8 = 2;
+/// Its end is more than a record: it was opened in an asyncio task, or is watched.
+const MORE: u8 = 2;
 /// It has extras.
 pub(crate) const EXTRA: u8 = 4;
 
@@ -113,11 +113,7 @@ fn enter_slowly(py: Python<'_>, section: &mut Section) {
     }
     let (open, _, _) = OpenSection::begin(py, lane, slot, section.name, NodeKind::Section);
     section.opened_by = (0, None);
-    section.state = if open.is_in_task() {
-        OPEN | IN_TASK
-    } else {
-        OPEN
-    };
+    section.state = if open.is_more() { OPEN | MORE } else { OPEN };
     section.open = open;
 }
 

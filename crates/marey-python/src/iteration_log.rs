@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::attributes::text_of;
 use crate::open_section::About;
 use crate::open_sections::{Entry, take_mine};
-use crate::{names, section_kinds};
+use crate::{device_watch, names, section_kinds};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
 const MAX_TURNS: usize = 1 << 16;
@@ -42,6 +42,7 @@ impl IterationLog {
     #[new]
     fn new(name: &Bound<'_, PyAny>, is_enabled: bool) -> Self {
         let text = text_of(name);
+        device_watch::look(name.py());
         Self {
             id: names::id_of(name),
             kind: section_kinds::mask_of_turns(&text),

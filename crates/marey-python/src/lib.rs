@@ -6,11 +6,13 @@ mod cache_log;
 mod command_line;
 mod context_variable;
 mod current_metrics;
+mod device_watch;
 mod diffusion_analyzer;
 mod errors;
 mod event_data;
 mod flow;
 mod fork;
+mod gpu_times;
 mod guarded;
 mod hot_section;
 mod iteration_log;
@@ -35,6 +37,7 @@ mod records;
 mod report;
 mod reported;
 mod section_kinds;
+mod section_memory;
 mod section_pool;
 mod session_context;
 mod session_report;
@@ -46,6 +49,7 @@ mod sync;
 mod thread;
 mod timing_stats;
 mod under_gil;
+mod window_log;
 
 use pyo3::prelude::*;
 
@@ -60,11 +64,15 @@ mod core_module {
     #[pymodule_export]
     use super::command_line::run_command_line;
     #[pymodule_export]
+    use super::device_watch::{forget_device_watch, read_gpu_times};
+    #[pymodule_export]
     use super::diffusion_analyzer::DiffusionLog;
     #[pymodule_export]
     use super::errors::{CaptureError, MareyError};
     #[pymodule_export]
     use super::fork::{after_fork, before_fork};
+    #[pymodule_export]
+    use super::gpu_times::{graph_capture, start_gpu_times};
     #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
@@ -89,11 +97,15 @@ mod core_module {
     #[pymodule_export]
     use super::report::export_report;
     #[pymodule_export]
+    use super::section_memory::{PeakView, start_section_memory};
+    #[pymodule_export]
     use super::session_scope::{PausedSession, SessionScope};
     #[pymodule_export]
     use super::stopwatch::Stopwatch;
     #[pymodule_export]
     use super::timing_stats::TimingStats;
+    #[pymodule_export]
+    use super::window_log::{WindowLog, resident_bytes};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

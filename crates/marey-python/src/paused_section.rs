@@ -52,7 +52,7 @@ impl PausedSection {
         if parked.is_some() {
             lane.unpark(slot);
         }
-        let (open, _, _) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
+        let (open, _, _) = OpenSection::begin_unwatched(py, lane, slot, name, NodeKind::Section);
         let mut run = self.run();
         run.slot = Some(slot);
         run.open = Some(open);

@@ -12,11 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes;
+use crate::device_watch;
 use crate::guarded::guarded;
 use crate::names::section_id_of;
 use crate::open_section::About;
 use crate::plain_section::PlainSection;
-use crate::section_pool::{no_section, section, section_with};
+use crate::section_pool::{no_section, section, section_watched, section_with};
 
 const DOC: &std::ffi::CStr = c"profile_section(name, enabled=True, *, sync=False, **attributes)\n--\n\n\
 Record the time that a `with` block takes, under a name.\n\n\
@@ -27,9 +28,18 @@ The same object may be entered again. Costs about 45 ns without keywords, about 
 /// This Python was proved to take the fast section objects.
 static IS_FAST: AtomicBool = AtomicBool::new(false);
 
+/// They are handed out without a look at anything else: nothing is watched.
+static IS_DIRECT: AtomicBool = AtomicBool::new(false);
+
 /// Chooses between the fast objects and the plain class.
 pub(crate) fn use_fast_sections(is_fast: bool) {
     IS_FAST.store(is_fast, Relaxed);
+    follow_watch();
+}
+
+/// Sections have begun or ceased to be watched.
+pub(crate) fn follow_watch() {
+    IS_DIRECT.store(IS_FAST.load(Relaxed) && !device_watch::is_on(), Relaxed);
 }
 
 /// The builtin, for the module.
@@ -57,7 +67,7 @@ unsafe extern "C" fn profile_section(
 ) -> *mut ffi::PyObject {
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
-    if n == 1 && names.is_null() && marey::is_on() && IS_FAST.load(Relaxed) {
+    if n == 1 && names.is_null() && marey::is_on() && IS_DIRECT.load(Relaxed) {
         // SAFETY: there is one argument.
         let name = unsafe { *args };
         // SAFETY: a live object, for as long as this call.
@@ -206,14 +216,19 @@ pub(crate) fn open<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     if !IS_FAST.load(Relaxed) {
         return match section_id_of(name) {
-            Some(name) => Ok(Bound::new(py, PlainSection::new(name, about, is_sync))?.into_any()),
+            Some(name) => {
+                device_watch::look(py);
+                Ok(Bound::new(py, PlainSection::new(name, about, is_sync))?.into_any())
+            }
             None => no_section(py),
         };
     }
-    let made = if about.is_empty() {
-        section(py, name)
-    } else {
+    let made = if !about.is_empty() {
         section_with(py, name, about, is_sync)
+    } else if device_watch::is_on() {
+        section_watched(py, name)
+    } else {
+        section(py, name)
     };
     made.map_or_else(|| no_section(py), Ok)
 }

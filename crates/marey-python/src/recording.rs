@@ -12,7 +12,9 @@ use crate::attributes::{from_dict, text_of};
 use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
-use crate::{flow, profile_section, profiled_function, section_kinds, session_report, state};
+use crate::{
+    device_watch, flow, profile_section, profiled_function, section_kinds, session_report, state,
+};
 
 /// CPython versions on which the tests of the fast section objects passed.
 const PROVED: std::ops::RangeInclusive<u8> = 10..=13;
@@ -93,6 +95,7 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
 #[pyfunction]
 #[pyo3(signature = (failure=None))]
 pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> {
+    device_watch::stop(py);
     let status = failure.map_or(Status::Finished, Status::Failed);
     // Text, not a `pathlib.Path`: importing that at exit would make Python forget that it ends by Ctrl-C.
     let capture = py.detach(|| state::stop(&status))?;
@@ -119,6 +122,7 @@ pub(crate) fn wrap_function<'py>(
     function: &Bound<'py, PyAny>,
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    device_watch::look(name.py());
     match id_of(name) {
         Some(id) => profiled_function::wrap(function, id, section_kinds::mask_of(name)),
         None => Ok(function.clone()),

@@ -36,6 +36,23 @@ pub(crate) fn records(path: PathBuf) -> PyResult<String> {
         fields.insert("session".into(), record.session.into());
         Json::Object(fields)
     });
+    let named = |node: u32| run.nodes.get(node as usize).map(|node| node.name.as_str());
+    let gpu_spans = run.gpu_spans.iter().map(|span| {
+        json!({
+            "name": named(span.node), "thread": span.thread, "start_ns": span.start_ns, "device": span.device,
+            "stream": span.stream, "gpu_ns": span.gpu_ns, "delay_ns": span.delay_ns, "error_ns": span.error_ns,
+        })
+    });
+    let memory = run.section_memory.iter().map(|memory| {
+        let figures = &memory.figures;
+        json!({
+            "name": named(memory.node), "device": figures.device,
+            "allocated": [figures.allocated_before, figures.allocated_peak, figures.allocated_after],
+            "reserved": [figures.reserved_before, figures.reserved_peak, figures.reserved_after],
+            "inactive_split": figures.inactive_split,
+        })
+    });
+    let unavailable = run.unavailable.iter().map(|u| json!([u.what, u.why]));
     let losses = json!({
         "notes_dropped": run.losses.notes_dropped, "sections_unrecorded": run.losses.sections_unrecorded,
     });
@@ -45,6 +62,9 @@ pub(crate) fn records(path: PathBuf) -> PyResult<String> {
         "events": events.collect::<Vec<_>>(),
         "cache_events": caches.collect::<Vec<_>>(),
         "generation": generation.collect::<Vec<_>>(),
+        "gpu_spans": gpu_spans.collect::<Vec<_>>(),
+        "section_memory": memory.collect::<Vec<_>>(),
+        "unavailable": unavailable.collect::<Vec<_>>(),
         "losses": losses,
     })
     .to_string())
@@ -62,7 +82,7 @@ fn sections(run: &Run) -> Vec<Json> {
             .filter(|noted| noted.section == *place)
             .collect();
         json!({
-            "name": run.nodes[section.node as usize].name,
+            "name": run.nodes[section.node as usize].name, "start_ns": section.start_ns,
             "thread": section.thread, "flow": section.flow, "is_failed": section.is_failed,
             "has_pauses": section.has_pauses, "duration_ns": section.duration_ns(),
             "session": noted.iter().find_map(|noted| noted.session),

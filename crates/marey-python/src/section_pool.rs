@@ -12,6 +12,7 @@ use marey::{NameId, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+use crate::device_watch;
 use crate::guarded::guarded;
 use crate::hot_section::{EXTRA, Extra, Section, enter, exit, none};
 use crate::names::{NameCache, section_id_of};
@@ -40,15 +41,36 @@ static POOL: UnderGil<Pool> = UnderGil::new(Pool {
 /// A section object for a name, to be entered with `with`: a new reference. `None` when there is none to be had; counted.
 #[inline]
 pub(crate) fn section<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let name = match POOL.get(py).names.known(name) {
-        Some(id) => id,
-        None => find_name(py, name)?,
-    };
+    match POOL.get(py).names.known(name) {
+        Some(id) => section_named(py, id),
+        None => section_of_new_name(py, name),
+    }
+}
+
+#[inline]
+fn section_named(py: Python<'_>, name: NameId) -> Option<Bound<'_, PyAny>> {
     let section = take(py)?;
     // SAFETY: sections are never freed, and this one is nobody else's.
     unsafe { (*section).name = name };
     // SAFETY: a live object; this makes the caller's own reference.
     Some(unsafe { Bound::from_borrowed_ptr(py, section.cast()) })
+}
+
+/// A new name is the moment to look whether there is something to watch by now, this section first.
+#[cold]
+fn section_of_new_name<'py>(
+    py: Python<'py>,
+    name: &Bound<'py, PyAny>,
+) -> Option<Bound<'py, PyAny>> {
+    let id = find_name(py, name)?;
+    guarded(|| device_watch::look(py));
+    let object = section_named(py, id)?;
+    if device_watch::is_on() {
+        // SAFETY: made by `section_named`, so it is one of ours.
+        let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
+        section.state = EXTRA;
+    }
+    Some(object)
 }
 
 /// As [`section`], with attributes, a session and synchronisation.
@@ -67,6 +89,19 @@ pub(crate) fn section_with<'py>(
     // SAFETY: made by `section`, so it is one of ours.
     let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
     section.extra = Some(extra);
+    section.state = EXTRA;
+    Some(object)
+}
+
+/// As [`section`], for one that is watched: it does not take the fast path.
+#[cold]
+pub(crate) fn section_watched<'py>(
+    py: Python<'py>,
+    name: &Bound<'py, PyAny>,
+) -> Option<Bound<'py, PyAny>> {
+    let object = section(py, name)?;
+    // SAFETY: made by `section`, so it is one of ours.
+    let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
     section.state = EXTRA;
     Some(object)
 }

@@ -20,6 +20,7 @@ mod markdown;
 mod memory_log;
 mod metrics;
 mod text;
+mod trace;
 
 pub use cache_markdown::cache_markdown;
 pub use compare::{
@@ -27,13 +28,14 @@ pub use compare::{
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
 pub use html::{html_comparison, html_report};
-pub use json::{profiling_report, raw_profiling_data};
+pub use json::{profiling_report, raw_profiling_data, snapshot_json};
 pub use markdown::markdown_report;
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
     Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment,
     EventMoment, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts, RunStatus,
-    SessionFacts, SessionScope, StatusKind, Synchronised,
+    SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised,
 };
-pub use text::{iteration_summary, memory_summary, summary, timing_summary};
+pub use text::{iteration_summary, memory_summary, snapshot_text, summary, timing_summary};
+pub use trace::{Compression, TraceFormat, TraceWriter};

@@ -1,6 +1,8 @@
 // The shape of a report, as marey-report's model serializes it. Times are nanoseconds since the start of the run, sizes
 // bytes, ratios 0 to 1; what is not known is null. Names are as the user gave them: they are shown through `parts/name`.
 
+import type { SnapshotFile } from "./snapshot";
+
 export type Report = {
   run: RunFacts;
   status: RunStatus;
@@ -9,6 +11,10 @@ export type Report = {
   /** Each loop. */
   iterations: Iterations[];
   memory: Memory | null;
+  /** GPU time of sections; null when none was measured. */
+  gpu_times: GpuTimes | null;
+  /** Most that torch's allocator held during sections. */
+  section_peaks: SectionPeak[];
   counters: Counter[];
   attributes: Attributed;
   activity: Activity;
@@ -16,6 +22,8 @@ export type Report = {
   session: SessionScope | null;
   sessions: SessionFacts[];
   under_no_section_ratio: number | null;
+  /** Memory snapshots that lie beside the capture; absent when there are none. */
+  snapshot_files?: SnapshotFile[];
   quality: Quality;
 };
 
@@ -73,6 +81,37 @@ export type SectionRow = {
   self_ns: number | null;
   share_of_wall_ratio: number | null;
   open: { count: number; so_far_ns: number } | null;
+};
+
+export type GpuTimes = {
+  /** `CUDA events`; null when the capture does not say. */
+  measured_by: string | null;
+  n_calls: number;
+  n_not_measured: number;
+  sections: SectionGpuTime[];
+  streams: { device: number; stream: number; n_spans: number; covered_ns: number | null }[];
+};
+
+export type SectionGpuTime = {
+  node: NodeId;
+  n_not_measured: number;
+  gpu: { count: number; total_ns: number; mean_ns: number; p50_ns: number; p95_ns: number; max_ns: number };
+  delay: { mean_ns: number; max_ns: number } | null;
+  delay_error_ns: number | null;
+  covered_ns: number | null;
+  share_of_wall_ratio: number | null;
+};
+
+export type SectionPeak = {
+  node: NodeId;
+  device: number;
+  n_calls: number;
+  allocated_bytes: number;
+  reserved_bytes: number;
+  added_bytes: number;
+  growth_bytes: number;
+  fragmentation_ratio: number | null;
+  inactive_split_bytes: number | null;
 };
 
 export type NameRow = {
@@ -202,6 +241,7 @@ export type Activity = {
   streaming: Streaming | null;
   diffusion: Diffusion | null;
   caches: Caches | null;
+  windows: Windows | null;
   cache_timeline: CacheMoment[];
   events: { at_ns: number; name: string; data: NamedValues }[];
   findings: Findings;
@@ -372,6 +412,8 @@ export type StepPoint = {
   frames: number | null;
   guidance_scale: number | null;
   is_cached: boolean | null;
+  /** Time on the GPU; null when not measured. */
+  gpu_ns: number | null;
   is_warm_up: boolean;
 };
 
@@ -582,4 +624,27 @@ export type Quality = {
   warnings: string[];
   open: { node: NodeId; thread: string | null; start_ns: number; so_far_ns: number }[];
   unavailable: { what: string; why: string }[];
+};
+
+// --- windows of profilers ---
+
+export type Windows = {
+  each: WindowUse[];
+  /** Time for which starting and stopping them held up the program. */
+  own_ns: number | null;
+};
+
+export type WindowUse = {
+  name: string;
+  opened_ns: number;
+  stopped_ns: number | null;
+  stop_reason: string | null;
+  is_cut_off: boolean;
+  warm_up_steps: number;
+  recorded_steps: number;
+  recorded_mean_ns: number | null;
+  outside_mean_ns: number | null;
+  files: { path: string; bytes: number }[];
+  failures: { during: string; error: string }[];
+  remarks: string[];
 };

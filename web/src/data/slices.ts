@@ -23,12 +23,12 @@ export type TimelineModel = {
   n_tracks_left_out: number;
 };
 
-export type GroupKind = "sessions" | "thread";
+export type GroupKind = "sessions" | "thread" | "device";
 export type RowKind = "nested" | "beside" | "events";
 export type TrackKind = "gauge" | "rate" | "counter" | "memory";
 
 /** What a slice is, by the digit of its path's category. */
-export const CATEGORIES = ["section", "iteration", "step", "block", "session", "event"] as const;
+export const CATEGORIES = ["section", "iteration", "step", "block", "session", "event", "gpu"] as const;
 export const SESSION = 4;
 export const EVENT = 5;
 

@@ -126,7 +126,15 @@ function linesOf(steps: Steps, isByTime: boolean): Line[] {
   const outliers = new Set(steps.outliers);
   const look = (step: StepPoint, at: number): Look =>
     step.is_warm_up ? "warm-up" : outliers.has(at) ? "outlier" : step.is_cached ? "cached" : "computed";
-  return LOOKS.flatMap(([label, colour]) => {
+  const measured = steps.each.map((step, at) => ({ step, at })).filter(({ step }) => step.gpu_ns !== null);
+  const onGpu: Line = {
+    label: `on the GPU (${measured.length})`,
+    colour: 4,
+    style: "points",
+    at: measured.map(({ step, at }) => (isByTime ? step.end_ns : at)),
+    values: measured.map(({ step }) => step.gpu_ns ?? NaN),
+  };
+  const lines = LOOKS.flatMap(([label, colour]) => {
     const of = steps.each.map((step, at) => ({ step, at })).filter(({ step, at }) => step.duration_ns !== null && look(step, at) === label);
     const line: Line = {
       label: `${label} (${of.length})`,
@@ -137,6 +145,7 @@ function linesOf(steps: Steps, isByTime: boolean): Line[] {
     };
     return of.length > 0 ? [line] : [];
   });
+  return measured.length > 0 ? [...lines, onGpu] : lines;
 }
 
 function Outliers({ steps }: { steps: Steps }) {

@@ -13,6 +13,9 @@ import type { Pointed } from "./timeline";
 /** Parts of a summary that are listed. */
 const PARTS = 8;
 
+/** What a group is to a slice in it. */
+const WHERE = { sessions: "in", thread: "thread", device: "on" } as const;
+
 type Known = { slices: Slices; report: Report };
 
 export function SliceFacts({ slices, report, slice, isShort }: Known & { slice: number; isShort: boolean }) {
@@ -45,7 +48,7 @@ export function SliceFacts({ slices, report, slice, isShort }: Known & { slice: 
           </Fact>
         )}
         {!isMoment && !isShort && <Fact name="end">{momentText(start + length, 1, start + length)}</Fact>}
-        <Fact name={row.group.kind === "sessions" ? "in" : "thread"}>
+        <Fact name={WHERE[row.group.kind]}>
           <Name text={row.group.title} />
         </Fact>
         {callPath.length > 1 && (

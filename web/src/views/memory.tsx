@@ -7,15 +7,18 @@ import { useTimeline } from "../data/use_timeline";
 import { MemoryCurves } from "../memory/curves";
 import { Peaks } from "../memory/peaks";
 import { Fragmentation, Growth, Readings } from "../memory/readings";
+import { SectionPeaks } from "../memory/section_peaks";
+import { Snapshots } from "../memory/snapshots";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
 import type { View } from "./view";
 
 export const memory: View = {
   id: "memory",
   title: "Memory",
-  isShown: ({ report: { memory: readings, activity } }) => {
+  isShown: ({ report: { memory: readings, section_peaks, activity, snapshot_files: files } }) => {
     const { memory: host, gpus } = activity.telemetry;
-    return readings !== null || host !== null || (gpus?.each.some((gpu) => gpu.memory_used !== null) ?? false);
+    const isRead = readings !== null || section_peaks.length > 0 || (files?.length ?? 0) > 0;
+    return isRead || host !== null || (gpus?.each.some((gpu) => gpu.memory_used !== null) ?? false);
   },
   Body,
 };
@@ -39,6 +42,8 @@ function Body({ model }: { model: Model }) {
           <Growth report={report} memory={readings} />
         </>
       ) : null}
+      <SectionPeaks report={report} />
+      <Snapshots report={report} bands={bands} />
     </>
   );
 }

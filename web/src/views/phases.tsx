@@ -3,7 +3,7 @@
 import { count, duration, moment, percent } from "../data/quantity";
 import { leftOut } from "../data/cuts";
 import type { Model } from "../data/page";
-import type { Phase, Purpose, Report, SectionRow } from "../data/report";
+import type { GpuTimes, Phase, Purpose, Report, SectionGpuTime, SectionRow } from "../data/report";
 import { placesOf } from "../data/places";
 import { useAddress } from "../data/state";
 import { TimeAxis } from "../parts/axis";
@@ -216,8 +216,12 @@ function CallPaths({ model }: { model: Model }) {
     { id: "start_ns", title: "Start", value: ({ phase }) => phase.span?.start_ns ?? null, isExportOnly: true },
     { id: "end_ns", title: "End", value: ({ phase }) => phase.span?.end_ns ?? null, isExportOnly: true },
   ];
+  if (report.gpu_times) {
+    columns.splice(6, 0, ...gpuColumns(report.gpu_times));
+  }
   const hasErrors = rows.some(({ row }) => row.calls.errors > 0);
   return (
+    <>
     <Table
       id="phases"
       caption="Every call path"
@@ -225,6 +229,38 @@ function CallPaths({ model }: { model: Model }) {
       rows={rows}
       leftOut={leftOut(model, "sections.tree")}
     />
+    {report.gpu_times && <GpuNote gpu={report.gpu_times} />}
+    </>
+  );
+}
+
+/** What the GPU did for each call path, between events at both ends of its calls. */
+function gpuColumns({ sections }: GpuTimes): Column<Placed>[] {
+  const byNode = new Map(sections.map((row) => [row.node, row]));
+  const of = (value: (row: SectionGpuTime) => number | null) => (placed: Placed) => {
+    const row = byNode.get(placed.row.node);
+    return row ? value(row) : null;
+  };
+  return [
+    figure("gpu_total_ns", "GPU", "On the GPU, from the first to the last event of each call: all calls", of((row) => row.gpu.total_ns), duration),
+    figure("gpu_mean_ns", "GPU mean", "On the GPU: one call", of((row) => row.gpu.mean_ns), duration),
+    figure("gpu_p95_ns", "GPU p95", "On the GPU: 95 % took no longer", of((row) => row.gpu.p95_ns), duration),
+    figure(
+      "queue_delay_mean_ns",
+      "Queue delay",
+      "From the begin of a call to that of its work on the GPU, mean",
+      of((row) => row.delay?.mean_ns ?? null),
+      duration,
+    ),
+  ];
+}
+
+function GpuNote({ gpu }: { gpu: GpuTimes }) {
+  return (
+    <p class="muted">
+      GPU time: <Name text={gpu.measured_by ?? "events on the stream"} />. {count(gpu.n_not_measured)} of {count(gpu.n_calls)} calls were
+      not measured. All other times are the host's.
+    </p>
   );
 }
 

@@ -7,6 +7,7 @@ import type { Report, SamplerUse } from "../data/report";
 import { placesOf } from "../data/places";
 import { type Fact, FactList, known } from "../parts/facts";
 import { cut, Long, Name, Path, visible } from "../parts/name";
+import { ProfilerWindows } from "../parts/profiler_windows";
 import { Table } from "../parts/table";
 import { valueText } from "../parts/value";
 import type { View } from "./view";
@@ -28,6 +29,7 @@ export const system: View = {
       </div>
       <Samplers report={report} />
       <Attributes model={model} />
+      <ProfilerWindows model={model} />
       <Events model={model} />
       <Unavailable report={report} />
       <p class="muted">Durations: {visible(report.quality.how_measured)}.</p>

@@ -7,6 +7,7 @@ use crate::intervals::{Interval, union};
 use crate::stats::ratio;
 use crate::{
     Caches, Diffusion, Iterations, Memory, Sections, Stages, StepPoint, Streaming, Telemetry,
+    Windows,
 };
 
 /// A run with the answers to the questions about it, which rules share.
@@ -30,6 +31,8 @@ pub struct Facts<'a> {
     pub diffusion: Option<&'a Diffusion>,
     /// What caches did.
     pub caches: Option<&'a Caches>,
+    /// Windows of heavier instruments.
+    pub windows: Option<&'a Windows>,
     /// Limits of the rules.
     pub thresholds: &'a Thresholds,
 }

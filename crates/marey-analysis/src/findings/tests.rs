@@ -25,6 +25,7 @@ fn all(run: &Run) -> Findings {
         streaming: streaming.as_ref(),
         diffusion: diffusion.as_ref(),
         caches: caches.as_ref(),
+        windows: crate::windows(run, diffusion.as_ref()).as_ref(),
         thresholds: &limits,
     })
 }

@@ -1,3 +1,4 @@
-//! What other tools recorded, read into values that questions can be asked of.
+//! Files that other tools wrote, read into values. Bytes go in: whoever calls has opened the file.
 
 pub mod chrome;
+pub mod snapshot;

@@ -26,6 +26,7 @@ fn all(run: &Run) -> Findings {
         streaming: streaming.as_ref(),
         diffusion: diffusion.as_ref(),
         caches: caches.as_ref(),
+        windows: marey_analysis::windows(run, diffusion.as_ref()).as_ref(),
         thresholds: &limits,
     })
 }

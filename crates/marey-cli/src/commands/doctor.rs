@@ -5,6 +5,7 @@ mod gpu;
 mod machine;
 mod python;
 mod rings;
+mod windows;
 
 use anyhow::Result;
 use marey_report::escape;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     ];
     checks.extend(python::checks());
     checks.extend(gpu::checks());
+    checks.extend(windows::checks());
     let diagnosis = Diagnosis {
         schema_version: SCHEMA_VERSION,
         marey: env!("CARGO_PKG_VERSION"),

@@ -1,11 +1,14 @@
 //! One file per command.
 
+pub(crate) mod analyze;
 pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod top;
+pub(crate) mod view;
 
 use std::path::{Path, PathBuf};
 
@@ -19,8 +22,11 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
     match command {
         Command::Run(arguments) => Ok(run::run(arguments, console)),
         Command::Report(arguments) => report::run(arguments, console),
+        Command::Analyze(arguments) => analyze::run(arguments, console),
         Command::Compare(arguments) => compare::run(arguments, console),
         Command::Doctor(arguments) => doctor::run(arguments, console),
+        Command::Export(arguments) => export::run(arguments, console),
+        Command::View(arguments) => view::run(arguments, console),
         Command::Top(arguments) => top::run(arguments, console),
         Command::Demo(arguments) => demo::run(arguments, console),
     }

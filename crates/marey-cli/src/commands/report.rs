@@ -11,8 +11,8 @@ use super::{other_processes, say_problems, shown};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::{
-    Chosen, JobFolder, Reading, beside, captures, load_completed, replace, summary_of,
-    write_capture_documents,
+    Chosen, JobFolder, Reading, beside, captures, load_completed, replace, report_with_snapshots,
+    summary_of, write_capture_documents,
 };
 use crate::thresholds::{Limit, apply};
 
@@ -93,7 +93,10 @@ fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> any
     if let Some(problem) = problem {
         console.say(&problem.to_string());
     }
-    let report = Report::new(&run);
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let report = report_with_snapshots(folder.unwrap_or(Path::new(".")), &run);
     if arguments.format == Format::All {
         let written = write_capture_documents(path, &report, &run, Chosen::ALL)?;
         show_paths(&written, console)?;

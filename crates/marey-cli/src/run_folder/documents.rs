@@ -187,15 +187,29 @@ fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, V
 /// # Errors
 /// When it cannot be written.
 pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// Writes a file as [`replace`] does, with what `write` writes to it.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn replace_with(
+    path: PathBuf,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<PathBuf, Error> {
     let attempt = || -> io::Result<()> {
         // Without the name of the half-made file, which helps nobody.
         let plain = |error: io::Error| io::Error::from(error.kind());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let mut file = tempfile::Builder::new()
             .prefix(".marey-")
             .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(path.parent().unwrap_or(Path::new(".")))
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
             .map_err(plain)?;
-        file.as_file_mut().write_all(bytes)?;
+        write(file.as_file_mut())?;
         file.persist(&path).map_err(|refused| refused.error)?;
         Ok(())
     };

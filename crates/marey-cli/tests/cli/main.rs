@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
+mod analyze;
 mod compare;
 mod demo;
 mod doctor;
+mod export;
 mod outside;
 mod program;
 mod python;

@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::model::Report;
 pub use comparison::html_comparison;
 use timeline::{MAX_SLICES, Timeline};
+pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 
 /// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one.
 pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use marey_analysis::{Blocks, Delivery, IterationPoint, StepPoint};
+use marey_analysis::{Blocks, Delivery, IterationPoint, StackFrames, StepPoint};
 
 use super::bounded::{self, MAX_CALL_PATHS, ShortList, note};
 use crate::model::{Activity, Report};
@@ -15,7 +15,10 @@ const MAX_BYTES: usize = 1_000_000;
 pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
     let tree = &report.sections.tree;
     let call_paths = serde_json::to_vec(&tree[..tree.len().min(MAX_CALL_PATHS)]);
-    let max_bytes = MAX_BYTES + call_paths.map_or(0, |json| json.len());
+    let report = &with_short_snapshots(report);
+    let snapshots = serde_json::to_vec(&report.snapshot_files);
+    let kept = [call_paths, snapshots].into_iter().flatten();
+    let max_bytes = MAX_BYTES + kept.map(|json| json.len()).sum::<usize>();
     bounded::json(max_bytes, |limit, cuts| {
         let of_session = bounded::of_session(limit);
         let iterations = report.iterations.iter().map(|one| one.series.len());
@@ -24,9 +27,9 @@ pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
             && longest(&report.activity) <= limit
             && sessions().all(|activity| longest(activity) <= of_session)
         {
-            return Cow::Borrowed(report);
+            return Cow::Borrowed(report.as_ref());
         }
-        let mut short = report.clone();
+        let mut short = report.as_ref().clone();
         for one in &mut short.iterations {
             let all = one.series.len();
             one.series = extremes(&one.series, limit);
@@ -65,6 +68,84 @@ pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
         }
         Cow::Owned(short)
     })
+}
+
+/// Stacks of a memory snapshot that a page has, frames of each of them, and steps.
+const MAX_STACKS: usize = 15;
+const MAX_FRAMES: usize = 8;
+const MAX_GROWTH_POINTS: usize = 200;
+/// Devices of all snapshots together.
+const MAX_DEVICES: usize = 16;
+
+/// The report with memory snapshots that have about 100 KB each: what is left out of stacks is counted where it
+/// stands.
+fn with_short_snapshots(report: &Report) -> Cow<'_, Report> {
+    if report.snapshot_files.is_empty() {
+        return Cow::Borrowed(report);
+    }
+    let mut short = report.clone();
+    let mut room = MAX_DEVICES;
+    for answers in short
+        .snapshot_files
+        .iter_mut()
+        .flat_map(|file| &mut file.answers)
+    {
+        let all = answers.devices.len();
+        answers.devices.truncate(room);
+        room -= answers.devices.len();
+        if answers.devices.len() < all {
+            let left_out = (all - answers.devices.len()) as u64;
+            answers
+                .warnings
+                .push(("devices, for lack of room in the page", left_out));
+        }
+    }
+    let answers = short
+        .snapshot_files
+        .iter_mut()
+        .flat_map(|file| &mut file.answers);
+    for device in answers.flat_map(|answers| &mut answers.devices) {
+        let alive = &mut device.alive;
+        let rows = alive.by_stack.drain(alive.by_stack.len().min(MAX_STACKS)..);
+        let others = rows.map(|row| row.bytes).fold(0, u64::saturating_add);
+        alive.other_stacks_bytes = alive.other_stacks_bytes.saturating_add(others);
+        if let Some(rows) = &mut alive.by_section {
+            rows.truncate(MAX_STACKS);
+        }
+        let of_rows = alive.by_stack.iter_mut().flat_map(|row| &mut row.stack);
+        let of_failures = device
+            .out_of_memory
+            .iter_mut()
+            .flat_map(|failed| &mut failed.stack);
+        of_rows.chain(of_failures).for_each(shorten_stack);
+        if let Some(growth) = &mut device.growth {
+            let all = growth.points.len();
+            keep(&mut growth.points, &evenly(all, MAX_GROWTH_POINTS));
+        }
+    }
+    Cow::Owned(short)
+}
+
+/// The frames around the one to look at.
+fn shorten_stack(stack: &mut StackFrames) {
+    let all = stack.frames.len();
+    let look_at = stack.user_frame.or(stack.caller_frame).unwrap_or(0);
+    let from = look_at
+        .saturating_sub(MAX_FRAMES / 2)
+        .min(all.saturating_sub(MAX_FRAMES));
+    let until = (from + MAX_FRAMES).min(all);
+    stack.frames.truncate(until);
+    stack.frames.drain(..from);
+    stack.n_left_out = stack
+        .n_left_out
+        .saturating_add((all - stack.frames.len()) as u64);
+    let moved = |place: usize| {
+        place
+            .checked_sub(from)
+            .filter(|place| *place < until - from)
+    };
+    stack.user_frame = stack.user_frame.and_then(moved);
+    stack.caller_frame = stack.caller_frame.and_then(moved);
 }
 
 fn longest(activity: &Activity) -> usize {
@@ -128,7 +209,58 @@ fn keep<T>(list: &mut Vec<T>, places: &[usize]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::SnapshotFile;
     use marey::{CacheEvent, CacheOutcome, RunBuilder, Section};
+
+    /// A snapshot with `n` devices, each with as much as the answers ever have.
+    fn long_snapshot(n: u32) -> SnapshotFile {
+        let bytes = include_bytes!("../../../marey-analysis/tests/data/flux_tiny_resident.pickle");
+        let found = marey_analysis::import::snapshot::read_snapshot(bytes).unwrap();
+        let mut answers = marey_analysis::snapshot(&found, None);
+        let device = answers.devices.remove(0);
+        answers.devices = (0..n)
+            .map(|number| {
+                let mut device = device.clone();
+                device.device = number;
+                let row = device.alive.by_stack[0].clone();
+                device.alive.by_stack = vec![row; 100];
+                device
+            })
+            .collect();
+        SnapshotFile {
+            file: "a.pickle".into(),
+            answers: Some(answers),
+            problem: None,
+        }
+    }
+
+    #[test]
+    fn memory_snapshots_are_cut_and_what_is_left_out_is_counted() {
+        let mut report = Report::new(&RunBuilder::new().finish(0));
+        report.snapshot_files = vec![long_snapshot(20), long_snapshot(1)];
+        let whole = &report.snapshot_files[0].answers.as_ref().unwrap().devices[0].alive;
+        let all_bytes: u64 = whole.by_stack.iter().map(|row| row.bytes).sum();
+        let (json, _) = json(&report);
+        assert!(json.len() < 2_600_000, "{}", json.len());
+        let page: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let [first, second] = [0, 1].map(|n| &page["snapshot_files"][n]["answers"]);
+        assert_eq!(first["devices"].as_array().unwrap().len(), 16);
+        assert_eq!(first["warnings"][0][1], 4);
+        assert_eq!(second["warnings"][0][1], 1);
+        let alive = &first["devices"][0]["alive"];
+        let rows = alive["by_stack"].as_array().unwrap();
+        assert_eq!(rows.len(), 15);
+        let shown: u64 = rows.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+        let others = alive["other_stacks_bytes"].as_u64().unwrap();
+        assert_eq!(shown + others, all_bytes + whole.other_stacks_bytes);
+        let stack = &rows[0]["stack"];
+        let frames = stack["frames"].as_array().unwrap();
+        assert_eq!(frames.len(), 8);
+        let look_at = usize::try_from(stack["user_frame"].as_u64().unwrap()).unwrap();
+        let original = whole.by_stack[0].stack.as_ref().unwrap();
+        let expected = &original.frames[original.user_frame.unwrap()];
+        assert_eq!(frames[look_at]["file"], expected.file.as_str());
+    }
 
     #[test]
     fn a_report_stays_small_whatever_the_run() {

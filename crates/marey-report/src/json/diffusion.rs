@@ -32,6 +32,8 @@ pub(super) struct DiffusionAnalysis<'a> {
     max_steps_per_loop: u64,
     warm_up: Option<DurationsObject>,
     steady: Option<DurationsObject>,
+    gpu_warm_up: Option<DurationsObject>,
+    gpu_steady: Option<DurationsObject>,
     outliers: Vec<usize>,
     frame_rates: Vec<FrameRateObject<'a>>,
     delivery: Option<DeliveryObject>,
@@ -53,6 +55,7 @@ struct StepObject {
     loop_number: u64,
     block_index: Option<u64>,
     cached: Option<bool>,
+    gpu_time_ms: Option<f64>,
     warm_up: bool,
 }
 
@@ -159,6 +162,8 @@ impl<'a> DiffusionAnalysis<'a> {
             max_steps_per_loop: count(|steps| steps.per_loop_max),
             warm_up: durations(|steps| steps.warm_up.as_ref()),
             steady: durations(|steps| steps.steady.as_ref()),
+            gpu_warm_up: durations(|steps| steps.gpu_warm_up.as_ref()),
+            gpu_steady: durations(|steps| steps.gpu_steady.as_ref()),
             outliers: steps
                 .map(|steps| steps.outliers.clone())
                 .unwrap_or_default(),
@@ -192,6 +197,7 @@ impl StepObject {
             loop_number: step.loop_number,
             block_index: step.block,
             cached: step.is_cached,
+            gpu_time_ms: step.gpu_ns.map(milliseconds),
             warm_up: step.is_warm_up,
         }
     }

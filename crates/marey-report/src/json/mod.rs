@@ -7,6 +7,7 @@ mod caches;
 mod calls;
 mod counters;
 mod cpu;
+mod device_work;
 mod diffusion;
 mod disk;
 mod durations;
@@ -19,9 +20,11 @@ mod raw;
 mod recommendations;
 mod run;
 mod sections;
+mod snapshot;
 mod stages;
 mod streaming;
 mod summary;
+mod windows;
 
 use serde::{Serialize, Serializer};
 
@@ -36,6 +39,7 @@ use caches::CacheAnalysis;
 use calls::{IterationStats, TimingStats};
 use counters::CounterObject;
 use cpu::CpuMetrics;
+use device_work::{GpuTimeObject, SectionPeakObject};
 use diffusion::DiffusionAnalysis;
 use figures::Scope;
 use gpu::GpuMetrics;
@@ -45,13 +49,16 @@ use quality::DataQuality;
 use recommendations::{Checks, Recommendation};
 use run::{EventObject, RunObject, StatusObject};
 use sections::{SectionObject, UnderNoSectionObject};
+use snapshot::SnapshotObject;
 use stages::StageAnalysis;
 use streaming::StreamingAnalysis;
 use summary::Summary;
+use windows::WindowObject;
 
 pub(crate) use memory::snapshots;
 pub use raw::raw_profiling_data;
 pub(crate) use sections::reason;
+pub use snapshot::snapshot_json;
 
 /// Version of the document's shape: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";
@@ -71,8 +78,12 @@ struct Document<'a> {
     iteration_profilers: Pairs<&'a str, IterationStats>,
     sections: Vec<SectionObject<'a>>,
     under_no_section: UnderNoSectionObject,
+    gpu_time: Option<GpuTimeObject<'a>>,
     stage_analysis: StageAnalysis<'a>,
     memory: Option<MemoryAnalysis<'a>>,
+    section_memory: Vec<SectionPeakObject>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    memory_snapshot_files: Vec<SnapshotObject<'a>>,
     gpu_metrics: Option<GpuMetrics<'a>>,
     cpu_metrics: Option<CpuMetrics<'a>>,
     streaming_analysis: Option<StreamingAnalysis>,
@@ -80,6 +91,7 @@ struct Document<'a> {
     model_analysis: Option<ModelAnalysis<'a>>,
     block_analysis: Option<BlockAnalysis<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
+    profiler_windows: Vec<WindowObject<'a>>,
     counters: Pairs<&'a str, CounterObject>,
     section_attributes: Vec<AttributedObject<'a>>,
     section_attributes_left_out: u64,
@@ -125,14 +137,25 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .sections
             .tree
             .iter()
-            .map(SectionObject::new)
+            .map(|row| SectionObject::new(report, row))
             .collect(),
         under_no_section: UnderNoSectionObject::new(report),
+        gpu_time: report.gpu_times.as_ref().map(GpuTimeObject::new),
         stage_analysis: StageAnalysis::new(&activity.stages),
         memory: report
             .memory
             .as_ref()
             .map(|memory| MemoryAnalysis::new(report, memory)),
+        section_memory: report
+            .section_peaks
+            .iter()
+            .map(SectionPeakObject::new)
+            .collect(),
+        memory_snapshot_files: report
+            .snapshot_files
+            .iter()
+            .map(SnapshotObject::new)
+            .collect(),
         gpu_metrics: GpuMetrics::new(scope),
         cpu_metrics: CpuMetrics::new(scope),
         streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
@@ -140,6 +163,7 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         model_analysis: ModelAnalysis::new(activity),
         block_analysis: BlockAnalysis::new(activity),
         cache_analysis: CacheAnalysis::new(activity),
+        profiler_windows: WindowObject::of(activity),
         counters: Pairs(
             report
                 .counters

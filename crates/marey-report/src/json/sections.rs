@@ -1,6 +1,6 @@
 //! The section tree as a flat list in which each entry names its parent.
 
-use marey_analysis::{Kind, NotAvailable, SectionRow, UnderNoSection};
+use marey_analysis::{Kind, NotAvailable, SectionGpuTime, SectionRow, UnderNoSection};
 use serde::Serialize;
 
 use super::calls::CallsObject;
@@ -24,6 +24,24 @@ pub(super) struct SectionObject<'a> {
     #[serde(flatten)]
     calls: CallsObject,
     open: Option<OpenObject>,
+    gpu: Option<GpuObject>,
+}
+
+/// What the GPU did for the calls of a path.
+#[derive(Serialize)]
+struct GpuObject {
+    calls_measured: u64,
+    calls_not_measured: u64,
+    total: f64,
+    mean: f64,
+    median: f64,
+    p95: f64,
+    max: f64,
+    covered: Option<f64>,
+    share_of_wall: Option<f64>,
+    queue_delay_mean: Option<f64>,
+    queue_delay_max: Option<f64>,
+    queue_delay_error: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -41,7 +59,8 @@ pub(super) struct UnderNoSectionObject {
 }
 
 impl<'a> SectionObject<'a> {
-    pub(super) fn new(row: &'a SectionRow) -> Self {
+    pub(super) fn new(report: &Report, row: &'a SectionRow) -> Self {
+        let gpu = report.gpu_times.as_ref().and_then(|gpu| gpu.of(row.node));
         Self {
             id: row.node,
             parent: row.parent,
@@ -57,6 +76,27 @@ impl<'a> SectionObject<'a> {
                 count: open.count,
                 so_far: seconds(open.so_far_ns),
             }),
+            gpu: gpu.map(GpuObject::new),
+        }
+    }
+}
+
+impl GpuObject {
+    fn new(found: &SectionGpuTime) -> Self {
+        let delay = found.delay.as_ref();
+        Self {
+            calls_measured: found.gpu.count,
+            calls_not_measured: found.n_not_measured,
+            total: seconds(found.gpu.total_ns),
+            mean: found.gpu.mean_ns / 1e9,
+            median: seconds(found.gpu.p50_ns),
+            p95: seconds(found.gpu.p95_ns),
+            max: seconds(found.gpu.max_ns),
+            covered: found.covered_ns.map(seconds),
+            share_of_wall: found.share_of_wall_ratio,
+            queue_delay_mean: delay.map(|delay| delay.mean_ns / 1e9),
+            queue_delay_max: delay.map(|delay| seconds(delay.max_ns)),
+            queue_delay_error: found.delay_error_ns.map(seconds),
         }
     }
 }

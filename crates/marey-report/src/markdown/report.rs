@@ -1,14 +1,16 @@
 //! A run in Markdown, for pull requests, issues and wikis.
 
+use std::cmp::Reverse;
+
 use marey_analysis::findings::Finding;
-use marey_analysis::{Durations, NameRow};
+use marey_analysis::{Durations, NameRow, SectionGpuTime, SectionPeak, WindowUse};
 
 use super::escape::{code, text};
 use super::table::{Column, Table};
 use crate::escape::cut;
 use crate::figure;
 use crate::model::{Report, StatusKind};
-use crate::quantity::{bytes, counted, duration, duration_ns, known, percent};
+use crate::quantity::{bytes, counted, duration, duration_ns, growth, known, percent};
 
 /// More rows than this are for the page.
 const MAX_ROWS: usize = 15;
@@ -26,6 +28,8 @@ pub fn markdown_report(report: &Report) -> String {
     parts.extend(steps(report));
     parts.extend(loops(report));
     parts.extend(memory(report));
+    parts.extend(gpu_times(report));
+    parts.extend(section_peaks(report));
     parts.push(quality(report));
     parts.extend(facts(report));
     parts.join("\n")
@@ -95,7 +99,24 @@ fn key_figures(report: &Report) -> String {
         .as_ref()
         .and_then(|caches| caches.all.hit_ratio);
     row("Cache hits", caches.map(percent));
+    for window in activity.windows.iter().flat_map(|windows| &windows.each) {
+        row(
+            &format!("Profiler window {}", text(&cut(&window.name, NAME_WIDTH))),
+            Some(text(&window_in_words(window))),
+        );
+    }
     table.text()
+}
+
+fn window_in_words(window: &WindowUse) -> String {
+    let steps = counted(window.recorded_steps, "step", "steps");
+    let end = window.stop_reason.as_deref();
+    let end = end.unwrap_or(if window.is_cut_off {
+        "the process's end"
+    } else {
+        "nothing yet"
+    });
+    format!("{steps} recorded, ended by {end}")
 }
 
 fn findings(report: &Report) -> Option<String> {
@@ -184,6 +205,14 @@ fn steps(report: &Report) -> Option<String> {
             steps.and_then(|steps| steps.steady.as_ref()),
         ),
         (
+            "first step on the GPU",
+            steps.and_then(|steps| steps.gpu_warm_up.as_ref()),
+        ),
+        (
+            "steps after it on the GPU",
+            steps.and_then(|steps| steps.gpu_steady.as_ref()),
+        ),
+        (
             "first block",
             blocks.and_then(|blocks| blocks.warm_up.as_ref()),
         ),
@@ -264,6 +293,69 @@ fn memory(report: &Report) -> Option<String> {
     let more = (more > 0).then(|| format!("\n… and {more} more.\n"));
     (!table.is_empty())
         .then(|| format!("### Memory\n\n{}{}", table.text(), more.unwrap_or_default()))
+}
+
+/// GPU time of call paths, longest first, nested ones among them.
+fn gpu_times(report: &Report) -> Option<String> {
+    let gpu = report.gpu_times.as_ref()?;
+    let mut rows: Vec<&SectionGpuTime> = gpu.sections.iter().collect();
+    rows.sort_by_key(|row| (Reverse(row.gpu.total_ns), row.node));
+    let mut table = Table::new(&[
+        Column::Text("Section"),
+        Column::Figure("Calls"),
+        Column::Figure("GPU"),
+        Column::Figure("Mean"),
+        Column::Figure("p50"),
+        Column::Figure("p95"),
+        Column::Figure("Queue delay, mean"),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        table.row(vec![
+            path(report, row.node),
+            row.gpu.count.to_string(),
+            duration_ns(row.gpu.total_ns),
+            duration(row.gpu.mean_ns),
+            duration_ns(row.gpu.p50_ns),
+            duration_ns(row.gpu.p95_ns),
+            known(row.delay.as_ref(), |delay| duration(delay.mean_ns)),
+        ]);
+    }
+    let how = gpu.measured_by.as_deref().unwrap_or("events on the stream");
+    let missing = gpu.n_not_measured;
+    Some(format!(
+        "### GPU time of sections\n\n{}\nMeasured by {}; {} of {} not measured.\n",
+        table.text(),
+        text(&cut(how, NAME_WIDTH)),
+        missing,
+        counted(gpu.n_calls, "call", "calls")
+    ))
+}
+
+/// Most that torch's allocator held, highest first.
+fn section_peaks(report: &Report) -> Option<String> {
+    let mut rows: Vec<&SectionPeak> = report.section_peaks.iter().collect();
+    rows.sort_by_key(|row| (Reverse(row.allocated_bytes), row.node, row.device));
+    let mut table = Table::new(&[
+        Column::Text("Section"),
+        Column::Figure("GPU"),
+        Column::Figure("Allocated"),
+        Column::Figure("Reserved"),
+        Column::Figure("Growth"),
+    ]);
+    for row in rows.iter().take(MAX_ROWS) {
+        table.row(vec![
+            path(report, row.node),
+            row.device.to_string(),
+            bytes(row.allocated_bytes),
+            bytes(row.reserved_bytes),
+            growth(row.growth_bytes),
+        ]);
+    }
+    (!table.is_empty()).then(|| format!("### Peak memory by section\n\n{}", table.text()))
+}
+
+fn path(report: &Report, node: u32) -> String {
+    code(&cut(&report.call_path(node).join(" / "), NAME_WIDTH))
 }
 
 fn quality(report: &Report) -> String {

@@ -3,7 +3,7 @@
 use marey::Run;
 use marey_analysis::{
     Caches, Diffusion, Facts, Findings, Iterations, Memory, Sections, Stages, Streaming, Telemetry,
-    Thresholds, findings,
+    Thresholds, Windows, findings,
 };
 use serde::Serialize;
 
@@ -24,6 +24,8 @@ pub struct Activity {
     pub diffusion: Option<Diffusion>,
     /// What caches did; `None` when they said nothing.
     pub caches: Option<Caches>,
+    /// Windows of torch's profiler and the like; `None` when none was opened.
+    pub windows: Option<Windows>,
     /// Each cache event, in order of time.
     pub cache_timeline: Vec<CacheMoment>,
     /// Points in time, in order.
@@ -47,10 +49,12 @@ impl Activity {
             streaming: marey_analysis::streaming(run),
             diffusion: marey_analysis::diffusion(run, &limits),
             caches: marey_analysis::caches(run),
+            windows: None,
             cache_timeline: run.cache_events.iter().map(CacheMoment::new).collect(),
             events: run.events.iter().map(EventMoment::new).collect(),
             findings: Findings::default(),
         };
+        activity.windows = marey_analysis::windows(run, activity.diffusion.as_ref());
         activity.findings = findings(&Facts {
             run,
             sections,
@@ -61,6 +65,7 @@ impl Activity {
             streaming: activity.streaming.as_ref(),
             diffusion: activity.diffusion.as_ref(),
             caches: activity.caches.as_ref(),
+            windows: activity.windows.as_ref(),
             thresholds: &limits,
         });
         activity

@@ -7,13 +7,14 @@ mod moments;
 mod quality;
 mod run_facts;
 mod session_facts;
+mod snapshot_file;
 
 use std::collections::BTreeMap;
 
 use marey::Run;
 use marey_analysis::{
-    Counter, Iterations, Memory, Phases, SectionRow, Sections, SessionRun, SessionRuns,
-    UnderNoSection,
+    Counter, GpuTimes, Iterations, Memory, Phases, SectionPeak, SectionRow, Sections, SessionRun,
+    SessionRuns, UnderNoSection,
 };
 use serde::Serialize;
 
@@ -27,6 +28,7 @@ pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
 pub(crate) use run_facts::run_id;
 pub use run_facts::{RunFacts, RunStatus, StatusKind};
 pub use session_facts::{SessionFacts, SessionScope};
+pub use snapshot_file::SnapshotFile;
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,6 +45,10 @@ pub struct Report {
     pub iterations: Vec<Iterations>,
     /// Memory readings; `None` when there were none.
     pub memory: Option<Memory>,
+    /// GPU time of sections; `None` when none was measured.
+    pub gpu_times: Option<GpuTimes>,
+    /// Most that torch's allocator held during sections; empty when none was measured.
+    pub section_peaks: Vec<SectionPeak>,
     /// Readings of each counter.
     pub counters: Vec<Counter>,
     /// What was said about single calls.
@@ -55,6 +61,9 @@ pub struct Report {
     pub sessions: Vec<SessionFacts>,
     /// `sections.under_no_section` as a share of the wall time, 0 to 1; `None` when it is not known.
     pub under_no_section_ratio: Option<f64>,
+    /// Memory snapshots that lie beside the capture: whoever read them has put them here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub snapshot_files: Vec<SnapshotFile>,
     /// How far the figures can be trusted.
     pub quality: Quality,
     #[serde(skip)]
@@ -107,9 +116,12 @@ impl Report {
             activity: Activity::new(run, &sections, &iterations, memory.as_ref()),
             iterations,
             memory,
+            gpu_times: marey_analysis::gpu_times(run),
+            section_peaks: marey_analysis::section_peaks(run),
             session: None,
             sessions,
             under_no_section_ratio: under_no_section_ratio(&sections),
+            snapshot_files: Vec::new(),
             quality: Quality::new(run, &attributes.synchronised),
             sections,
             rows_by_node,

@@ -83,6 +83,11 @@ impl Rows {
             steps.warm_up.as_ref(),
             steps.steady.as_ref(),
         );
+        self.warm_up_and_steady(
+            ["First step on the GPU", "Other steps on the GPU"],
+            steps.gpu_warm_up.as_ref(),
+            steps.gpu_steady.as_ref(),
+        );
         for index in steps.outliers.iter().take(MAX_OUTLIERS) {
             if let Some(step) = steps.each.get(*index) {
                 let block = step.block.map(|block| format!(" of block {block}"));

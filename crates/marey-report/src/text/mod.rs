@@ -11,14 +11,18 @@ mod iterations;
 mod machine;
 mod memory;
 mod quality;
+mod section_peaks;
 mod sections;
 mod sessions;
+mod snapshot;
 mod timing;
+mod windows;
 
 use crate::model::Report;
 
 pub use iterations::iteration_summary;
 pub use memory::memory_summary;
+pub use snapshot::snapshot_text;
 pub use timing::timing_summary;
 
 /// Names in the timing table of the summary.
@@ -40,8 +44,11 @@ pub fn summary(report: &Report) -> String {
     parts.extend(iterations::steadiness(report));
     parts.extend(diffusion::lines(report));
     parts.extend(memory::details(report));
+    parts.extend(section_peaks::table(report));
+    parts.extend(report.snapshot_files.iter().map(snapshot_text));
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));
+    parts.extend(windows::table(report));
     parts.extend(counters::table(report));
     parts.extend(attributes::table(report));
     parts.extend(sessions::table(report));

@@ -1,6 +1,6 @@
 //! The section tree with inclusive and self time.
 
-use marey_analysis::{Kind, Percentiles, SectionRow, UnderNoSection};
+use marey_analysis::{GpuTimes, Kind, Percentiles, SectionGpuTime, SectionRow, UnderNoSection};
 
 use super::columns::{Columns, Last};
 use crate::escape::{cut, visible};
@@ -14,6 +14,8 @@ const NAME_WIDTH: usize = 48;
 const MAX_INDENT: usize = 12;
 /// More rows than this do not help anybody on a terminal.
 const MAX_ROWS: usize = 200;
+/// Shown where GPU time was measured.
+const GPU_HEADERS: [&str; 3] = ["GPU", "GPU mean", "Queue delay"];
 const HEADERS: [&str; 12] = [
     "Section",
     "Count",
@@ -32,13 +34,20 @@ const HEADERS: [&str; 12] = [
 /// Every call path under its parent, and the time under none.
 pub(super) fn tree(report: &Report) -> String {
     let rows = &report.sections.tree;
-    let mut table = Columns::new(&HEADERS, Last::Figure);
+    let gpu = report.gpu_times.as_ref();
+    let mut headers = HEADERS.to_vec();
+    headers.extend(gpu.iter().flat_map(|_| GPU_HEADERS));
+    let mut table = Columns::new(&headers, Last::Figure);
     let mut precision = Precision::default();
     for row in rows.iter().take(MAX_ROWS) {
         precision.note(row.calls.percentiles);
-        table.row(cells(row));
+        let mut cells = cells(row);
+        cells.extend(gpu.into_iter().flat_map(|gpu| gpu_cells(gpu.of(row.node))));
+        table.row(cells);
     }
-    table.row(under_no_section(report));
+    let mut last = under_no_section(report);
+    last.resize(headers.len(), String::new());
+    table.row(last);
     let mut notes = Vec::new();
     if rows.len() > MAX_ROWS {
         let more = (rows.len() - MAX_ROWS) as u64;
@@ -67,6 +76,7 @@ pub(super) fn tree(report: &Report) -> String {
                 .into(),
         );
     }
+    notes.extend(gpu.map(gpu_note));
     notes.extend(precision.notes());
     table.block("SECTIONS - Inclusive and Self Time", &notes)
 }
@@ -95,6 +105,27 @@ fn cells(row: &SectionRow) -> Vec<String> {
         known(calls.first_ns, duration_ns),
         known(calls.rest_mean_ns, duration),
     ]
+}
+
+fn gpu_cells(found: Option<&SectionGpuTime>) -> [String; 3] {
+    let delay = found.and_then(|found| found.delay.as_ref());
+    [
+        known(found, |found| duration_ns(found.gpu.total_ns)),
+        known(found, |found| duration(found.gpu.mean_ns)),
+        known(delay, |delay| duration(delay.mean_ns)),
+    ]
+}
+
+/// How GPU time was measured, and of how many calls.
+fn gpu_note(gpu: &GpuTimes) -> String {
+    let measured = gpu.n_calls.saturating_sub(gpu.n_not_measured);
+    let how = gpu.measured_by.as_deref().unwrap_or("events on the stream");
+    format!(
+        "GPU time: {}, {measured} of {} measured; all other times are the host's. Queue delay: mean, from the begin of a \
+         section to that of its work on the GPU.",
+        cut(how, NAME_WIDTH),
+        counted(gpu.n_calls, "call", "calls")
+    )
 }
 
 fn shown_name(row: &SectionRow) -> String {

@@ -1,6 +1,7 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
 mod compare;
+mod device_work;
 mod diffusion;
 mod escaping;
 mod example;

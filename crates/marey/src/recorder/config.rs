@@ -71,9 +71,11 @@ impl Default for Config {
 
 /// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
 /// known by their table.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 14] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
+    "MAREY_GPU_TIMES",
+    "MAREY_INSTRUMENT",
     "MAREY_JOB_ID",
     "MAREY_MAX_NODES",
     "MAREY_MAX_OPEN",
@@ -81,6 +83,7 @@ const KNOWN: [&str; 11] = [
     "MAREY_NVML_LIBRARY",
     "MAREY_RING_DIR",
     "MAREY_RING_RECORDS",
+    "MAREY_SECTION_MEMORY",
     "MAREY_SHARED_BYTES",
     "MAREY_WATCHED_FILES",
 ];

@@ -471,6 +471,7 @@ fn the_recorder_knows_the_variable_of_every_key_and_names_the_nearest() {
     }
     let output = command
         .env("MAREY_PROFILING_CONFIG", "")
+        .env("MAREY_INSTRUMENT", "0")
         .env("MAREY_GPU_MONITOR_INTERVALL", "1")
         .env("MAREY_SOMETHING_ELSE", "1")
         .arg("return")

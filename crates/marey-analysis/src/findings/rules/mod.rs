@@ -6,6 +6,7 @@ mod cpu_pressure;
 mod dropped_frames;
 mod eager_attention;
 mod exposed_transfers;
+mod failed_window;
 mod fragmentation;
 mod idle_gpus;
 mod kept_memory;
@@ -61,6 +62,7 @@ pub const RULES: &[Rule] = &[
     rank_skew::RULE,
     needless_offload::RULE,
     repeated_encoding::RULE,
+    failed_window::RULE,
 ];
 
 #[cfg(test)]
@@ -148,6 +150,7 @@ pub(super) mod tests {
         let memory = crate::memory(run);
         let streaming = crate::streaming(run);
         let caches = crate::caches(run);
+        let windows = crate::windows(run, diffusion);
         let facts = Facts {
             run,
             sections: &sections,
@@ -158,6 +161,7 @@ pub(super) mod tests {
             streaming: streaming.as_ref(),
             diffusion,
             caches: caches.as_ref(),
+            windows: windows.as_ref(),
             thresholds: &limits,
         };
         (rule.check)(&facts)

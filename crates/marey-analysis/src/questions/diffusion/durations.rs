@@ -29,7 +29,7 @@ pub struct Durations {
 
 impl Durations {
     /// `None` when there are none.
-    pub(super) fn of(durations: impl Iterator<Item = u64>) -> Option<Self> {
+    pub(crate) fn of(durations: impl Iterator<Item = u64>) -> Option<Self> {
         let mut sorted: Vec<u64> = durations.collect();
         sorted.sort_unstable();
         Some(Self {

@@ -33,6 +33,10 @@ pub struct Steps {
     pub warm_up: Option<Durations>,
     /// All other steps; `None` when there is none whose duration is known.
     pub steady: Option<Durations>,
+    /// The first step's time on the GPU; `None` when it was not measured.
+    pub gpu_warm_up: Option<Durations>,
+    /// All other steps' time on the GPU; `None` when none was measured.
+    pub gpu_steady: Option<Durations>,
     /// Sum of the durations of all steps whose duration is known.
     pub total_ns: u64,
     /// Each step, in order of time.
@@ -61,6 +65,8 @@ pub struct StepPoint {
     pub end_ns: u64,
     /// How long it took; `None` when not known.
     pub duration_ns: Option<u64>,
+    /// Time on the GPU between the events at both ends of its section; `None` when not measured, or when it was reported.
+    pub gpu_ns: Option<u64>,
     /// Number in its loop, from 0, as reported, otherwise counted.
     pub step: u64,
     /// The loop: a generation, or a block of one; from 0.
@@ -129,6 +135,33 @@ pub(super) fn blocks_of(
     turns.each.iter().map(block_of).collect()
 }
 
+/// GPU times by thread, node and start of the section.
+struct GpuOfSections(BTreeMap<(u32, u32, u64), u64>);
+
+impl GpuOfSections {
+    /// Those of the steps' sections; none when steps were reported, because it is not known which section one was.
+    fn new(run: &Run, turns: &Turns) -> Self {
+        if turns.source == StepSource::Reported {
+            return Self(BTreeMap::new());
+        }
+        let spans = run.gpu_spans.iter();
+        Self(
+            spans
+                .map(|s| ((s.thread, s.node, s.start_ns), s.gpu_ns))
+                .collect(),
+        )
+    }
+
+    fn of(&self, run: &Run, turn: &Turn) -> Option<u64> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let section = run.sections.get(turn.origin)?;
+        let key = (section.thread, section.node, section.start_ns);
+        self.0.get(&key).copied()
+    }
+}
+
 /// Each step; `blocks_of` says which block it is in.
 pub(super) fn points(
     run: &Run,
@@ -138,11 +171,13 @@ pub(super) fn points(
 ) -> Vec<StepPoint> {
     let block_of = |index: usize| blocks_of.get(index).copied().flatten();
     let places = places(&turns.each, block_of);
+    let on_gpu = GpuOfSections::new(run, turns);
     let point = |(index, (turn, place)): (usize, (&Turn, Place))| {
         let said = report(run, turns, turn);
         StepPoint {
             end_ns: turn.end_ns,
             duration_ns: turn.duration_ns,
+            gpu_ns: on_gpu.of(run, turn),
             step: place.number,
             loop_number: place.loop_number,
             block: block_of(index).map(|block| blocks[block].index),
@@ -181,6 +216,10 @@ pub(super) fn steps(turns: &Turns, each: Vec<StepPoint>) -> Steps {
         let steps = each.iter().filter(move |step| step.is_warm_up == wanted);
         Durations::of(steps.filter_map(|step| step.duration_ns))
     };
+    let gpu = |wanted: bool| {
+        let steps = each.iter().filter(move |step| step.is_warm_up == wanted);
+        Durations::of(steps.filter_map(|step| step.gpu_ns))
+    };
     let loops = Loops::of(&each);
     let frames = each.iter().filter_map(|step| step.frames);
     Steps {
@@ -195,6 +234,8 @@ pub(super) fn steps(turns: &Turns, each: Vec<StepPoint>) -> Steps {
         all: Durations::of(each.iter().filter_map(|step| step.duration_ns)),
         warm_up: of_warm_up(true),
         steady: of_warm_up(false),
+        gpu_warm_up: gpu(true),
+        gpu_steady: gpu(false),
         total_ns: sum(each.iter().filter_map(|step| step.duration_ns)),
         not_recorded: turns.n_missing,
         outliers: outliers(&each),

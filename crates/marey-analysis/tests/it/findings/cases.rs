@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, LayerComputation,
     MemoryReading, MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo, StreamingEvent,
-    Unit,
+    Unit, Window,
 };
 use marey_analysis::findings::{Finding, RULES};
 
@@ -93,6 +93,15 @@ const CASES: &[Case] = &[
     ("repeated-encoding", repeated_encoding),
     ("needless-offload", needless_offload),
     ("rank-skew", rank_skew),
+    ("failed-window", || {
+        let cut_off = Window {
+            opened_ns: S,
+            ..Window::default()
+        };
+        RunBuilder::new()
+            .with(|run| run.windows.push(cut_off))
+            .finish(10 * S)
+    }),
 ];
 
 /// Steps of one second each, from 0 on.

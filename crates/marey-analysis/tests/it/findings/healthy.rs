@@ -3,7 +3,7 @@
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, LayerComputation,
     MemoryReading, MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo, StreamingEvent,
-    Unit, Within,
+    Unit, Window, Within,
 };
 use marey_analysis::findings::RULES;
 
@@ -46,6 +46,11 @@ fn healthy() -> Run {
     }
     let about = |run: &mut Run| {
         (run.info.rank, run.info.world_size) = (Some(0), Some(2));
+        run.windows.push(Window {
+            opened_ns: 800 * MS,
+            stopped_ns: Some(900 * MS),
+            ..Window::default()
+        });
     };
     processor_and_disk(gpu(memory(models(builder))))
         .with(about)

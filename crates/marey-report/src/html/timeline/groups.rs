@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::{OpenSection, Run};
 use serde::Serialize;
 
+use super::devices::devices;
 use super::paths::{Category, Paths};
 use super::rows::rows;
 use super::slice::{Group, GroupKind, Row, RowKind, Slice};
@@ -18,7 +19,7 @@ pub(super) struct Recorded {
     events: usize,
 }
 
-/// Sessions, then each thread with its events first.
+/// Sessions, then each thread with its events first, then each stream of a GPU.
 pub(super) fn groups(run: &Run, paths: &mut Paths) -> (Vec<Group>, Recorded) {
     let mut groups = vec![sessions(run, paths)];
     let mut events = events(run, paths);
@@ -39,6 +40,7 @@ pub(super) fn groups(run: &Run, paths: &mut Paths) -> (Vec<Group>, Recorded) {
             rows: in_rows,
         }
     }));
+    groups.extend(devices(run, paths));
     for group in &mut groups {
         group.rows.retain(|row| !row.slices.is_empty());
     }

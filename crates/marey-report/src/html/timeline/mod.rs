@@ -15,6 +15,7 @@
 //! not overlap still do not, and rounding does not add up.
 
 mod columns;
+mod devices;
 mod groups;
 mod paths;
 mod rows;
@@ -30,7 +31,8 @@ use groups::{Recorded, groups};
 use paths::Paths;
 use slice::{Group, GroupKind, RowKind, Slice};
 use summary::{Part, Summarised, summarise};
-use track::{Point, Track, TrackKind, tracks};
+use track::tracks;
+pub(crate) use track::{Point, Track, TrackKind, all_tracks};
 
 /// Slices, and parts of those that stand for several, that a page holds.
 pub(super) const MAX_SLICES: usize = 1 << 20;

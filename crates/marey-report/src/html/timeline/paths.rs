@@ -24,6 +24,8 @@ pub(super) struct Paths {
     /// Sessions and events that stand under "(other names)", because there are too many names.
     n_without_name: u64,
     #[serde(skip)]
+    on_gpu: BTreeMap<u32, u32>,
+    #[serde(skip)]
     others: BTreeMap<(Category, String), u32>,
 }
 
@@ -36,6 +38,7 @@ pub(super) enum Category {
     Block = 3,
     Session = 4,
     Event = 5,
+    Gpu = 6,
 }
 
 impl Paths {
@@ -45,6 +48,7 @@ impl Paths {
             parents: Vec::with_capacity(run.nodes.len()),
             categories: Vec::with_capacity(run.nodes.len()),
             n_without_name: 0,
+            on_gpu: BTreeMap::new(),
             others: BTreeMap::new(),
         };
         for (id, node) in (0_u32..).zip(&run.nodes) {
@@ -85,6 +89,24 @@ impl Paths {
         } else {
             0
         }
+    }
+
+    /// The number of what a GPU does for a node's sections: beside the node, with a name that says so.
+    pub(super) fn on_gpu(&mut self, node: u32) -> u32 {
+        let node = self.node(node);
+        if let Some(known) = self.on_gpu.get(&node) {
+            return *known;
+        }
+        let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        let (name, parent) = (&self.names[node as usize], self.parents[node as usize]);
+        let name = format!("{name} (GPU)");
+        self.add(
+            &name,
+            if parent == node { id } else { parent },
+            Category::Gpu,
+        );
+        self.on_gpu.insert(node, id);
+        id
     }
 
     pub(super) fn len(&self) -> usize {

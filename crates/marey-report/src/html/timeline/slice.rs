@@ -82,4 +82,6 @@ pub(super) enum GroupKind {
     Sessions,
     /// A thread of the host.
     Thread,
+    /// A stream of a GPU.
+    Device,
 }

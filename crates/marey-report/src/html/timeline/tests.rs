@@ -1,6 +1,6 @@
 //! The timeline of drawn runs, decoded again as a page does.
 
-use marey::{OpenSection, RunBuilder, Section};
+use marey::{GpuSpan, OpenSection, RunBuilder, Section};
 
 use super::*;
 
@@ -85,6 +85,45 @@ fn every_slice_comes_back_to_the_nanosecond_in_its_row() {
             (21, 34, 4, 0),
         ]
     );
+}
+
+#[test]
+fn what_a_gpu_did_lies_in_rows_of_its_stream_below_the_threads() {
+    // main     |-loop-|                 node 1
+    //          |step|                   node 2
+    // GPU 0      |---loop---|           2 to 13
+    //              |-step-|             4 to 11; the last span lies nowhere
+    let span = |node, delay_ns, gpu_ns| GpuSpan {
+        thread: 0,
+        node,
+        start_ns: 0,
+        device: 0,
+        stream: 0,
+        delay_ns,
+        gpu_ns,
+        error_ns: None,
+    };
+    let run = RunBuilder::new()
+        .section("loop", 0, 7, |s| {
+            s.section("step", 0, 5, |_| {});
+        })
+        .with(|run| {
+            run.gpu_spans = vec![span(1, Some(2), 11), span(2, Some(4), 7), span(2, None, 3)];
+        })
+        .finish(20);
+    let (timeline, columns) = Timeline::new(&run, MAX_SLICES);
+    assert_eq!(
+        titles(&timeline)[1],
+        ("GPU 0", vec![(RowKind::Nested, 1), (RowKind::Nested, 1)])
+    );
+    assert_eq!(
+        decode(&timeline, &columns)[2..],
+        [(2, 13, 3, 0), (4, 11, 4, 0)]
+    );
+    let paths = serde_json::to_value(&timeline.paths).unwrap();
+    assert_eq!(paths["names"][4], "step (GPU)");
+    assert_eq!(paths["parents"], serde_json::json!([0, 0, 1, 0, 1]));
+    assert_eq!(paths["categories"], "00066");
 }
 
 #[test]

@@ -15,22 +15,22 @@ const MAX_TRACKS: usize = 1_000;
 
 /// Readings of one thing.
 #[derive(Debug, PartialEq)]
-pub(super) struct Track {
+pub(crate) struct Track {
     /// The user's name for a counter, otherwise the name of the series: `gpu.power`.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Of what; empty where there is only one.
-    pub(super) subject: String,
-    pub(super) kind: TrackKind,
+    pub(crate) subject: String,
+    pub(crate) kind: TrackKind,
     /// In words that a page knows: `bytes`, `bytes_per_second`.
-    pub(super) unit: &'static str,
+    pub(crate) unit: &'static str,
     /// By time.
-    pub(super) points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
 }
 
 /// Where readings come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum TrackKind {
+pub(crate) enum TrackKind {
     /// A sampler read it.
     Gauge,
     /// A sampler read a sum, of which this is the growth in a second.
@@ -43,24 +43,30 @@ pub(super) enum TrackKind {
 
 /// One reading, or all of a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Point {
+pub(crate) struct Point {
     /// From when on it holds.
-    pub(super) start_ns: u64,
+    pub(crate) start_ns: u64,
     /// Up to when it is known.
-    pub(super) end_ns: u64,
+    pub(crate) end_ns: u64,
     /// What it counts in a mean: readings, or nanoseconds.
-    pub(super) weight: f64,
-    pub(super) min: f64,
-    pub(super) mean: f64,
-    pub(super) max: f64,
+    pub(crate) weight: f64,
+    pub(crate) min: f64,
+    pub(crate) mean: f64,
+    pub(crate) max: f64,
 }
 
-/// All tracks of a run, and how many there was no room for.
-pub(super) fn tracks(run: &Run) -> (Vec<Track>, usize) {
+/// All tracks of a run with all their points; those without a finite reading are left out.
+pub(crate) fn all_tracks(run: &Run) -> Vec<Track> {
     let mut tracks = memory(run);
     tracks.extend(run.series.iter().map(of_series));
     tracks.extend(counters(run));
     tracks.retain(|track| !track.points.is_empty());
+    tracks
+}
+
+/// The tracks of a page, and how many there was no room for.
+pub(super) fn tracks(run: &Run) -> (Vec<Track>, usize) {
+    let mut tracks = all_tracks(run);
     let n_left_out = tracks.len().saturating_sub(MAX_TRACKS);
     tracks.truncate(MAX_TRACKS);
     let each = (MAX_POINTS / tracks.len().max(1)).clamp(LEAST_OF_ONE, MOST_OF_ONE);

@@ -259,3 +259,33 @@ fn a_run_without_any_of_it_has_no_answer() {
     let other = RunBuilder::new().section("work", 0, 9, |_| {}).finish(10);
     assert_eq!(diffusion(&other, &limits), None);
 }
+
+#[test]
+fn steps_that_are_sections_have_their_time_on_the_gpu() {
+    // host     |-0-||-1-||-2-|
+    // stream     |----0----|--1--|       9 and 5; the last was not measured
+    let span = |start_ns, gpu_ns| marey::GpuSpan {
+        thread: 0,
+        node: 1,
+        start_ns,
+        device: 0,
+        stream: 0,
+        delay_ns: None,
+        gpu_ns,
+        error_ns: None,
+    };
+    let run = RunBuilder::new()
+        .iteration("denoising_step", 0, 4, |_| {})
+        .iteration("denoising_step", 5, 9, |_| {})
+        .iteration("denoising_step", 10, 14, |_| {})
+        .with(|run| run.gpu_spans = vec![span(0, 9), span(5, 5)])
+        .finish(20);
+    let found = found(&run);
+    let each: Vec<Option<u64>> = found.each.iter().map(|step| step.gpu_ns).collect();
+    assert_eq!(each, [Some(9), Some(5), None]);
+    assert_eq!(found.gpu_warm_up.map(|gpu| gpu.max_ns), Some(9));
+    assert_eq!(
+        found.gpu_steady.map(|gpu| (gpu.count, gpu.max_ns)),
+        Some((1, 5))
+    );
+}

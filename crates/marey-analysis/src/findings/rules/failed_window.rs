@@ -1,0 +1,166 @@
+//! Did a window of a profiler fail, or the process end in one?
+//!
+//! ```text
+//! opened ──── recording ────✗          the process ended here: found
+//! opened ──── recording ──── stopped ✗ the trace could not be written: found
+//! opened ──── recording ──── stopped   passed
+//! ```
+
+use crate::findings::{
+    Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Severity,
+};
+use crate::intervals::Interval;
+use crate::stats::float;
+use crate::{WindowUse, Windows};
+
+pub(super) const RULE: Rule = Rule {
+    id: "failed-window",
+    category: Category::Performance,
+    checks: "a window of a profiler failed, or the process ended in one",
+    check,
+};
+
+fn check(facts: &Facts<'_>) -> Outcome {
+    let Some(windows) = facts.windows else {
+        return Outcome::Unknown("no window of a profiler was opened".into());
+    };
+    let found: Vec<Finding> = windows
+        .each
+        .iter()
+        .filter_map(|window| finding(facts, window))
+        .collect();
+    if found.is_empty() {
+        return Outcome::Passed(passed(windows));
+    }
+    Outcome::Found(found)
+}
+
+fn passed(windows: &Windows) -> String {
+    match windows.each.len() {
+        1 => "the one window that was opened did not fail".into(),
+        n => format!("none of {n} windows failed"),
+    }
+}
+
+fn finding(facts: &Facts<'_>, window: &WindowUse) -> Option<Finding> {
+    let (issue, remedy, severity) = if window.is_cut_off {
+        (
+            format!("The process ended in the window {:?} of {}", window.name, window.instrument),
+            "What was recorded until then is lost, the rest of this report is whole. A profiler keeps what it records in memory: lower \
+             max_host_bytes, record fewer steps, no shapes and no stacks; where models are moved between devices give the window its pipe."
+                .to_owned(),
+            Severity::High,
+        )
+    } else {
+        let failure = window.failures.first()?;
+        (
+            format!(
+                "The window {:?} of {} failed during {}: {}",
+                window.name, window.instrument, failure.during, failure.error
+            ),
+            "The program went on, the trace may be missing. Try the window in a short run of its own, with fewer steps and no shapes \
+             or stacks."
+                .to_owned(),
+            Severity::Medium,
+        )
+    };
+    let end_ns = window.stopped_ns.unwrap_or(facts.run.wall_ns);
+    Some(Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity,
+        issue,
+        remedy,
+        evidence: vec![
+            Evidence::new(
+                "failures in the window",
+                float(window.failures.len() as u64 + u64::from(window.is_cut_off)),
+                FigureUnit::Count,
+            )
+            .against(0.0),
+        ],
+        intervals: vec![Interval {
+            start_ns: window.opened_ns.min(end_ns),
+            end_ns,
+        }],
+        node: None,
+        saving: None,
+        confidence: Confidence::High,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use marey::{Run, RunBuilder, Status, Window, WindowFailure};
+
+    use super::*;
+    use crate::findings::rules::tests::check_run;
+
+    fn run(window: Window) -> Run {
+        RunBuilder::new()
+            .with(|run| run.windows.push(window))
+            .finish(40)
+    }
+
+    fn window() -> Window {
+        Window {
+            name: "flux".into(),
+            instrument: "torch.profiler".into(),
+            opened_ns: 10,
+            recording_ns: Some(12),
+            ..Window::default()
+        }
+    }
+
+    #[test]
+    fn a_window_in_which_the_process_ended_is_found() {
+        let Outcome::Found(found) = check_run(&RULE, &run(window())) else {
+            panic!("not found");
+        };
+        assert_eq!(
+            found[0].issue,
+            "The process ended in the window \"flux\" of torch.profiler"
+        );
+        assert_eq!(
+            found[0].intervals,
+            [Interval {
+                start_ns: 10,
+                end_ns: 40
+            }]
+        );
+    }
+
+    #[test]
+    fn a_failure_of_the_export_is_found() {
+        let failure = WindowFailure {
+            at_ns: 30,
+            during: "export".into(),
+            error: "OSError: no space".into(),
+        };
+        let window = Window {
+            stopped_ns: Some(20),
+            failures: vec![failure],
+            ..window()
+        };
+        let Outcome::Found(found) = check_run(&RULE, &run(window)) else {
+            panic!("not found");
+        };
+        assert_eq!(
+            found[0].issue,
+            "The window \"flux\" of torch.profiler failed during export: OSError: no space"
+        );
+    }
+
+    #[test]
+    fn a_window_that_stopped_or_still_runs_passes() {
+        let stopped = Window {
+            stopped_ns: Some(20),
+            ..window()
+        };
+        let passed = Outcome::Passed("the one window that was opened did not fail".into());
+        assert_eq!(check_run(&RULE, &run(stopped)), passed);
+        let mut running = run(window());
+        running.status = Status::Running;
+        assert_eq!(check_run(&RULE, &running), passed);
+    }
+}

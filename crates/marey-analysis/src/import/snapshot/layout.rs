@@ -1,0 +1,392 @@
+//! Which key of a snapshot is what.
+//!
+//! Versions of torch differ: keys came (`time_us`, `pool_id`, addresses of blocks), and a state was renamed. What is missing is
+//! `None`; keys that are not known are passed over.
+
+use super::error::SnapshotError;
+use super::frames::{Frame, Frames, Stack};
+use super::record::{Record, natural, whole};
+use super::values::{Value, Values};
+
+/// The state of torch's caching allocators at one moment, and what they did before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// What they had from the driver, of all devices, in the order of the file.
+    pub segments: Vec<Segment>,
+    /// Pieces of segments; each segment's lie together, by address.
+    pub blocks: Vec<Block>,
+    /// What happened on each device, by its number. Empty without a recorded history; its beginning is missing where more happened than
+    /// was kept.
+    pub traces: Vec<DeviceTrace>,
+    /// Places in the program, each once.
+    pub frames: Vec<Frame>,
+    /// Stacks, each once.
+    pub stacks: Vec<Stack>,
+    /// Sizes were rounded up to parts of powers of two (`roundup_power2_divisions`), not to 512 bytes only.
+    pub rounds_to_powers: bool,
+    /// What could not be used: what it is, and how often.
+    pub warnings: Vec<(&'static str, u64)>,
+}
+
+/// Memory that the allocator has from the driver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Segment {
+    /// The device.
+    pub device: u32,
+    /// Where it begins.
+    pub address: u64,
+    /// Its length.
+    pub total_bytes: u64,
+    /// What it is for.
+    pub kind: SegmentKind,
+    /// The stream that it belongs to; `None` when not known.
+    pub stream: Option<u64>,
+    /// The memory pool that owns it: (0, 0) is the ordinary one, others are of CUDA graphs and of the user; `None` when not known.
+    pub pool: Option<(i64, i64)>,
+    /// It can grow.
+    pub is_expandable: bool,
+    /// Its blocks: from this index into [`Snapshot::blocks`].
+    pub first_block: usize,
+    /// Their number.
+    pub n_blocks: usize,
+}
+
+/// What a segment is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SegmentKind {
+    /// Allocations up to 1 MiB.
+    Small,
+    /// Longer ones.
+    Large,
+    /// Not known.
+    Unknown,
+}
+
+/// A piece of a segment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Where it begins.
+    pub address: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// What the program asked for; `None` when not known.
+    pub requested_bytes: Option<u64>,
+    /// Whether it is in use.
+    pub state: BlockState,
+    /// Where it was allocated: index into [`Snapshot::stacks`].
+    pub stack: Option<u32>,
+}
+
+/// Whether a block is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BlockState {
+    /// A tensor uses it.
+    Allocated,
+    /// No tensor uses it any more, but work of another stream may.
+    AwaitingFree,
+    /// Free.
+    Inactive,
+}
+
+/// What happened on a device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeviceTrace {
+    /// In order of time.
+    pub events: Vec<MemoryEvent>,
+}
+
+/// One act of an allocator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryEvent {
+    /// What it did.
+    pub action: Action,
+    /// Of what; 0 for [`Action::OutOfMemory`] and [`Action::Snapshot`].
+    pub address: u64,
+    /// What the program asked for, or the length of the segment.
+    pub bytes: u64,
+    /// When: wall clock, microseconds since 1970; `None` in files of old versions.
+    pub time_us: Option<u64>,
+    /// Where in the program: index into [`Snapshot::stacks`].
+    pub stack: Option<u32>,
+    /// What the device had left; only for [`Action::OutOfMemory`].
+    pub device_free_bytes: Option<u64>,
+}
+
+/// What an allocator did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// Gave memory to the program.
+    Alloc,
+    /// The program gave it back.
+    FreeRequested,
+    /// It can be used again.
+    FreeCompleted,
+    /// Took a segment from the driver.
+    SegmentAlloc,
+    /// Gave one back.
+    SegmentFree,
+    /// Made a segment longer.
+    SegmentMap,
+    /// Made one shorter.
+    SegmentUnmap,
+    /// Had nothing to give.
+    OutOfMemory,
+    /// Somebody took a snapshot.
+    Snapshot,
+}
+
+/// More devices than any machine has; each is looked at by itself.
+const MAX_DEVICES: usize = 128;
+
+/// Reads the root of a pickle.
+pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, SnapshotError> {
+    let mut record = Record::new(["segments", "device_traces", "allocator_settings"], values);
+    let [segments, traces, settings] = record.read(values, root);
+    let mut reader = Reader {
+        values,
+        frames: Frames::new(values),
+        budget: values.n_dicts(),
+        found: Snapshot::default(),
+    };
+    let Some(segments) = segments else {
+        return Err(SnapshotError::NotASnapshot {
+            what: "it has no segments",
+        });
+    };
+    reader.segments(segments)?;
+    if let Some(traces) = traces {
+        reader.traces(traces)?;
+    }
+    reader.settings(settings);
+    Ok(reader.finish())
+}
+
+struct Reader<'a> {
+    values: &'a Values<'a>,
+    frames: Frames,
+    /// How many more dictionaries may be read as segments, blocks and events. An honest file has one for each of them; one that refers
+    /// to the same ones again and again would never end.
+    budget: usize,
+    found: Snapshot,
+}
+
+impl Reader<'_> {
+    fn segments(&mut self, segments: Value) -> Result<(), SnapshotError> {
+        let keys = [
+            "device",
+            "address",
+            "total_size",
+            "stream",
+            "segment_type",
+            "segment_pool_id",
+            "is_expandable",
+            "blocks",
+        ];
+        let mut record = Record::new(keys, self.values);
+        let mut blocks = Record::new(
+            ["address", "size", "requested_size", "state", "frames"],
+            self.values,
+        );
+        let values = self.values;
+        for segment in list(values, segments, "the segments are no list")? {
+            self.spend()?;
+            let [
+                device,
+                address,
+                bytes,
+                stream,
+                kind,
+                pool,
+                expandable,
+                pieces,
+            ] = record.read(values, segment);
+            let known = (natural(address), natural(bytes), device_number(device));
+            let (Some(address), Some(total_bytes), Some(device)) = known else {
+                self.warn("segments without address, size or device");
+                continue;
+            };
+            let first_block = self.found.blocks.len();
+            if let Some(pieces) = pieces {
+                self.blocks(&mut blocks, pieces, address)?;
+            }
+            self.found.segments.push(Segment {
+                device,
+                address,
+                total_bytes,
+                kind: self.kind(kind),
+                stream: natural(stream),
+                pool: self.pool(pool),
+                is_expandable: expandable == Some(Value::Bool(true)),
+                first_block,
+                n_blocks: self.found.blocks.len() - first_block,
+            });
+        }
+        Ok(())
+    }
+
+    /// Blocks of old versions have no address: they lie one behind the other.
+    fn blocks(
+        &mut self,
+        record: &mut Record<5>,
+        pieces: Value,
+        segment_address: u64,
+    ) -> Result<(), SnapshotError> {
+        let values = self.values;
+        let mut next_address = segment_address;
+        for piece in list(values, pieces, "the blocks of a segment are no list")? {
+            self.spend()?;
+            let [address, bytes, requested, state, frames] = record.read(values, piece);
+            let state = state.and_then(|state| values.text_bytes(state));
+            let known = natural(bytes).zip(state.and_then(block_state));
+            let Some((bytes, state)) = known else {
+                self.warn("blocks without size or a known state");
+                continue;
+            };
+            let address = natural(address).unwrap_or(next_address);
+            next_address = address.saturating_add(bytes);
+            let stack = self.frames.stack(values, frames);
+            self.found.blocks.push(Block {
+                address,
+                bytes,
+                requested_bytes: natural(requested),
+                state,
+                stack,
+            });
+        }
+        Ok(())
+    }
+
+    fn traces(&mut self, traces: Value) -> Result<(), SnapshotError> {
+        let keys = ["action", "addr", "size", "time_us", "frames", "device_free"];
+        let values = self.values;
+        let mut record = Record::new(keys, values);
+        for trace in list(values, traces, "the traces of devices are no list")? {
+            if self.found.traces.len() >= MAX_DEVICES {
+                self.warn("devices beyond the 128th");
+                continue;
+            }
+            let mut events = Vec::new();
+            for event in list(values, trace, "the trace of a device is no list")? {
+                self.spend()?;
+                match self.event(&mut record, event) {
+                    Some(event) => events.push(event),
+                    None => self.warn("events without size, address or a known action"),
+                }
+            }
+            self.found.traces.push(DeviceTrace { events });
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, record: &mut Record<6>, event: Value) -> Option<MemoryEvent> {
+        let values = self.values;
+        let [action, address, bytes, time, frames, device_free] = record.read(values, event);
+        let action = self::action(values.text_bytes(action?)?)?;
+        let needs_address = !matches!(action, Action::OutOfMemory | Action::Snapshot);
+        let address = natural(address);
+        if needs_address && address.is_none() {
+            return None;
+        }
+        Some(MemoryEvent {
+            action,
+            address: address.filter(|_| needs_address).unwrap_or(0),
+            bytes: natural(bytes)?,
+            time_us: natural(time).filter(|time| *time > 0),
+            stack: self.frames.stack(values, frames),
+            device_free_bytes: natural(device_free).filter(|_| action == Action::OutOfMemory),
+        })
+    }
+
+    fn settings(&mut self, settings: Option<Value>) {
+        let values = self.values;
+        let mut record = Record::new(["roundup_power2_divisions"], values);
+        let [divisions] = settings.map_or([None], |settings| record.read(values, settings));
+        let Some(Value::Dict(divisions)) = divisions else {
+            return;
+        };
+        let mut all = values.parts(divisions).flat_map(|(_, held)| held);
+        self.found.rounds_to_powers = all.any(|n| matches!(n, Value::Int(n) if *n > 1));
+    }
+
+    fn kind(&self, kind: Option<Value>) -> SegmentKind {
+        match kind.and_then(|kind| self.values.text_bytes(kind)) {
+            Some(b"small") => SegmentKind::Small,
+            Some(b"large") => SegmentKind::Large,
+            _ => SegmentKind::Unknown,
+        }
+    }
+
+    fn pool(&self, pool: Option<Value>) -> Option<(i64, i64)> {
+        let mut ids = self.values.items(pool?)?;
+        Some((whole(ids.next())?, whole(ids.next())?))
+    }
+
+    fn spend(&mut self) -> Result<(), SnapshotError> {
+        match self.budget.checked_sub(1) {
+            Some(left) => {
+                self.budget = left;
+                Ok(())
+            }
+            None => Err(SnapshotError::Limit {
+                what: "segments, blocks and events for its dictionaries",
+                limit: self.values.n_dicts() as u64,
+                offset: 0,
+            }),
+        }
+    }
+
+    fn warn(&mut self, what: &'static str) {
+        let warnings = &mut self.found.warnings;
+        match warnings.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, count)) => *count += 1,
+            None => warnings.push((what, 1)),
+        }
+    }
+
+    fn finish(mut self) -> Snapshot {
+        (self.found.frames, self.found.stacks) = self.frames.finish();
+        self.found
+    }
+}
+
+/// Items of a list or tuple.
+fn list<'a>(
+    values: &'a Values<'a>,
+    value: Value,
+    otherwise: &'static str,
+) -> Result<impl Iterator<Item = Value> + use<'a>, SnapshotError> {
+    let items = values.items(value);
+    items.ok_or(SnapshotError::NotASnapshot { what: otherwise })
+}
+
+/// Devices have small numbers; what is larger is none.
+fn device_number(device: Option<Value>) -> Option<u32> {
+    // Snapshots of the first versions with one device had no number.
+    let number = device.map_or(Some(0), |device| natural(Some(device)))?;
+    let number = u32::try_from(number).ok();
+    number.filter(|number| (*number as usize) < MAX_DEVICES)
+}
+
+fn block_state(state: &[u8]) -> Option<BlockState> {
+    Some(match state {
+        b"active_allocated" => BlockState::Allocated,
+        b"active_awaiting_free" | b"active_pending_free" => BlockState::AwaitingFree,
+        b"inactive" => BlockState::Inactive,
+        _ => return None,
+    })
+}
+
+fn action(action: &[u8]) -> Option<Action> {
+    Some(match action {
+        b"alloc" => Action::Alloc,
+        b"free_requested" => Action::FreeRequested,
+        b"free_completed" => Action::FreeCompleted,
+        b"segment_alloc" => Action::SegmentAlloc,
+        b"segment_free" => Action::SegmentFree,
+        b"segment_map" => Action::SegmentMap,
+        b"segment_unmap" => Action::SegmentUnmap,
+        b"oom" => Action::OutOfMemory,
+        b"snapshot" => Action::Snapshot,
+        _ => return None,
+    })
+}

@@ -1,0 +1,377 @@
+use super::*;
+use crate::import::snapshot::{
+    Action, Block, BlockState, DeviceTrace, MemoryEvent, Segment, SegmentKind, read_snapshot,
+};
+use marey::{DiffusionStep, Generation, RunBuilder};
+
+const MIB: u64 = 1 << 20;
+
+/// Draws what an allocator did, an event a microsecond, and its state at the end.
+#[derive(Default)]
+struct Drawn(Snapshot);
+
+impl Drawn {
+    fn new() -> Self {
+        let mut drawn = Self::default();
+        drawn.0.traces.push(DeviceTrace::default());
+        drawn
+    }
+
+    fn event(mut self, action: Action, address: u64, bytes: u64) -> Self {
+        let events = &mut self.0.traces[0].events;
+        let time_us = Some(1_000 + events.len() as u64);
+        events.push(MemoryEvent {
+            action,
+            address,
+            bytes,
+            time_us,
+            stack: None,
+            device_free_bytes: None,
+        });
+        self
+    }
+
+    fn free_at_oom(mut self, device_free: u64) -> Self {
+        let event = self.0.traces[0].events.last_mut().unwrap();
+        event.device_free_bytes = Some(device_free);
+        self
+    }
+
+    /// A segment with what is in use in it: address, length, state.
+    fn segment(mut self, address: u64, total_bytes: u64, used: &[(u64, u64, BlockState)]) -> Self {
+        let first_block = self.0.blocks.len();
+        for (address, bytes, state) in used {
+            self.0.blocks.push(Block {
+                address: *address,
+                bytes: *bytes,
+                requested_bytes: Some(*bytes),
+                state: *state,
+                stack: None,
+            });
+        }
+        self.0.segments.push(Segment {
+            device: 0,
+            address,
+            total_bytes,
+            kind: SegmentKind::Large,
+            stream: Some(0),
+            pool: Some((0, 0)),
+            is_expandable: false,
+            first_block,
+            n_blocks: used.len(),
+        });
+        self
+    }
+
+    fn answer(&self) -> DeviceMemory {
+        snapshot(&self.0, None).devices.swap_remove(0)
+    }
+}
+
+#[test]
+fn a_history_without_its_beginning_is_counted_from_the_end() {
+    // MiB              0    1    2    3    4    5     state
+    // before the ring  8 8  8 8  8 8  4 4  4 4  4 4   two blocks: 4 stays, 4 is freed by the third event
+    // alloc 16              16   16   16   16   16    its block at the end has 18: a rest that was not split off
+    // alloc 2                    2    2    -          freed by the fourth
+    // allocated        8    26   28   24   22   22
+    let drawn = Drawn::new()
+        .event(Action::Alloc, 100 * MIB, 16 * MIB)
+        .event(Action::Alloc, 130 * MIB, 2 * MIB)
+        .event(Action::FreeCompleted, 4 * MIB, 4 * MIB)
+        .event(Action::FreeRequested, 130 * MIB, 2 * MIB)
+        .event(Action::FreeCompleted, 130 * MIB, 2 * MIB)
+        .segment(0, 20 * MIB, &[(0, 4 * MIB, BlockState::Allocated)])
+        .segment(
+            100 * MIB,
+            40 * MIB,
+            &[(100 * MIB, 18 * MIB, BlockState::Allocated)],
+        );
+    let found = drawn.answer();
+    assert_eq!(found.start.allocated_bytes, 8 * MIB);
+    let peak = found.peak.unwrap();
+    assert_eq!((peak.allocated_bytes, peak.event), (28 * MIB, 2));
+    assert_eq!(peak.at_ns, Some(1_000));
+    assert_eq!(found.end.allocated_bytes, 22 * MIB);
+    assert_eq!(found.end.reserved_bytes, 60 * MIB);
+    assert_eq!(found.alive.before_recording_bytes, 8 * MIB);
+    assert_eq!(found.alive.bytes, 28 * MIB);
+    assert_eq!(found.alive.count, 4);
+    assert_eq!(found.n_contradictions, 0);
+}
+
+#[test]
+fn what_waits_for_another_stream_is_neither_allocated_nor_free() {
+    // MiB         0    1    2    3      state
+    // A 4         4    -    -    -      asked to be freed by the first event, free with the third
+    // B 2         w    w    w    w      waited already when the recording began
+    // allocated   4    0    0    0
+    // waiting     2    6    6    2
+    let drawn = Drawn::new()
+        .event(Action::FreeRequested, 0, 4 * MIB)
+        .event(Action::Snapshot, 0, 0)
+        .event(Action::FreeCompleted, 0, 4 * MIB)
+        .segment(0, 20 * MIB, &[(8 * MIB, 2 * MIB, BlockState::AwaitingFree)]);
+    let found = drawn.answer();
+    assert_eq!(
+        (found.start.allocated_bytes, found.start.awaiting_free_bytes),
+        (4 * MIB, 2 * MIB)
+    );
+    assert_eq!(
+        (found.end.allocated_bytes, found.end.awaiting_free_bytes),
+        (0, 2 * MIB)
+    );
+    assert_eq!(found.end.free_bytes, 18 * MIB);
+    // |....8....|B|......10......|
+    assert_eq!(found.end.largest_free_bytes, 10 * MIB);
+    let replay = Replay::new(&drawn.0, 0);
+    assert_eq!(replay.waiting_bytes(2), 6 * MIB);
+    let growth = found.growth.unwrap();
+    assert_eq!(
+        (growth.of, growth.points.len(), growth.n_compared),
+        (GrowthOf::Snapshots, 1, 0)
+    );
+    assert_eq!(growth.total_bytes, None);
+}
+
+#[test]
+fn segments_are_there_from_when_they_were_taken_until_they_were_given_back() {
+    // MiB         0    1    2    3    4     state
+    // S 20        20   20   20   20   20    there before
+    // T 40             40   40   -          taken by the first event, given back by the third
+    // expandable                      +2    mapped by the fourth
+    // reserved    20   60   60   20   22
+    let drawn = Drawn::new()
+        .event(Action::SegmentAlloc, 100 * MIB, 40 * MIB)
+        .event(Action::Alloc, 0, 12 * MIB)
+        .event(Action::SegmentFree, 100 * MIB, 40 * MIB)
+        .event(Action::SegmentMap, 200 * MIB, 2 * MIB)
+        .segment(0, 20 * MIB, &[(0, 12 * MIB, BlockState::Allocated)])
+        .segment(200 * MIB, 2 * MIB, &[]);
+    let found = drawn.answer();
+    let reserved: Vec<u64> = found
+        .curve
+        .iter()
+        .map(|p| p.reserved_max_bytes / MIB)
+        .collect();
+    // What was there before the first event shares its stretch of time with it.
+    assert_eq!(reserved, [60, 60, 20, 22]);
+    assert_eq!(found.start.reserved_bytes, 20 * MIB);
+    let highest = found.reserved_peak.unwrap();
+    assert_eq!(
+        (highest.event, highest.reserved_bytes, highest.n_ranges),
+        (1, 60 * MIB, 2)
+    );
+    assert_eq!(highest.largest_free_bytes, 40 * MIB);
+    assert_eq!(found.end.largest_free_bytes, 8 * MIB);
+}
+
+#[test]
+fn a_request_fails_for_a_reason() {
+    // 20 MiB held: |AA|......|BB|......|   2 × 8 MiB free, 4 used; another 4 waits where said.
+    let used = [
+        (0, 2 * MIB, BlockState::Allocated),
+        (10 * MIB, 2 * MIB, BlockState::Allocated),
+    ];
+    let waiting = [
+        (0, 2 * MIB, BlockState::Allocated),
+        (10 * MIB, 10 * MIB, BlockState::AwaitingFree),
+    ];
+    let cases = [
+        (&used, 12 * MIB, Some(MIB), OutOfMemoryCause::Fragmentation),
+        (&used, 12 * MIB, Some(12 * MIB), OutOfMemoryCause::Limit),
+        (&used, 30 * MIB, Some(MIB), OutOfMemoryCause::TooLarge),
+        (&used, 30 * MIB, None, OutOfMemoryCause::Unknown),
+        (
+            &waiting,
+            14 * MIB,
+            Some(MIB),
+            OutOfMemoryCause::AwaitingFree,
+        ),
+    ];
+    for (used, asked, device_free, cause) in cases {
+        let mut drawn = Drawn::new().event(Action::OutOfMemory, 0, asked);
+        if let Some(bytes) = device_free {
+            drawn = drawn.free_at_oom(bytes);
+        }
+        let found = drawn.segment(0, 20 * MIB, used).answer();
+        let failed = &found.out_of_memory[0];
+        assert_eq!((failed.asked_bytes, failed.cause), (asked, cause));
+        assert_eq!(failed.level.largest_free_bytes, 8 * MIB);
+    }
+}
+
+#[test]
+fn growth_between_steps_is_within_one_loop() {
+    // µs           0    1    2    3    4    5    6
+    // alloc 1 MiB  A    B    C         D
+    // steps        |-0-||-1-||-2-|     |-0-|         ends at 1.5, 2.5, 3 µs; 5 µs is after the last event
+    // allocated         2    3    3
+    let mut drawn = Drawn::new();
+    for (address, gap) in [(0, 0), (MIB, 0), (2 * MIB, 0), (3 * MIB, 1)] {
+        drawn = drawn.event(Action::Alloc, address, MIB);
+        let event = drawn.0.traces[0].events.last_mut().unwrap();
+        event.time_us = event.time_us.map(|time| time + gap);
+    }
+    let blocks: Vec<_> = (0..4)
+        .map(|n| (n * MIB, MIB, BlockState::Allocated))
+        .collect();
+    drawn = drawn.segment(0, 20 * MIB, &blocks);
+    let mut builder = RunBuilder::new();
+    for (step, end_ns) in [(0, 1_500), (1, 2_500), (2, 3_000), (0, 5_000)] {
+        let step = DiffusionStep {
+            step: Some(step),
+            ..DiffusionStep::default()
+        };
+        builder = builder.generation(end_ns, None, Generation::Step(step));
+    }
+    let run = builder
+        .section("denoise", 0, 2_200, |_| {})
+        .with(|run| run.info.start_unix_ns = 1_000_000)
+        .finish(10_000);
+    let answers = snapshot(&drawn.0, Some(&run));
+    assert_eq!(answers.time_origin, TimeOrigin::Run);
+    let growth = answers.devices[0].growth.clone().unwrap();
+    assert_eq!(growth.of, GrowthOf::Steps);
+    let levels: Vec<_> = growth
+        .points
+        .iter()
+        .map(|p| (p.number, p.allocated_bytes / MIB, p.growth_bytes))
+        .collect();
+    let mib = 1_048_576;
+    assert_eq!(levels, [(0, 2, None), (1, 3, Some(mib)), (2, 3, Some(0))]);
+    assert_eq!(
+        (growth.n_grew, growth.n_compared, growth.total_bytes),
+        (1, 2, Some(mib))
+    );
+    // A, B and C were allocated in "denoise", D under no section.
+    let sections = answers.devices[0].alive.by_section.clone().unwrap();
+    let rows: Vec<_> = sections
+        .iter()
+        .map(|row| (row.path.clone(), row.bytes / MIB, row.count))
+        .collect();
+    assert_eq!(rows, [(vec!["denoise".to_string()], 3, 3), (vec![], 1, 1)]);
+}
+
+#[test]
+fn contradictions_are_counted_and_nothing_is_made_up() {
+    // An address given out twice, one freed that is there all the same, one that is nowhere at the end.
+    let drawn = Drawn::new()
+        .event(Action::Alloc, 0, MIB)
+        .event(Action::Alloc, 0, MIB)
+        .event(Action::FreeCompleted, 4 * MIB, MIB)
+        .segment(0, 20 * MIB, &[(4 * MIB, MIB, BlockState::Allocated)]);
+    let found = drawn.answer();
+    assert_eq!(found.n_contradictions, 3);
+    assert!(found.peak.unwrap().allocated_bytes <= 3 * MIB);
+}
+
+#[test]
+fn without_a_history_the_state_at_the_end_is_known() {
+    let mut drawn = Drawn::default();
+    drawn = drawn.segment(0, 20 * MIB, &[(0, 4 * MIB, BlockState::Allocated)]);
+    let found = drawn.answer();
+    assert_eq!(found.n_events, 0);
+    assert_eq!(found.peak, None);
+    assert_eq!(found.recorded_ns, None);
+    assert_eq!(found.end.allocated_bytes, 4 * MIB);
+    assert_eq!(found.alive.bytes, 4 * MIB);
+    assert_eq!(found.curve, []);
+    assert_eq!(found.pools[0].free_bytes, 0);
+    assert_eq!(snapshot(&Snapshot::default(), None).devices, []);
+}
+
+#[test]
+fn extremes_do_not_panic() {
+    let max = u64::MAX;
+    let mut drawn = Drawn::new();
+    for action in [
+        Action::Alloc,
+        Action::FreeRequested,
+        Action::SegmentAlloc,
+        Action::SegmentFree,
+        Action::SegmentUnmap,
+        Action::SegmentMap,
+        Action::OutOfMemory,
+    ] {
+        drawn = drawn.event(action, max, max).event(action, 0, max);
+    }
+    drawn = drawn.segment(
+        0,
+        max,
+        &[
+            (0, max, BlockState::Allocated),
+            (max, max, BlockState::AwaitingFree),
+        ],
+    );
+    for (at, event) in drawn.0.traces[0].events.iter_mut().enumerate() {
+        event.time_us = [Some(max), Some(1), None][at % 3];
+    }
+    drawn.answer();
+    let run = RunBuilder::new()
+        .section("a", 0, max, |_| {})
+        .with(|run| run.info.start_unix_ns = max)
+        .finish(max);
+    snapshot(&drawn.0, Some(&run));
+}
+
+#[test]
+fn the_out_of_memory_fixture_gives_what_its_allocator_did() {
+    // 3, 30, 300, 7, 700 MiB; 30 and 7 freed; 1200 MiB; three times 16 KiB and 8.125 MiB; then a request of 30 GiB fails.
+    let bytes = include_bytes!("../../../tests/data/basic_oom.pickle");
+    let found = snapshot(&read_snapshot(bytes).unwrap(), None)
+        .devices
+        .swap_remove(0);
+    assert_eq!(found.n_contradictions, 0);
+    assert_eq!(
+        (found.start.allocated_bytes, found.start.reserved_bytes),
+        (0, 0)
+    );
+    let peak = found.peak.unwrap();
+    let large = (3 + 300 + 700 + 1200) * MIB;
+    assert_eq!(peak.allocated_bytes, large + 3 * 16_384 + 8_519_680);
+    assert_eq!(peak.reserved_bytes, (20 + 30 + 300 + 700 + 1200 + 2) * MIB);
+    assert_eq!(peak.event, 20);
+    assert_eq!(peak.largest_free_bytes, 30 * MIB);
+    assert_eq!(found.end.allocated_bytes, large + 16_384);
+    assert_eq!(found.end.reserved_bytes, 2222 * MIB);
+    // Of the 20 MiB segment 3 MiB are in use.
+    assert_eq!(found.end.largest_free_bytes, 17 * MIB);
+    let rows: Vec<u64> = found.alive.by_stack.iter().map(|row| row.bytes).collect();
+    assert_eq!(rows, [1200 * MIB, 1003 * MIB, 3 * 16_384 + 8_519_680]);
+    let failed = &found.out_of_memory[0];
+    assert_eq!(
+        (failed.asked_bytes, failed.device_free_bytes),
+        (30 << 30, Some(23_427_284_992))
+    );
+    assert_eq!(failed.cause, OutOfMemoryCause::TooLarge);
+    let frame = failed.stack.as_ref().unwrap();
+    assert_eq!(frame.frames[frame.user_frame.unwrap()].line, Some(6));
+    let kinds: Vec<_> = found
+        .pools
+        .iter()
+        .map(|p| (p.kind, p.n_segments, p.largest_free_bytes))
+        .collect();
+    assert_eq!(kinds, [("large", 4, 17 * MIB), ("small", 1, 2_048_000)]);
+}
+
+#[test]
+fn the_peak_of_a_pipeline_is_where_a_plain_replay_finds_it() {
+    // By a replay in plain Python with sizes rounded up to 512 bytes: 9 428 992 bytes after 700 events, from 0.
+    let bytes = include_bytes!("../../../tests/data/flux_tiny_resident.pickle");
+    let found = snapshot(&read_snapshot(bytes).unwrap(), None)
+        .devices
+        .swap_remove(0);
+    let peak = found.peak.unwrap();
+    assert_eq!((peak.allocated_bytes, peak.event), (9_428_992, 700));
+    assert_eq!(peak.reserved_bytes, 22 * MIB);
+    assert_eq!(found.start.allocated_bytes, 0);
+    assert_eq!(found.end.allocated_bytes, 769_024);
+    assert_eq!(found.alive.bytes, peak.allocated_bytes);
+    assert_eq!(found.n_contradictions, 0);
+    assert!(found.curve.len() <= 601);
+    assert_eq!(
+        found.curve.iter().map(|p| p.allocated_max_bytes).max(),
+        Some(9_428_992)
+    );
+}

@@ -1,0 +1,271 @@
+//! What windows of heavier instruments saw, what they cost, and what came of them.
+
+use marey::{Attributes, Run, Status, Window, WindowFailure, WindowFile};
+use serde::Serialize;
+
+use crate::stats::mean;
+use crate::{Diffusion, StepPoint};
+
+/// Sections in which a window holds up the program: torch's profiler starts and stops on the program's thread.
+const OWN_SECTIONS: &str = "marey window ";
+
+/// All windows of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Windows {
+    /// Each, in the order in which they were opened.
+    pub each: Vec<WindowUse>,
+    /// Time for which starting and stopping them held up the program; `None` when it was not recorded. It is part of the
+    /// run's wall time and of whatever sections it lay in, but not of their self time.
+    pub own_ns: Option<u64>,
+}
+
+/// One window.
+///
+/// ```text
+/// opened    recording             stopped
+///   |----------|---------------------|
+///      |==0==|    |==1==||==2==|         |==3==|     steps: 0 in the warm-up, 1 and 2 recorded, 3 outside
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WindowUse {
+    /// Number in the process.
+    pub number: u64,
+    /// The user's name; not safe to print.
+    pub name: String,
+    /// What looked.
+    pub instrument: String,
+    /// What it was asked for, as name and value.
+    pub options: Vec<(String, String)>,
+    /// When it was opened, since the start of the run.
+    pub opened_ns: u64,
+    /// When it began to keep what it saw; `None` when it never did.
+    pub recording_ns: Option<u64>,
+    /// When it had stopped; `None` when it never did.
+    pub stopped_ns: Option<u64>,
+    /// Why it stopped.
+    pub stop_reason: Option<String>,
+    /// It was open when the process ended, or died.
+    pub is_cut_off: bool,
+    /// Denoising steps that began in its warm-up: what torch saw of them was thrown away, their times are kept.
+    pub warm_up_steps: u64,
+    /// Denoising steps of which something was recorded.
+    pub recorded_steps: u64,
+    /// Their mean duration; they are slower than others, because recording costs time. `None` without any.
+    pub recorded_mean_ns: Option<f64>,
+    /// Mean duration of the steps outside all windows, without the run's warm-up; `None` without any.
+    pub outside_mean_ns: Option<f64>,
+    /// Files that were written.
+    pub files: Vec<WindowFileUse>,
+    /// What went wrong.
+    pub failures: Vec<WindowFailureUse>,
+    /// What is worth knowing.
+    pub remarks: Vec<String>,
+}
+
+/// A file that a window wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WindowFileUse {
+    /// Where; not safe to print.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// How long writing it took, beside the program.
+    pub export_ns: u64,
+}
+
+/// Something that went wrong inside an instrument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WindowFailureUse {
+    /// When, since the start of the run.
+    pub at_ns: u64,
+    /// What was being done.
+    pub during: String,
+    /// The error; not safe to print.
+    pub error: String,
+}
+
+/// Where a step lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Outside,
+    WarmUp,
+    Recorded,
+}
+
+/// What each window of a run came to; `None` when none was opened.
+pub fn windows(run: &Run, diffusion: Option<&Diffusion>) -> Option<Windows> {
+    let steps: &[StepPoint] = diffusion
+        .and_then(|found| found.steps.as_ref())
+        .map_or(&[], |steps| &steps.each);
+    let is_outside =
+        |step: &&StepPoint| run.windows.iter().all(|w| place(w, step) == Place::Outside);
+    let outside = steps
+        .iter()
+        .filter(|step| !step.is_warm_up)
+        .filter(is_outside);
+    let outside_mean_ns = mean_of(outside);
+    let each: Vec<WindowUse> = run
+        .windows
+        .iter()
+        .map(|window| WindowUse {
+            outside_mean_ns,
+            ..WindowUse::new(window, steps, run.status != Status::Running)
+        })
+        .collect();
+    (!each.is_empty()).then(|| Windows {
+        each,
+        own_ns: own_ns(run),
+    })
+}
+
+impl WindowUse {
+    fn new(window: &Window, steps: &[StepPoint], has_ended: bool) -> Self {
+        let of = |wanted: Place| steps.iter().filter(move |s| place(window, s) == wanted);
+        Self {
+            number: window.number,
+            name: window.name.clone(),
+            instrument: window.instrument.clone(),
+            options: in_words(&window.options),
+            opened_ns: window.opened_ns,
+            recording_ns: window.recording_ns,
+            stopped_ns: window.stopped_ns,
+            stop_reason: window.stop_reason.clone(),
+            is_cut_off: has_ended && window.stopped_ns.is_none(),
+            warm_up_steps: of(Place::WarmUp).count() as u64,
+            recorded_steps: of(Place::Recorded).count() as u64,
+            recorded_mean_ns: mean_of(of(Place::Recorded)),
+            outside_mean_ns: None,
+            files: window.files.iter().map(WindowFileUse::new).collect(),
+            failures: window.failures.iter().map(WindowFailureUse::new).collect(),
+            remarks: window.remarks.clone(),
+        }
+    }
+}
+
+impl WindowFileUse {
+    fn new(file: &WindowFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            bytes: file.bytes,
+            export_ns: file.export_ns,
+        }
+    }
+}
+
+impl WindowFailureUse {
+    fn new(failure: &WindowFailure) -> Self {
+        Self {
+            at_ns: failure.at_ns,
+            during: failure.during.clone(),
+            error: failure.error.clone(),
+        }
+    }
+}
+
+fn place(window: &Window, step: &StepPoint) -> Place {
+    let start_ns = step.end_ns.saturating_sub(step.duration_ns.unwrap_or(0));
+    let stopped_ns = window.stopped_ns.unwrap_or(u64::MAX);
+    if step.end_ns <= window.opened_ns || start_ns >= stopped_ns {
+        return Place::Outside;
+    }
+    match window.recording_ns {
+        // The window notes the end of its warm-up within the last step of it.
+        Some(recording_ns) if start_ns >= recording_ns || step.end_ns > stopped_ns => {
+            Place::Recorded
+        }
+        _ => Place::WarmUp,
+    }
+}
+
+fn mean_of<'a>(steps: impl Iterator<Item = &'a StepPoint>) -> Option<f64> {
+    let durations: Vec<u64> = steps.filter_map(|step| step.duration_ns).collect();
+    mean(&durations)
+}
+
+fn own_ns(run: &Run) -> Option<u64> {
+    let own = run.nodes.iter().zip(&run.totals);
+    let sums: Vec<u64> = own
+        .filter(|(node, totals)| node.name.starts_with(OWN_SECTIONS) && totals.count > 0)
+        .map(|(_, totals)| totals.sum_ns)
+        .collect();
+    (!sums.is_empty()).then(|| sums.iter().fold(0u64, |sum, ns| sum.saturating_add(*ns)))
+}
+
+fn in_words(options: &Attributes) -> Vec<(String, String)> {
+    options
+        .iter()
+        .map(|(name, value)| (name.clone(), value.to_string()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use marey::{DiffusionStep, Generation, RunBuilder};
+
+    use super::*;
+    use crate::{Thresholds, diffusion};
+
+    /// ```text
+    /// window       10 ··· 20 ═══════════ 40
+    /// steps      |0 10|10 20|20 30|30 40|40 50|50 60|
+    ///            outside  warm-up  recorded   outside
+    /// ```
+    fn run(stopped_ns: Option<u64>) -> Run {
+        let mut builder = RunBuilder::new();
+        for (step, took) in (0..).zip([10, 10, 10, 10, 10, 10]) {
+            let report = DiffusionStep {
+                step: Some(step),
+                computation_ns: Some(took),
+                ..DiffusionStep::default()
+            };
+            let end_ns = (step + 1) * 10;
+            builder = builder.generation(end_ns, None, Generation::Step(report));
+        }
+        builder
+            .section("marey window start", 9, 10, |_| {})
+            .section("marey window stop", 40, 43, |_| {})
+            .with(|run| {
+                run.windows.push(Window {
+                    name: "flux".into(),
+                    opened_ns: 10,
+                    recording_ns: Some(20),
+                    stopped_ns,
+                    ..Window::default()
+                });
+            })
+            .finish(70)
+    }
+
+    fn found(run: &Run) -> Windows {
+        let diffusion = diffusion(run, &Thresholds::of(run));
+        windows(run, diffusion.as_ref()).expect("there is one")
+    }
+
+    #[test]
+    fn steps_are_told_apart_by_where_in_the_window_they_lie() {
+        let found = found(&run(Some(40)));
+        let window = &found.each[0];
+        assert_eq!((window.warm_up_steps, window.recorded_steps), (1, 2));
+        assert_eq!(window.recorded_mean_ns, Some(10.0));
+        assert!(!window.is_cut_off);
+    }
+
+    #[test]
+    fn the_time_on_the_programs_thread_is_that_of_starting_and_stopping() {
+        assert_eq!(found(&run(Some(40))).own_ns, Some(4));
+    }
+
+    #[test]
+    fn a_window_that_never_stopped_was_cut_off_unless_the_program_runs() {
+        let mut run = run(None);
+        assert!(found(&run).each[0].is_cut_off);
+        assert_eq!(found(&run).each[0].recorded_steps, 4);
+        run.status = Status::Running;
+        assert!(!found(&run).each[0].is_cut_off);
+    }
+
+    #[test]
+    fn without_a_window_there_is_nothing_to_say() {
+        assert_eq!(windows(&Run::default(), None), None);
+    }
+}

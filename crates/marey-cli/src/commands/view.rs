@@ -1,0 +1,107 @@
+//! `marey view`: a recording in Perfetto's viewer, without a file and without sending it anywhere.
+//!
+//! ```text
+//! captures ─► trace in a nameless file ─► 127.0.0.1:PORT/RANDOM/trace.pftrace.gz ─► the viewer's page in the browser
+//! ```
+//!
+//! The page comes from the viewer's site and reads the trace from this machine; nothing goes the other way.
+
+mod connection;
+mod link;
+mod opener;
+mod request;
+mod server;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::export::{Format, Target, into_nameless_file};
+use crate::console::Console;
+use crate::exit::Exit;
+use link::Viewer;
+use server::{Event, Server};
+
+/// Open a recording in Perfetto's viewer
+///
+/// Serves the trace on this machine only, at an address that nobody can guess, to the viewer's page only; ends when it was read once.
+/// The trace stays on this machine: the page reads it in the browser.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+On another machine: forward the port with `ssh -L 9001:127.0.0.1:9001 MACHINE`, run `marey view --no-browser RUN` there, and open the link here.
+
+Exit status: 0 when the trace was read; 1 when nobody read it in time; 2 when something is wrong with the arguments.")]
+pub(crate) struct Arguments {
+    /// A job's folder, the folder above it (its newest job is taken), or one capture file
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Only processes of this rank
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
+    /// Only print the link
+    #[arg(long)]
+    no_browser: bool,
+    /// Address of the viewer, for a copy of your own
+    #[arg(long, value_name = "URL", default_value = "https://ui.perfetto.dev")]
+    perfetto_ui: Viewer,
+    /// Port to serve on; the viewer's site reads from no other than 9001
+    #[arg(long, value_name = "PORT", default_value_t = 9001)]
+    port: u16,
+    /// End when nobody has read the trace for so long, 1 to 86400
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
+    let target = Target::find(&arguments.run, arguments.rank, console)?;
+    let trace = into_nameless_file(Format::Perfetto, &target.captures)?;
+    let (sender, events) = mpsc::channel();
+    let viewer = &arguments.perfetto_ui;
+    let server = Server::start(trace, viewer.origin(), arguments.port, sender.clone())
+        .with_context(|| {
+            format!(
+                "cannot serve on 127.0.0.1:{}: is another viewer open? --port takes another one, which needs a viewer of your own",
+                arguments.port
+            )
+        })?;
+    let signals = watch_signals(sender)?;
+    let link = viewer.link(&server.address());
+    console.show(&format!("{link}\n"))?;
+    console.flush()?;
+    if !arguments.no_browser && !opener::open(&link) {
+        console.say("open this link in a browser: none could be started from here");
+    }
+    let event = events.recv_timeout(Duration::from_secs(arguments.timeout));
+    signals.close();
+    server.end();
+    Ok(match event {
+        Ok(Event::Read) => Exit::SUCCESS,
+        Ok(Event::Signal(signal)) => Exit::Signal(signal),
+        Err(_) => {
+            console.say(&format!("nobody read the trace in {} s", arguments.timeout));
+            Exit::FAILED
+        }
+    })
+}
+
+/// Ctrl-C and its like become events: inside a Python program they would not end a wait by themselves.
+fn watch_signals(events: mpsc::Sender<Event>) -> Result<signal_hook::iterator::Handle> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let handle = signals.handle();
+    std::thread::Builder::new()
+        .name("marey-signals".into())
+        .spawn(move || {
+            for signal in signals.forever() {
+                // Whoever waits may have stopped.
+                events.send(Event::Signal(signal)).ok();
+            }
+        })?;
+    Ok(handle)
+}

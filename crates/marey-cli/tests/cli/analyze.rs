@@ -1,0 +1,97 @@
+//! `marey analyze`: memory snapshots, and files that are none.
+
+use crate::program::{Place, marey};
+
+const BASIC_OOM: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../marey-analysis/tests/data/basic_oom.pickle"
+);
+
+#[test]
+fn a_memory_snapshot_is_told_in_tables() {
+    let said = marey(&["analyze", BASIC_OOM]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let text = said.out.split_once('\n').unwrap().1;
+    let (_, text) = text.split_once('\n').unwrap();
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn json_follows_its_schema_and_has_the_figures_in_bytes() {
+    let said = marey(&["analyze", "--format", "json", BASIC_OOM]);
+    let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let schema = include_str!("../../../../docs/schema/memory_snapshot.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let device = &document["answers"]["devices"][0];
+    // 3 + 300 + 700 + 1 200 MiB, three times 16 KiB, and 8.125 MiB.
+    assert_eq!(device["peak"]["allocated_bytes"], 2_318_581_760_u64);
+    assert_eq!(device["out_of_memory"][0]["cause"], "too_large");
+}
+
+#[test]
+fn a_report_has_what_snapshots_in_its_folder_say() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let beside = |name: &str| place.job().join(name);
+    std::fs::copy(BASIC_OOM, beside("film-rank0-memory-1.pickle")).unwrap();
+    std::fs::copy(BASIC_OOM, beside("film-rank1-memory-1.pickle")).unwrap();
+    std::fs::write(beside("bad-memory-2.pickle"), b"\x80\x04cposix\nsystem\n.").unwrap();
+    let job = place.job();
+    let said = marey(&["report", job.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(
+        said.out
+            .contains("MEMORY SNAPSHOT film-rank0-memory-1.pickle"),
+        "{}",
+        said.out
+    );
+    assert!(!said.out.contains("film-rank1"), "{}", said.out);
+    assert!(said.out.contains("opcode GLOBAL at byte 2"), "{}", said.out);
+    let json = place.read("out/job/profiling_report.json");
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let files = document["memory_snapshot_files"].as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    assert_eq!(files[0]["answers"], serde_json::Value::Null);
+}
+
+#[test]
+fn what_is_no_snapshot_is_said() {
+    let place = Place::new();
+    let cases: [(&[u8], &str); 5] = [
+        (b"", "is empty"),
+        (b"PK\x03\x04....", "is a zip archive"),
+        (b"{\"traceEvents\": []}", "is JSON"),
+        (b"\x80\x04cposix\nsystem\n.", "the opcode GLOBAL at byte 2"),
+        (b"\x80\x04}.", "it has no segments"),
+    ];
+    for (bytes, problem) in cases {
+        let path = place.path("file.pickle");
+        std::fs::write(&path, bytes).unwrap();
+        let said = marey(&["analyze", path.to_str().unwrap()]);
+        assert_eq!((said.code, said.out.as_str()), (2, ""));
+        assert!(said.err.contains(problem), "{}", said.err);
+    }
+    let said = marey(&["analyze", place.path("").to_str().unwrap()]);
+    assert!(said.err.contains("is a folder"), "{}", said.err);
+}
+
+#[test]
+fn a_recording_of_another_time_is_pointed_out() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let job = place.job();
+    let said = marey(&["analyze", BASIC_OOM, "--run", job.to_str().unwrap()]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(
+        said.err.contains("is it of the same process?"),
+        "{}",
+        said.err
+    );
+    assert!(said.out.contains("BY SECTION"));
+}

@@ -1,0 +1,252 @@
+//! `marey export` and `marey view`: a recording as a trace.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use crate::program::{Place, err, marey};
+
+/// A job of two processes: a program and the child that it started.
+fn two_processes() -> Place {
+    let place = Place::new();
+    place
+        .recorded(&[
+            "section=text_encoder",
+            "turn=denoising_step",
+            "child=section=vae_decode",
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(place.captures().len(), 2);
+    place
+}
+
+fn events(trace: &str, phase: &str) -> Vec<serde_json::Value> {
+    let trace: serde_json::Value = serde_json::from_str(trace).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap().iter();
+    events
+        .filter(|event| event["ph"] == phase)
+        .cloned()
+        .collect()
+}
+
+fn names(trace: &str) -> Vec<String> {
+    let slices = events(trace, "X");
+    slices
+        .iter()
+        .map(|event| event["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn each_format_has_its_name_in_the_jobs_folder_which_is_shown() {
+    let place = two_processes();
+    let job = place.job();
+    for (format, name) in [
+        ("perfetto", "trace.pftrace.gz"),
+        ("chrome", "trace.json.gz"),
+        ("speedscope", "trace.speedscope.json"),
+    ] {
+        let said = marey(&["export", "--format", format, job.to_str().unwrap()]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{format}");
+        assert_eq!(place.plain(&said.out), format!("[place]/out/job/{name}\n"));
+        let bytes = std::fs::read(place.job().join(name)).unwrap();
+        let begins_as_gzip = bytes.starts_with(&[0x1f, 0x8b]);
+        assert_eq!(begins_as_gzip, name.ends_with("gz"));
+    }
+}
+
+#[test]
+fn all_processes_of_a_job_are_in_one_trace_in_which_the_earliest_began_first() {
+    let place = two_processes();
+    let out = place.path("both.json");
+    let said = marey(&[
+        "export",
+        "--format",
+        "chrome",
+        "--output",
+        out.to_str().unwrap(),
+        place.out().to_str().unwrap(),
+    ]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let trace = place.read("both.json");
+    assert_eq!(
+        names(&trace),
+        ["text_encoder", "denoising_step", "vae_decode"]
+    );
+    let mut pids: Vec<u64> = events(&trace, "X")
+        .iter()
+        .map(|e| e["pid"].as_u64().unwrap())
+        .collect();
+    pids.dedup();
+    assert_eq!(pids.len(), 2);
+    let starts: Vec<f64> = events(&trace, "X")
+        .iter()
+        .map(|e| e["ts"].as_f64().unwrap())
+        .collect();
+    assert!(starts.is_sorted(), "{starts:?}");
+}
+
+#[test]
+fn one_capture_gives_a_trace_of_its_own_beside_it() {
+    let place = two_processes();
+    let capture = &place.captures()[0];
+    let said = marey(&[
+        "export",
+        "--format",
+        "speedscope",
+        capture.to_str().unwrap(),
+    ]);
+    let stem = capture.file_stem().unwrap().to_str().unwrap();
+    assert_eq!(
+        place.plain(&said.out),
+        format!("[place]/out/job/{stem}-trace.speedscope.json\n")
+    );
+}
+
+#[test]
+fn tensorboard_gets_a_file_a_process_with_the_name_that_it_looks_for() {
+    let place = two_processes();
+    let job = place.job();
+    let said = marey(&["export", "--format", "tensorboard", job.to_str().unwrap()]);
+    assert_eq!(said.out.lines().count(), 2, "{}", said.out);
+    for line in said.out.lines() {
+        let file = std::path::Path::new(line)
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap();
+        let parts: Vec<&str> = file.split('.').collect();
+        assert_eq!(parts[2..], ["pt", "trace", "json", "gz"], "{file}");
+        assert!(parts[1].parse::<u64>().is_ok());
+    }
+    let said = marey(&[
+        "export",
+        "--format",
+        "tensorboard",
+        "-o",
+        "x.json",
+        job.to_str().unwrap(),
+    ]);
+    assert_eq!(said.code, 2);
+    assert!(
+        said.err.contains("a file for each of the 2 processes"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn standard_output_gets_the_bare_trace() {
+    let place = two_processes();
+    let output = place
+        .command(&["export", "--format", "chrome", "-o", "-", "out"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", err(&output));
+    assert_eq!(names(&String::from_utf8(output.stdout).unwrap()).len(), 3);
+}
+
+#[test]
+fn a_rank_that_nobody_had_and_a_place_without_captures_are_errors() {
+    let place = two_processes();
+    let job = place.job();
+    let said = marey(&["export", "--rank", "3", job.to_str().unwrap()]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("holds nothing of rank 3"), "{}", said.err);
+    assert!(!place.job().join("trace.pftrace.gz").exists());
+    let said = marey(&["export", place.path("nowhere").to_str().unwrap()]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("cannot read"), "{}", said.err);
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_leaves_the_old_one() {
+    let place = two_processes();
+    std::fs::create_dir(place.path("folder.json")).unwrap();
+    let job = place.job();
+    let out = place.path("folder.json");
+    let said = marey(&["export", "-o", out.to_str().unwrap(), job.to_str().unwrap()]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("cannot write"), "{}", said.err);
+    assert!(out.is_dir());
+}
+
+/// The address of the trace in what `marey view` prints.
+fn address(link: &str) -> (String, String) {
+    let trace = link.trim_end().split("url=http://").nth(1).unwrap();
+    let slash = trace.find('/').unwrap();
+    (trace[..slash].to_owned(), trace[slash..].to_owned())
+}
+
+#[test]
+fn a_view_ends_well_when_its_trace_was_read() {
+    let place = two_processes();
+    let mut view = place
+        .command(&["view", "--no-browser", "--port", "0", "out"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut link = String::new();
+    BufReader::new(view.stdout.take().unwrap())
+        .read_line(&mut link)
+        .unwrap();
+    assert!(
+        link.starts_with("https://ui.perfetto.dev/#!/?url=http://127.0.0.1:"),
+        "{link}"
+    );
+    let (host, path) = address(&link);
+    let mut client = TcpStream::connect(&host).unwrap();
+    write!(
+        client,
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: https://ui.perfetto.dev\r\n\r\n"
+    )
+    .unwrap();
+    let mut all = Vec::new();
+    client.read_to_end(&mut all).unwrap();
+    drop(client);
+    assert!(view.wait().unwrap().success());
+    let body = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
+    assert_eq!(all[body..body + 2], [0x1f, 0x8b]);
+}
+
+#[test]
+fn a_view_that_nobody_reads_ends_with_a_word() {
+    let place = two_processes();
+    let view = place
+        .command(&[
+            "view",
+            "--no-browser",
+            "--port",
+            "0",
+            "--timeout",
+            "1",
+            "out",
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(view.status.code(), Some(1));
+    assert!(
+        err(&view).contains("nobody read the trace in 1 s"),
+        "{}",
+        err(&view)
+    );
+}
+
+#[test]
+fn ctrl_c_ends_a_view() {
+    use std::os::unix::process::ExitStatusExt;
+    let place = two_processes();
+    let mut view = place
+        .command(&["view", "--no-browser", "--port", "0", "out"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut link = String::new();
+    BufReader::new(view.stdout.take().unwrap())
+        .read_line(&mut link)
+        .unwrap();
+    let pid = rustix::process::Pid::from_child(&view);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(view.wait().unwrap().signal(), Some(2));
+}

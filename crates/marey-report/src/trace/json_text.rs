@@ -1,0 +1,56 @@
+//! Pieces of JSON text.
+
+use std::io::{self, Write};
+
+use super::slice::Fact;
+use crate::escape;
+
+/// A text with its quotation marks; nothing in it means anything to a terminal or a browser.
+pub(super) fn string(text: &str) -> String {
+    escape::json(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()))
+}
+
+pub(super) fn integer(out: &mut impl Write, value: impl itoa::Integer) -> io::Result<()> {
+    out.write_all(itoa::Buffer::new().format(value).as_bytes())
+}
+
+/// Nanoseconds as microseconds with three decimals: exact, whatever the number.
+pub(super) fn micros(out: &mut impl Write, ns: u64) -> io::Result<()> {
+    integer(out, ns / 1_000)?;
+    let rest = ns % 1_000;
+    let digit = |n: u64| b'0' + u8::try_from(n % 10).unwrap_or(0);
+    out.write_all(&[b'.', digit(rest / 100), digit(rest / 10), digit(rest)])
+}
+
+/// A finite number.
+pub(super) fn float(out: &mut impl Write, value: f64) -> io::Result<()> {
+    serde_json::to_writer(out, &value).map_err(io::Error::from)
+}
+
+pub(super) fn fact(out: &mut impl Write, fact: Fact<'_>) -> io::Result<()> {
+    match fact {
+        Fact::Bool(value) => out.write_all(if value { b"true" } else { b"false" }),
+        Fact::Int(value) => integer(out, value),
+        Fact::Unsigned(value) => integer(out, value),
+        Fact::Float(value) => float(out, value),
+        Fact::Text(text) => out.write_all(string(text).as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact_beyond_what_a_float_holds() {
+        let micros = |ns| {
+            let mut out = Vec::new();
+            micros(&mut out, ns).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(micros(0), "0.000");
+        assert_eq!(micros(1_050), "1.050");
+        assert_eq!(micros((1 << 53) + 1), "9007199254740.993");
+        assert_eq!(micros(u64::MAX), "18446744073709551.615");
+    }
+}

@@ -1,0 +1,338 @@
+use marey::{CacheEvent, CacheOutcome, GpuSpan, RunBuilder, Value};
+use serde_json::Value as Json;
+
+use super::*;
+
+fn written(runs: &[Run], format: TraceFormat) -> Vec<u8> {
+    let base = runs.iter().map(|run| run.info.start_unix_ns).min();
+    let base = base.unwrap_or(0);
+    let mut writer = TraceWriter::new(Vec::new(), format, Compression::None, base).unwrap();
+    for run in runs {
+        writer.add(run).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+fn json(runs: &[Run], format: TraceFormat) -> Json {
+    serde_json::from_slice(&written(runs, format)).unwrap()
+}
+
+/// Events of a kind, each as the values of some keys.
+fn events(trace: &Json, phase: &str, keys: &[&str]) -> Vec<String> {
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of_phase = events.iter().filter(|event| event["ph"] == phase);
+    let shown = |event: &Json| {
+        let values = keys.iter().map(|key| match &event[*key] {
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        });
+        values.collect::<Vec<_>>().join(" ")
+    };
+    of_phase.map(shown).collect()
+}
+
+/// ```text
+/// µs      0  1  2  3  4  5  6
+/// main    |--- a ------|          1 and 5 µs
+///            |b||-c-|             2 to 3, 3 to 4.5 µs
+/// stream 7     |--b---|           2.5 to 4.5 µs
+/// ```
+fn drawn() -> Run {
+    let mut run = RunBuilder::new()
+        .section("a", 1_000, 5_000, |s| {
+            s.section("b", 2_000, 3_000, |_| {});
+            s.section("c", 3_000, 4_500, |_| {});
+        })
+        .with(|run| {
+            run.info.pid = 1;
+            run.info.start_unix_ns = 1_795_000_000_000_000_001;
+        })
+        .finish(6_000);
+    run.gpu_spans = vec![GpuSpan {
+        thread: 0,
+        node: 2,
+        start_ns: 2_000,
+        device: 1,
+        stream: 7,
+        delay_ns: Some(500),
+        gpu_ns: 2_000,
+        error_ns: None,
+    }];
+    run
+}
+
+#[test]
+fn slices_come_in_the_order_in_which_they_begin_with_exact_times() {
+    let text = String::from_utf8(written(&[drawn()], TraceFormat::Chrome)).unwrap();
+    let slices: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains(r#""ph":"X""#))
+        .collect();
+    let times = |line: &str| {
+        line[line.find("\"name\"").unwrap()..line.find(",\"args\"").unwrap()].to_owned()
+    };
+    let slices: Vec<String> = slices.into_iter().map(times).collect();
+    // The GPU has the number that Kineto gives it; the process's is 1 as well, so it gets another one.
+    insta::assert_snapshot!(slices.join("\n"), @r#"
+    "name":"a","pid":1,"tid":1,"ts":1.000,"dur":4.000
+    "name":"b","pid":1,"tid":1,"ts":2.000,"dur":1.000
+    "name":"c","pid":1,"tid":1,"ts":3.000,"dur":1.500
+    "name":"b","pid":4194305,"tid":4194305,"ts":2.500,"dur":2.000
+    "#);
+    assert!(text.contains("\"baseTimeNanoseconds\":1795000000000000001"));
+}
+
+#[test]
+fn an_arrow_leads_from_a_section_to_its_work_on_the_gpu() {
+    let trace = json(&[drawn()], TraceFormat::Chrome);
+    assert_eq!(events(&trace, "s", &["id", "tid", "ts"]), ["1 1 2.0"]);
+    assert_eq!(
+        events(&trace, "f", &["id", "tid", "ts", "bp"]),
+        ["1 4194305 2.5 e"]
+    );
+}
+
+#[test]
+fn work_whose_section_was_not_recorded_has_no_arrow_and_work_at_no_known_time_is_left_out() {
+    let mut run = drawn();
+    run.gpu_spans[0].start_ns = 2_001;
+    let unknown = GpuSpan {
+        delay_ns: None,
+        ..run.gpu_spans[0]
+    };
+    run.gpu_spans.push(unknown);
+    let trace = json(&[run], TraceFormat::Chrome);
+    assert_eq!(events(&trace, "X", &["name"]).len(), 4);
+    assert!(events(&trace, "s", &["id"]).is_empty());
+    assert!(events(&trace, "f", &["id"]).is_empty());
+}
+
+#[test]
+fn processes_of_one_number_stay_apart_and_their_times_count_from_the_first() {
+    let mut later = drawn();
+    later.info.start_unix_ns += 10_000;
+    later.info.rank = Some(1);
+    let trace = json(&[drawn(), later], TraceFormat::Chrome);
+    let found = events(&trace, "X", &["name", "pid", "ts"]);
+    assert_eq!(found[0], "a 1 1.0");
+    assert_eq!(found[4], "a 4194305 11.0");
+    // A reader of ranks must not take the trace of several for that of one.
+    assert!(trace.get("distributedInfo").is_none());
+}
+
+#[test]
+fn the_only_process_of_a_trace_says_its_rank_as_readers_of_ranks_look_for_it() {
+    let mut run = drawn();
+    run.info.rank = Some(3);
+    run.info.world_size = Some(8);
+    let text = String::from_utf8(written(&[run], TraceFormat::Chrome)).unwrap();
+    assert!(text.contains(r#""rank": 3, "world_size": 8}"#), "{text}");
+}
+
+#[test]
+fn numbers_that_are_none_are_left_out_and_names_of_users_shadow_no_other() {
+    let run = RunBuilder::new()
+        .counter("loss", 1, f64::NAN)
+        .counter("loss", 2, 0.25)
+        .event(
+            "e",
+            3,
+            vec![
+                ("stream".into(), Value::Int(7)),
+                ("stream".into(), Value::Int(8)),
+                ("x".into(), Value::Float(f64::INFINITY)),
+            ],
+        )
+        .cache_event(CacheEvent {
+            at_ns: 4,
+            cache: "first_block".into(),
+            outcome: CacheOutcome::Hit,
+            step: Some(2),
+            block: None,
+            score: Some(f64::NAN),
+            threshold: Some(0.5),
+            held_bytes: None,
+            attributes: vec![],
+            session: None,
+        })
+        .finish(10);
+    let trace = json(&[run], TraceFormat::Chrome);
+    assert_eq!(
+        events(&trace, "C", &["name", "ts", "args"]),
+        [r#"loss 0.002 {"count":0.25}"#]
+    );
+    assert_eq!(
+        events(&trace, "i", &["name", "args"]),
+        [
+            r#"e {"attributes":{"stream":7},"kind":"event"}"#,
+            r#"hit {"kind":"cache","step":2,"threshold":0.5}"#
+        ]
+    );
+}
+
+#[test]
+fn tensorboard_finds_steps_by_their_names_and_takes_nothing_else_for_one() {
+    let run = RunBuilder::new()
+        .iteration("denoising_step", 0, 10, |_| {})
+        .section("ProfilerStep#x", 10, 20, |_| {})
+        .section("ProfilerStep#12", 20, 22, |_| {})
+        .iteration("denoising_step", 22, 30, |_| {})
+        .finish(30);
+    let run = [run];
+    let trace = json(&run, TraceFormat::TensorBoard);
+    assert_eq!(
+        events(&trace, "X", &["name"]),
+        [
+            "ProfilerStep#0",
+            "‘ProfilerStep#x’",
+            "‘ProfilerStep#12’",
+            "ProfilerStep#1"
+        ]
+    );
+    let trace = json(&run, TraceFormat::Chrome);
+    assert_eq!(
+        events(&trace, "X", &["name"]),
+        [
+            "denoising_step",
+            "‘ProfilerStep#x’",
+            "ProfilerStep#12",
+            "denoising_step"
+        ]
+    );
+}
+
+#[test]
+fn speedscope_gets_a_profile_a_track_strictly_nested() {
+    let trace = json(&[drawn()], TraceFormat::Speedscope);
+    let profiles = trace["profiles"].as_array().unwrap();
+    assert_eq!(profiles.len(), 2);
+    assert_eq!(trace["activeProfileIndex"], 0);
+    let names = &trace["shared"]["frames"];
+    let events = profiles[0]["events"].as_array().unwrap().iter();
+    let events: Vec<String> = events
+        .map(|event| {
+            let frame = usize::try_from(event["frame"].as_u64().unwrap()).unwrap();
+            format!("{} {} {}", event["type"], names[frame]["name"], event["at"])
+        })
+        .map(|text| text.replace('"', ""))
+        .collect();
+    assert_eq!(
+        events,
+        [
+            "O a 1000", "O b 2000", "C b 3000", "O c 3000", "C c 4500", "C a 5000"
+        ]
+    );
+}
+
+#[test]
+fn no_trace_holds_what_a_terminal_or_a_page_would_act_on() {
+    let name = "</script>\u{1b}[31m\u{202e}\"\0";
+    let run = RunBuilder::new()
+        .section(name, 0, 2, |s| {
+            s.section(name, 0, 1, |_| {})
+                .attributes(vec![(name.into(), Value::Text(name.into()))]);
+        })
+        .counter(name, 0, 1.0)
+        .finish(1);
+    for format in [
+        TraceFormat::Chrome,
+        TraceFormat::TensorBoard,
+        TraceFormat::Speedscope,
+    ] {
+        let text = String::from_utf8(written(std::slice::from_ref(&run), format)).unwrap();
+        assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+        assert!(!text.contains('<') && !text.contains('\u{202e}'));
+    }
+    let trace = json(&[run], TraceFormat::Chrome);
+    assert_eq!(events(&trace, "X", &["name"]), [name, name]);
+}
+
+#[test]
+fn runs_of_nothing_and_times_of_no_end_are_written() {
+    let mut last = RunBuilder::new()
+        .section("x", u64::MAX - 1, u64::MAX, |_| {})
+        .open("y", u64::MAX, |_| {})
+        .finish(u64::MAX);
+    last.info.start_unix_ns = u64::MAX;
+    last.open[0].node = 77;
+    for run in [Run::default(), RunBuilder::new().finish(0), last] {
+        for format in [
+            TraceFormat::Chrome,
+            TraceFormat::TensorBoard,
+            TraceFormat::Speedscope,
+        ] {
+            json(std::slice::from_ref(&run), format);
+        }
+        assert!(!written(&[run], TraceFormat::Perfetto).is_empty());
+    }
+}
+
+/// Fields of a message: number and, for what has a length, its bytes; otherwise the number that it holds.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = bytes[0];
+            *bytes = &bytes[1..];
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                return value;
+            }
+        }
+    }
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let length = match key & 7 {
+            0 => {
+                let value = varint(&mut bytes);
+                found.push((key >> 3, value, &[][..]));
+                continue;
+            }
+            1 => 8,
+            2 => usize::try_from(varint(&mut bytes)).unwrap(),
+            other => panic!("type {other}"),
+        };
+        found.push((key >> 3, 0, &bytes[..length]));
+        bytes = &bytes[length..];
+    }
+    found
+}
+
+#[test]
+fn perfetto_gets_the_ends_of_slices_by_time_inner_ones_first() {
+    let trace = written(&[drawn()], TraceFormat::Perfetto);
+    let mut found = Vec::new();
+    for (_, _, packet) in fields(&trace) {
+        let packet = fields(packet);
+        let event = packet.iter().find(|(field, _, _)| *field == 11);
+        let Some((_, _, event)) = event else {
+            continue;
+        };
+        let at = packet.iter().find(|(field, _, _)| *field == 8).unwrap().1;
+        let event = fields(event);
+        let number = |wanted| {
+            event
+                .iter()
+                .find(|(field, _, _)| *field == wanted)
+                .map(|f| f.1)
+        };
+        let kind = if number(9) == Some(1) { 'B' } else { 'E' };
+        found.push((number(11).unwrap(), kind, at - 1_795_000_000_000_000_001));
+    }
+    let (main, stream) = (found[0].0, found[7].0);
+    assert_eq!(
+        found,
+        [
+            (main, 'B', 1_000),
+            (main, 'B', 2_000),
+            (main, 'E', 3_000),
+            (main, 'B', 3_000),
+            (main, 'E', 4_500),
+            (main, 'E', 5_000),
+            (stream, 'B', 2_500),
+            (stream, 'E', 4_500),
+        ]
+    );
+}

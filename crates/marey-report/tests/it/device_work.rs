@@ -1,0 +1,145 @@
+//! GPU time and torch's memory by section, in each format.
+//!
+//! ```text
+//! ms        0     10   20   30    40
+//! host      |-denoise----||-<b>-|
+//!            |step||step|
+//! stream        |--step--|--step--|      9 and 9, delays 2 and 6; the call of <b> was not measured
+//! ```
+
+use marey::{DeviceMemory, GpuSpan, Run, RunBuilder, SectionMemory};
+use marey_report::{Report, markdown_report, profiling_report, summary};
+use serde_json::{Value, json};
+
+use crate::json::assert_follows_schema;
+
+const MS: u64 = 1_000_000;
+const MIB: u64 = 1 << 20;
+
+fn drawn() -> Run {
+    let span = |start_ms: u64, delay_ms: u64| GpuSpan {
+        thread: 0,
+        node: 2,
+        start_ns: start_ms * MS,
+        device: 0,
+        stream: 7,
+        delay_ns: Some(delay_ms * MS),
+        gpu_ns: 9 * MS,
+        error_ns: Some(3000),
+    };
+    let memory = SectionMemory {
+        thread: 0,
+        node: 3,
+        start_ns: 16 * MS,
+        figures: DeviceMemory {
+            device: 1,
+            allocated_before: 10 * MIB,
+            allocated_after: 14 * MIB,
+            allocated_peak: 30 * MIB,
+            reserved_before: 40 * MIB,
+            reserved_after: 40 * MIB,
+            reserved_peak: 40 * MIB,
+            inactive_split: None,
+        },
+    };
+    RunBuilder::new()
+        .section("denoise", 0, 15 * MS, |s| {
+            s.section("step", MS, 6 * MS, |_| {});
+            s.section("step", 7 * MS, 12 * MS, |_| {});
+        })
+        .section("<b>", 16 * MS, 24 * MS, |_| {})
+        .with(|run| {
+            run.gpu_spans = vec![span(1, 2), span(7, 5)];
+            run.section_memory = vec![memory];
+            run.info.facts = vec![("gpu_times".into(), "CUDA events".into())];
+        })
+        .finish(40 * MS)
+}
+
+fn line<'a>(text: &'a str, begin: &str) -> &'a str {
+    let mut lines = text.lines().map(str::trim_start);
+    lines
+        .find(|line| line.starts_with(begin))
+        .expect("the line is there")
+}
+
+fn cells(line: &str) -> Vec<&str> {
+    let cells = line.split("  ").map(str::trim);
+    cells.filter(|cell| !cell.is_empty()).collect()
+}
+
+#[test]
+fn the_summary_has_columns_for_the_gpu_where_it_was_measured() {
+    let text = summary(&Report::new(&drawn()));
+    let tree = text.split("SECTIONS - Inclusive").nth(1).unwrap();
+    let last_three = |begin: &str| cells(line(tree, begin)).split_off(12);
+    assert_eq!(last_three("Section "), ["GPU", "GPU mean", "Queue delay"]);
+    assert_eq!(last_three("step "), ["18.0 ms", "9.00 ms", "3.50 ms"]);
+    assert_eq!(last_three("denoise "), ["-", "-", "-"]);
+    assert!(tree.contains("GPU time: CUDA events, 2 of 2 calls measured"));
+    let mut run = drawn();
+    run.gpu_spans.clear();
+    assert!(!summary(&Report::new(&run)).contains("Queue delay"));
+}
+
+#[test]
+fn the_summary_has_the_peaks_of_sections() {
+    let text = summary(&Report::new(&drawn()));
+    let table = text.split("PEAK MEMORY BY SECTION").nth(1).unwrap();
+    let figures = cells(line(table, "<b>"));
+    assert_eq!(
+        figures,
+        [
+            "<b>", "1", "1", "30.0 MiB", "40.0 MiB", "20.0 MiB", "+4.0 MiB", "25.0 %", "-"
+        ]
+    );
+}
+
+#[test]
+fn the_json_has_the_same_and_follows_the_schema() {
+    let bytes = profiling_report(&Report::new(&drawn()));
+    let document: Value = serde_json::from_slice(&bytes).unwrap();
+    assert_follows_schema(&document);
+    let rows = document["sections"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(
+        row("step")["gpu"],
+        json!({
+            "calls_measured": 2, "calls_not_measured": 0, "total": 0.018, "mean": 0.009, "median": 0.009, "p95": 0.009,
+            "max": 0.009, "covered": 0.018, "share_of_wall": 0.45, "queue_delay_mean": 0.0035,
+            "queue_delay_max": 0.005, "queue_delay_error": 3e-6,
+        })
+    );
+    assert_eq!(row("denoise")["gpu"], Value::Null);
+    assert_eq!(
+        document["gpu_time"],
+        json!({
+            "measured_by": "CUDA events", "calls": 2, "calls_not_measured": 0,
+            "streams": [{"device": 0, "stream": 7, "spans": 2, "covered": 0.018}],
+        })
+    );
+    assert_eq!(
+        document["section_memory"],
+        json!([{
+            "section": 3, "device": 1, "calls": 1, "allocated_mb": 30.0, "reserved_mb": 40.0, "added_mb": 20.0,
+            "growth_bytes": 4 * MIB, "fragmentation": 0.25, "inactive_split_mb": null,
+        }])
+    );
+}
+
+#[test]
+fn the_markdown_has_tables_and_names_in_them_are_no_markup() {
+    let text = markdown_report(&Report::new(&drawn()));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(text.contains("### GPU time of sections"));
+    assert!(
+        text.contains("| `denoise / step` | 2 | 18.0 ms | 9.00 ms | 9.00 ms | 9.00 ms | 3.50 ms |"),
+        "{text}"
+    );
+    assert!(text.contains("Measured by CUDA events; 0 of 2 calls not measured."));
+    assert!(
+        text.contains("| `<b>` | 1 | 30.0 MiB | 40.0 MiB | +4.0 MiB |"),
+        "{text}"
+    );
+}

@@ -1,0 +1,1 @@
+"""How pipelines that know nothing of Marey are recorded; ``marey.diffusers`` is the public face."""

@@ -1,0 +1,161 @@
+"""Pipelines of programs that know nothing of Marey.
+
+Armed, this waits for the import of a few modules, and then sees to it that every pipeline is instrumented when it is
+made and every load is recorded. It imports none of them itself, and other imports cost it one look into a dict.
+
+```text
+import diffusers ─► find_spec("diffusers.pipelines.pipeline_utils") ─► its loader ─► DiffusionPipeline is hooked
+pipe = WanPipeline(…) ─► register_modules(…) ─► instrument(pipe)
+```
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+
+def arm() -> None:
+    """Wait for the modules; those that are there already are hooked at once. Arming twice changes nothing.
+
+    Nothing when ``MAREY_INSTRUMENT`` is 0, false, no or off.
+    """
+    if (
+        os.environ.get("MAREY_INSTRUMENT", "").strip().lower() in ("0", "false", "no", "off")
+        or _finder in sys.meta_path
+    ):
+        return
+    sys.meta_path.insert(0, _finder)
+    for name in _ARMED:
+        module = sys.modules.get(name)
+        if module is not None:
+            _hook(name, module)
+
+
+def disarm() -> None:
+    """Wait no more, and take out of the classes what is in them. Pipelines that are instrumented stay so."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+    while _taken:
+        _taken.pop()()
+
+
+class _Finder:
+    """Finds what the others find, with a loader that says when it is done."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in _ARMED:
+            return None
+        for finder in sys.meta_path:
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec = None if find is None else find(name, path, target)
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(name, spec.loader)
+                return spec
+        return None
+
+
+class _Loader:
+    """The real loader, and something after it. The module never sees this one."""
+
+    def __init__(self, name: str, loader: Any) -> None:  # noqa: ANN401
+        self._name = name
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _hook(self._name, module)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._loader, name)
+
+
+def _hook(name: str, module: ModuleType) -> None:
+    try:
+        _ARMED[name](module)
+    except Exception as error:
+        from marey.pipelines.patches import pass_over
+
+        pass_over(name, error)
+
+
+def _hook_pipelines(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.load import hook_loaders
+
+    _instrument_when_made(module.DiffusionPipeline)
+    _taken.append(hook_loaders(module.DiffusionPipeline))
+
+
+def _hook_models(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.load import hook_loaders
+
+    for name in ("ModelMixin", "PreTrainedModel"):
+        if hasattr(module, name):
+            _taken.append(hook_loaders(getattr(module, name)))
+
+
+def _hook_single_files(module: Any) -> None:  # noqa: ANN401
+    from marey.pipelines.load import hook_loaders
+
+    for name in ("FromSingleFileMixin", "FromOriginalModelMixin"):
+        if hasattr(module, name):
+            _taken.append(hook_loaders(getattr(module, name)))
+
+
+def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
+    """Pipelines tell their parts once, in their ``__init__``, by this method."""
+    import functools
+
+    register = kind.register_modules
+    if hasattr(register, "is_of_marey"):
+        return
+
+    @functools.wraps(register)
+    def register_modules(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        result = register(self, *args, **kwargs)
+        try:
+            from marey.diffusers import instrument
+
+            instrument(self)
+        except Exception as error:
+            from marey.pipelines.patches import pass_over
+
+            pass_over("a new pipeline", error)
+        return result
+
+    made: Any = register_modules
+    made.is_of_marey = True
+    kind.register_modules = made
+
+    def take_back() -> None:
+        if kind.__dict__.get("register_modules") is made:
+            kind.register_modules = register
+
+    _taken.append(take_back)
+
+
+_finder = _Finder()
+_taken: list[Callable[[], None]] = []
+_ARMED: dict[str, Callable[[ModuleType], None]] = {
+    "diffusers.pipelines.pipeline_utils": _hook_pipelines,
+    "diffusers.models.modeling_utils": _hook_models,
+    "diffusers.loaders.single_file": _hook_single_files,
+    "diffusers.loaders.single_file_model": _hook_single_files,
+    "transformers.modeling_utils": _hook_models,
+}

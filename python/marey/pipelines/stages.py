@@ -1,0 +1,114 @@
+"""What of each part of a pipeline becomes a section.
+
+| part | sections |
+|---|---|
+| ``encode_prompt``, ``encode_image`` of the pipeline | ``text_encoding``, ``image_encoding`` |
+| encoders | their names (``text_encoder_2``) |
+| denoisers and their helpers | ``cond_pass``, ``uncond_pass``; in them their names (``transformer``), their blocks' |
+| VAE | ``vae_encode``, ``vae_decode``; in them ``vae_tiled_decode``, ``vae_decoder`` for each tile or chunk of frames |
+| scheduler | ``scheduler_step`` |
+| any other module | its name |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from marey import _core
+from marey.pipelines.modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
+from marey.pipelines.parts import Role, blocks, is_module
+from marey.pipelines.steps import (
+    guidance_in_generation,
+    guidance_in_turn,
+    guidance_pass,
+    in_stage,
+    in_turn,
+    scheduler_step,
+)
+
+if TYPE_CHECKING:
+    from marey.pipelines.parts import Part
+    from marey.pipelines.patches import Around, Call, Patches
+
+
+def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401
+    """The stages that a pipeline has methods for."""
+    if hasattr(pipeline, "__dict__") and not is_module(pipeline):
+        patches.wrap(pipeline, "encode_prompt", in_stage("text_encoding", "after_text_encoding"))
+        patches.wrap(pipeline, "encode_image", in_stage("image_encoding", "after_image_encoding"))
+
+
+class Asked(NamedTuple):
+    """What is recorded of a pipeline."""
+
+    blocks: bool
+    turns: bool
+    """There is a scheduler to end them."""
+    generations: bool
+
+
+def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
+    """One part; what is recorded already stays as it is."""
+    name, role, module = part
+    if role is not Role.SCHEDULER:
+        _leave_inside(module)
+    if role is Role.SCHEDULER:
+        patches.wrap(module, "step", scheduler_step)
+    elif role is Role.TEXT_ENCODER:
+        hook(patches, module, name, in_stage(name, "after_text_encoding"))
+    elif role is Role.IMAGE_ENCODER:
+        hook(patches, module, name, in_stage(name, "after_image_encoding"))
+    elif role is Role.VAE:
+        _hook_vae(patches, name, unwrapped(module))
+    elif role is Role.OTHER:
+        hook(patches, module, name)
+    else:
+        _hook_denoiser(patches, part, asked)
+
+
+def _leave_inside(module: Any) -> None:  # noqa: ANN401
+    """Take out what would be called for another module than the one that it was put into.
+
+    A compiled module holds the user's; replicas of ``DataParallel`` get what is in the original.
+    """
+    if unwrapped(module) is not module:
+        unhook(unwrapped(module))
+    if is_replicated(module):
+        for inner in module.module.modules():
+            unhook(inner)
+
+
+def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
+    name, role, module = part
+    is_new = not is_hooked(module)
+    with_blocks = asked.blocks and role is Role.DENOISER
+    guidance = guidance_in_generation if asked.generations else guidance_in_turn
+    hook(patches, module, name, in_turn(name, asked.generations) if asked.turns else None)
+    patches.wrap(unwrapped(module), "cache_context", guidance if asked.turns else guidance_pass)
+    if with_blocks and not is_compiled(module) and not is_replicated(module):
+        for block_name, block in blocks(module):
+            hook(patches, block, block_name)
+    elif with_blocks and is_new:
+        how = "replicated" if is_replicated(module) else "compiled as a whole"
+        _core.event("blocks_not_recorded", component=name, reason=f"the module is {how}")
+
+
+def _hook_vae(patches: Patches, name: str, vae: Any) -> None:  # noqa: ANN401
+    patches.wrap(vae, "encode", in_stage(f"{name}_encode", f"after_{name}_encode"))
+    patches.wrap(vae, "decode", in_stage(f"{name}_decode", f"after_{name}_decode", is_decoding=True))
+    for method in ("tiled_encode", "tiled_decode"):
+        patches.wrap(vae, method, in_section(f"{name}_{method}"))
+    for child in ("encoder", "decoder"):
+        module = getattr(vae, child, None)
+        if is_module(module):
+            hook(patches, module, f"{name}_{child}")
+
+
+def in_section(name: str) -> Around:
+    """A section of this name around each call."""
+
+    def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        with _core.profile_section(name):
+            return call(*args, **kwargs)
+
+    return around

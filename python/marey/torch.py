@@ -1,0 +1,97 @@
+"""Bounded windows of torch's profiler, and memory snapshots.
+
+>>> import marey.torch
+>>> with marey.torch.ProfilerContext(enabled=False) as window:
+...     window.step()
+
+A window records some denoising steps of a pipeline and writes a trace beside the program. It is bounded in steps,
+seconds, memory and bytes on disk, and whatever goes wrong inside torch's profiler is a finding in Marey's report and
+not an error of the pipeline. This module imports no torch: it uses the one that the program has imported.
+"""
+
+from __future__ import annotations
+
+from marey.windows.by_name import PyTorchProfiler
+from marey.windows.context import ProfilerContext
+from marey.windows.files import get_profiler_output_dir, set_profiler_output_dir
+from marey.windows.functions import profile_function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Any
+
+__all__ = [
+    "ProfilerContext",
+    "PyTorchProfiler",
+    "create_profiler_context",
+    "create_profiler_from_args",
+    "get_profiler_output_dir",
+    "memory_snapshot",
+    "profile_function",
+    "set_profiler_output_dir",
+]
+
+
+def create_profiler_context(
+    enabled: bool = False,
+    activities: Iterable[str] | None = None,
+    output_dir: str | os.PathLike[str] | None = None,
+    profile_name: str | None = None,
+    **more: Any,  # noqa: ANN401
+) -> ProfilerContext:
+    """A ``ProfilerContext`` that is off unless asked for."""
+    return ProfilerContext(enabled, activities, output_dir, profile_name, **more)
+
+
+def create_profiler_from_args(args: Any, profile_name: str | None = None, **more: Any) -> ProfilerContext:  # noqa: ANN401
+    """The window that the flags of ``marey.cli_args`` ask for.
+
+    It is off with neither ``--profile`` nor ``--profiling-iterations``.
+
+    Args:
+        args: As ``argparse`` gives them; flags that the parser does not have count as not given.
+        profile_name: Instead of ``--profile-name``.
+        more: Other arguments of ``ProfilerContext``, instead of the flags'.
+    """
+
+    def given(name: str, default: Any = None) -> Any:  # noqa: ANN401
+        value = getattr(args, name, None)
+        return default if value is None else value
+
+    settings: dict[str, Any] = {
+        "enabled": bool(given("profile", False)),
+        "activities": given("profile_activities"),
+        "output_dir": given("profile_dir"),
+        "profile_name": given("profile_name") if profile_name is None else profile_name,
+        "with_stack": given("profile_with_stack", False),
+        "record_shapes": given("profile_record_shapes", True),
+        "wait": given("profile_wait", 0),
+        "warmup": given("profile_warmup", 1),
+        "active": given("profile_active", 3),
+        "repeat": given("profile_repeat", 1),
+    }
+    iterations = given("profiling_iterations")
+    if iterations is not None and not settings["enabled"]:
+        settings |= {
+            "enabled": True,
+            "output_dir": given("profiling_output_dir"),
+            "profile_name": "trace" if profile_name is None else profile_name,
+            "warmup": 1,
+            "active": iterations,
+            "ending": ".json",
+        }
+    return ProfilerContext(**(settings | more))
+
+
+def memory_snapshot(path: str | os.PathLike[str]) -> Path | None:
+    """Write what torch's CUDA allocators hold now, for ``marey analyze``; None when that failed. Never raises.
+
+    In a window with MEM, and with ``marey.memory_history.MemoryHistory`` on, the file has the history, too; otherwise
+    the state of this moment without stacks.
+    """
+    from marey.memory_history import dump_now
+
+    return dump_now(path)

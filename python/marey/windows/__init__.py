@@ -1,0 +1,1 @@
+"""Bounded windows of torch's profiler; ``marey.torch`` is the public face."""

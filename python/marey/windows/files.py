@@ -1,0 +1,129 @@
+"""Where windows of torch's profiler write, and names that nobody else has.
+
+A name is taken by making a hidden file beside it that must not exist yet. What is written goes there, and gets the name
+when it is complete::
+
+    claim    .flux.trace.json.gz.part  (exclusive)  ── and flux.trace.json.gz does not exist ──► ours
+    keep     .flux.trace.json.gz.part  ──rename──►  flux.trace.json.gz
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from marey import _core
+from marey.recording import start
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VARIABLE = "CACHE_DIT_TORCH_PROFILER_DIR"
+_DEFAULT = "profiling_results"
+_MOST_OF_ONE_NAME = 10_000
+
+_chosen: Path | None = None
+
+
+def set_profiler_output_dir(path: str | os.PathLike[str] | None) -> None:
+    """Where windows write that are not told; None goes back to the default."""
+    global _chosen
+    _chosen = None if path is None else Path(path)
+
+
+def get_profiler_output_dir() -> Path:
+    """Where windows write that are not told.
+
+    What ``set_profiler_output_dir`` said, else ``CACHE_DIT_TORCH_PROFILER_DIR`` as it is now, else the folder of the
+    recording; before anything is recorded into one that is ``profiling_results``.
+    """
+    if _chosen is not None:
+        return _chosen
+    from_environment = os.environ.get(VARIABLE)
+    if from_environment:
+        return Path(from_environment)
+    capture = _core.capture_path()
+    return Path(_DEFAULT) if capture is None else Path(capture).parent
+
+
+def folder_for(output_dir: str | os.PathLike[str] | None) -> Path:
+    """The folder of one window: what the user names, literally, else the default, for which a recording is started."""
+    if output_dir is not None:
+        return Path(output_dir)
+    if _chosen is None and not os.environ.get(VARIABLE) and _core.capture_path() is None:
+        try:
+            start()
+        except Exception:
+            # The window is then in `profiling_results` itself, where its own failure is noted.
+            return Path(_DEFAULT)
+    return get_profiler_output_dir()
+
+
+def rank() -> int | None:
+    """This process's rank: torch.distributed's, else the environment's; None outside a job of several."""
+    torch: Any = sys.modules.get("torch")
+    try:
+        if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
+            return int(torch.distributed.get_rank())
+    except Exception:
+        return _core.rank()
+    return _core.rank()
+
+
+def safe_name(name: str) -> str:
+    """A name as the beginning of a file's: no separators, control codes or leading dots, at most 120 characters."""
+    kept = "".join(c if c.isprintable() and c not in '/\\:*?"<>|' else "_" for c in name)
+    return kept.strip().lstrip(".")[:120] or "profile"
+
+
+class ClaimedFile:
+    """A name that is this process's, and the hidden file that becomes it."""
+
+    def __init__(self, path: Path, part: Path | None) -> None:
+        """Hold a name; without a hidden one it could not be taken."""
+        self.path = path
+        self._part = part
+
+    @classmethod
+    def claim(cls, folder: Path, stem: str, ending: str) -> ClaimedFile:
+        """``<stem><ending>``, or the first of ``<stem>-2<ending>``, … that is free.
+
+        Raises:
+            OSError: The folder cannot be made or written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(1, _MOST_OF_ONE_NAME):
+            path = folder / (f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}")
+            part = path.with_name(f".{path.name}.part")
+            try:
+                os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            except FileExistsError:
+                continue
+            if not path.exists():
+                return cls(path, part)
+            part.unlink(missing_ok=True)
+        raise FileExistsError(f"{folder} has {_MOST_OF_ONE_NAME} files named {stem}")
+
+    @property
+    def part(self) -> Path:
+        """Where the content is written meanwhile."""
+        if self._part is None:
+            raise FileNotFoundError(f"{self.path} could not be taken")
+        return self._part
+
+    @property
+    def raw(self) -> Path:
+        """Where torch writes what is compressed into ``part``."""
+        return self.part.with_name(f"{self.part.name}.json")
+
+    def keep(self) -> None:
+        """The content is complete: it gets its name."""
+        os.replace(self.part, self.path)
+
+    def drop(self) -> None:
+        """Give the name back and remove what was written; a complete file stays."""
+        if self._part is not None:
+            for path in (self.raw, self.raw.with_name(f"{self.raw.name}.tmp"), self._part):
+                path.unlink(missing_ok=True)

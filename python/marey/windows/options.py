@@ -1,0 +1,127 @@
+"""What a window of torch's profiler is asked for, checked before the pipeline runs."""
+
+from __future__ import annotations
+
+from marey import _core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ACTIVITIES = ("CPU", "GPU", "MEM")
+_GIB = 1 << 30
+
+
+class WindowOptions:
+    """Activities, schedule, what is recorded with each operation, and limits. Values that make no sense raise.
+
+    Args:
+        activities: Some of CPU, GPU and MEM, in any case; default CPU and GPU.
+        wait: Denoising steps before anything is recorded.
+        warmup: Steps after them whose events are thrown away.
+        active: Steps after those whose events are kept; at least 1.
+        repeat: How often that is done; each time has a file of its own.
+        with_stack: Record where in the source an operation was called; the largest cost of all.
+        record_shapes: Record the shapes of tensors; tensors live longer then.
+        profile_memory: Record allocations with the operations.
+        max_seconds: Longest recording of one window.
+        max_host_bytes: How much the process's memory may grow meanwhile; default 4 GiB, or half of what is free.
+        max_file_bytes: Largest file, before it is compressed.
+        force: Record shapes, stacks and memory also where models are moved between devices by hooks.
+
+    Raises:
+        ConfigError: Names the nearest activity, or the argument that does not fit.
+    """
+
+    def __init__(
+        self,
+        activities: Iterable[str] | None = None,
+        *,
+        wait: int = 0,
+        warmup: int = 1,
+        active: int = 3,
+        repeat: int = 1,
+        with_stack: bool = False,
+        record_shapes: bool = True,
+        profile_memory: bool = False,
+        max_seconds: float = 120.0,
+        max_host_bytes: int | None = None,
+        max_file_bytes: int = 2 * _GIB,
+        force: bool = False,
+    ) -> None:
+        """Check and keep them."""
+        self.activities = _activities(("CPU", "GPU") if activities is None else activities)
+        self.wait = _whole("wait", wait, 0)
+        self.warmup = _whole("warmup", warmup, 0)
+        self.active = _whole("active", active, 1)
+        self.repeat = _whole("repeat", repeat, 1)
+        self.with_stack = bool(with_stack)
+        self.record_shapes = bool(record_shapes)
+        self.profile_memory = bool(profile_memory)
+        self.max_seconds = _positive("max_seconds", max_seconds)
+        self.max_host_bytes = None if max_host_bytes is None else _whole("max_host_bytes", max_host_bytes, 1)
+        self.max_file_bytes = _whole("max_file_bytes", max_file_bytes, 1)
+        self.force = bool(force)
+
+    @property
+    def steps(self) -> int:
+        """Denoising steps that the whole schedule takes; ``wait`` comes before each repetition."""
+        return steps_needed(self.wait, self.warmup, self.active, self.repeat)
+
+    @property
+    def keeps_tensors(self) -> bool:
+        """What is recorded holds tensors, or what they refer to, longer than the program does."""
+        return self.record_shapes or self.with_stack or self.profile_memory
+
+    def as_dict(self) -> dict[str, object]:
+        """What the capture keeps of them."""
+        return {
+            "activities": " ".join(self.activities),
+            "wait": self.wait,
+            "warmup": self.warmup,
+            "active": self.active,
+            "repeat": self.repeat,
+            "with_stack": self.with_stack,
+            "record_shapes": self.record_shapes,
+            "profile_memory": self.profile_memory,
+            "max_seconds": self.max_seconds,
+            "max_file_bytes": self.max_file_bytes,
+        }
+
+
+def steps_needed(wait: int, warmup: int, active: int, repeat: int) -> int:
+    """Denoising steps that a schedule takes from its beginning to its end."""
+    return (wait + warmup + active) * repeat
+
+
+def _activities(given: Iterable[str]) -> tuple[str, ...]:
+    names: list[object] = [given] if isinstance(given, str) else list(given)
+    chosen = [_activity(name) for name in names]
+    if not chosen:
+        raise _core.ConfigError(f"activities are none of {', '.join(ACTIVITIES)}")
+    return tuple(name for name in ACTIVITIES if name in chosen)
+
+
+def _activity(name: object) -> str:
+    import difflib
+
+    text = str(name).upper()
+    if text == "CUDA":
+        return "GPU"
+    if text not in ACTIVITIES:
+        near = difflib.get_close_matches(text, ACTIVITIES, n=1, cutoff=0.3)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise _core.ConfigError(f"unknown activity {str(name)!r}: activities are {', '.join(ACTIVITIES)}{hint}")
+    return text
+
+
+def _whole(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise _core.ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return value
+
+
+def _positive(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise _core.ConfigError(f"{name} must be a number above 0, not {value!r}")
+    return float(value)
