@@ -1,3 +1,4 @@
-//! Files that other tools wrote, read into values. Bytes go in: whoever calls has read the file.
+//! Files that other tools wrote, read into values. Bytes go in: whoever calls has opened the file.
 
+pub mod chrome;
 pub mod snapshot;

@@ -1,0 +1,259 @@
+//! What a device did, in order of time.
+
+use std::collections::BTreeMap;
+
+use crate::import::chrome::{Class, Identifier, Trace};
+use crate::intervals::{Interval, union};
+
+/// The work of one device, and the time it covers.
+#[derive(Clone, Debug)]
+pub struct DeviceTimeline {
+    /// The device: a process of the trace.
+    pub process: u32,
+    /// Its streams: numbers in order, then texts.
+    pub streams: Vec<Identifier>,
+    /// Its work by beginning; what begins at one moment is in the order of the trace.
+    pub work: Vec<DeviceWork>,
+    /// Time in which it did anything, as disjoint intervals.
+    pub busy: Vec<Interval>,
+    /// Time with kernels that are not communication.
+    pub compute: Vec<Interval>,
+    /// Time with kernels that are.
+    pub communication: Vec<Interval>,
+    /// Time with copies and fills.
+    pub memory: Vec<Interval>,
+}
+
+/// One thing that a device did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceWork {
+    /// Nanoseconds after the first event of the trace.
+    pub start_ns: u64,
+    /// Likewise; never before `start_ns`.
+    pub end_ns: u64,
+    /// What it was.
+    pub kind: WorkKind,
+    /// Its name, by number.
+    pub name: u32,
+    /// Where the trace has more of it: an index into `Trace::work`.
+    pub origin: u32,
+    /// The row of the call that launched it; `None` when the trace has none.
+    pub launch: Option<u32>,
+    /// Where it ran: an index into the streams of its device.
+    pub stream: u32,
+}
+
+/// What a device can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkKind {
+    /// A kernel that computes.
+    Compute,
+    /// A kernel that talks to other devices.
+    Communication,
+    /// A copy.
+    Memcpy,
+    /// A fill.
+    Memset,
+}
+
+impl DeviceWork {
+    /// The time it took.
+    pub fn interval(&self) -> Interval {
+        Interval {
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+        }
+    }
+}
+
+impl DeviceTimeline {
+    /// From the beginning of its first work to the end of its last.
+    ///
+    /// ```text
+    /// work    |--a--|   |-b-|        ||c
+    /// span    |-----------------------|
+    /// ```
+    pub fn span(&self) -> Interval {
+        let end_ns = self.work.iter().map(|work| work.end_ns).max();
+        Interval {
+            start_ns: self.work.first().map_or(0, |work| work.start_ns),
+            end_ns: end_ns.unwrap_or_default(),
+        }
+    }
+
+    /// The time that the work of which this holds covers.
+    pub fn covered(&self, is_meant: impl Fn(&DeviceWork) -> bool) -> Vec<Interval> {
+        let meant = self.work.iter().filter(|work| is_meant(work));
+        let mut covered = union(meant.map(DeviceWork::interval).collect());
+        covered.shrink_to_fit();
+        covered
+    }
+}
+
+/// Parts of the names of kernels that talk to other devices.
+const COMMUNICATION: [&str; 10] = [
+    "nccl",
+    "rccl",
+    "nvshmem",
+    "cross_device_reduce",
+    "allreduce",
+    "all_reduce",
+    "oneshot",
+    "twoshot",
+    "deep_ep",
+    "multimem_all",
+];
+
+/// A kernel of this name talks to other devices.
+pub fn is_communication(kernel: &str) -> bool {
+    let lower = kernel.to_ascii_lowercase();
+    COMMUNICATION.iter().any(|part| lower.contains(part))
+}
+
+/// Every device that did something, by the number or text that the trace calls it, in order.
+///
+/// What is work is told by its category alone, its device by the process of its row. Sorts the work: O(n log n).
+pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
+    let launches = Launches::new(trace);
+    // Names of kernels are looked at once each.
+    let mut is_known: Vec<Option<bool>> = vec![None; trace.names.len()];
+    let mut by_process: BTreeMap<u32, Device> = BTreeMap::new();
+    for (origin, work) in (0_u32..).zip(&trace.work) {
+        let name = trace.rows.name.get(work.row as usize).copied();
+        let name = name.unwrap_or_default();
+        let start_ns = trace.rows.start_of(work.row);
+        let kind = match work.class {
+            Class::Memcpy => WorkKind::Memcpy,
+            Class::Memset => WorkKind::Memset,
+            _ => {
+                let known = is_known.get_mut(name as usize);
+                let is_communication = known.is_some_and(|known| {
+                    *known.get_or_insert_with(|| is_communication(trace.names.get(name)))
+                });
+                if is_communication {
+                    WorkKind::Communication
+                } else {
+                    WorkKind::Compute
+                }
+            }
+        };
+        let process = trace.process_of(work.row);
+        let device = by_process.entry(process).or_default();
+        let stream = device.stream(work.stream);
+        device.work.push(DeviceWork {
+            start_ns,
+            end_ns: trace.rows.end_ns(work.row),
+            kind,
+            name,
+            origin,
+            launch: launches.of(trace, process, work.correlation, start_ns),
+            stream,
+        });
+    }
+    let mut timelines: Vec<DeviceTimeline> = by_process
+        .into_iter()
+        .map(|(process, device)| device.timeline(process))
+        .collect();
+    timelines.sort_by_cached_key(|timeline| {
+        let process = trace.tracks.processes.get(timeline.process as usize);
+        let pid = process.map_or(Identifier::None, |process| process.pid);
+        let document = process.map_or(0, |process| process.document);
+        (document, pid, trace.process_label(timeline.process))
+    });
+    timelines
+}
+
+/// A device whose work is being gathered.
+#[derive(Default)]
+struct Device {
+    work: Vec<DeviceWork>,
+    /// Streams, in order, and when each was first met.
+    streams: BTreeMap<Identifier, u32>,
+}
+
+impl Device {
+    fn stream(&mut self, stream: Identifier) -> u32 {
+        let next = u32::try_from(self.streams.len()).unwrap_or(u32::MAX);
+        *self.streams.entry(stream).or_insert(next)
+    }
+
+    fn timeline(mut self, process: u32) -> DeviceTimeline {
+        // From the order in which they were met to their own.
+        let mut places = vec![0; self.streams.len()];
+        for (place, met) in (0_u32..).zip(self.streams.values()) {
+            if let Some(to) = places.get_mut(*met as usize) {
+                *to = place;
+            }
+        }
+        for work in &mut self.work {
+            work.stream = places
+                .get(work.stream as usize)
+                .copied()
+                .unwrap_or_default();
+        }
+        self.work
+            .sort_unstable_by_key(|work| (work.start_ns, work.origin));
+        let mut timeline = DeviceTimeline {
+            process,
+            streams: self.streams.into_keys().collect(),
+            work: self.work,
+            busy: Vec::new(),
+            compute: Vec::new(),
+            communication: Vec::new(),
+            memory: Vec::new(),
+        };
+        timeline.busy = timeline.covered(|_| true);
+        timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
+        timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
+        timeline.memory =
+            timeline.covered(|work| matches!(work.kind, WorkKind::Memcpy | WorkKind::Memset));
+        timeline
+    }
+}
+
+/// Calls by what they launched.
+struct Launches {
+    /// Document, correlation, beginning, row; ascending.
+    calls: Vec<(u32, i64, u64, u32)>,
+}
+
+impl Launches {
+    fn new(trace: &Trace) -> Self {
+        let known = trace.calls.iter().filter_map(|call| {
+            let document = document_of(trace, trace.process_of(call.row));
+            let start_ns = trace.rows.start_of(call.row);
+            Some((document, call.correlation?, start_ns, call.row))
+        });
+        let mut calls: Vec<_> = known.collect();
+        calls.sort_unstable();
+        Self { calls }
+    }
+
+    /// The call that launched this. Usually there is one; of several, as when traces were put together, the last that
+    /// began before the work did.
+    fn of(
+        &self,
+        trace: &Trace,
+        process: u32,
+        correlation: Option<i64>,
+        start_ns: u64,
+    ) -> Option<u32> {
+        let correlation = correlation?;
+        let document = document_of(trace, process);
+        let wanted = (document, correlation);
+        let after = (document, correlation, start_ns, u32::MAX);
+        let at = self.calls.partition_point(|call| *call <= after);
+        let is_wanted = |call: &&(u32, i64, u64, u32)| (call.0, call.1) == wanted;
+        let before = at.checked_sub(1).and_then(|at| self.calls.get(at));
+        let found = before
+            .filter(is_wanted)
+            .or_else(|| self.calls.get(at).filter(is_wanted));
+        found.map(|call| call.3)
+    }
+}
+
+fn document_of(trace: &Trace, process: u32) -> u32 {
+    let process = trace.tracks.processes.get(process as usize);
+    process.map_or(0, |process| process.document)
+}

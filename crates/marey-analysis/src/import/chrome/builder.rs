@@ -1,0 +1,280 @@
+//! Events to columns.
+
+use super::args::{Fields, arguments, text_of};
+use super::category::Class;
+use super::error::ReadError;
+use super::event::{Event, Label, Scanned};
+use super::halves::{Half, paired};
+use super::limits::Limits;
+use super::names::Full;
+use super::rows::{Call, OTHERS, Work};
+use super::scan::Text;
+use super::trace::Trace;
+use super::typed::typed;
+
+/// A trace that is being read.
+pub(super) struct Builder {
+    pub(super) trace: Trace,
+    pub(super) limits: Limits,
+    /// Beginnings, on the trace's own clock.
+    start_ns: Vec<i64>,
+    halves: Vec<Half>,
+    n_by_phase: [u64; 256],
+    /// The category of the event before.
+    category: (Vec<u8>, u8),
+    /// Which document is being read.
+    pub(super) document: u32,
+}
+
+impl Builder {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            trace: Trace::default(),
+            limits,
+            start_ns: Vec::new(),
+            halves: Vec::new(),
+            n_by_phase: [0; 256],
+            category: (Vec::new(), 0),
+            document: 0,
+        }
+    }
+
+    /// Takes in an event; `written` is all of it. `Err` inside when it cannot be understood.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        scanned: &Scanned<'_>,
+        written: &[u8],
+    ) -> Result<Result<(), String>, ReadError> {
+        if !scanned.is_unusual {
+            self.take_event(&scanned.event)?;
+            return Ok(Ok(()));
+        }
+        let typed = match typed(written) {
+            Ok(typed) => typed,
+            Err(why) => return Ok(Err(why)),
+        };
+        let event = match typed.event() {
+            Ok(event) => event,
+            Err(why) => return Ok(Err(why)),
+        };
+        self.trace.quality.n_unusual += 1;
+        self.take_event(&event)?;
+        Ok(Ok(()))
+    }
+
+    #[inline]
+    fn take_event(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+        self.n_by_phase[event.phase as usize] += 1;
+        match event.phase {
+            b'X' => self.take_complete(event),
+            b'B' | b'E' => self.take_half(event),
+            b'M' => self.take_name(event),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn take_complete(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+        let (Some(start_ns), Some(duration_ns)) = (event.start_ns, event.duration_ns) else {
+            self.trace.quality.n_without_time += 1;
+            return Ok(());
+        };
+        let duration_ns = u64::try_from(duration_ns).unwrap_or_else(|_| {
+            self.trace.quality.n_negative_durations += 1;
+            0
+        });
+        let category = self.category(event.category)?;
+        let name = self.name(event.name)?;
+        let track = self.track(event)?;
+        let row = self.push(start_ns, duration_ns, name, track, category)?;
+        match self.trace.categories.class(category) {
+            class @ (Class::Kernel | Class::Memcpy | Class::Memset) => {
+                let read = arguments(event.args);
+                let stream = match read.stream {
+                    Label::None => event.tid,
+                    stream => stream,
+                };
+                let tracks = &mut self.trace.tracks;
+                let stream = tracks.identifier(stream, self.limits.name_bytes);
+                self.trace.work.push(Work {
+                    row,
+                    class,
+                    correlation: read.correlation,
+                    stream: stream.map_err(|Full| ReadError::Names(self.limits.name_bytes))?,
+                    bytes: read.bytes,
+                });
+            }
+            Class::Call => {
+                let correlation = arguments(event.args).correlation;
+                self.trace.calls.push(Call { row, correlation });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push(
+        &mut self,
+        start_ns: i64,
+        duration_ns: u64,
+        name: u32,
+        track: u32,
+        category: u8,
+    ) -> Result<u32, ReadError> {
+        let too_many = ReadError::Events(self.limits.rows);
+        let n_rows = self.start_ns.len();
+        if n_rows >= self.limits.rows {
+            return Err(too_many);
+        }
+        let rows = &mut self.trace.rows;
+        self.start_ns.push(start_ns);
+        rows.duration_ns.push(duration_ns);
+        rows.name.push(name);
+        rows.track.push(track);
+        rows.category.push(category);
+        u32::try_from(n_rows).map_err(|_| too_many)
+    }
+
+    fn take_half(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+        let Some(at_ns) = event.start_ns else {
+            self.trace.quality.n_without_time += 1;
+            return Ok(());
+        };
+        if self.halves.len() >= self.limits.rows {
+            return Err(ReadError::Events(self.limits.rows));
+        }
+        let is_end = event.phase == b'E';
+        let is_named = !is_end || !event.name.bytes.is_empty();
+        let half = Half {
+            at_ns,
+            track: self.track(event)?,
+            name: is_named.then(|| self.name(event.name)).transpose()?,
+            category: self.category(event.category)?,
+            is_end,
+        };
+        self.halves.push(half);
+        Ok(())
+    }
+
+    /// Takes in what a process or a thread is called.
+    fn take_name(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+        let key: &[u8] = match event.name.bytes {
+            b"process_name" | b"thread_name" => b"name",
+            b"process_labels" => b"labels",
+            _ => return Ok(()),
+        };
+        let mut fields = Fields::new(event.args);
+        let value = fields.find_map(|(found, value)| (found == key).then_some(value));
+        let Some(text) = value.and_then(text_of) else {
+            return Ok(());
+        };
+        let most_bytes = self.limits.name_bytes;
+        let tracks = &mut self.trace.tracks;
+        let full = |Full| ReadError::Names(most_bytes);
+        let said = tracks.labels.number_of(text, most_bytes).map_err(full)?;
+        let said = Some(tracks.labels.get(said).to_owned());
+        if event.name.bytes == b"thread_name" {
+            let track = self.track(event)?;
+            if let Some(track) = self.trace.tracks.each.get_mut(track as usize) {
+                track.name = said;
+            }
+            return Ok(());
+        }
+        let process = tracks.process(self.document, event.pid, most_bytes);
+        let process = process.map_err(full)?;
+        if let Some(process) = tracks.processes.get_mut(process as usize) {
+            match key {
+                b"name" => process.name = said,
+                _ => process.labels = said,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn category(&mut self, text: Text<'_>) -> Result<u8, ReadError> {
+        if self.category.0 == text.bytes && !self.trace.categories.classes.is_empty() {
+            return Ok(self.category.1);
+        }
+        let category = self.searched_category(text)?;
+        self.category.0.clear();
+        self.category.0.extend_from_slice(text.bytes);
+        self.category.1 = category;
+        Ok(category)
+    }
+
+    fn searched_category(&mut self, text: Text<'_>) -> Result<u8, ReadError> {
+        let categories = &mut self.trace.categories;
+        // Once there are as many as are told apart, new ones are only looked at.
+        let number = if categories.names.len() < OTHERS as usize {
+            let most_bytes = self.limits.name_bytes;
+            let number = categories.names.number_of(text, most_bytes);
+            number.map_err(|Full| ReadError::Names(most_bytes))?
+        } else {
+            let said = String::from_utf8_lossy(text.bytes);
+            let known = categories.names.iter().position(|name| name == said);
+            known.map_or(u32::from(OTHERS), |at| {
+                u32::try_from(at).unwrap_or(u32::MAX)
+            })
+        };
+        if number as usize == categories.classes.len() && number < u32::from(OTHERS) {
+            let class = Class::of(categories.names.get(number));
+            categories.classes.push(class);
+        }
+        Ok(u8::try_from(number).unwrap_or(OTHERS))
+    }
+
+    #[inline]
+    fn name(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
+        let most_bytes = self.limits.name_bytes;
+        let number = self.trace.names.number_of(text, most_bytes);
+        number.map_err(|Full| ReadError::Names(most_bytes))
+    }
+
+    #[inline]
+    fn track(&mut self, event: &Event<'_>) -> Result<u32, ReadError> {
+        let most_bytes = self.limits.name_bytes;
+        let labels = (event.pid, event.tid);
+        let track = self.trace.tracks.track(self.document, labels, most_bytes);
+        track.map_err(|Full| ReadError::Names(most_bytes))
+    }
+
+    /// The trace, when all events are in.
+    pub(super) fn finish(mut self) -> Result<Trace, ReadError> {
+        let paired = paired(std::mem::take(&mut self.halves));
+        for (begun, end_ns) in &paired.pairs {
+            let duration_ns = end_ns.abs_diff(begun.at_ns);
+            let name = begun.name.unwrap_or_default();
+            let row = self.push(begun.at_ns, duration_ns, name, begun.track, begun.category)?;
+            if self.trace.categories.class(begun.category) == Class::Call {
+                self.trace.calls.push(Call {
+                    row,
+                    correlation: None,
+                });
+            }
+        }
+        let mut trace = self.trace;
+        trace.first_ns = self.start_ns.iter().copied().min();
+        let first_ns = trace.first_ns.unwrap_or_default();
+        let after_first = |start_ns: i64| start_ns.abs_diff(first_ns);
+        trace.rows.start_ns = self.start_ns.into_iter().map(after_first).collect();
+        let quality = &mut trace.quality;
+        quality.n_open = paired.n_open;
+        quality.n_without_begin = paired.n_without_begin;
+        quality.n_damaged_names = trace.names.n_damaged();
+        quality.n_events = self.n_by_phase.iter().sum();
+        for (phase, count) in (0_u8..=u8::MAX).zip(self.n_by_phase) {
+            if count > 0 {
+                let phase = if phase == 0 {
+                    String::new()
+                } else {
+                    char::from(phase).to_string()
+                };
+                quality.n_by_phase.insert(phase, count);
+            }
+        }
+        Ok(trace)
+    }
+}

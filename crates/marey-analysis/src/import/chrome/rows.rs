@@ -1,0 +1,96 @@
+//! Events that last, as columns.
+
+use super::category::Class;
+use super::names::Names;
+use super::tracks::Identifier;
+
+/// Every event with a beginning and a duration, one row each, in the order of the file; events that were written as a
+/// beginning and an end follow. All columns are equally long. 25 bytes a row.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// Nanoseconds after the first event of the trace.
+    pub start_ns: Vec<u64>,
+    /// Nanoseconds.
+    pub duration_ns: Vec<u64>,
+    /// Its name, by its number in `Trace::names`.
+    pub name: Vec<u32>,
+    /// Where it happened: an index into `Tracks::each`.
+    pub track: Vec<u32>,
+    /// Its category, an index into [`Categories`].
+    pub category: Vec<u8>,
+}
+
+impl Rows {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
+
+    /// When the row ends.
+    pub fn end_ns(&self, row: u32) -> u64 {
+        self.start_of(row).saturating_add(self.duration_of(row))
+    }
+
+    /// When it begins; 0 when there is no such row.
+    pub fn start_of(&self, row: u32) -> u64 {
+        self.start_ns.get(row as usize).copied().unwrap_or_default()
+    }
+
+    /// How long it is, likewise.
+    pub fn duration_of(&self, row: u32) -> u64 {
+        let duration = self.duration_ns.get(row as usize);
+        duration.copied().unwrap_or_default()
+    }
+}
+
+/// What is known of a row that is work of a device, beyond the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Which row.
+    pub row: u32,
+    /// What kind of work.
+    pub class: Class,
+    /// What ties it to the call that launched it; `None` when the trace does not say.
+    pub correlation: Option<i64>,
+    /// The stream it ran on, else its track.
+    pub stream: Identifier,
+    /// Bytes that it moved or filled; `None` when the trace does not say.
+    pub bytes: Option<u64>,
+}
+
+/// A call of the runtime or the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Which row.
+    pub row: u32,
+    /// What ties it to the work that it launched; `None` when the trace does not say.
+    pub correlation: Option<i64>,
+}
+
+/// The categories of a trace, each with what it stands for. There are at most 255; those beyond are one, without a name.
+#[derive(Clone, Debug, Default)]
+pub struct Categories {
+    pub(super) names: Names,
+    pub(super) classes: Vec<Class>,
+}
+
+/// Categories beyond this number are not told apart.
+pub(super) const OTHERS: u8 = u8::MAX;
+
+impl Categories {
+    /// The name of a category; empty for those that are not told apart.
+    pub fn name(&self, category: u8) -> &str {
+        self.names.get(u32::from(category))
+    }
+
+    /// What it stands for.
+    pub fn class(&self, category: u8) -> Class {
+        let class = self.classes.get(category as usize).copied();
+        class.unwrap_or(Class::Other)
+    }
+}

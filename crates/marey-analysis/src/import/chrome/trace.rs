@@ -1,0 +1,51 @@
+//! A trace as values.
+
+use super::metadata::Metadata;
+use super::names::Names;
+use super::quality::Quality;
+use super::rows::{Call, Categories, Rows, Work};
+use super::tracks::{Process, Tracks};
+
+/// What a trace of torch.profiler, or of any tool that writes that shape, says happened.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Every event with a duration.
+    pub rows: Rows,
+    /// Those that are work of a device, in the order of the rows.
+    pub work: Vec<Work>,
+    /// Those that are calls of the runtime or the driver, likewise.
+    pub calls: Vec<Call>,
+    /// Their names.
+    pub names: Names,
+    /// Their categories.
+    pub categories: Categories,
+    /// Where they happened.
+    pub tracks: Tracks,
+    /// When the first of them began, on the trace's own clock; `None` when there is none.
+    pub first_ns: Option<i64>,
+    /// What each document says about itself.
+    pub metadata: Vec<Metadata>,
+    /// What was read and what was not.
+    pub quality: Quality,
+}
+
+impl Trace {
+    /// The name of a row; empty when there is no such row.
+    pub fn name_of(&self, row: u32) -> &str {
+        let name = self.rows.name.get(row as usize);
+        name.map_or("", |name| self.names.get(*name))
+    }
+
+    /// The process of a row, as an index into the processes.
+    pub fn process_of(&self, row: u32) -> u32 {
+        let track = self.rows.track.get(row as usize);
+        let track = track.and_then(|track| self.tracks.each.get(*track as usize));
+        track.map_or(0, |track| track.process)
+    }
+
+    /// What the trace calls a process.
+    pub fn process_label(&self, process: u32) -> String {
+        let process: Option<&Process> = self.tracks.processes.get(process as usize);
+        process.map_or_else(String::new, |process| self.tracks.label(process.pid))
+    }
+}

@@ -1,0 +1,229 @@
+//! When did a device have nothing to do, and why?
+
+use serde::Serialize;
+
+use crate::device_timeline::{DeviceTimeline, DeviceWork};
+use crate::import::chrome::Trace;
+use crate::stats::float;
+
+/// Time in which a device did nothing, between its first and its last work.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IdleGaps {
+    /// How many there are. Some devices write kernels that follow each other a nanosecond apart: most gaps are that.
+    pub n_gaps: u64,
+    /// All of them together.
+    pub total_ns: u64,
+    /// Those longer than 10 µs.
+    pub n_over_10us: u64,
+    /// Those longer than 100 µs.
+    pub n_over_100us: u64,
+    /// By cause.
+    pub causes: Vec<CauseTime>,
+    /// The longest first; of equals the first.
+    pub longest: Vec<Gap>,
+}
+
+/// Why a device had nothing to do, as told by the call that launched what came next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GapCause {
+    /// The call began after the gap had: the host was late.
+    LaunchLate,
+    /// The call had begun before: the work waited for other work, or for the device.
+    LaunchedBefore,
+    /// The trace does not say which call it was.
+    NotKnown,
+}
+
+/// Gaps of one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CauseTime {
+    /// Which.
+    pub cause: GapCause,
+    /// How many.
+    pub n_gaps: u64,
+    /// All of them together.
+    pub total_ns: u64,
+    /// Share of all idle time, 0 to 1; `None` when there is none.
+    pub ratio: Option<f64>,
+}
+
+/// A time in which a device did nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// When it began: nanoseconds after the first event of the trace.
+    pub start_ns: u64,
+    /// How long it was.
+    pub length_ns: u64,
+    /// Why.
+    pub cause: GapCause,
+    /// What came next.
+    pub next: String,
+    /// Time in it that host threads spent in calls that wait for the device; those of several threads add up. `None` for
+    /// gaps of 20 µs and less.
+    pub synchronising_ns: Option<u64>,
+}
+
+/// Gaps up to this length are not looked at for synchronisations.
+const SHORT_NS: u64 = 20_000;
+
+/// Gaps that are shown one by one.
+const MOST_SHOWN: usize = 10;
+
+/// The gaps of a device.
+///
+/// ```text
+/// host     [launch a]      [launch b][launch c]
+/// device          |--a--|      ╎ |--b--| |--c--|
+///                       ╰─late─╯       ╰─╯ launched before
+/// ```
+pub fn idle_gaps(trace: &Trace, timeline: &DeviceTimeline) -> IdleGaps {
+    let mut gaps = found(trace, timeline);
+    let total_ns = gaps.iter().map(|gap| gap.length_ns).sum();
+    let n_over = |limit_ns| gaps.iter().filter(|gap| gap.length_ns > limit_ns).count() as u64;
+    let (n_gaps, n_over_10us, n_over_100us) = (gaps.len() as u64, n_over(10_000), n_over(100_000));
+    let causes = [
+        GapCause::LaunchLate,
+        GapCause::LaunchedBefore,
+        GapCause::NotKnown,
+    ];
+    let causes = causes.map(|cause| of_cause(&gaps, cause, total_ns));
+    gaps.sort_unstable_by_key(|gap| (std::cmp::Reverse(gap.length_ns), gap.start_ns));
+    gaps.truncate(MOST_SHOWN);
+    let waits = if gaps.iter().any(|gap| gap.length_ns > SHORT_NS) {
+        Synchronisations::new(trace)
+    } else {
+        Synchronisations::default()
+    };
+    IdleGaps {
+        n_gaps,
+        total_ns,
+        n_over_10us,
+        n_over_100us,
+        causes: causes.into_iter().filter(|c| c.n_gaps > 0).collect(),
+        longest: gaps.iter().map(|gap| shown(trace, gap, &waits)).collect(),
+    }
+}
+
+/// A gap, before its names are looked up.
+struct Found {
+    start_ns: u64,
+    length_ns: u64,
+    cause: GapCause,
+    next: DeviceWork,
+}
+
+/// All gaps, in order. Work of no duration ends a gap, too.
+fn found(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Found> {
+    let mut gaps = Vec::new();
+    let mut busy_until_ns = timeline.span().start_ns;
+    for work in &timeline.work {
+        if work.start_ns > busy_until_ns {
+            let launched_ns = work.launch.map(|call| trace.rows.start_of(call));
+            gaps.push(Found {
+                start_ns: busy_until_ns,
+                length_ns: work.start_ns - busy_until_ns,
+                cause: match launched_ns {
+                    None => GapCause::NotKnown,
+                    Some(launched_ns) if launched_ns >= busy_until_ns => GapCause::LaunchLate,
+                    Some(_) => GapCause::LaunchedBefore,
+                },
+                next: *work,
+            });
+        }
+        busy_until_ns = busy_until_ns.max(work.end_ns);
+    }
+    gaps
+}
+
+fn of_cause(gaps: &[Found], cause: GapCause, idle_ns: u64) -> CauseTime {
+    let of_cause = || gaps.iter().filter(|gap| gap.cause == cause);
+    let total_ns: u64 = of_cause().map(|gap| gap.length_ns).sum();
+    CauseTime {
+        cause,
+        n_gaps: of_cause().count() as u64,
+        total_ns,
+        ratio: (idle_ns > 0).then(|| float(total_ns) / float(idle_ns)),
+    }
+}
+
+fn shown(trace: &Trace, gap: &Found, waits: &Synchronisations) -> Gap {
+    let end_ns = gap.start_ns + gap.length_ns;
+    Gap {
+        start_ns: gap.start_ns,
+        length_ns: gap.length_ns,
+        cause: gap.cause,
+        next: trace.names.get(gap.next.name).to_owned(),
+        synchronising_ns: (gap.length_ns > SHORT_NS).then(|| {
+            waits
+                .before(end_ns)
+                .saturating_sub(waits.before(gap.start_ns))
+        }),
+    }
+}
+
+/// Calls that wait for the device, so that the time spent in them up to any moment is known at once.
+///
+/// Up to t it is Σ (t − begin) over the calls that began, less Σ (t − end) over those that ended: counts and sums of
+/// sorted beginnings and ends are enough.
+#[derive(Default)]
+struct Synchronisations {
+    starts: Prefix,
+    ends: Prefix,
+}
+
+/// Sorted moments, with the sum of all up to each.
+#[derive(Default)]
+struct Prefix {
+    moments: Vec<u64>,
+    sums: Vec<u128>,
+}
+
+impl Prefix {
+    fn new(mut moments: Vec<u64>) -> Self {
+        moments.sort_unstable();
+        let sums = moments.iter().scan(0_u128, |sum, moment| {
+            *sum += u128::from(*moment);
+            Some(*sum)
+        });
+        Self {
+            sums: sums.collect(),
+            moments,
+        }
+    }
+
+    /// Σ (t − moment) over the moments before t.
+    fn time_since(&self, t: u64) -> u128 {
+        let count = self.moments.partition_point(|moment| *moment < t);
+        let sum = count.checked_sub(1).and_then(|last| self.sums.get(last));
+        (u128::from(t) * count as u128).saturating_sub(sum.copied().unwrap_or_default())
+    }
+}
+
+impl Synchronisations {
+    fn new(trace: &Trace) -> Self {
+        let mut is_wait: Vec<Option<bool>> = vec![None; trace.names.len()];
+        let mut waits = |row: u32| {
+            let name = trace.rows.name.get(row as usize).copied();
+            let name = name.unwrap_or_default();
+            is_wait.get_mut(name as usize).is_some_and(|known| {
+                *known.get_or_insert_with(|| trace.names.get(name).contains("Synchronize"))
+            })
+        };
+        let calls = trace.calls.iter().map(|call| call.row);
+        let rows: Vec<u32> = calls.filter(|row| waits(*row)).collect();
+        Self {
+            starts: Prefix::new(rows.iter().map(|row| trace.rows.start_of(*row)).collect()),
+            ends: Prefix::new(rows.iter().map(|row| trace.rows.end_ns(*row)).collect()),
+        }
+    }
+
+    /// Time spent in them before `t`.
+    fn before(&self, t: u64) -> u64 {
+        let spent = self
+            .starts
+            .time_since(t)
+            .saturating_sub(self.ends.time_since(t));
+        u64::try_from(spent).unwrap_or(u64::MAX)
+    }
+}

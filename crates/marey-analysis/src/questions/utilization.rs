@@ -1,0 +1,108 @@
+//! How much of the time was each device busy, and with what?
+
+use serde::Serialize;
+
+use crate::device_timeline::{DeviceTimeline, DeviceWork};
+use crate::import::chrome::Trace;
+use crate::intervals::{length_ns, union_length_ns};
+use crate::questions::overlap::overlap;
+
+/// One device. Times in nanoseconds; each moment counts once, however many streams were at work.
+///
+/// ```text
+/// compute         |------|     |----|
+/// communication       |-----|                |-|
+/// memory                              |--|
+/// busy            |---------|  |----| |--|   |-|
+/// span            |----------------------------|
+/// ```
+///
+/// `span = compute + exposed communication + exposed memory + idle`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Utilization {
+    /// What the trace calls the device.
+    pub device: String,
+    /// Kernels, copies and fills.
+    pub n_ops: u64,
+    /// When its first work began, after the first event of the trace.
+    pub first_ns: u64,
+    /// From there to the end of its last work.
+    pub span_ns: u64,
+    /// Time with any work.
+    pub busy_ns: u64,
+    /// The rest of the span.
+    pub idle_ns: u64,
+    /// Time with kernels that are not communication.
+    pub compute_ns: u64,
+    /// Time with kernels that are.
+    pub communication_ns: u64,
+    /// Time with copies and fills.
+    pub memory_ns: u64,
+    /// Time with communication and no other kernel.
+    pub exposed_communication_ns: u64,
+    /// Time with copies and fills and no kernel.
+    pub exposed_memory_ns: u64,
+    /// Each stream by itself. One may wait while another works: what is idle here need not be idle time of the device.
+    pub streams: Vec<StreamUse>,
+}
+
+/// One stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StreamUse {
+    /// What the trace calls it.
+    pub stream: String,
+    /// Kernels, copies and fills.
+    pub n_ops: u64,
+    /// Time with any.
+    pub busy_ns: u64,
+    /// From its first work to the end of its last.
+    pub span_ns: u64,
+    /// Sum of durations beyond `busy_ns`: work of one stream that overlaps. Normal where a kernel may begin before its
+    /// predecessor ends, otherwise a sign of wrong durations.
+    pub self_overlap_ns: u64,
+}
+
+/// How busy a device was.
+pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
+    let span = timeline.span();
+    let busy_ns = length_ns(&timeline.busy);
+    let overlap = overlap(timeline);
+    Utilization {
+        device: trace.process_label(timeline.process),
+        n_ops: timeline.work.len() as u64,
+        first_ns: span.start_ns,
+        span_ns: span.length_ns(),
+        busy_ns,
+        idle_ns: span.length_ns().saturating_sub(busy_ns),
+        compute_ns: length_ns(&timeline.compute),
+        communication_ns: overlap.communication_ns,
+        memory_ns: overlap.memory_ns,
+        exposed_communication_ns: overlap.exposed_communication_ns,
+        exposed_memory_ns: overlap.exposed_memory_ns,
+        streams: streams(trace, timeline),
+    }
+}
+
+/// Each stream, in order.
+fn streams(trace: &Trace, timeline: &DeviceTimeline) -> Vec<StreamUse> {
+    // A stable sort keeps the work of a stream in order of time.
+    let mut by_stream: Vec<&DeviceWork> = timeline.work.iter().collect();
+    by_stream.sort_by_key(|work| work.stream);
+    let of_stream = |work: &[&DeviceWork]| {
+        let first = work.first()?;
+        let stream = timeline.streams.get(first.stream as usize)?;
+        let end_ns = work.iter().map(|work| work.end_ns).max()?;
+        let sum_ns = work.iter().map(|work| work.interval().length_ns());
+        let sum_ns = sum_ns.fold(0, u64::saturating_add);
+        let busy_ns = union_length_ns(work.iter().map(|work| work.interval()).collect());
+        Some(StreamUse {
+            stream: trace.tracks.label(*stream),
+            n_ops: work.len() as u64,
+            busy_ns,
+            span_ns: end_ns.saturating_sub(first.start_ns),
+            self_overlap_ns: sum_ns.saturating_sub(busy_ns),
+        })
+    };
+    let streams = by_stream.chunk_by(|a, b| a.stream == b.stream);
+    streams.filter_map(of_stream).collect()
+}

@@ -1,0 +1,258 @@
+//! What real traces have that no specification mentions, and what other tools make of it.
+
+use marey_analysis::import::chrome::Class;
+use marey_analysis::{device_timelines, idle_gaps, kernels, utilization};
+
+use super::{complete, events, kernel, only_device, try_read};
+
+#[test]
+fn operators_with_a_stream_are_no_work_of_the_device() {
+    // Operators that Triton compiled have args.stream, and are on the host all the same.
+    let operator = complete("cpu_op", "triton_poi_fused_add", 9, 0, 90, r#""stream": 0"#);
+    let trace = events(&[operator, kernel("triton_poi_fused_add", 40, 42)].join(","));
+    let used = utilization(&trace, &only_device(&trace));
+    assert_eq!((used.n_ops, used.busy_ns, used.span_ns), (1, 2_000, 2_000));
+}
+
+#[test]
+fn synchronisations_and_annotations_on_device_rows_are_no_work() {
+    // device   |-gemm-|        |-gemm-|
+    // rows     |----annotation----------------|
+    //                     |-- Stream Sync --|
+    let trace = events(
+        &[
+            kernel("gemm", 0, 10),
+            kernel("gemm", 20, 30),
+            complete("gpu_user_annotation", "step", 0, 0, 60, r#""stream": 7"#),
+            complete("cuda_sync", "Stream Sync", 0, 15, 50, r#""stream": 7"#),
+            complete(
+                "cuda_sync",
+                "Stream Wait Event",
+                0,
+                12,
+                13,
+                r#""stream": -1"#,
+            ),
+            complete("overhead", "CUPTI overhead", 0, 70, 80, ""),
+        ]
+        .join(","),
+    );
+    let used = utilization(&trace, &only_device(&trace));
+    assert_eq!(
+        (used.n_ops, used.span_ns, used.idle_ns),
+        (2, 30_000, 10_000)
+    );
+}
+
+#[test]
+fn kernels_that_overlap_on_a_stream_are_both_there() {
+    // The second may begin before the first one ends; by less than a microsecond here.
+    let trace = events(
+        r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1.000, "dur": 10.500},
+           {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 11.200, "dur": 2.000}"#,
+    );
+    let timeline = only_device(&trace);
+    let used = utilization(&trace, &timeline);
+    assert_eq!((used.n_ops, used.busy_ns, used.idle_ns), (2, 12_200, 0));
+    assert_eq!(used.streams[0].self_overlap_ns, 300);
+    assert_eq!(kernels(&trace, &timeline).total_ns, 12_500);
+}
+
+#[test]
+fn nanoseconds_are_not_rounded_away() {
+    // Rounded to microseconds, inwards, each kernel would lose one and the device would idle for two.
+    let trace = events(
+        r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1694128201545123.250, "dur": 0.999},
+           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1694128201545124.250, "dur": 0.999}"#,
+    );
+    let timeline = only_device(&trace);
+    let used = utilization(&trace, &timeline);
+    assert_eq!(
+        (used.busy_ns, used.idle_ns, used.span_ns),
+        (1_998, 1, 1_999)
+    );
+    assert_eq!(trace.first_ns, Some(1_694_128_201_545_123_250));
+}
+
+#[test]
+fn work_without_a_launch_is_work() {
+    // It was launched before the trace began.
+    let launched = complete("kernel", "b", 0, 20, 30, r#""stream": 7, "correlation": 5"#);
+    let trace = events(&[kernel("a", 0, 10), launched].join(","));
+    let timeline = only_device(&trace);
+    assert_eq!(utilization(&trace, &timeline).n_ops, 2);
+    assert_eq!(idle_gaps(&trace, &timeline).causes[0].n_gaps, 1);
+}
+
+#[test]
+fn streams_and_devices_may_be_zero_or_texts() {
+    let trace = events(
+        r#"{"ph": "X", "cat": "Kernel", "name": "a", "pid": "GPU 0", "tid": "stream 7", "ts": "1", "dur": "2"},
+           {"ph": "X", "cat": "Memcpy", "name": "Memcpy DtoH", "pid": "GPU 0", "tid": "stream 7", "ts": 4, "dur": 2,
+            "args": {"stream": "8", "bytes": "64"}},
+           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 1, "dur": 1, "args": {"stream": 0}}"#,
+    );
+    let labels: Vec<_> = device_timelines(&trace)
+        .iter()
+        .map(|timeline| {
+            let used = utilization(&trace, timeline);
+            let streams: Vec<String> = used.streams.into_iter().map(|s| s.stream).collect();
+            (used.device, streams)
+        })
+        .collect();
+    let texts = (
+        "GPU 0".to_owned(),
+        vec!["8".to_owned(), "stream 7".to_owned()],
+    );
+    assert_eq!(labels, [("0".to_owned(), vec!["0".to_owned()]), texts]);
+    assert_eq!(trace.quality.n_unusual, 1);
+    assert_eq!(trace.work[1].bytes, Some(64));
+}
+
+#[test]
+fn events_may_be_written_as_beginnings_and_ends() {
+    // µs   0         10        20
+    //      |------ model ------|
+    //         |-norm-|  |-norm |
+    let trace = try_read(
+        r#"[{"name":"model","ph":"B","pid":1,"tid":0,"ts":0.5,"cat":"candle"},
+            {"name":"norm","ph":"B","pid":1,"tid":0,"ts":3},
+            {"ph":"E","pid":1,"tid":0,"ts":8.25},
+            {"name":"norm","ph":"B","pid":1,"tid":0,"ts":12},
+            {"name":"model","ph":"E","pid":1,"tid":0,"ts":20},
+            {"name":"other","ph":"E","pid":1,"tid":0,"ts":21},
+            {"name":"moment","ph":"i","pid":1,"tid":0,"ts":21}]"#,
+    )
+    .unwrap();
+    let rows: Vec<_> = (0..2)
+        .map(|row| {
+            (
+                trace.name_of(row),
+                trace.rows.start_of(row),
+                trace.rows.duration_of(row),
+            )
+        })
+        .collect();
+    assert_eq!(rows, [("norm", 2_500, 5_250), ("model", 0, 19_500)]);
+    assert_eq!((trace.rows.len(), trace.first_ns), (2, Some(500)));
+    assert_eq!(
+        (trace.quality.n_open, trace.quality.n_without_begin),
+        (1, 1)
+    );
+    assert_eq!(trace.quality.n_by_phase["B"], 3);
+    assert_eq!(trace.categories.name(trace.rows.category[1]), "candle");
+}
+
+#[test]
+fn keys_may_come_in_any_order_and_metadata_behind_the_events() {
+    let trace = try_read(
+        r#"{"traceEvents": [
+            {"args": {"correlation": 3, "stream": 1}, "cat": "kernel", "dur": 2, "name": "a", "ph": "X", "pid": 0, "tid": 1, "ts": 5},
+            {"name": "process_name", "ph": "M", "pid": 0, "tid": 0, "ts": 0, "args": {"name": "python"}},
+            {"name": "process_labels", "ph": "M", "pid": 0, "tid": 0, "args": {"labels": "GPU \"0\""}},
+            {"name": "thread_name", "ph": "M", "pid": 0, "tid": 1, "args": {"name": "stream 1"}}],
+           "INFO": ["a } text", "another ]"], "displayTimeUnit": "ms",
+           "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": [{"ranks": [0]}]},
+           "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],
+           "baseTimeNanoseconds": 1711964646000000000}"#,
+    )
+    .unwrap();
+    let metadata = &trace.metadata[0];
+    assert_eq!((metadata.rank, metadata.world_size), (Some(3), Some(8)));
+    assert_eq!(metadata.base_ns, Some(1_711_964_646_000_000_000));
+    assert_eq!(metadata.devices[0].name.as_deref(), Some("NVIDIA H100"));
+    assert_eq!(metadata.others["displayTimeUnit"], "ms");
+    assert_eq!(trace.work[0].correlation, Some(3));
+    assert_eq!(trace.work[0].class, Class::Kernel);
+    let process = &trace.tracks.processes[0];
+    assert_eq!(process.name.as_deref(), Some("python"));
+    assert_eq!(process.labels.as_deref(), Some("GPU \"0\""));
+    assert_eq!(trace.tracks.each[0].name.as_deref(), Some("stream 1"));
+}
+
+#[test]
+fn names_say_what_they_say_however_they_are_written() {
+    let trace = events(
+        r#"{"ph": "X", "name": "a\u0062\"\\ <script>", "pid": 1, "tid": 1, "ts": 0, "dur": 1},
+           {"ph": "X", "name": "ab\"\u005c <script>", "pid": 1, "tid": 1, "ts": 0, "dur": 1},
+           {"ph": "X", "name": 17, "pid": 1, "tid": 1, "ts": 0, "dur": 1},
+           {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1}"#,
+    );
+    let names: Vec<&str> = (0..4).map(|row| trace.name_of(row)).collect();
+    assert_eq!(names, ["ab\"\\ <script>", "ab\"\\ <script>", "17", ""]);
+    assert_eq!(trace.rows.name[0], trace.rows.name[1]);
+}
+
+#[test]
+fn several_ranks_in_one_file_are_kept_apart() {
+    // One document after another: the same processes and correlations mean other things in each.
+    let rank = |launch_at, kernel_at| {
+        let launch = complete(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            9,
+            launch_at,
+            launch_at + 1,
+            r#""correlation": 5"#,
+        );
+        let first = kernel("first", 0, 1);
+        let args = r#""stream": 7, "correlation": 5"#;
+        let work = complete("kernel", "k", 0, kernel_at, kernel_at + 1, args);
+        format!(r#"{{"traceEvents": [{launch}, {first}, {work}]}}"#)
+    };
+    let trace = try_read([rank(50, 60), rank(0, 60)].join("\n")).unwrap();
+    assert_eq!(trace.quality.n_documents, 2);
+    let timelines = device_timelines(&trace);
+    let causes: Vec<_> = timelines
+        .iter()
+        .map(|timeline| format!("{:?}", idle_gaps(&trace, timeline).causes[0].cause))
+        .collect();
+    assert_eq!(causes, ["LaunchLate", "LaunchedBefore"]);
+}
+
+#[test]
+fn of_several_launches_with_one_number_the_last_before_the_work_counts() {
+    // launches    [1]           [1]                    [1]
+    // µs          0             40                     90
+    // device          |-a-|          |---1---|
+    //                 5  10          45      50
+    let launch = |at| {
+        complete(
+            "cuda_driver",
+            "cuLaunchKernel",
+            9,
+            at,
+            at + 1,
+            r#""correlation": 1"#,
+        )
+    };
+    let work = complete("kernel", "k", 0, 45, 50, r#""stream": 7, "correlation": 1"#);
+    let trace = events(&[launch(40), launch(90), launch(0), kernel("a", 5, 10), work].join(","));
+    let gaps = idle_gaps(&trace, &only_device(&trace));
+    assert_eq!(format!("{:?}", gaps.causes[0].cause), "LaunchLate");
+}
+
+#[test]
+fn whole_nanoseconds_are_told_from_microseconds() {
+    let trace = events(
+        r#"{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1694128201545123000, "dur": 1500},
+           {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 1694128201545124000, "dur": 7}"#,
+    );
+    assert_eq!(trace.rows.start_ns, [0, 1_000]);
+    assert_eq!(trace.rows.duration_ns, [1_500, 7]);
+}
+
+#[test]
+fn what_has_no_duration_or_a_negative_one_is_counted() {
+    let trace = events(
+        r#"{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1},
+           {"ph": "X", "name": "b", "pid": 1, "tid": 1, "ts": 1, "dur": -5},
+           {"ph": "X", "name": "c", "pid": 1, "tid": 1, "dur": 5},
+           {"name": "no phase"}, {}"#,
+    );
+    assert_eq!((trace.rows.len(), trace.rows.duration_ns[0]), (1, 0));
+    assert_eq!(trace.quality.n_without_time, 2);
+    assert_eq!(trace.quality.n_negative_durations, 1);
+    assert_eq!(trace.quality.n_events, 5);
+    assert_eq!(trace.quality.n_by_phase[""], 2);
+}

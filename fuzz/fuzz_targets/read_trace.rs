@@ -1,0 +1,53 @@
+//! Any bytes are read as a trace without a panic and within limits, and what is read is sound: columns are equally long, indices
+//! point somewhere, the parts of a device's time come to the whole.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use marey_analysis::import::chrome::{Limits, Trace, read};
+use marey_analysis::{
+    ByLaunch, annotations, device_timelines, idle_gaps, kernels, overlap, transfers, utilization,
+};
+
+/// Small, so that they are met.
+const LIMITS: Limits = Limits {
+    rows: 1_000,
+    name_bytes: 4_096,
+    event_bytes: 2_048,
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(trace) = read(bytes, LIMITS) {
+        assert_sound(&trace);
+    }
+});
+
+fn assert_sound(trace: &Trace) {
+    let rows = &trace.rows;
+    assert!(rows.len() <= LIMITS.rows);
+    assert_eq!(rows.duration_ns.len(), rows.len());
+    assert_eq!(rows.name.len(), rows.len());
+    assert_eq!(rows.track.len(), rows.len());
+    assert_eq!(rows.category.len(), rows.len());
+    assert!(rows.name.iter().all(|name| (*name as usize) < trace.names.len()));
+    let n_tracks = trace.tracks.each.len();
+    assert!(rows.track.iter().all(|track| (*track as usize) < n_tracks));
+    for timeline in device_timelines(trace) {
+        let used = utilization(trace, &timeline);
+        let parts = [
+            used.compute_ns,
+            used.exposed_communication_ns,
+            used.exposed_memory_ns,
+            used.idle_ns,
+        ];
+        assert_eq!(parts.iter().sum::<u64>(), used.span_ns);
+        assert_eq!(idle_gaps(trace, &timeline).total_ns, used.idle_ns);
+        let hidden = overlap(&timeline).hidden_memory_ns;
+        assert!(hidden <= used.memory_ns);
+        let _ = (kernels(trace, &timeline), transfers(trace, &timeline));
+        let by_launch = ByLaunch::new(trace, &timeline);
+        for row in annotations(trace) {
+            assert!(by_launch.of(row).busy_ns <= used.busy_ns);
+        }
+    }
+}
