@@ -10,7 +10,6 @@
 mod calls;
 pub mod compare;
 mod coverage;
-mod device_timeline;
 pub mod findings;
 pub mod import;
 mod intervals;
@@ -23,12 +22,8 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, compare, trend};
-pub use device_timeline::{
-    DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
-};
 pub use findings::{Facts, Findings, Thresholds, findings};
 pub use intervals::{Interval, union, union_length_ns};
-pub use questions::attention::{AttentionPath, AttentionUse, attention};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };
@@ -43,17 +38,12 @@ pub use questions::diffusion::{
 pub use questions::gpu_times::{
     GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
 };
-pub use questions::idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
-pub use questions::kernel_class::{KernelClass, kernel_class};
-pub use questions::kernels::{ClassRow, KernelRow, Kernels, kernels};
-pub use questions::launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use questions::memory::{
     LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,
     memory_source_name,
 };
 pub use questions::names::NameRow;
-pub use questions::overlap::{Overlap, overlap};
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
 pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::sections::{
@@ -73,8 +63,13 @@ pub use questions::telemetry::{
     GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,
     SamplerUse, Telemetry, Throttling, telemetry,
 };
-pub use questions::transfers::{Transfers, transfers};
-pub use questions::utilization::{StreamUse, Utilization, utilization};
+pub use questions::trace::{
+    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
+    DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels, LaunchedWork,
+    Overlap, Scope, StreamUse, TraceAnswers, TraceContext, Transfers, Utilization, WorkKind,
+    annotations, attention, device_timelines, idle_gaps, is_communication, kernel_class, kernels,
+    overlap, profiler_steps, trace_answers, transfers, utilization,
+};
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};
 pub use stats::{mean, median, percentile, sample_std_dev};

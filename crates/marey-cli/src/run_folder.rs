@@ -19,6 +19,7 @@ mod process;
 mod recorded_runs;
 mod salvage;
 mod session_documents;
+mod traces;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -44,6 +45,7 @@ pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
     write_session_documents,
 };
+pub use traces::read_trace;
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]

@@ -14,6 +14,7 @@ mod model;
 
 mod cache_markdown;
 mod compare;
+mod csv;
 mod html;
 mod json;
 mod markdown;
@@ -21,21 +22,27 @@ mod memory_log;
 mod metrics;
 mod text;
 mod trace;
+mod trace_report;
 
 pub use cache_markdown::cache_markdown;
 pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
+pub use csv::table_csv;
 pub use html::{html_comparison, html_report};
-pub use json::{profiling_report, raw_profiling_data, snapshot_json};
-pub use markdown::markdown_report;
+pub use json::{profiling_report, raw_profiling_data, snapshot_json, trace_json};
+pub use markdown::{markdown_report, trace_markdown};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
-    Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment,
-    EventMoment, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts, RunStatus,
-    SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised,
+    Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, Cell,
+    Column, EventMoment, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts,
+    RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
+    TraceFile,
 };
-pub use text::{iteration_summary, memory_summary, snapshot_text, summary, timing_summary};
+pub use text::{
+    iteration_summary, memory_summary, snapshot_text, summary, timing_summary, trace_text,
+};
 pub use trace::{Compression, TraceFormat, TraceWriter};
+pub use trace_report::trace_tables;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use marey::Run;
-use marey_report::{snapshot_json, snapshot_text};
+use marey_report::{snapshot_json, snapshot_text, trace_json, trace_text};
 
 use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{RecordedRuns, read_memory_snapshot, replace};
+use crate::run_folder::{RecordedRuns, read_memory_snapshot, read_trace, replace};
 
 /// Say what a file of another tool holds
 ///
@@ -34,6 +34,9 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
 }
 
+/// Rows of each table on a terminal.
+const MAX_ROWS: usize = 15;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables, on standard output
@@ -45,12 +48,30 @@ enum Format {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let path = &arguments.file;
     match Content::of(path)? {
-        Content::Pickle => {}
+        Content::Pickle => snapshot(arguments, console),
+        Content::Trace => trace(arguments, console),
         Content::Other(what) => bail!(
             "{} is {what}; this reads memory snapshots of torch (pickles of protocol 2 to 5)",
             path.display()
         ),
     }
+}
+
+/// Shows what a trace says.
+fn trace(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    let path = &arguments.file;
+    let file =
+        read_trace(path, shown(path)).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = match arguments.format {
+        Format::Text => trace_text(&file, MAX_ROWS).into_bytes(),
+        Format::Json => trace_json(&[file]),
+    };
+    write(arguments, &bytes, console)
+}
+
+/// Shows what a memory snapshot says.
+fn snapshot(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    let path = &arguments.file;
     let run = arguments.run.as_deref().map(recorded).transpose()?;
     let found = read_memory_snapshot(path, shown(path), run.as_ref())
         .with_context(|| format!("cannot read {}", path.display()))?;
@@ -68,11 +89,16 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
         Format::Text => snapshot_text(&found).into_bytes(),
         Format::Json => snapshot_json(&found),
     };
+    write(arguments, &bytes, console)
+}
+
+/// Where it was asked for.
+fn write(arguments: &Arguments, bytes: &[u8], console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if let Some(output) = &arguments.output {
-        let path = replace(output.clone(), &bytes)?;
+        let path = replace(output.clone(), bytes)?;
         console.show(&(marey_report::escape::visible(&shown(&path)) + "\n"))?;
     } else {
-        console.show(&String::from_utf8_lossy(&bytes))?;
+        console.show(&String::from_utf8_lossy(bytes))?;
     }
     Ok(Exit::SUCCESS)
 }
@@ -80,6 +106,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
 /// What a file is, by its first bytes.
 enum Content {
     Pickle,
+    /// JSON, compressed or not.
+    Trace,
     Other(&'static str),
 }
 
@@ -110,8 +138,7 @@ impl Content {
                 Self::Other("a capture, which `marey report` shows")
             }
             [b'P', b'K', 3, 4, ..] => Self::Other("a zip archive, such as torch.save writes"),
-            [0x1f, 0x8b, ..] => Self::Other("compressed (gzip)"),
-            [b'{' | b'[', ..] => Self::Other("JSON"),
+            [0x1f, 0x8b, ..] | [b'{' | b'[' | b' ' | b'\n' | b'\r' | b'\t', ..] => Self::Trace,
             _ => Self::Other("no kind of file that is known here"),
         })
     }

@@ -25,6 +25,7 @@ mod snapshot;
 mod stages;
 mod streaming;
 mod summary;
+mod trace;
 mod windows;
 
 use serde::{Serialize, Serializer};
@@ -60,6 +61,7 @@ pub(crate) use memory::snapshots;
 pub use raw::raw_profiling_data;
 pub(crate) use sections::reason;
 pub use snapshot::snapshot_json;
+pub use trace::trace_json;
 
 /// Version of the document's shape: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";

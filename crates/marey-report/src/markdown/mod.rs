@@ -4,5 +4,8 @@ pub(crate) mod escape;
 pub(crate) mod list;
 mod report;
 pub(crate) mod table;
+mod trace;
+mod values;
 
 pub use report::markdown_report;
+pub use trace::trace_markdown;

@@ -8,6 +8,8 @@ mod quality;
 mod run_facts;
 mod session_facts;
 mod snapshot_file;
+mod table;
+mod trace_file;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +31,8 @@ pub(crate) use run_facts::run_id;
 pub use run_facts::{RunFacts, RunStatus, StatusKind};
 pub use session_facts::{SessionFacts, SessionScope};
 pub use snapshot_file::SnapshotFile;
+pub use table::{Cell, Column, Table};
+pub use trace_file::TraceFile;
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -15,7 +15,9 @@ pub(crate) mod section_peaks;
 mod sections;
 mod sessions;
 mod snapshot;
+mod table;
 mod timing;
+mod trace;
 mod windows;
 
 use crate::model::Report;
@@ -23,7 +25,9 @@ use crate::model::Report;
 pub use iterations::iteration_summary;
 pub use memory::memory_summary;
 pub use snapshot::snapshot_text;
+pub(crate) use table::shown as shown_cell;
 pub use timing::timing_summary;
+pub use trace::trace_text;
 
 /// Names in the timing table of the summary.
 const TOP_NAMES: usize = 30;

@@ -13,6 +13,7 @@
 mod args;
 mod builder;
 mod category;
+mod details;
 mod document;
 mod error;
 mod event;
@@ -36,6 +37,7 @@ mod tests;
 use std::io::Read;
 
 pub use category::Class;
+pub use details::{Allocation, Collective, DeviceWait, Inputs};
 pub use error::ReadError;
 pub use limits::Limits;
 pub use metadata::{Device, Metadata};

@@ -1,5 +1,7 @@
 //! A trace as values.
 
+use super::category::Class;
+use super::details::{Allocation, Collective, DeviceWait, Inputs};
 use super::metadata::Metadata;
 use super::names::Names;
 use super::quality::Quality;
@@ -15,6 +17,16 @@ pub struct Trace {
     pub work: Vec<Work>,
     /// Those that are calls of the runtime or the driver, likewise.
     pub calls: Vec<Call>,
+    /// The inputs of operators, in order of rows; only rows that say them.
+    pub inputs: Vec<Inputs>,
+    /// What kernels of communication say about their collective, likewise.
+    pub collectives: Vec<Collective>,
+    /// Synchronisations on the rows of devices, likewise.
+    pub waits: Vec<DeviceWait>,
+    /// What allocators did, in the order of the file.
+    pub allocations: Vec<Allocation>,
+    /// Texts of these, by their numbers.
+    pub texts: Names,
     /// Their names.
     pub names: Names,
     /// Their categories.
@@ -41,6 +53,18 @@ impl Trace {
         let track = self.rows.track.get(row as usize);
         let track = track.and_then(|track| self.tracks.each.get(*track as usize));
         track.map_or(0, |track| track.process)
+    }
+
+    /// Which document of the file a row is in.
+    pub fn document_of(&self, row: u32) -> u32 {
+        let process = self.tracks.processes.get(self.process_of(row) as usize);
+        process.map_or(0, |process| process.document)
+    }
+
+    /// What kind of thing a row is.
+    pub fn class_of(&self, row: u32) -> Class {
+        let category = self.rows.category.get(row as usize).copied();
+        category.map_or(Class::Other, |category| self.categories.class(category))
     }
 
     /// What the trace calls a process.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::device_timeline::{DeviceTimeline, DeviceWork};
+use super::device_timeline::{DeviceTimeline, DeviceWork};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union_length_ns};
 

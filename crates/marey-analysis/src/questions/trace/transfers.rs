@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::device_timeline::{DeviceTimeline, WorkKind};
+use super::device_timeline::{DeviceTimeline, WorkKind};
 use crate::import::chrome::Trace;
 use crate::stats::ratio;
 

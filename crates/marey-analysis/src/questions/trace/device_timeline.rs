@@ -68,6 +68,32 @@ impl DeviceWork {
 }
 
 impl DeviceTimeline {
+    /// Of work in order of time.
+    fn new(process: u32, streams: Vec<Identifier>, work: Vec<DeviceWork>) -> Self {
+        let mut timeline = Self {
+            process,
+            streams,
+            work,
+            busy: Vec::new(),
+            compute: Vec::new(),
+            communication: Vec::new(),
+            memory: Vec::new(),
+        };
+        timeline.busy = timeline.covered(|_| true);
+        timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
+        timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
+        timeline.memory =
+            timeline.covered(|work| matches!(work.kind, WorkKind::Memcpy | WorkKind::Memset));
+        timeline
+    }
+
+    /// The same device with the work of which this holds.
+    pub fn only(self, is_meant: impl Fn(&DeviceWork) -> bool) -> Self {
+        let mut work = self.work;
+        work.retain(is_meant);
+        Self::new(self.process, self.streams, work)
+    }
+
     /// From the beginning of its first work to the end of its last.
     ///
     /// ```text
@@ -194,21 +220,7 @@ impl Device {
         }
         self.work
             .sort_unstable_by_key(|work| (work.start_ns, work.origin));
-        let mut timeline = DeviceTimeline {
-            process,
-            streams: self.streams.into_keys().collect(),
-            work: self.work,
-            busy: Vec::new(),
-            compute: Vec::new(),
-            communication: Vec::new(),
-            memory: Vec::new(),
-        };
-        timeline.busy = timeline.covered(|_| true);
-        timeline.compute = timeline.covered(|work| work.kind == WorkKind::Compute);
-        timeline.communication = timeline.covered(|work| work.kind == WorkKind::Communication);
-        timeline.memory =
-            timeline.covered(|work| matches!(work.kind, WorkKind::Memcpy | WorkKind::Memset));
-        timeline
+        DeviceTimeline::new(process, self.streams.into_keys().collect(), self.work)
     }
 }
 

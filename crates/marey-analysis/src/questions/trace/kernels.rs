@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::kernel_class::{KernelClass, kernel_class};
-use crate::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use crate::import::chrome::Trace;
 use crate::stats::{percentile, ratio};
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::device_timeline::is_communication;
+use super::device_timeline::is_communication;
 
 /// A kind of kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::device_timeline::DeviceTimeline;
+use super::device_timeline::DeviceTimeline;
 use crate::intervals::{common_length_ns, length_ns, union};
 use crate::stats::ratio;
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::kernel_class::{KernelClass, is_fused, kernel_class};
-use crate::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use crate::import::chrome::Trace;
 use crate::stats::ratio;
 

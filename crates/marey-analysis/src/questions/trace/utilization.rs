@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::device_timeline::{DeviceTimeline, DeviceWork};
+use super::device_timeline::{DeviceTimeline, DeviceWork};
+use super::overlap::overlap;
 use crate::import::chrome::Trace;
 use crate::intervals::{length_ns, union_length_ns};
-use crate::questions::overlap::overlap;
 
 /// One device. Times in nanoseconds; each moment counts once, however many streams were at work.
 ///

@@ -1,0 +1,66 @@
+//! What only some events say, beyond the columns.
+
+/// The inputs of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inputs {
+    /// Which row.
+    pub row: u32,
+    /// `Input Dims` as it is written, by its number in `Trace::texts`: `[[2, 77], [], []]`.
+    pub shapes: u32,
+    /// `Input type` likewise; `None` when the trace does not say.
+    pub types: Option<u32>,
+}
+
+/// What a kernel of communication says about itself. Each is absent where the trace does not say; texts by their number in
+/// `Trace::texts`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// Which row.
+    pub row: u32,
+    /// `allreduce`, `all_to_allv`.
+    pub name: Option<u32>,
+    /// The type of its elements: `Float`, `BFloat16`.
+    pub element_type: Option<u32>,
+    /// Elements that go in on this rank.
+    pub n_elements_in: Option<u64>,
+    /// Elements that come out on this rank.
+    pub n_elements_out: Option<u64>,
+    /// Ranks that take part.
+    pub group_size: Option<u64>,
+    /// Which group of ranks.
+    pub group: Option<u32>,
+}
+
+/// A synchronisation as a device's row has it (`cuda_sync`). It is no work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceWait {
+    /// Which row.
+    pub row: u32,
+    /// The stream that waits; `None` when the trace does not say, or says -1.
+    pub stream: Option<i64>,
+    /// What ties it to the call of the runtime; likewise.
+    pub correlation: Option<i64>,
+    /// The stream that is waited for; likewise.
+    pub on_stream: Option<i64>,
+    /// The correlation of the call that recorded the event that is waited for; likewise.
+    pub on_correlation: Option<i64>,
+}
+
+/// An allocation or a release, as torch's allocators say it (`[memory]`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Nanoseconds after the first event of the trace; `None` when it was before that.
+    pub at_ns: Option<u64>,
+    /// The thread.
+    pub track: u32,
+    /// torch's number of the kind of device: 0 the host, 1 CUDA and ROCm. `None` when the trace does not say, as below.
+    pub device_type: Option<i64>,
+    /// The number of the device; -1 for the host.
+    pub device: Option<i64>,
+    /// Below zero for a release.
+    pub bytes: i64,
+    /// All that the allocator has given out afterwards.
+    pub allocated_bytes: Option<u64>,
+    /// All that it holds afterwards.
+    pub reserved_bytes: Option<u64>,
+}

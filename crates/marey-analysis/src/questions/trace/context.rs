@@ -1,0 +1,53 @@
+//! What questions to a trace have in common.
+
+use super::{DeviceTimeline, HostRows, Scope, device_timelines};
+use crate::import::chrome::{Identifier, Trace};
+
+/// A trace with what is found out once for all questions.
+#[derive(Debug)]
+pub struct TraceContext<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// The part that is asked about; `None` for all of it.
+    pub scope: Option<Scope>,
+    /// What each device did, of the part that is asked about.
+    pub timelines: Vec<DeviceTimeline>,
+    /// How the rows of the host enclose each other, of all the trace.
+    pub host: HostRows,
+}
+
+impl<'a> TraceContext<'a> {
+    /// Sorts the rows of host and devices: O(n log n), 16 bytes a row of the host and 48 an operation of a device.
+    pub fn new(trace: &'a Trace, scope: Option<Scope>) -> Self {
+        let mut timelines = device_timelines(trace);
+        if let Some(scope) = &scope {
+            timelines = timelines
+                .into_iter()
+                .map(|timeline| timeline.only(|work| scope.has_work(trace, work)))
+                .collect();
+        }
+        Self {
+            trace,
+            scope,
+            timelines,
+            host: HostRows::new(trace),
+        }
+    }
+
+    /// The row of the host began in the part that is asked about.
+    pub fn has_row(&self, row: u32) -> bool {
+        let scope = self.scope.as_ref();
+        scope.is_none_or(|scope| scope.has_row(self.trace, row))
+    }
+
+    /// The model of a device, by its number; `None` when the trace does not say.
+    pub(super) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
+        let process = self.trace.tracks.processes.get(timeline.process as usize)?;
+        let Identifier::Number(number) = process.pid else {
+            return None;
+        };
+        let metadata = self.trace.metadata.get(process.document as usize)?;
+        let device = metadata.devices.iter().find(|d| d.id == Some(number))?;
+        device.name.clone()
+    }
+}

@@ -1,0 +1,114 @@
+//! What a trace of torch.profiler says: where the time of host and devices went, and why.
+//!
+//! ```text
+//! Trace ──► TraceContext ──► one question a file ──► TraceAnswers
+//!  (columns)  (devices in order of time, nesting of the host, what is asked about)
+//! ```
+
+mod attention;
+mod context;
+mod device_timeline;
+mod host_rows;
+mod idle_gaps;
+mod kernel_class;
+mod kernels;
+mod launched_work;
+mod overlap;
+mod scope;
+mod transfers;
+mod utilization;
+
+use serde::Serialize;
+
+use crate::import::chrome::{Metadata, Quality, Trace};
+
+pub use attention::{AttentionPath, AttentionUse, attention};
+pub use context::TraceContext;
+pub use device_timeline::{
+    DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
+};
+pub use host_rows::HostRows;
+pub use idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
+pub use kernel_class::{KernelClass, kernel_class};
+pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
+pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
+pub use overlap::{Overlap, overlap};
+pub use scope::Scope;
+pub use transfers::{Transfers, transfers};
+pub use utilization::{StreamUse, Utilization, utilization};
+
+/// What a trace says, about all of it or a part. Times are whole nanoseconds; moments count from the first event of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceAnswers {
+    /// What is asked about; `None` for the whole trace.
+    pub scope: Option<Scope>,
+    /// What each document of the file says about itself: its rank, its devices, versions.
+    pub documents: Vec<Metadata>,
+    /// From the first beginning to the last end of any event; 0 when there are none.
+    pub span_ns: u64,
+    /// Events with a duration.
+    pub n_rows: u64,
+    /// Each device that did something, in order.
+    pub devices: Vec<DeviceAnswers>,
+    /// What was read of the file and what was not.
+    pub quality: Quality,
+}
+
+/// What a trace says about a device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DeviceAnswers {
+    /// Which document of the file it is in: 0 for the first.
+    pub document: u32,
+    /// What the trace calls it.
+    pub device: String,
+    /// Its model; `None` when the trace does not say.
+    pub model: Option<String>,
+    /// How busy it was.
+    pub utilization: Utilization,
+    /// Communication, compute and copies at the same time.
+    pub overlap: Overlap,
+    /// When it had nothing to do.
+    pub idle_gaps: IdleGaps,
+    /// What it ran.
+    pub kernels: Kernels,
+    /// Which attention.
+    pub attention: Vec<AttentionUse>,
+    /// What it copied.
+    pub transfers: Vec<Transfers>,
+}
+
+/// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
+pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
+    let context = TraceContext::new(trace, scope);
+    let ends = (0_u32..)
+        .take(trace.rows.len())
+        .map(|row| trace.rows.end_ns(row));
+    TraceAnswers {
+        documents: trace.metadata.clone(),
+        span_ns: ends.max().unwrap_or_default(),
+        n_rows: trace.rows.len() as u64,
+        devices: context
+            .timelines
+            .iter()
+            .map(|timeline| device_answers(&context, timeline))
+            .collect(),
+        quality: trace.quality.clone(),
+        scope: context.scope,
+    }
+}
+
+fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> DeviceAnswers {
+    let trace = context.trace;
+    let process = trace.tracks.processes.get(timeline.process as usize);
+    DeviceAnswers {
+        document: process.map_or(0, |process| process.document),
+        device: trace.process_label(timeline.process),
+        model: context.model_of(timeline),
+        utilization: utilization(trace, timeline),
+        overlap: overlap(timeline),
+        idle_gaps: idle_gaps(trace, timeline),
+        kernels: kernels(trace, timeline),
+        attention: attention(trace, timeline),
+        transfers: transfers(trace, timeline),
+    }
+}

@@ -1,0 +1,96 @@
+//! A table as values, before any format.
+
+use serde::Serialize;
+
+/// Rows of figures under headers; every row has as many cells as there are columns. Every format shows the same cells.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// What files and options call it: `kernels`.
+    pub key: &'static str,
+    /// What people read: `Kernels · GPU 0`. Not safe to print.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, the most important first.
+    pub rows: Vec<Vec<Cell>>,
+    /// What is said below it. Not safe to print.
+    pub notes: Vec<String>,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// What programs read, with the unit: `total_ns`.
+    pub key: &'static str,
+    /// What people read: `Total`.
+    pub title: &'static str,
+}
+
+/// A figure or a text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "unit", content = "value")]
+pub enum Cell {
+    /// Not known.
+    Absent,
+    /// A text of the trace or ours. Not safe to print.
+    Text(String),
+    /// A number of things.
+    Count(u64),
+    /// A duration in nanoseconds.
+    Duration(u64),
+    /// A duration in nanoseconds that is a mean.
+    Mean(f64),
+    /// A moment: nanoseconds after the beginning.
+    Moment(u64),
+    /// A size.
+    Bytes(u64),
+    /// A speed.
+    BytesPerSecond(f64),
+    /// 0 to 1, shown in percent.
+    Ratio(f64),
+    /// Any other number.
+    Number(f64),
+}
+
+impl Table {
+    /// Without rows; columns as key and title.
+    pub fn new(
+        key: &'static str,
+        title: impl Into<String>,
+        columns: &[(&'static str, &'static str)],
+    ) -> Self {
+        let column = |(key, title): &(&'static str, &'static str)| Column { key, title };
+        Self {
+            key,
+            title: title.into(),
+            columns: columns.iter().map(column).collect(),
+            rows: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<Cell>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(cells);
+    }
+
+    /// The column holds texts: it is set to the left.
+    pub(crate) fn is_text(&self, column: usize) -> bool {
+        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        let mut known = cells.filter(|cell| !matches!(cell, Cell::Absent));
+        matches!(known.next(), Some(Cell::Text(_)))
+    }
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A figure, or that it is not known.
+    pub fn known<T>(figure: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        figure.map_or(Self::Absent, cell)
+    }
+}

@@ -1,0 +1,17 @@
+//! Traces of torch.profiler, and of tools that write the same.
+
+use marey_analysis::{Findings, TraceAnswers};
+use serde::Serialize;
+
+/// One file, and what it says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceFile {
+    /// Its name in the folder of the capture, or its path elsewhere. Not safe to print.
+    pub file: String,
+    /// What it says; `None` when it could not be read.
+    pub answers: Option<TraceAnswers>,
+    /// What is the matter; nothing when it could not be read.
+    pub findings: Findings,
+    /// Why it could not be read; `None` when it could. Not safe to print.
+    pub problem: Option<String>,
+}

@@ -1,0 +1,74 @@
+//! A [`Table`] on a terminal.
+
+use super::block;
+use crate::escape::{cut, visible};
+use crate::model::{Cell, Table};
+use crate::quantity::{
+    UNKNOWN, bytes, bytes_of, counted, duration, duration_ns, number, percent, time_s,
+};
+use crate::width::{columns, pad_end, pad_start};
+
+/// Columns that a text may take.
+const TEXT_WIDTH: usize = 60;
+/// Shortest rule, as in the other tables.
+const MIN_WIDTH: usize = 80;
+
+/// The first rows of a table in a block, and how many there are more. Ends with a line feed.
+pub(crate) fn table_text(table: &Table, max_rows: usize) -> String {
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .take(max_rows)
+        .map(|row| row.iter().map(shown).collect())
+        .collect();
+    let mut widths: Vec<usize> = table.columns.iter().map(|c| columns(c.title)).collect();
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(columns(cell));
+        }
+    }
+    let line = |cells: &[String]| {
+        let padded = cells.iter().zip(&widths).enumerate();
+        let padded = padded.map(|(at, (cell, width))| {
+            if table.is_text(at) {
+                pad_end(cell, *width)
+            } else {
+                pad_start(cell, *width)
+            }
+        });
+        padded.collect::<Vec<_>>().join("  ")
+    };
+    let titles: Vec<String> = table.columns.iter().map(|c| c.title.to_owned()).collect();
+    let header = line(&titles);
+    let mut lines: Vec<String> = rows.iter().map(|row| line(row)).collect();
+    let n_more = table.rows.len().saturating_sub(max_rows);
+    if n_more > 0 {
+        lines.push(format!(
+            "… and {} more",
+            counted(n_more as u64, "row", "rows")
+        ));
+    }
+    lines.extend(table.notes.iter().map(|note| visible(note)));
+    block::table(
+        &visible(&table.title).to_uppercase(),
+        &header,
+        &lines,
+        MIN_WIDTH,
+    )
+}
+
+/// A cell for people, safe to print.
+pub(crate) fn shown(cell: &Cell) -> String {
+    match cell {
+        Cell::Absent => UNKNOWN.into(),
+        Cell::Text(text) => cut(text, TEXT_WIDTH),
+        Cell::Count(count) => count.to_string(),
+        Cell::Duration(ns) => duration_ns(*ns),
+        Cell::Mean(ns) => duration(*ns),
+        Cell::Moment(ns) => format!("{} s", time_s(*ns)),
+        Cell::Bytes(size) => bytes(*size),
+        Cell::BytesPerSecond(speed) => format!("{}/s", bytes_of(*speed)),
+        Cell::Ratio(ratio) => percent(*ratio),
+        Cell::Number(value) => number(*value),
+    }
+}

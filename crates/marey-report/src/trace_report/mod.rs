@@ -1,0 +1,35 @@
+//! What a trace says, as tables: one file a question. Formats are elsewhere and know nothing of traces.
+
+mod attention;
+mod devices;
+mod gaps;
+mod kernels;
+mod transfers;
+
+use marey_analysis::{DeviceAnswers, TraceAnswers};
+
+use crate::model::Table;
+
+/// All tables, in the order in which they are worth reading. Those without rows are left out.
+pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
+    let mut tables = devices::tables(answers);
+    for device in &answers.devices {
+        let title = |what: &str| of_device(answers, device, what);
+        tables.push(gaps::causes(device, title("Idle time by cause")));
+        tables.push(gaps::longest(device, title("Longest gaps")));
+        tables.push(kernels::classes(device, title("Kernels by class")));
+        tables.push(kernels::by_name(device, title("Kernels by name")));
+        tables.push(attention::table(device, title("Attention")));
+        tables.push(transfers::table(device, title("Transfers")));
+    }
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// A title with its device, if there are several.
+fn of_device(answers: &TraceAnswers, device: &DeviceAnswers, what: &str) -> String {
+    if answers.devices.len() == 1 {
+        return what.to_owned();
+    }
+    format!("{what} · {}", devices::name(answers, device))
+}
