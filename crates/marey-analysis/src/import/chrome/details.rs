@@ -53,7 +53,7 @@ pub struct Allocation {
     pub at_ns: Option<u64>,
     /// The thread.
     pub track: u32,
-    /// torch's number of the kind of device: 0 the host, 1 CUDA and ROCm. `None` when the trace does not say, as below.
+    /// The kind of device by torch's numbers: 0 the host, 1 a GPU. `None` when the trace does not say, as below.
     pub device_type: Option<i64>,
     /// The number of the device; -1 for the host.
     pub device: Option<i64>,

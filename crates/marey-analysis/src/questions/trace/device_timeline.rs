@@ -88,6 +88,7 @@ impl DeviceTimeline {
     }
 
     /// The same device with the work of which this holds.
+    #[must_use]
     pub fn only(self, is_meant: impl Fn(&DeviceWork) -> bool) -> Self {
         let mut work = self.work;
         work.retain(is_meant);
