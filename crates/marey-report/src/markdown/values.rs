@@ -23,14 +23,16 @@ pub(crate) fn table_markdown(table: &Table, max_rows: usize) -> String {
         });
         rows.row(cells.collect());
     }
-    let mut text = format!("## {}\n\n{}", escape::text(&table.title), rows.text());
+    let mut parts = vec![
+        format!("## {}\n", escape::text(&table.title)),
+        rows.text(),
+    ];
     let n_more = table.rows.len().saturating_sub(max_rows);
     if n_more > 0 {
         let more = counted(n_more as u64, "row", "rows");
-        text.push_str(&format!("\n… and {more} more\n"));
+        parts.push(format!("… and {more} more\n"));
     }
-    for note in &table.notes {
-        text.push_str(&format!("\n{}\n", escape::text(note)));
-    }
-    text
+    let notes = table.notes.iter();
+    parts.extend(notes.map(|note| format!("{}\n", escape::text(note))));
+    parts.join("\n")
 }
