@@ -23,10 +23,7 @@ pub(crate) fn table_markdown(table: &Table, max_rows: usize) -> String {
         });
         rows.row(cells.collect());
     }
-    let mut parts = vec![
-        format!("## {}\n", escape::text(&table.title)),
-        rows.text(),
-    ];
+    let mut parts = vec![format!("## {}\n", escape::text(&table.title)), rows.text()];
     let n_more = table.rows.len().saturating_sub(max_rows);
     if n_more > 0 {
         let more = counted(n_more as u64, "row", "rows");
