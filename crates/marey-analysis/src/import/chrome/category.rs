@@ -13,13 +13,14 @@ pub enum Class {
     Call,
     /// An operator of torch.
     Operator,
-    /// A range that the program named: `record_function`, a `ProfilerStep`.
+    /// A range that the program named: `record_function`, a `ProfilerStep`; and ranges of tools other than the profiler, whose
+    /// categories can be anything.
     Annotation,
     /// The same range as the profiler drew it for a device. No work.
     DeviceAnnotation,
     /// A Python function.
     PythonFunction,
-    /// Anything else. Synchronisations on the device's rows and overheads of the profiler are here: they are no work.
+    /// Anything else that the profiler writes. Synchronisations on the device's rows and overheads of the profiler are here: they are no work.
     Other,
 }
 
@@ -29,18 +30,49 @@ impl Class {
             "kernel" | "Kernel" => Self::Kernel,
             "gpu_memcpy" | "Memcpy" => Self::Memcpy,
             "gpu_memset" | "Memset" => Self::Memset,
-            "cuda_runtime" | "cuda_driver" | "Runtime" | "hip_runtime" | "xpu_runtime"
-            | "mtia_runtime" => Self::Call,
+            "cuda_runtime"
+            | "cuda_driver"
+            | "Runtime"
+            | "hip_runtime"
+            | "xpu_runtime"
+            | "mtia_runtime"
+            | "xpu_driver"
+            | "privateuse1_runtime"
+            | "privateuse1_driver" => Self::Call,
             "cpu_op" | "Operator" => Self::Operator,
-            "user_annotation" => Self::Annotation,
             "gpu_user_annotation" => Self::DeviceAnnotation,
             "python_function" => Self::PythonFunction,
-            _ => Self::Other,
+            "cuda_sync"
+            | "overhead"
+            | "Trace"
+            | "cuda_profiler_range"
+            | "external_correlation"
+            | "mtia_ccp_events"
+            | "mtia_insight"
+            | "glow_runtime"
+            | "hpu_op"
+            | "collective_comm" => Self::Other,
+            _ => Self::Annotation,
         }
     }
 
     /// A device is at work.
     pub fn is_device_work(self) -> bool {
         matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_another_tool_is_one_that_the_program_named() {
+        assert_eq!(
+            Class::of("candle_transformers::models::t5"),
+            Class::Annotation
+        );
+        assert_eq!(Class::of(""), Class::Annotation);
+        assert_eq!(Class::of("cuda_sync"), Class::Other);
     }
 }
