@@ -65,10 +65,11 @@ pub use questions::telemetry::{
 };
 pub use questions::trace::{
     AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels, LaunchedWork,
-    Overlap, Scope, StreamUse, TraceAnswers, TraceContext, Transfers, Utilization, WorkKind,
-    annotations, attention, device_timelines, idle_gaps, is_communication, kernel_class, kernels,
-    overlap, profiler_steps, trace_answers, transfers, utilization,
+    DeviceWork, Gap, GapCause, HostRange, HostRows, IdleGaps, KernelClass, KernelRow, Kernels,
+    LaunchedWork, Overlap, PhaseRole, Scope, StepRule, StreamUse, TraceAnswers, TraceContext,
+    TraceParts, TracePhase, TraceSteps, Transfers, Utilization, WorkKind, annotations, attention,
+    device_timelines, find_scope, idle_gaps, is_communication, kernel_class, kernels, overlap,
+    profiler_steps, scopes, trace_answers, trace_phases, trace_steps, transfers, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -6,6 +6,7 @@ mod details;
 mod hostile;
 mod oddities;
 mod reference;
+mod steps;
 mod timelines;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};

@@ -14,7 +14,12 @@ mod kernel_class;
 mod kernels;
 mod launched_work;
 mod overlap;
+mod part_names;
+mod periods;
 mod scope;
+mod scopes;
+mod trace_phases;
+mod trace_steps;
 mod transfers;
 mod utilization;
 
@@ -34,6 +39,9 @@ pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use overlap::{Overlap, overlap};
 pub use scope::Scope;
+pub use scopes::{TraceParts, find_scope, scopes};
+pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
+pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
 pub use transfers::{Transfers, transfers};
 pub use utilization::{StreamUse, Utilization, utilization};
 
