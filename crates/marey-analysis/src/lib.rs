@@ -65,11 +65,14 @@ pub use questions::telemetry::{
 };
 pub use questions::trace::{
     AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, HostRange, HostRows, IdleGaps, KernelClass, KernelRow, Kernels,
-    LaunchedWork, Overlap, PhaseRole, Scope, StepRule, StreamUse, TraceAnswers, TraceContext,
+    DeviceWork, Gap, GapCause, GapReason, HostOperation, HostRange, HostRows, IdleGaps,
+    KernelClass, KernelRow, Kernels, LaunchCall, LaunchDelay, LaunchQueue, LaunchedWork, Launches,
+    Overlap, PartFigures, PartList, PartSpread, PartWork, PhaseRole, ReasonTime, RestOfWork,
+    RestPlace, Scope, StepRule, StreamUse, TraceAnswers, TraceContext, TracePart, TracePartLists,
     TraceParts, TracePhase, TraceSteps, Transfers, Utilization, WorkKind, annotations, attention,
-    device_timelines, find_scope, idle_gaps, is_communication, kernel_class, kernels, overlap,
-    profiler_steps, scopes, trace_answers, trace_phases, trace_steps, transfers, utilization,
+    device_timelines, find_scope, idle_gaps, is_communication, kernel_class, kernels, launches,
+    overlap, part_lists, profiler_steps, scopes, trace_answers, trace_phases, trace_steps,
+    transfers, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -3,6 +3,7 @@
 mod attention;
 mod damaged;
 mod details;
+mod gaps;
 mod hostile;
 mod oddities;
 mod reference;

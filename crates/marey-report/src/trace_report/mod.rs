@@ -4,6 +4,8 @@ mod attention;
 mod devices;
 mod gaps;
 mod kernels;
+mod launches;
+mod parts;
 mod transfers;
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
@@ -13,10 +15,15 @@ use crate::model::Table;
 /// All tables, in the order in which they are worth reading. Those without rows are left out.
 pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     let mut tables = devices::tables(answers);
+    tables.extend(parts::tables(answers));
     for device in &answers.devices {
         let title = |what: &str| of_device(answers, device, what);
         tables.push(gaps::causes(device, title("Idle time by cause")));
         tables.push(gaps::longest(device, title("Longest gaps")));
+        let by_operation = title("Idle time by what the host did");
+        tables.push(gaps::by_host_operation(device, by_operation));
+        tables.push(launches::table(device, title("Launches")));
+        tables.push(launches::calls(device, title("Launch calls")));
         tables.push(kernels::classes(device, title("Kernels by class")));
         tables.push(kernels::by_name(device, title("Kernels by name")));
         tables.push(attention::table(device, title("Attention")));

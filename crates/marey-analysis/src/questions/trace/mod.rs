@@ -8,13 +8,16 @@
 mod attention;
 mod context;
 mod device_timeline;
+mod gap_reason;
 mod host_rows;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
 mod launched_work;
+mod launches;
 mod overlap;
 mod part_names;
+mod part_work;
 mod periods;
 mod scope;
 mod scopes;
@@ -32,12 +35,18 @@ pub use context::TraceContext;
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
+pub use gap_reason::GapReason;
 pub use host_rows::HostRows;
-pub use idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
+pub use idle_gaps::{CauseTime, Gap, GapCause, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
+pub use launches::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use overlap::{Overlap, overlap};
+pub use part_work::{
+    PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
+    part_lists,
+};
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
 pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
@@ -56,6 +65,8 @@ pub struct TraceAnswers {
     pub span_ns: u64,
     /// Events with a duration.
     pub n_rows: u64,
+    /// Its steps and phases, and what devices did for them.
+    pub parts: TracePartLists,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
     /// What was read of the file and what was not.
@@ -77,6 +88,8 @@ pub struct DeviceAnswers {
     pub overlap: Overlap,
     /// When it had nothing to do.
     pub idle_gaps: IdleGaps,
+    /// How far it ran behind the host.
+    pub launches: Launches,
     /// What it ran.
     pub kernels: Kernels,
     /// Which attention.
@@ -95,6 +108,7 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
         documents: trace.metadata.clone(),
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
+        parts: part_lists(&context),
         devices: context
             .timelines
             .iter()
@@ -108,13 +122,15 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
 fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> DeviceAnswers {
     let trace = context.trace;
     let process = trace.tracks.processes.get(timeline.process as usize);
+    let idle_gaps = idle_gaps(trace, &context.host, timeline);
     DeviceAnswers {
         document: process.map_or(0, |process| process.document),
         device: trace.process_label(timeline.process),
         model: context.model_of(timeline),
         utilization: utilization(trace, timeline),
         overlap: overlap(timeline),
-        idle_gaps: idle_gaps(trace, timeline),
+        launches: launches(trace, timeline, &idle_gaps),
+        idle_gaps,
         kernels: kernels(trace, timeline),
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
