@@ -19,6 +19,7 @@ mod error;
 mod event;
 mod gzip;
 mod halves;
+mod inputs;
 mod limits;
 mod metadata;
 mod names;
