@@ -4,6 +4,7 @@ mod attention;
 mod damaged;
 mod details;
 mod hostile;
+mod nesting;
 mod oddities;
 mod reference;
 mod timelines;
