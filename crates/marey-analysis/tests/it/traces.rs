@@ -4,6 +4,8 @@ mod attention;
 mod damaged;
 mod hostile;
 mod oddities;
+mod operators;
+mod operators_reference;
 mod reference;
 mod timelines;
 
