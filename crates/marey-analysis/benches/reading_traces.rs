@@ -25,7 +25,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             "floor" => println!("{path}: {} ends of lines", floor(file)?),
             "columns" => {
                 let trace = read(file, Limits::default())?;
-                println!("{path}: {} rows", trace.rows.len());
+                println!(
+                    "{path}: {} rows, {} inputs, {} collectives, {} waits, {} allocations",
+                    trace.rows.len(),
+                    trace.inputs.len(),
+                    trace.collectives.len(),
+                    trace.waits.len(),
+                    trace.allocations.len(),
+                );
             }
             "breakdowns" => breakdowns(path, &read(file, Limits::default())?),
             _ => println!("what to measure: floor, columns or breakdowns, then files"),

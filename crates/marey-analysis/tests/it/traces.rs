@@ -2,6 +2,7 @@
 
 mod attention;
 mod damaged;
+mod details;
 mod hostile;
 mod oddities;
 mod operators;

@@ -55,6 +55,19 @@ pub(super) struct Arguments<'a> {
     pub(super) correlation: Option<i64>,
     pub(super) stream: Label<'a>,
     pub(super) bytes: Option<u64>,
+    pub(super) collective: CollectiveArguments<'a>,
+}
+
+/// What a kernel of communication says about its collective, as it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CollectiveArguments<'a> {
+    pub(super) name: Option<&'a [u8]>,
+    pub(super) element_type: Option<&'a [u8]>,
+    pub(super) n_elements_in: Option<u64>,
+    pub(super) n_elements_out: Option<u64>,
+    pub(super) group_size: Option<u64>,
+    pub(super) group_name: Option<&'a [u8]>,
+    pub(super) group_description: Option<&'a [u8]>,
 }
 
 /// Reads them out of the object, as it is written.
@@ -64,11 +77,33 @@ pub(super) fn arguments(object: &[u8]) -> Arguments<'_> {
         match key {
             b"correlation" => read.correlation = integer(value),
             b"stream" => read.stream = label_of(value),
-            b"bytes" => read.bytes = integer(value).and_then(|bytes| u64::try_from(bytes).ok()),
+            b"bytes" => read.bytes = count(value),
+            // Most keys of a kernel are in small letters.
+            [b'A'..=b'Z' | b'd', ..] => read.collective.take(key, value),
             _ => {}
         }
     }
     read
+}
+
+impl<'a> CollectiveArguments<'a> {
+    fn take(&mut self, key: &[u8], value: &'a [u8]) {
+        match key {
+            b"Collective name" => self.name = Some(value),
+            b"dtype" => self.element_type = Some(value),
+            b"In msg nelems" => self.n_elements_in = count(value),
+            b"Out msg nelems" => self.n_elements_out = count(value),
+            b"Group size" => self.group_size = count(value),
+            b"Process Group Name" => self.group_name = Some(value),
+            b"Process Group Description" => self.group_description = Some(value),
+            _ => {}
+        }
+    }
+}
+
+/// A whole number that is not below zero.
+pub(super) fn count(value: &[u8]) -> Option<u64> {
+    integer(value).and_then(|number| u64::try_from(number).ok())
 }
 
 /// A whole number, with or without quotes.
@@ -115,6 +150,22 @@ mod tests {
         assert_eq!(read.correlation, Some(17_375));
         assert_eq!(read.stream, Label::Number(0));
         assert_eq!(read.bytes, Some(4_000));
+    }
+
+    #[test]
+    fn a_kernel_of_communication_says_its_collective() {
+        let object = br#"{"device": 0, "dtype": "Float", "Collective name": "allreduce", "In msg nelems": 6637568,
+            "Out msg nelems": "7", "Group size": -1, "Process Group Name": "0", "Process Group Description": "default_pg"}"#;
+        let expected = CollectiveArguments {
+            name: Some(br#""allreduce""#),
+            element_type: Some(br#""Float""#),
+            n_elements_in: Some(6_637_568),
+            n_elements_out: Some(7),
+            group_size: None,
+            group_name: Some(br#""0""#),
+            group_description: Some(br#""default_pg""#),
+        };
+        assert_eq!(arguments(object).collective, expected);
     }
 
     #[test]

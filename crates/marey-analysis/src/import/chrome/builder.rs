@@ -1,10 +1,12 @@
 //! Events to columns.
 
-use super::args::{Fields, arguments, text_of};
+use super::args::{CollectiveArguments, Fields, arguments, text_of};
 use super::category::Class;
+use super::details::{Allocation, Collective, DeviceWait, Inputs};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, paired};
+use super::inputs::InputFinder;
 use super::limits::Limits;
 use super::names::Full;
 use super::rows::{Call, OTHERS, Work};
@@ -19,6 +21,9 @@ pub(super) struct Builder {
     /// Beginnings, on the trace's own clock.
     start_ns: Vec<i64>,
     halves: Vec<Half>,
+    /// When allocations happened, on the trace's own clock.
+    allocated_at_ns: Vec<i64>,
+    input_finder: InputFinder,
     n_by_phase: [u64; 256],
     /// The category of the event before.
     category: (Vec<u8>, u8),
@@ -33,6 +38,8 @@ impl Builder {
             limits,
             start_ns: Vec::new(),
             halves: Vec::new(),
+            allocated_at_ns: Vec::new(),
+            input_finder: InputFinder::new(),
             n_by_phase: [0; 256],
             category: (Vec::new(), 0),
             document: 0,
@@ -70,6 +77,7 @@ impl Builder {
             b'X' => self.take_complete(event),
             b'B' | b'E' => self.take_half(event),
             b'M' => self.take_name(event),
+            b'i' | b'I' if event.name.bytes == b"[memory]" => self.take_allocation(event),
             _ => Ok(()),
         }
     }
@@ -104,14 +112,96 @@ impl Builder {
                     stream: stream.map_err(|Full| ReadError::Names(self.limits.name_bytes))?,
                     bytes: read.bytes,
                 });
+                if class == Class::Kernel && read.collective != CollectiveArguments::default() {
+                    self.take_collective(row, &read.collective)?;
+                }
             }
             Class::Call => {
                 let correlation = arguments(event.args).correlation;
                 self.trace.calls.push(Call { row, correlation });
             }
+            Class::Operator => self.take_inputs(row, event.args)?,
+            Class::Other if event.category.bytes == b"cuda_sync" => {
+                self.trace.waits.push(DeviceWait::of(row, event.args));
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    #[inline]
+    fn take_inputs(&mut self, row: u32, args: &[u8]) -> Result<(), ReadError> {
+        let Some(written) = self.input_finder.find(args) else {
+            return Ok(());
+        };
+        let inputs = Inputs {
+            row,
+            shapes: self.written(written.shapes)?,
+            types: written.types.map(|types| self.written(types)).transpose()?,
+        };
+        self.trace.inputs.push(inputs);
+        Ok(())
+    }
+
+    fn take_collective(
+        &mut self,
+        row: u32,
+        read: &CollectiveArguments<'_>,
+    ) -> Result<(), ReadError> {
+        let has_description = |value: &&[u8]| !matches!(*value, b"\"\"" | b"null");
+        let group = read.group_description.filter(has_description);
+        let mut text = |value: Option<&[u8]>| value.map(|value| self.said(value)).transpose();
+        let collective = Collective {
+            row,
+            name: text(read.name)?,
+            element_type: text(read.element_type)?,
+            n_elements_in: read.n_elements_in,
+            n_elements_out: read.n_elements_out,
+            group_size: read.group_size,
+            group: text(group.or(read.group_name))?,
+        };
+        self.trace.collectives.push(collective);
+        Ok(())
+    }
+
+    fn take_allocation(&mut self, event: &Event<'_>) -> Result<(), ReadError> {
+        let Some(at_ns) = event.start_ns else {
+            self.trace.quality.n_without_time += 1;
+            return Ok(());
+        };
+        let track = self.track(event)?;
+        let Some(allocation) = Allocation::of(track, event.args) else {
+            self.trace.quality.n_without_bytes += 1;
+            return Ok(());
+        };
+        if self.allocated_at_ns.len() >= self.limits.rows {
+            return Err(ReadError::Events(self.limits.rows));
+        }
+        self.allocated_at_ns.push(at_ns);
+        self.trace.allocations.push(allocation);
+        Ok(())
+    }
+
+    /// The number of a text of details: what a value says, or how it is written when it is no text.
+    fn said(&mut self, value: &[u8]) -> Result<u32, ReadError> {
+        match text_of(value) {
+            Some(text) => self.detail(text),
+            None => self.written(value),
+        }
+    }
+
+    /// Likewise, of a value as it is written.
+    fn written(&mut self, value: &[u8]) -> Result<u32, ReadError> {
+        self.detail(Text {
+            bytes: value,
+            is_escaped: false,
+        })
+    }
+
+    fn detail(&mut self, text: Text<'_>) -> Result<u32, ReadError> {
+        let most_bytes = self.limits.name_bytes;
+        let number = self.trace.texts.number_of(text, most_bytes);
+        number.map_err(|Full| ReadError::Names(most_bytes))
     }
 
     #[inline]
@@ -260,6 +350,10 @@ impl Builder {
         let first_ns = trace.first_ns.unwrap_or_default();
         let after_first = |start_ns: i64| start_ns.abs_diff(first_ns);
         trace.rows.start_ns = self.start_ns.into_iter().map(after_first).collect();
+        for (allocation, at_ns) in trace.allocations.iter_mut().zip(self.allocated_at_ns) {
+            let is_after = trace.first_ns.is_some_and(|first_ns| first_ns <= at_ns);
+            allocation.at_ns = is_after.then(|| after_first(at_ns));
+        }
         let quality = &mut trace.quality;
         quality.n_open = paired.n_open;
         quality.n_without_begin = paired.n_without_begin;

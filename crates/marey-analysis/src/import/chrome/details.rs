@@ -1,5 +1,7 @@
 //! What only some events say, beyond the columns.
 
+use super::args::{Fields, count, integer};
+
 /// The inputs of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
@@ -27,7 +29,7 @@ pub struct Collective {
     pub n_elements_out: Option<u64>,
     /// Ranks that take part.
     pub group_size: Option<u64>,
-    /// Which group of ranks.
+    /// Which group of ranks: its description, or its name where it has none.
     pub group: Option<u32>,
 }
 
@@ -53,7 +55,7 @@ pub struct Allocation {
     pub at_ns: Option<u64>,
     /// The thread.
     pub track: u32,
-    /// The kind of device by torch's numbers: 0 the host, 1 a GPU. `None` when the trace does not say, as below.
+    /// The kind of device by torch's numbers: 0 the host, 1 a GPU of NVIDIA's, 6 one of AMD's. `None` when the trace does not say, as below.
     pub device_type: Option<i64>,
     /// The number of the device; -1 for the host.
     pub device: Option<i64>,
@@ -63,4 +65,56 @@ pub struct Allocation {
     pub allocated_bytes: Option<u64>,
     /// All that it holds afterwards.
     pub reserved_bytes: Option<u64>,
+}
+
+impl DeviceWait {
+    /// As the object `args` of the row has it.
+    pub(super) fn of(row: u32, object: &[u8]) -> Self {
+        let mut wait = Self {
+            row,
+            stream: None,
+            correlation: None,
+            on_stream: None,
+            on_correlation: None,
+        };
+        for (key, value) in Fields::new(object) {
+            let into = match key {
+                b"stream" => &mut wait.stream,
+                b"correlation" => &mut wait.correlation,
+                b"wait_on_stream" => &mut wait.on_stream,
+                b"wait_on_cuda_event_record_corr_id" => &mut wait.on_correlation,
+                _ => continue,
+            };
+            *into = integer(value).filter(|number| *number >= 0);
+        }
+        wait
+    }
+}
+
+impl Allocation {
+    /// As the object `args` of the event has it; `None` when it does not say how many bytes. When it was is left open.
+    pub(super) fn of(track: u32, object: &[u8]) -> Option<Self> {
+        let mut said = None;
+        let mut allocation = Self {
+            at_ns: None,
+            track,
+            device_type: None,
+            device: None,
+            bytes: 0,
+            allocated_bytes: None,
+            reserved_bytes: None,
+        };
+        for (key, value) in Fields::new(object) {
+            match key {
+                b"Bytes" => said = integer(value),
+                b"Device Type" => allocation.device_type = integer(value),
+                b"Device Id" => allocation.device = integer(value),
+                b"Total Allocated" => allocation.allocated_bytes = count(value),
+                b"Total Reserved" => allocation.reserved_bytes = count(value),
+                _ => {}
+            }
+        }
+        allocation.bytes = said?;
+        Some(allocation)
+    }
 }

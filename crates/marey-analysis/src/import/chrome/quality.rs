@@ -35,6 +35,8 @@ pub struct Quality {
     pub n_open: u64,
     /// Ends of what did not begin.
     pub n_without_begin: u64,
+    /// Allocations and releases that do not say how many bytes; they are left out.
+    pub n_without_bytes: u64,
     /// Names with bytes that are no text.
     pub n_damaged_names: u64,
 }

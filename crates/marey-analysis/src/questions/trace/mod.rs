@@ -7,6 +7,7 @@
 
 mod attention;
 mod context;
+mod critical_path;
 mod device_timeline;
 mod host_rows;
 mod idle_gaps;
@@ -32,6 +33,10 @@ use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
 pub use context::TraceContext;
+pub use critical_path::{
+    CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
+    PathSegment, critical_path, critical_path_segments,
+};
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
@@ -73,6 +78,8 @@ pub struct TraceAnswers {
     pub synchronisation: Synchronisation,
     /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
     pub memory: Vec<TraceMemory>,
+    /// What the end waited for, of each document.
+    pub critical_path: Vec<CriticalPath>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -121,6 +128,7 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
         modules: modules(&context),
         synchronisation: synchronisation(&context),
         memory: trace_memory(&context),
+        critical_path: critical_path(&context),
         quality: trace.quality.clone(),
         scope: context.scope,
     }

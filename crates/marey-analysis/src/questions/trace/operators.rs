@@ -28,7 +28,8 @@ pub struct OperatorRow {
     pub name: String,
     /// The shapes of its inputs as the trace writes them; `None` when it does not, or when they are not told apart.
     pub shapes: Option<String>,
-    /// How often it was called.
+    /// How often it was called. A call directly within a call of the same name is part of that one: so overloads of an
+    /// operator call each other.
     pub count: u64,
     /// Its time on the host without that of anything it called, Python functions included.
     pub self_ns: u64,
@@ -44,7 +45,7 @@ pub struct OperatorRow {
     pub device_total_ns: Option<u64>,
 }
 
-/// A call of an operator: kind, name, shapes (0 for none, else their number and 1), row.
+/// A call of an operator: kind, name, shapes (0 for none, else their number and 1; those of the call that it is part of), row.
 type Called = (HostKind, u32, u64, u32);
 
 /// What of a [`Called`] tells rows apart.
@@ -94,8 +95,16 @@ fn called(context: &TraceContext<'_>, row: u32) -> Option<Called> {
         return None;
     }
     let name = trace.rows.name.get(row as usize).copied()?;
-    let shapes = shapes(trace, row).map_or(0, |shapes| u64::from(shapes) + 1);
+    let whole = std::iter::successors(Some(row), |row| part_of(context, *row)).last();
+    let shapes = shapes(trace, whole?).map_or(0, |shapes| u64::from(shapes) + 1);
     Some((kind, name, shapes, row))
+}
+
+/// The call that a row is part of: the one directly around it, when that has the same name.
+fn part_of(context: &TraceContext<'_>, row: u32) -> Option<u32> {
+    let name = |row: u32| context.trace.rows.name.get(row as usize);
+    let around = context.owners.around(row).next()?;
+    (name(around) == name(row)).then_some(around)
 }
 
 /// The shapes of an operator's inputs, by their number; `None` when the trace has none of it.
@@ -140,7 +149,7 @@ fn grouped(
             kind: first.0,
             name: context.trace.names.get(first.1).to_owned(),
             shapes: shapes.map(str::to_owned),
-            count: group.len() as u64,
+            count: sum(&|call| u64::from(part_of(context, call.3).is_none())),
             self_ns,
             total_ns,
             ratio: (all_ns > 0).then(|| ratio(u128::from(self_ns), all_ns)),

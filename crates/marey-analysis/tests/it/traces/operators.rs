@@ -84,22 +84,25 @@ fn work_belongs_to_what_launched_it_and_not_to_what_was_open() {
 
 #[test]
 fn a_call_within_a_call_of_the_same_counts_once() {
-    // µs   0    1    3    5    9   10
-    // sum  |-----------------------|
-    // sum       |---|  |------|           (1 - 3, 5 - 9)
+    // µs   0    1    3    5    7  8  9   10
+    // sum  |------------------------------|
+    // sum       |----|                           (1 - 3, an overload: part of the outer one)
+    // mean                |------------|         (5 - 9)
+    // sum                      |--|              (7 - 8, a call of its own, in the time of the outer one)
     let sums = [
         operator("aten::sum", 0, 10),
         operator("aten::sum", 1, 3),
-        operator("aten::sum", 5, 9),
+        operator("aten::mean", 5, 9),
+        operator("aten::sum", 7, 8),
     ];
     let trace = events(&sums.join(","));
     let found = operators(&context(&trace)).rows;
     let only = row(&found, "aten::sum");
     assert_eq!(
         (only.count, only.self_ns, only.total_ns),
-        (3, 10_000, 10_000)
+        (2, 7_000, 10_000)
     );
-    // Torch adds the inner ones to the total again; without a device there is nothing to say of it.
+    // Without a device there is nothing to say of it.
     assert_eq!(only.device_total_ns, None);
 }
 
