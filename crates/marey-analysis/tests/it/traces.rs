@@ -7,6 +7,8 @@ mod details;
 mod hostile;
 mod nesting;
 mod oddities;
+mod operators;
+mod operators_reference;
 mod reference;
 mod timelines;
 

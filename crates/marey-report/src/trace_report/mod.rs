@@ -4,6 +4,11 @@ mod attention;
 mod devices;
 mod gaps;
 mod kernels;
+mod memory;
+mod modules;
+mod operators;
+mod owned_kernels;
+mod synchronisation;
 mod transfers;
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
@@ -19,9 +24,14 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         tables.push(gaps::longest(device, title("Longest gaps")));
         tables.push(kernels::classes(device, title("Kernels by class")));
         tables.push(kernels::by_name(device, title("Kernels by name")));
+        tables.extend(owned_kernels::tables(device, title));
         tables.push(attention::table(device, title("Attention")));
         tables.push(transfers::table(device, title("Transfers")));
     }
+    tables.extend(operators::tables(answers));
+    tables.extend(modules::tables(answers));
+    tables.extend(synchronisation::tables(answers));
+    tables.extend(memory::tables(answers));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
