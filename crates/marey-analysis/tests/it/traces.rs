@@ -10,6 +10,7 @@ mod oddities;
 mod operators;
 mod operators_reference;
 mod reference;
+mod steps;
 mod timelines;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};

@@ -21,9 +21,14 @@ mod operators;
 mod overlap;
 mod owned_kernels;
 mod owners;
+mod part_names;
+mod periods;
 mod scope;
+mod scopes;
 mod synchronisation;
 mod trace_memory;
+mod trace_phases;
+mod trace_steps;
 mod transfers;
 mod utilization;
 
@@ -52,8 +57,11 @@ pub use overlap::{Overlap, overlap};
 pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
 pub use owners::{HostKind, Owners};
 pub use scope::Scope;
+pub use scopes::{TraceParts, find_scope, scopes};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
+pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
+pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
 pub use transfers::{Transfers, transfers};
 pub use utilization::{StreamUse, Utilization, utilization};
 
