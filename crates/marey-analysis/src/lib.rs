@@ -64,11 +64,13 @@ pub use questions::telemetry::{
     SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::{
-    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels, LaunchedWork,
-    Overlap, Scope, StreamUse, TraceAnswers, TraceContext, Transfers, Utilization, WorkKind,
-    annotations, attention, device_timelines, idle_gaps, is_communication, kernel_class, kernels,
-    overlap, profiler_steps, trace_answers, transfers, utilization,
+    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CriticalPath, DeviceAnswers,
+    DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels,
+    LaunchedWork, LongSegment, Overlap, PathKind, PathKindTime, PathNameTime, PathPlace,
+    PathPlaceTime, PathSegment, Scope, StreamUse, TraceAnswers, TraceContext, Transfers,
+    Utilization, WorkKind, annotations, attention, critical_path, critical_path_segments,
+    device_timelines, idle_gaps, is_communication, kernel_class, kernels, overlap, profiler_steps,
+    trace_answers, transfers, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -1,7 +1,7 @@
 //! Tables for spreadsheets and programs: RFC 4180, UTF-8, figures without units, which are in the headers.
 
 use crate::model::{Cell, Column, Table, TraceFile};
-use crate::trace_report::trace_tables;
+use crate::trace_report::file_tables;
 
 /// One table of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct CsvTable {
 pub fn trace_csv(files: &[TraceFile]) -> Vec<CsvTable> {
     let mut all: Vec<(CsvTable, Vec<Column>)> = Vec::new();
     for file in files {
-        for table in trace_tables(file) {
+        for table in file_tables(file) {
             let known = all.iter().position(|(csv, _)| csv.key == table.key);
             let at = known.unwrap_or_else(|| {
                 all.push((started(&table), table.columns.clone()));
@@ -58,7 +58,6 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 
 fn written(cell: &Cell) -> String {
     match cell {
-        Cell::Absent => String::new(),
         Cell::Text(text) => quoted(text),
         Cell::Count(number)
         | Cell::Duration(number)
@@ -72,7 +71,12 @@ fn written(cell: &Cell) -> String {
         {
             number.to_string()
         }
-        Cell::Mean(_) | Cell::BytesPerSecond(_) | Cell::Ratio(_) | Cell::Number(_) => String::new(),
+        // Not known, or none.
+        Cell::Absent
+        | Cell::Mean(_)
+        | Cell::BytesPerSecond(_)
+        | Cell::Ratio(_)
+        | Cell::Number(_) => String::new(),
     }
 }
 

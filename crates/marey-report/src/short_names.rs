@@ -32,19 +32,18 @@ const WHOLE: usize = LEVELS;
 pub(crate) fn short_names(names: &[&str], width: usize) -> Vec<String> {
     let mut level: BTreeMap<&str, usize> = names.iter().map(|name| (*name, 0)).collect();
     for _ in 0..WHOLE {
-        for name in alike(&level, |name, at| folded(name, at)) {
+        for name in alike(&level) {
             level
                 .entry(name)
                 .and_modify(|at| *at = (*at + 1).min(WHOLE));
         }
     }
-    let long = |name: &str, at: usize| folded(name, at);
     let mut shown: BTreeMap<&str, String> = level
         .iter()
-        .map(|(name, at)| (*name, cut(&long(name, *at), width)))
+        .map(|(name, at)| (*name, cut(&folded(name, *at), width)))
         .collect();
     for group in same(&shown) {
-        let whole: Vec<String> = group.iter().map(|n| long(n, level[n])).collect();
+        let whole: Vec<String> = group.iter().map(|name| folded(name, level[name])).collect();
         for (name, told) in group.iter().zip(told_apart(&whole, width)) {
             shown.insert(*name, told);
         }
@@ -57,11 +56,8 @@ pub(crate) fn short_names(names: &[&str], width: usize) -> Vec<String> {
 }
 
 /// Names that are written like another one.
-fn alike<'a>(
-    level: &BTreeMap<&'a str, usize>,
-    written: impl Fn(&str, usize) -> String,
-) -> Vec<&'a str> {
-    let shown = level.iter().map(|(name, at)| (*name, written(name, *at)));
+fn alike<'a>(level: &BTreeMap<&'a str, usize>) -> Vec<&'a str> {
+    let shown = level.iter().map(|(name, at)| (*name, folded(name, *at)));
     same(&shown.collect()).into_iter().flatten().collect()
 }
 

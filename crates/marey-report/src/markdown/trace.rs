@@ -4,7 +4,7 @@ use super::escape;
 use super::report::findings_of;
 use super::values::table_markdown;
 use crate::model::{Cell, Table, TraceFile};
-use crate::trace_report::{answer_tables, document};
+use crate::trace_report::{document, trace_tables};
 
 /// Tables of a run's document, and their rows.
 const SHORT: [&str; 2] = ["devices", "kernel_classes"];
@@ -34,7 +34,7 @@ fn written(file: &TraceFile, max_rows: usize, is_wanted: impl Fn(&Table) -> bool
     let mut parts = vec![title, facts.collect()];
     if let Some(answers) = &file.answers {
         parts.extend(findings_of(&file.findings));
-        let tables = answer_tables(answers);
+        let tables = trace_tables(answers);
         let tables = tables.iter().filter(|table| is_wanted(table));
         parts.extend(tables.map(|table| table_markdown(table, max_rows)));
     }

@@ -5,7 +5,7 @@ use super::findings;
 use super::table::table_text;
 use crate::escape::{cut, visible};
 use crate::model::{Cell, TraceFile};
-use crate::trace_report::{answer_tables, document};
+use crate::trace_report::{document, trace_tables};
 use crate::width::pad_end;
 
 const WIDTH: usize = 80;
@@ -24,7 +24,7 @@ pub fn trace_text(file: &TraceFile, max_rows: usize) -> String {
     let mut parts = vec![headline(file)];
     if let Some(answers) = &file.answers {
         parts.extend(findings::of_trace(&file.findings));
-        let tables = answer_tables(answers);
+        let tables = trace_tables(answers);
         parts.extend(tables.iter().map(|table| table_text(table, max_rows)));
     }
     parts.join("\n")
@@ -36,7 +36,7 @@ pub(super) fn short(file: &TraceFile) -> String {
     let mut parts = vec![headline(file)];
     if let Some(answers) = &file.answers {
         parts.extend(findings::of_trace(&file.findings));
-        let tables = answer_tables(answers);
+        let tables = trace_tables(answers);
         let tables = tables.iter().filter(|table| SHORT.contains(&table.key));
         parts.extend(tables.map(|table| table_text(table, SHORT_ROWS)));
     }

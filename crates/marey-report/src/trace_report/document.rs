@@ -103,18 +103,17 @@ fn time(answers: &TraceAnswers) -> String {
 fn read(answers: &TraceAnswers) -> String {
     let quality = &answers.quality;
     let events = counted(quality.n_events, "event", "events");
-    let mut said = format!("{events}, {} of JSON", bytes(quality.n_bytes));
-    if quality.is_truncated {
-        said += "; the file ends within them: it was cut, or its writer was killed";
-    }
-    if let Some(damage) = &quality.damage {
-        said += &format!("; the compressed data is damaged: {damage}");
-    }
-    if quality.n_broken > 0 {
+    let cut = quality.is_truncated;
+    let cut = cut.then(|| "the file ends within them: it was cut, or its writer was killed".into());
+    let damage = quality.damage.as_ref();
+    let damage = damage.map(|what| format!("the compressed data is damaged: {what}"));
+    let broken = (quality.n_broken > 0).then(|| {
         let places = counted(quality.n_broken, "place", "places");
-        said += &format!("; {places} could not be read and were passed over");
-    }
-    said
+        format!("{places} could not be read and were passed over")
+    });
+    let read = format!("{events}, {} of JSON", bytes(quality.n_bytes));
+    let parts = [Some(read), cut, damage, broken].into_iter().flatten();
+    parts.collect::<Vec<String>>().join("; ")
 }
 
 /// Those that say something, once each.

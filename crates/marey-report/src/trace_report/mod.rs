@@ -14,15 +14,15 @@ use marey_analysis::{DeviceAnswers, TraceAnswers};
 use crate::model::{Table, TraceFile};
 
 /// Every table of a file, for programs: what it is, what is the matter, what it answers.
-pub fn trace_tables(file: &TraceFile) -> Vec<Table> {
+pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
     let mut tables = vec![document::facts(file), findings::table(&file.findings)];
-    tables.extend(file.answers.iter().flat_map(answer_tables));
+    tables.extend(file.answers.iter().flat_map(trace_tables));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }
 
 /// The answers, in the order in which they are worth reading, what was not read last. Tables without rows are left out.
-pub(crate) fn answer_tables(answers: &TraceAnswers) -> Vec<Table> {
+pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     let mut tables = devices::tables(answers);
     for device in &answers.devices {
         let title = |what: &str| of_device(answers, device, what);

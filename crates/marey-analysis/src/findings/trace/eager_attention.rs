@@ -63,21 +63,23 @@ fn finding(
         .filter(|used| used.path != AttentionPath::Eager)
         .map(|used| used.count)
         .sum();
-    let mut issue = sentence(&format!(
+    let issue = sentence(&format!(
         "{} computed attention without a fused kernel {}: its softmaxes alone took {} of the kernels' time",
         facts.named(device),
         times(eager.count),
         percent(share)
     ));
-    if n_fused > 0 {
-        issue += &format!(", while {n_fused} other calls were fused: these fell back");
-    }
+    let fell_back = match n_fused {
+        0 => String::new(),
+        1 => ", while another call was fused: these fell back".to_owned(),
+        n => format!(", while {n} other calls were fused: these fell back"),
+    };
     let took_ns = eager.total_ns.saturating_add(eager.preparing_ns);
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::of_share(share),
-        issue,
+        issue: issue + &fell_back,
         remedy: "Call torch.nn.functional.scaled_dot_product_attention, or choose a backend of the library (set_attention_backend, \
                  attn_implementation); under torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION) torch says why a fused kernel \
                  cannot be taken: a mask, float32, the size of heads."
@@ -128,7 +130,7 @@ mod tests {
         events.push(launched("pytorch_flash::flash_fwd_kernel", 4, 300, 10));
         let found = only(check(&RULE, &events));
         assert!(
-            found.issue.contains("1 other calls were fused"),
+            found.issue.contains("another call was fused"),
             "{}",
             found.issue
         );

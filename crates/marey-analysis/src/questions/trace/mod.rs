@@ -7,6 +7,7 @@
 
 mod attention;
 mod context;
+mod critical_path;
 mod device_timeline;
 mod host_rows;
 mod idle_gaps;
@@ -24,6 +25,10 @@ use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
 pub use context::TraceContext;
+pub use critical_path::{
+    CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
+    PathSegment, critical_path, critical_path_segments,
+};
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
@@ -50,6 +55,8 @@ pub struct TraceAnswers {
     pub n_rows: u64,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
+    /// What the end waited for, of each document.
+    pub critical_path: Vec<CriticalPath>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -92,6 +99,7 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
             .iter()
             .map(|timeline| device_answers(&context, timeline))
             .collect(),
+        critical_path: critical_path(&context),
         quality: trace.quality.clone(),
         scope: context.scope,
     }

@@ -70,9 +70,8 @@ impl Content {
             ([b'M', b'A', b'R', b'E', b'Y', ..], _) => Self::Capture,
             _ if ends(&[".nsys-rep", ".qdrep"]) => Self::Other(NSYS),
             _ if ends(&[".pftrace", ".perfetto-trace"]) => Self::Other(PERFETTO),
-            ([0x1f, 0x8b, ..], _) | (_, [b'{' | b'[', ..]) => Self::Trace,
-            // All white, so far.
-            (_, []) => Self::Trace,
+            // Also when all of it is white so far.
+            ([0x1f, 0x8b, ..], _) | (_, [] | [b'{' | b'[', ..]) => Self::Trace,
             _ => match beginning {
                 Some((_, what)) => Self::Other(what),
                 // The first field of Perfetto's messages.

@@ -124,15 +124,13 @@ fn of_capture(path: &Path) -> anyhow::Result<Vec<Input>> {
 }
 
 fn of_run(folder: &Path, run: Run) -> Vec<Input> {
-    let traces = trace_places(folder, &run).into_iter();
-    let traces: Vec<Input> = traces
-        .map(|(_, path)| Input::new(&path, Kind::Trace))
-        .collect();
+    let traces = trace_places(folder, &run).into_values();
+    let traces: Vec<Input> = traces.map(|path| Input::new(&path, Kind::Trace)).collect();
     let snapshots = memory_snapshot_places(folder, &run);
     let run = Arc::new(run);
     let snapshots = snapshots
-        .into_iter()
-        .map(|(_, path)| Input::new(&path, Kind::Snapshot(Some(run.clone()))));
+        .into_values()
+        .map(|path| Input::new(&path, Kind::Snapshot(Some(run.clone()))));
     traces.into_iter().chain(snapshots).collect()
 }
 
