@@ -22,7 +22,7 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, compare, trend};
-pub use findings::{Facts, Findings, Thresholds, findings};
+pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
