@@ -22,7 +22,7 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, compare, trend};
-pub use findings::{Facts, Findings, Thresholds, findings};
+pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
@@ -64,15 +64,19 @@ pub use questions::telemetry::{
     SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::{
-    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, GapReason, HostOperation, HostRange, HostRows, IdleGaps,
-    KernelClass, KernelRow, Kernels, LaunchCall, LaunchDelay, LaunchQueue, LaunchedWork, Launches,
-    Overlap, PartFigures, PartList, PartSpread, PartWork, PhaseRole, ReasonTime, RestOfWork,
-    RestPlace, Scope, StepRule, StreamUse, TraceAnswers, TraceContext, TracePart, TracePartLists,
+    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CriticalPath, DeviceAnswers,
+    DeviceTimeline, DeviceWork, Gap, GapCause, GapReason, HostKind, HostOperation, HostRange,
+    HostRows, IdleGaps, KernelClass, KernelRow, Kernels, LaunchCall, LaunchDelay, LaunchQueue,
+    LaunchedWork, Launches, LongSegment, ModuleRow, Modules, OperatorBytes, OperatorRow, Operators,
+    Overlap, OwnedKernel, OwnedKernels, Owners, PartFigures, PartList, PartSpread, PartWork,
+    PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime, PathSegment, PhaseRole,
+    ReasonTime, RestOfWork, RestPlace, Scope, StepRule, StreamUse, SyncCall, SyncPlace,
+    Synchronisation, TraceAnswers, TraceContext, TraceMemory, TracePart, TracePartLists,
     TraceParts, TracePhase, TraceSteps, Transfers, Utilization, WorkKind, annotations, attention,
-    device_timelines, find_scope, idle_gaps, is_communication, kernel_class, kernels, launches,
-    overlap, part_lists, profiler_steps, scopes, trace_answers, trace_phases, trace_steps,
-    transfers, utilization,
+    critical_path, critical_path_segments, device_timelines, find_scope, idle_gaps,
+    is_communication, kernel_class, kernels, kernels_of, launches, modules, operator_class,
+    operators, overlap, owned_kernels, part_lists, profiler_steps, scopes, synchronisation,
+    trace_answers, trace_memory, trace_phases, trace_steps, transfers, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

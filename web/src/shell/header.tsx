@@ -13,7 +13,7 @@ export function runName(report: Report): string {
 export function Header({ report }: { report: Report }) {
   const { run, status, session } = report;
   const facts: [string, string | null][] = [
-    ["started", date(report.activity.start_unix_ns)],
+    ["started", report.activity.start_unix_ns > 0 ? date(report.activity.start_unix_ns) : null],
     ["took", duration(run.wall_ns)],
     ["host", run.host],
     ["process", run.pid ? String(run.pid) : null],

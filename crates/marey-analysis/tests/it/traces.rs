@@ -1,11 +1,15 @@
 //! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
 
 mod attention;
+mod critical_path;
 mod damaged;
 mod details;
 mod gaps;
 mod hostile;
+mod nesting;
 mod oddities;
+mod operators;
+mod operators_reference;
 mod reference;
 mod steps;
 mod timelines;

@@ -7,20 +7,29 @@
 
 mod attention;
 mod context;
+mod critical_path;
 mod device_timeline;
 mod gap_reason;
 mod host_rows;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
+mod launch_delay;
 mod launched_work;
 mod launches;
+mod modules;
+mod operator_class;
+mod operators;
 mod overlap;
+mod owned_kernels;
+mod owners;
 mod part_names;
 mod part_work;
 mod periods;
 mod scope;
 mod scopes;
+mod synchronisation;
+mod trace_memory;
 mod trace_phases;
 mod trace_steps;
 mod transfers;
@@ -32,6 +41,10 @@ use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
 pub use context::TraceContext;
+pub use critical_path::{
+    CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
+    PathSegment, critical_path, critical_path_segments,
+};
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
@@ -39,16 +52,23 @@ pub use gap_reason::GapReason;
 pub use host_rows::HostRows;
 pub use idle_gaps::{CauseTime, Gap, GapCause, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
-pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
+pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
+pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
-pub use launches::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
+pub use modules::{ModuleRow, Modules, modules};
+pub use operator_class::operator_class;
+pub use operators::{OperatorRow, Operators, operators};
 pub use overlap::{Overlap, overlap};
+pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
+pub use owners::{HostKind, Owners};
 pub use part_work::{
     PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
     part_lists,
 };
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
+pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
+pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
 pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
 pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
 pub use transfers::{Transfers, transfers};
@@ -69,6 +89,16 @@ pub struct TraceAnswers {
     pub parts: TracePartLists,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
+    /// Operators, ranges and calls of the runtime.
+    pub operators: Operators,
+    /// Modules.
+    pub modules: Modules,
+    /// Calls that wait for devices.
+    pub synchronisation: Synchronisation,
+    /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
+    pub memory: Vec<TraceMemory>,
+    /// What the end waited for, of each document.
+    pub critical_path: Vec<CriticalPath>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -92,6 +122,8 @@ pub struct DeviceAnswers {
     pub launches: Launches,
     /// What it ran.
     pub kernels: Kernels,
+    /// Who launched it.
+    pub owned_kernels: OwnedKernels,
     /// Which attention.
     pub attention: Vec<AttentionUse>,
     /// What it copied.
@@ -114,6 +146,11 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
             .iter()
             .map(|timeline| device_answers(&context, timeline))
             .collect(),
+        operators: operators(&context),
+        modules: modules(&context),
+        synchronisation: synchronisation(&context),
+        memory: trace_memory(&context),
+        critical_path: critical_path(&context),
         quality: trace.quality.clone(),
         scope: context.scope,
     }
@@ -131,7 +168,8 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         overlap: overlap(timeline),
         launches: launches(trace, timeline, &idle_gaps),
         idle_gaps,
-        kernels: kernels(trace, timeline),
+        kernels: kernels_of(context, timeline),
+        owned_kernels: owned_kernels(context, timeline),
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
     }
