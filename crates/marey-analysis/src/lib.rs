@@ -64,11 +64,15 @@ pub use questions::telemetry::{
     SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::{
-    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels, LaunchedWork,
-    Overlap, Scope, StreamUse, TraceAnswers, TraceContext, Transfers, Utilization, WorkKind,
-    annotations, attention, device_timelines, idle_gaps, is_communication, kernel_class, kernels,
-    overlap, profiler_steps, trace_answers, transfers, utilization,
+    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CollectiveKind, Communication,
+    DeviceAnswers, DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass,
+    KernelRow, Kernels, LargeTransfer, LaunchedWork, MatchedCollective, MatrixKernel, MatrixTime,
+    Overlap, RankCalls, RankCommunication, RankWaiting, Scope, StreamUse, TensorCores, ToldBy,
+    TraceAnswers, TraceContext, TransferMemory, Transfers, Utilization, WorkKind, across_ranks,
+    annotations, attention, communication, device_timelines, host_communication, idle_gaps,
+    is_communication, kernel_class, kernels, largest_transfers, overlap, profiler_steps,
+    rank_calls, tensor_cores, trace_answers, transfers, transfers_by_memory, uses_tensor_cores,
+    utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -6,6 +6,9 @@
 //! ```
 
 mod attention;
+mod collective;
+mod collective_calls;
+mod communication;
 mod context;
 mod device_timeline;
 mod host_rows;
@@ -14,7 +17,9 @@ mod kernel_class;
 mod kernels;
 mod launched_work;
 mod overlap;
+mod rank_communication;
 mod scope;
+mod tensor_cores;
 mod transfers;
 mod utilization;
 
@@ -23,6 +28,8 @@ use serde::Serialize;
 use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
+pub use collective::{CollectiveKind, ToldBy};
+pub use communication::{Communication, communication, host_communication};
 pub use context::TraceContext;
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
@@ -33,8 +40,14 @@ pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use overlap::{Overlap, overlap};
+pub use rank_communication::{
+    MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
+};
 pub use scope::Scope;
-pub use transfers::{Transfers, transfers};
+pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
+pub use transfers::{
+    LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
+};
 pub use utilization::{StreamUse, Utilization, utilization};
 
 /// What a trace says, about all of it or a part. Times are whole nanoseconds; moments count from the first event of the trace.
@@ -50,6 +63,10 @@ pub struct TraceAnswers {
     pub n_rows: u64,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
+    /// Communication that the host did itself.
+    pub host_communication: Vec<Communication>,
+    /// What ranks waited for each other; `None` when the file has fewer than two.
+    pub ranks: Option<RankCommunication>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -73,8 +90,16 @@ pub struct DeviceAnswers {
     pub kernels: Kernels,
     /// Which attention.
     pub attention: Vec<AttentionUse>,
-    /// What it copied.
+    /// What it copied, by direction.
     pub transfers: Vec<Transfers>,
+    /// Likewise, apart by the host's memory.
+    pub transfers_by_memory: Vec<Transfers>,
+    /// The largest copies.
+    pub largest_transfers: Vec<LargeTransfer>,
+    /// What it told other devices.
+    pub communication: Vec<Communication>,
+    /// How much of its work with matrices used tensor cores; `None` when there is no such work.
+    pub tensor_cores: Option<TensorCores>,
 }
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
@@ -92,6 +117,8 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
             .iter()
             .map(|timeline| device_answers(&context, timeline))
             .collect(),
+        host_communication: host_communication(&context),
+        ranks: across_ranks(&rank_calls(&context)),
         quality: trace.quality.clone(),
         scope: context.scope,
     }
@@ -100,6 +127,7 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
 fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> DeviceAnswers {
     let trace = context.trace;
     let process = trace.tracks.processes.get(timeline.process as usize);
+    let kernels = kernels(trace, timeline);
     DeviceAnswers {
         document: process.map_or(0, |process| process.document),
         device: trace.process_label(timeline.process),
@@ -107,8 +135,12 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         utilization: utilization(trace, timeline),
         overlap: overlap(timeline),
         idle_gaps: idle_gaps(trace, timeline),
-        kernels: kernels(trace, timeline),
+        tensor_cores: tensor_cores(&kernels),
+        kernels,
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
+        transfers_by_memory: transfers_by_memory(trace, timeline),
+        largest_transfers: largest_transfers(context, timeline),
+        communication: communication(context, timeline),
     }
 }
