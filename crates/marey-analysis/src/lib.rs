@@ -64,15 +64,15 @@ pub use questions::telemetry::{
     SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::{
-    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CollectiveKind, Communication,
-    DeviceAnswers, DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass,
-    KernelRow, Kernels, LargeTransfer, LaunchedWork, MatchedCollective, MatrixKernel, MatrixTime,
-    Overlap, RankCalls, RankCommunication, RankWaiting, Scope, StreamUse, TensorCores, ToldBy,
-    TraceAnswers, TraceContext, TransferMemory, Transfers, Utilization, WorkKind, across_ranks,
-    annotations, attention, communication, device_timelines, host_communication, idle_gaps,
-    is_communication, kernel_class, kernels, largest_transfers, overlap, profiler_steps,
-    rank_calls, tensor_cores, trace_answers, transfers, transfers_by_memory, uses_tensor_cores,
-    utilization,
+    AttentionOperator, AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CollectiveKind,
+    Communication, DeviceAnswers, DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, IdleGaps,
+    KernelClass, KernelRow, Kernels, LargeTransfer, LaunchedWork, MatchedCollective, MatrixKernel,
+    MatrixTime, Overlap, RankCalls, RankCommunication, RankWaiting, Scope, StreamUse, TensorCores,
+    ToldBy, TraceAnswers, TraceContext, TransferMemory, Transfers, Utilization, WorkKind,
+    across_ranks, annotations, attention, attention_operators, communication, device_timelines,
+    host_communication, idle_gaps, is_communication, kernel_class, kernels, largest_transfers,
+    overlap, profiler_steps, rank_calls, tensor_cores, trace_answers, transfers,
+    transfers_by_memory, uses_tensor_cores, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

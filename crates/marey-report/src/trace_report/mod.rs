@@ -40,6 +40,7 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
             title("Communication"),
         ));
     }
+    tables.push(attention::operators(&answers.attention_operators));
     tables.push(communication::table(
         &answers.host_communication,
         "Communication of the host".into(),

@@ -1,7 +1,7 @@
 //! Every call of a collective that a trace has.
 
 use super::TraceContext;
-use super::collective::{CollectiveKind, ToldBy};
+use super::collective::{CollectiveKind, ToldBy, element_bytes};
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use crate::import::chrome::{Class, Collective, Inputs, Trace};
 use crate::intervals::Interval;
@@ -45,7 +45,12 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
     let said = row.and_then(|row| collective_of(trace, row));
     let text = |number: Option<u32>| number.map(|number| trace.texts.get(number));
     let range = work.launch.and_then(|call| range_around(context, call));
-    let inputs = range.and_then(|range| inputs_of(trace, range));
+    let around = range.and_then(|range| context.host.parent(range));
+    let rows: [Option<u32>; 2] = [range, around];
+    let inputs = rows
+        .into_iter()
+        .flatten()
+        .find_map(|row| inputs_of(trace, row));
     let named = text(said.and_then(|said| said.name)).map(|name| (name, ToldBy::Metadata));
     let ranged = || {
         let name = trace.name_of(range?).split_once(':')?.1;
@@ -162,11 +167,11 @@ fn place_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
         })
 }
 
-/// The type of the first input: `["float", "Scalar"]`.
+/// The type of the first input: `["float", "Scalar"]`. `None` when it is no tensor.
 fn first_type(trace: &Trace, inputs: Inputs) -> Option<&str> {
     let written = trace.texts.get(inputs.types?);
     let first = written.split('"').nth(1)?;
-    (!first.is_empty()).then_some(first)
+    element_bytes(first).map(|_| first)
 }
 
 /// Elements of the first input: the product of `[[1, 4, 24, 16], []]`. `None` when it is no tensor.

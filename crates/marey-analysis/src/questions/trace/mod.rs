@@ -6,6 +6,7 @@
 //! ```
 
 mod attention;
+mod attention_operators;
 mod collective;
 mod collective_calls;
 mod communication;
@@ -28,6 +29,7 @@ use serde::Serialize;
 use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
+pub use attention_operators::{AttentionOperator, attention_operators};
 pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
 pub use context::TraceContext;
@@ -63,6 +65,8 @@ pub struct TraceAnswers {
     pub n_rows: u64,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
+    /// Which attention operators called, and whose it was.
+    pub attention_operators: Vec<AttentionOperator>,
     /// Communication that the host did itself.
     pub host_communication: Vec<Communication>,
     /// What ranks waited for each other; `None` when the file has fewer than two.
@@ -117,6 +121,7 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
             .iter()
             .map(|timeline| device_answers(&context, timeline))
             .collect(),
+        attention_operators: attention_operators(&context),
         host_communication: host_communication(&context),
         ranks: across_ranks(&rank_calls(&context)),
         quality: trace.quality.clone(),
