@@ -1,6 +1,7 @@
 //! What a trace says, as tables: one file a question. Formats are elsewhere and know nothing of traces.
 
 mod attention;
+mod communication;
 mod devices;
 pub(crate) mod document;
 mod findings;
@@ -14,9 +15,12 @@ mod owned_kernels;
 mod parts;
 mod quality;
 mod synchronisation;
+mod tensor_cores;
 mod transfers;
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
+
+pub use communication::rank_tables;
 
 use crate::model::{Table, TraceFile};
 
@@ -45,10 +49,32 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         tables.push(kernels::by_name(device, title("Kernels by name")));
         tables.extend(owned_kernels::tables(device, title));
         tables.push(attention::table(device, title("Attention")));
+        tables.push(tensor_cores::table(device, title("Tensor cores")));
+        tables.push(tensor_cores::unused(
+            device,
+            title("Largest kernels without tensor cores"),
+        ));
         tables.push(transfers::table(device, title("Transfers")));
+        tables.push(transfers::by_memory(
+            device,
+            title("Transfers by the host's memory"),
+        ));
+        tables.push(transfers::largest(device, title("Largest transfers")));
+        tables.push(communication::table(
+            &device.communication,
+            title("Communication"),
+        ));
         for table in tables.iter_mut().skip(first) {
             table.device = Some(devices::name(answers, device));
         }
+    }
+    tables.push(attention::operators(&answers.attention_operators));
+    tables.push(communication::table(
+        &answers.host_communication,
+        "Communication of the host".into(),
+    ));
+    if let Some(ranks) = &answers.ranks {
+        tables.extend(rank_tables(ranks));
     }
     tables.extend(operators::tables(answers));
     tables.extend(modules::tables(answers));

@@ -6,6 +6,10 @@
 //! ```
 
 mod attention;
+mod attention_operators;
+mod collective;
+mod collective_calls;
+mod communication;
 mod context;
 mod critical_path;
 mod device_timeline;
@@ -26,9 +30,11 @@ mod owners;
 mod part_names;
 mod part_work;
 mod periods;
+mod rank_communication;
 mod scope;
 mod scopes;
 mod synchronisation;
+mod tensor_cores;
 mod trace_memory;
 mod trace_phases;
 mod trace_steps;
@@ -40,6 +46,9 @@ use serde::Serialize;
 use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
+pub use attention_operators::{AttentionOperator, attention_operators};
+pub use collective::{CollectiveKind, ToldBy};
+pub use communication::{Communication, communication, host_communication};
 pub use context::TraceContext;
 pub use critical_path::{
     CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
@@ -65,13 +74,19 @@ pub use part_work::{
     PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
     part_lists,
 };
+pub use rank_communication::{
+    MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
+};
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
+pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
 pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
 pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
 pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
-pub use transfers::{Transfers, transfers};
+pub use transfers::{
+    LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
+};
 pub use utilization::{StreamUse, Utilization, utilization};
 
 /// What a trace says, about all of it or a part. Times are whole nanoseconds; moments count from the first event of the trace.
@@ -99,6 +114,12 @@ pub struct TraceAnswers {
     pub memory: Vec<TraceMemory>,
     /// What the end waited for, of each document.
     pub critical_path: Vec<CriticalPath>,
+    /// Which attention operators called, and whose it was.
+    pub attention_operators: Vec<AttentionOperator>,
+    /// Communication that the host did itself.
+    pub host_communication: Vec<Communication>,
+    /// What ranks waited for each other; `None` when the file has fewer than two.
+    pub ranks: Option<RankCommunication>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -126,8 +147,16 @@ pub struct DeviceAnswers {
     pub owned_kernels: OwnedKernels,
     /// Which attention.
     pub attention: Vec<AttentionUse>,
-    /// What it copied.
+    /// What it copied, by direction.
     pub transfers: Vec<Transfers>,
+    /// Likewise, apart by the host's memory.
+    pub transfers_by_memory: Vec<Transfers>,
+    /// The largest copies.
+    pub largest_transfers: Vec<LargeTransfer>,
+    /// What it told other devices.
+    pub communication: Vec<Communication>,
+    /// How much of its work with matrices used tensor cores; `None` when there is no such work.
+    pub tensor_cores: Option<TensorCores>,
 }
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
@@ -151,6 +180,9 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
         synchronisation: synchronisation(&context),
         memory: trace_memory(&context),
         critical_path: critical_path(&context),
+        attention_operators: attention_operators(&context),
+        host_communication: host_communication(&context),
+        ranks: across_ranks(&rank_calls(&context)),
         quality: trace.quality.clone(),
         scope: context.scope,
     }
@@ -160,6 +192,7 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
     let trace = context.trace;
     let process = trace.tracks.processes.get(timeline.process as usize);
     let idle_gaps = idle_gaps(trace, &context.host, timeline);
+    let kernels = kernels_of(context, timeline);
     DeviceAnswers {
         document: process.map_or(0, |process| process.document),
         device: trace.process_label(timeline.process),
@@ -168,9 +201,13 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         overlap: overlap(timeline),
         launches: launches(trace, timeline, &idle_gaps),
         idle_gaps,
-        kernels: kernels_of(context, timeline),
         owned_kernels: owned_kernels(context, timeline),
+        tensor_cores: tensor_cores(&kernels),
+        kernels,
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
+        transfers_by_memory: transfers_by_memory(trace, timeline),
+        largest_transfers: largest_transfers(context, timeline),
+        communication: communication(context, timeline),
     }
 }
