@@ -65,12 +65,13 @@ pub use questions::telemetry::{
 };
 pub use questions::trace::{
     AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CriticalPath, DeviceAnswers,
-    DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels,
-    LaunchedWork, LongSegment, Overlap, PathKind, PathKindTime, PathNameTime, PathPlace,
-    PathPlaceTime, PathSegment, Scope, StreamUse, TraceAnswers, TraceContext, Transfers,
-    Utilization, WorkKind, annotations, attention, critical_path, critical_path_segments,
-    device_timelines, idle_gaps, is_communication, kernel_class, kernels, overlap, profiler_steps,
-    trace_answers, transfers, utilization,
+    DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, HtaAnswers, HtaIdle, HtaIdleCategory,
+    HtaKernelType, IdleGaps, KernelClass, KernelRow, Kernels, LaunchedWork, LongSegment, Overlap,
+    PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime, PathSegment, Scope, StreamUse,
+    SuspiciousDuration, SuspiciousDurations, TraceAnswers, TraceContext, Transfers, Utilization,
+    WorkKind, annotations, attention, critical_path, critical_path_segments, device_timelines,
+    hta_compat, idle_gaps, is_communication, kernel_class, kernels, overlap, profiler_steps,
+    suspicious_durations, trace_answers, transfers, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -45,4 +45,4 @@ pub use text::{
     iteration_summary, memory_summary, snapshot_text, summary, timing_summary, trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
-pub use trace_report::trace_tables;
+pub use trace_report::{hta_tables, trace_tables};

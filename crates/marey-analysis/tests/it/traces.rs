@@ -5,7 +5,10 @@ mod critical_path;
 mod damaged;
 mod details;
 mod hostile;
+mod hta_compat;
 mod oddities;
+mod others_errors;
+mod properties;
 mod reference;
 mod timelines;
 

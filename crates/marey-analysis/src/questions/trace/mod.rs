@@ -10,12 +10,14 @@ mod context;
 mod critical_path;
 mod device_timeline;
 mod host_rows;
+mod hta_compat;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
 mod launched_work;
 mod overlap;
 mod scope;
+mod suspicious_durations;
 mod transfers;
 mod utilization;
 
@@ -33,12 +35,14 @@ pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
 pub use host_rows::HostRows;
+pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};
 pub use idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
 pub use overlap::{Overlap, overlap};
 pub use scope::Scope;
+pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use transfers::{Transfers, transfers};
 pub use utilization::{StreamUse, Utilization, utilization};
 
@@ -82,6 +86,8 @@ pub struct DeviceAnswers {
     pub attention: Vec<AttentionUse>,
     /// What it copied.
     pub transfers: Vec<Transfers>,
+    /// Durations that cannot be true, and how much of its sums they are.
+    pub suspicious_durations: SuspiciousDurations,
 }
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
@@ -118,5 +124,6 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         kernels: kernels(trace, timeline),
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
+        suspicious_durations: suspicious_durations(trace, timeline),
     }
 }
