@@ -47,4 +47,4 @@ pub use text::{
     iteration_summary, memory_summary, snapshot_text, summary, timing_summary, trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
-pub use trace_report::{rank_tables, trace_tables};
+pub use trace_report::{hta_tables, rank_tables, trace_tables};

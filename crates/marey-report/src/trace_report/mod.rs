@@ -2,10 +2,12 @@
 
 mod attention;
 mod communication;
+mod critical_path;
 mod devices;
 pub(crate) mod document;
 mod findings;
 mod gaps;
+mod hta_compat;
 mod kernels;
 mod launches;
 mod memory;
@@ -14,6 +16,7 @@ mod operators;
 mod owned_kernels;
 mod parts;
 mod quality;
+mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
 mod transfers;
@@ -21,6 +24,7 @@ mod transfers;
 use marey_analysis::{DeviceAnswers, TraceAnswers};
 
 pub use communication::rank_tables;
+pub use hta_compat::hta_tables;
 
 use crate::model::{Table, TraceFile};
 
@@ -36,6 +40,7 @@ pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
 pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     let mut tables = devices::tables(answers);
     tables.extend(parts::tables(answers));
+    tables.extend(critical_path::tables(answers));
     for device in &answers.devices {
         let title = |what: &str| of_device(answers, device, what);
         let first = tables.len();
@@ -67,6 +72,8 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         for table in tables.iter_mut().skip(first) {
             table.device = Some(devices::name(answers, device));
         }
+        let suspicious = title("Durations that cannot be true");
+        tables.push(suspicious_durations::table(device, suspicious));
     }
     tables.push(attention::operators(&answers.attention_operators));
     tables.push(communication::table(

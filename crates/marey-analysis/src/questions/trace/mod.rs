@@ -15,6 +15,7 @@ mod critical_path;
 mod device_timeline;
 mod gap_reason;
 mod host_rows;
+mod hta_compat;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
@@ -33,6 +34,7 @@ mod periods;
 mod rank_communication;
 mod scope;
 mod scopes;
+mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
 mod trace_memory;
@@ -59,6 +61,7 @@ pub use device_timeline::{
 };
 pub use gap_reason::GapReason;
 pub use host_rows::HostRows;
+pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};
 pub use idle_gaps::{CauseTime, Gap, GapCause, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
@@ -79,6 +82,7 @@ pub use rank_communication::{
 };
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
+pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
 pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
@@ -157,6 +161,8 @@ pub struct DeviceAnswers {
     pub communication: Vec<Communication>,
     /// How much of its work with matrices used tensor cores; `None` when there is no such work.
     pub tensor_cores: Option<TensorCores>,
+    /// Durations that cannot be true, and how much of its sums they are.
+    pub suspicious_durations: SuspiciousDurations,
 }
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
@@ -209,5 +215,6 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         transfers_by_memory: transfers_by_memory(trace, timeline),
         largest_transfers: largest_transfers(context, timeline),
         communication: communication(context, timeline),
+        suspicious_durations: suspicious_durations(trace, timeline),
     }
 }

@@ -81,6 +81,11 @@ fn check(trace: &Trace, segments: &[PathSegment]) {
     assert_eq!(segments.len() as u64, first.n_segments);
 }
 
+/// The path of a trace is its whole window.
+pub(super) fn check_path(trace: &Trace) {
+    check(trace, &segments(trace, None));
+}
+
 pub(super) fn check_sums(path: &CriticalPath) {
     let kinds: u64 = path.kinds.iter().map(|row| row.total_ns).sum();
     let names: u64 = path.names.iter().map(|row| row.total_ns).sum();

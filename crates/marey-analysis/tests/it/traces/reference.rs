@@ -109,6 +109,7 @@ fn check_sound(name: &str, trace: &Trace) {
     );
     assert!(!trace.quality.is_truncated, "{name}");
     assert_eq!(trace.quality.damage, None, "{name}");
+    super::critical_path::check_path(trace);
     for timeline in device_timelines(trace) {
         let used = utilization(trace, &timeline);
         let parts =

@@ -78,9 +78,9 @@ impl Walk<'_> {
         while way.at_ns > way.start_ns {
             let before_ns = way.at_ns;
             position = match position {
-                Some(Position::Work(at)) => self.from_work(&mut way, at),
+                Some(Position::Work(at)) => self.leave_work(&mut way, at),
                 Some(Position::Thread(track)) => {
-                    self.from_thread(&mut way, track, n_still > MOST_STILL)
+                    Some(self.leave_thread(&mut way, track, n_still > MOST_STILL))
                 }
                 None => {
                     let name = way.name;
@@ -96,7 +96,7 @@ impl Walk<'_> {
         }
     }
 
-    fn from_work(&self, way: &mut Way<impl FnMut(PathSegment)>, at: u32) -> Option<Position> {
+    fn leave_work(&self, way: &mut Way<impl FnMut(PathSegment)>, at: u32) -> Option<Position> {
         let queued = self.queues.get(at)?;
         let place = PathPlace::Stream(queued.stream);
         let work = queued.work;
@@ -162,12 +162,12 @@ impl Walk<'_> {
         }
     }
 
-    fn from_thread(
+    fn leave_thread(
         &self,
         way: &mut Way<impl FnMut(PathSegment)>,
         track: u32,
         is_alone: bool,
-    ) -> Option<Position> {
+    ) -> Position {
         let place = PathPlace::Thread(track);
         let before = self.threads.before(track, way.at_ns);
         let since_ns = before.since_ns.unwrap_or_default();
@@ -180,24 +180,31 @@ impl Walk<'_> {
             }
             let until_ns = other.map_or(since_ns, |other| other.1);
             way.back_to(until_ns, PathKind::Untraced, name, place);
-            return Some(Position::Thread(other.map_or(track, |other| other.0)));
+            return Position::Thread(other.map_or(track, |other| other.0));
         };
         let name = self.trace.rows.name.get(row as usize).copied();
         let name = name.unwrap_or(u32::MAX);
         if !is_alone {
             if let Some((at, end_ns)) = self.waited_for(row, since_ns, way.at_ns) {
                 way.back_to(end_ns, PathKind::Synchronisation, name, place);
-                return Some(Position::Work(at));
+                return Position::Work(at);
             }
-            let runs_backward = self.trace.names.get(name).contains("run_backward");
-            let other = self.threads.caller_or_called(track, way.at_ns);
-            if let Some((other, end_ns)) = other.filter(|o| runs_backward && o.1 > since_ns) {
+            let other = self.backward_pass(row, track, way.at_ns);
+            if let Some((other, end_ns)) = other.filter(|other| other.1 > since_ns) {
                 way.back_to(end_ns, kind_of_row(self.trace, row), name, place);
-                return Some(Position::Thread(other));
+                return Position::Thread(other);
             }
         }
         way.back_to(since_ns, kind_of_row(self.trace, row), name, place);
-        Some(Position::Thread(track))
+        Position::Thread(track)
+    }
+
+    /// The thread that did a backward pass while a thread was in the function that starts one, and until when.
+    fn backward_pass(&self, row: u32, track: u32, at_ns: u64) -> Option<(u32, u64)> {
+        let is_function = self.trace.class_of(row) == Class::PythonFunction;
+        let starts = is_function && self.trace.name_of(row).contains("run_backward");
+        let other = starts.then(|| self.threads.caller_or_called(track, at_ns));
+        other.flatten()
     }
 
     /// The work whose end let a call go on; `None` when it is no call that waits, or nothing ended in it.
