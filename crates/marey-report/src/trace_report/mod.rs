@@ -6,7 +6,12 @@ pub(crate) mod document;
 mod findings;
 mod gaps;
 mod kernels;
+mod memory;
+mod modules;
+mod operators;
+mod owned_kernels;
 mod quality;
+mod synchronisation;
 mod transfers;
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
@@ -31,12 +36,17 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         tables.push(gaps::longest(device, title("Longest gaps")));
         tables.push(kernels::classes(device, title("Kernels by class")));
         tables.push(kernels::by_name(device, title("Kernels by name")));
+        tables.extend(owned_kernels::tables(device, title));
         tables.push(attention::table(device, title("Attention")));
         tables.push(transfers::table(device, title("Transfers")));
         for table in tables.iter_mut().skip(first) {
             table.device = Some(devices::name(answers, device));
         }
     }
+    tables.extend(operators::tables(answers));
+    tables.extend(modules::tables(answers));
+    tables.extend(synchronisation::tables(answers));
+    tables.extend(memory::tables(answers));
     tables.push(quality::table(answers));
     tables.retain(|table| !table.rows.is_empty());
     tables
