@@ -12,7 +12,7 @@ use marey_report::{snapshot_json, snapshot_text, trace_json, trace_text};
 use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{RecordedRuns, read_memory_snapshot, read_trace, replace};
+use crate::run_folder::{RecordedRuns, read_memory_snapshot, read_trace, replace, trace_page};
 
 /// Say what a file of another tool holds
 ///
@@ -43,6 +43,8 @@ enum Format {
     Text,
     /// One document, on standard output
     Json,
+    /// A page, as a file: trace.html in this folder unless --output names it; of traces only
+    Html,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
@@ -60,11 +62,20 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
 /// Shows what a trace says.
 fn trace(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let path = &arguments.file;
+    if arguments.format == Format::Html {
+        let page = trace_page(path, shown(path))
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let output = arguments.output.as_deref();
+        let output = output.unwrap_or_else(|| Path::new("trace.html"));
+        let written = replace(output.to_owned(), &page)?;
+        console.show(&(marey_report::escape::visible(&shown(&written)) + "\n"))?;
+        return Ok(Exit::SUCCESS);
+    }
     let file =
         read_trace(path, shown(path)).with_context(|| format!("cannot read {}", path.display()))?;
     let bytes = match arguments.format {
         Format::Text => trace_text(&file, MAX_ROWS).into_bytes(),
-        Format::Json => trace_json(&[file]),
+        Format::Json | Format::Html => trace_json(&[file]),
     };
     write(arguments, &bytes, console)
 }
@@ -72,6 +83,9 @@ fn trace(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exi
 /// Shows what a memory snapshot says.
 fn snapshot(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let path = &arguments.file;
+    if arguments.format == Format::Html {
+        bail!("a memory snapshot has no page of its own; that of a run shows those beside it");
+    }
     let run = arguments.run.as_deref().map(recorded).transpose()?;
     let found = read_memory_snapshot(path, shown(path), run.as_ref())
         .with_context(|| format!("cannot read {}", path.display()))?;
@@ -87,7 +101,7 @@ fn snapshot(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<
     }
     let bytes = match arguments.format {
         Format::Text => snapshot_text(&found).into_bytes(),
-        Format::Json => snapshot_json(&found),
+        Format::Json | Format::Html => snapshot_json(&found),
     };
     write(arguments, &bytes, console)
 }
