@@ -22,7 +22,7 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
-pub use findings::{Facts, Findings, Thresholds, findings};
+pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
@@ -65,12 +65,16 @@ pub use questions::telemetry::{
 };
 pub use questions::trace::{
     AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CriticalPath, DeviceAnswers,
-    DeviceTimeline, DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels,
-    LaunchedWork, LongSegment, Overlap, PathKind, PathKindTime, PathNameTime, PathPlace,
-    PathPlaceTime, PathSegment, Scope, StreamUse, TraceAnswers, TraceContext, Transfers,
-    Utilization, WorkKind, annotations, attention, critical_path, critical_path_segments,
-    device_timelines, idle_gaps, is_communication, kernel_class, kernels, overlap, profiler_steps,
-    trace_answers, transfers, utilization,
+    DeviceTimeline, DeviceWork, Gap, GapCause, HostKind, HostRange, HostRows, IdleGaps,
+    KernelClass, KernelRow, Kernels, LaunchedWork, LongSegment, ModuleRow, Modules, OperatorBytes,
+    OperatorRow, Operators, Overlap, OwnedKernel, OwnedKernels, Owners, PathKind, PathKindTime,
+    PathNameTime, PathPlace, PathPlaceTime, PathSegment, PhaseRole, Scope, StepRule, StreamUse,
+    SyncCall, SyncPlace, Synchronisation, TraceAnswers, TraceContext, TraceMemory, TraceParts,
+    TracePhase, TraceSteps, Transfers, Utilization, WorkKind, annotations, attention,
+    critical_path, critical_path_segments, device_timelines, find_scope, idle_gaps,
+    is_communication, kernel_class, kernels, kernels_of, modules, operator_class, operators,
+    overlap, owned_kernels, profiler_steps, scopes, synchronisation, trace_answers, trace_memory,
+    trace_phases, trace_steps, transfers, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -20,6 +20,8 @@ mod json;
 mod markdown;
 mod memory_log;
 mod metrics;
+mod short_names;
+mod shown_table;
 mod text;
 mod trace;
 mod trace_report;
@@ -29,7 +31,7 @@ pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
-pub use csv::table_csv;
+pub use csv::{CsvTable, trace_csv};
 pub use html::{html_comparison, html_report, html_trace};
 pub use json::{profiling_report, raw_profiling_data, snapshot_json, trace_json};
 pub use markdown::{markdown_report, trace_markdown};

@@ -1,11 +1,16 @@
 //! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
 
 mod attention;
+mod critical_path;
 mod damaged;
 mod details;
 mod hostile;
+mod nesting;
 mod oddities;
+mod operators;
+mod operators_reference;
 mod reference;
+mod steps;
 mod timelines;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};

@@ -22,7 +22,12 @@ pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 
 /// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one.
 pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
-    with_traces(None, report, &[], Timeline::new(run, None, MAX_SLICES))
+    with_traces(
+        None,
+        report,
+        &report.trace_files,
+        Timeline::new(run, None, MAX_SLICES),
+    )
 }
 
 /// What traces say as an HTML page, with the timeline of `trace`, which is that of the first file.

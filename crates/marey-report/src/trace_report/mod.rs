@@ -2,26 +2,52 @@
 
 mod attention;
 mod devices;
+pub(crate) mod document;
+mod findings;
 mod gaps;
 mod kernels;
+mod memory;
+mod modules;
+mod operators;
+mod owned_kernels;
+mod quality;
+mod synchronisation;
 mod transfers;
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
 
-use crate::model::Table;
+use crate::model::{Table, TraceFile};
 
-/// All tables, in the order in which they are worth reading. Those without rows are left out.
+/// Every table of a file, for programs: what it is, what is the matter, what it answers.
+pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
+    let mut tables = vec![document::facts(file), findings::table(&file.findings)];
+    tables.extend(file.answers.iter().flat_map(trace_tables));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// The answers, in the order in which they are worth reading, what was not read last. Tables without rows are left out.
 pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     let mut tables = devices::tables(answers);
     for device in &answers.devices {
         let title = |what: &str| of_device(answers, device, what);
+        let first = tables.len();
         tables.push(gaps::causes(device, title("Idle time by cause")));
         tables.push(gaps::longest(device, title("Longest gaps")));
         tables.push(kernels::classes(device, title("Kernels by class")));
         tables.push(kernels::by_name(device, title("Kernels by name")));
+        tables.extend(owned_kernels::tables(device, title));
         tables.push(attention::table(device, title("Attention")));
         tables.push(transfers::table(device, title("Transfers")));
+        for table in tables.iter_mut().skip(first) {
+            table.device = Some(devices::name(answers, device));
+        }
     }
+    tables.extend(operators::tables(answers));
+    tables.extend(modules::tables(answers));
+    tables.extend(synchronisation::tables(answers));
+    tables.extend(memory::tables(answers));
+    tables.push(quality::table(answers));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }

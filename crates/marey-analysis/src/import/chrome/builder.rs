@@ -1,8 +1,8 @@
 //! Events to columns.
 
-use super::args::{CollectiveArguments, Fields, arguments, text_of};
+use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, paired};
@@ -120,7 +120,13 @@ impl Builder {
                 let correlation = arguments(event.args).correlation;
                 self.trace.calls.push(Call { row, correlation });
             }
-            Class::Operator => self.take_inputs(row, event.args)?,
+            Class::Operator => {
+                if let Some(number) = operator_number(event.args) {
+                    let number = OperatorNumber { row, number };
+                    self.trace.operator_numbers.push(number);
+                }
+                self.take_inputs(row, event.args)?;
+            }
             Class::Other if event.category.bytes == b"cuda_sync" => {
                 self.trace.waits.push(DeviceWait::of(row, event.args));
             }

@@ -14,8 +14,21 @@ mod idle_gaps;
 mod kernel_class;
 mod kernels;
 mod launched_work;
+mod launches;
+mod modules;
+mod operator_class;
+mod operators;
 mod overlap;
+mod owned_kernels;
+mod owners;
+mod part_names;
+mod periods;
 mod scope;
+mod scopes;
+mod synchronisation;
+mod trace_memory;
+mod trace_phases;
+mod trace_steps;
 mod transfers;
 mod utilization;
 
@@ -35,10 +48,20 @@ pub use device_timeline::{
 pub use host_rows::HostRows;
 pub use idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
-pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
+pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
+pub use modules::{ModuleRow, Modules, modules};
+pub use operator_class::operator_class;
+pub use operators::{OperatorRow, Operators, operators};
 pub use overlap::{Overlap, overlap};
+pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
+pub use owners::{HostKind, Owners};
 pub use scope::Scope;
+pub use scopes::{TraceParts, find_scope, scopes};
+pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
+pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
+pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
+pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
 pub use transfers::{Transfers, transfers};
 pub use utilization::{StreamUse, Utilization, utilization};
 
@@ -55,6 +78,14 @@ pub struct TraceAnswers {
     pub n_rows: u64,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
+    /// Operators, ranges and calls of the runtime.
+    pub operators: Operators,
+    /// Modules.
+    pub modules: Modules,
+    /// Calls that wait for devices.
+    pub synchronisation: Synchronisation,
+    /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
+    pub memory: Vec<TraceMemory>,
     /// What the end waited for, of each document.
     pub critical_path: Vec<CriticalPath>,
     /// What was read of the file and what was not.
@@ -78,6 +109,8 @@ pub struct DeviceAnswers {
     pub idle_gaps: IdleGaps,
     /// What it ran.
     pub kernels: Kernels,
+    /// Who launched it.
+    pub owned_kernels: OwnedKernels,
     /// Which attention.
     pub attention: Vec<AttentionUse>,
     /// What it copied.
@@ -99,6 +132,10 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
             .iter()
             .map(|timeline| device_answers(&context, timeline))
             .collect(),
+        operators: operators(&context),
+        modules: modules(&context),
+        synchronisation: synchronisation(&context),
+        memory: trace_memory(&context),
         critical_path: critical_path(&context),
         quality: trace.quality.clone(),
         scope: context.scope,
@@ -115,7 +152,8 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         utilization: utilization(trace, timeline),
         overlap: overlap(timeline),
         idle_gaps: idle_gaps(trace, timeline),
-        kernels: kernels(trace, timeline),
+        kernels: kernels_of(context, timeline),
+        owned_kernels: owned_kernels(context, timeline),
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
     }
