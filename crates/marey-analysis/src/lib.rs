@@ -21,7 +21,7 @@ mod whereabouts;
 mod questions;
 
 pub use calls::{CallStats, Percentiles};
-pub use compare::{CompareOptions, Comparison, compare, trend};
+pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
 pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{

@@ -13,6 +13,8 @@ export type Model = {
   report: Report;
   /** Which lists of the report are not whole: `*` stands for entries of lists. Figures beside them are of all entries. */
   left_out: ShortList[];
+  /** What the page is called; null: as its run. A page about a trace has one. */
+  title: string | null;
   /** What traces say: those beside the run, or that the page is about. */
   traces: TraceFile[];
   /** Slices and points of it are in the page's columns. */

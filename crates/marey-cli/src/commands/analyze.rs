@@ -58,6 +58,8 @@ enum Format {
     Markdown,
     /// All rows of each table as a file
     Csv,
+    /// A page, as a file: trace.html in this folder unless --output names it
+    Html,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
@@ -76,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     for remark in said.iter().filter_map(Said::remark) {
         console.say(remark);
     }
-    written::write(arguments, &said, console)?;
+    written::write(arguments, &inputs, &said, console)?;
     Ok(if n_unread == 0 {
         Exit::SUCCESS
     } else {

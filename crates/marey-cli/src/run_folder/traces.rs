@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use marey::Run;
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::{Thresholds, trace_answers, trace_findings};
-use marey_report::TraceFile;
+use marey_report::{TraceFile, html_trace};
 
 /// Traces of one capture that are read for its report; of more the last ones by name.
 const MAX_FILES: usize = 4;
@@ -38,6 +38,15 @@ fn read_within(
         answers: Some(answers),
         problem: None,
     })
+}
+
+/// The page of traces, with the timeline of the trace at this path.
+///
+/// # Errors
+/// When the file can no longer be read.
+pub fn trace_page(files: &[TraceFile], path: &Path) -> anyhow::Result<Vec<u8>> {
+    let trace = read(File::open(path)?, Limits::default())?;
+    Ok(html_trace(files, &trace))
 }
 
 /// The traces that windows of a run wrote, read. One that is long or cannot be read says why it was not.

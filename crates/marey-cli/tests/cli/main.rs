@@ -15,4 +15,5 @@ mod report;
 mod run;
 mod signals;
 mod top;
+mod traces;
 mod windows;

@@ -22,7 +22,12 @@ pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 
 /// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one.
 pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
-    with_traces(report, &[], Timeline::new(run, None, MAX_SLICES))
+    with_traces(
+        None,
+        report,
+        &report.trace_files,
+        Timeline::new(run, None, MAX_SLICES),
+    )
 }
 
 /// What traces say as an HTML page, with the timeline of `trace`, which is that of the first file.
@@ -31,10 +36,27 @@ pub fn html_trace(files: &[TraceFile], trace: &Trace) -> Vec<u8> {
     let mut report = Report::new(&run);
     // Rules about runs ask for what a trace never has.
     report.activity.findings = together(files);
-    with_traces(&report, files, Timeline::new(&run, Some(trace), MAX_SLICES))
+    let title = match files {
+        [] => None,
+        [only] => Some(last_part(&only.file).to_owned()),
+        [first, ..] => Some(format!("{} and others", last_part(&first.file))),
+    };
+    with_traces(
+        title,
+        &report,
+        files,
+        Timeline::new(&run, Some(trace), MAX_SLICES),
+    )
 }
 
+/// The name of a file without its folders.
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `title` is what the page is called, where that is not the run's name.
 fn with_traces(
+    title: Option<String>,
     report: &Report,
     files: &[TraceFile],
     (timeline, columns): (Timeline, Vec<u8>),
@@ -45,6 +67,8 @@ fn with_traces(
         report.as_slice(),
         br#","left_out":"#,
         &json(&left_out),
+        br#","title":"#,
+        &json(&title),
         br#","traces":"#,
         &trace::json(files),
         br#","timeline":"#,

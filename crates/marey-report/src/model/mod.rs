@@ -68,7 +68,7 @@ pub struct Report {
     /// Memory snapshots that lie beside the capture: whoever read them has put them here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub snapshot_files: Vec<SnapshotFile>,
-    /// Traces that windows of torch's profiler wrote: likewise. Not in the page.
+    /// Traces that windows of torch's profiler wrote: likewise. A page has their tables beside the report.
     #[serde(skip)]
     pub trace_files: Vec<TraceFile>,
     /// How far the figures can be trusted.

@@ -24,14 +24,24 @@ use std::cmp::Reverse;
 use marey::{NodeTotals, Run, RunInfo, Status, Unavailable};
 
 use super::{Class, Identifier, Metadata, Trace};
-use nesting::Nesting;
+use nesting::{Detail, Nesting};
 
 /// The trace as a run. Takes about 100 bytes a row of the host; O(n log n).
 ///
 /// Times count from the first event of the trace; the run lasts until the last end of any event. Of several documents in one
 /// file the facts are those of the first, and the names of threads say their rank.
 pub fn run_of(trace: &Trace) -> Run {
-    let mut nesting = Nesting::new(trace);
+    run_with(trace, Detail::All)
+}
+
+/// The same without calls of the runtime, and of operators only those that are in no module and no other operator: what two traces
+/// of one program have in common.
+pub fn outline_of(trace: &Trace) -> Run {
+    run_with(trace, Detail::Outline)
+}
+
+fn run_with(trace: &Trace, detail: Detail) -> Run {
+    let mut nesting = Nesting::new(trace, detail);
     let mut run = Run {
         info: info(trace),
         status: Status::Finished,

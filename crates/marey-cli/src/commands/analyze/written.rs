@@ -8,18 +8,21 @@ use marey_report::{
     trace_markdown, trace_text,
 };
 
+use super::inputs::Input;
 use super::read::Said;
 use super::{Arguments, Format, shown};
 use crate::console::Console;
-use crate::run_folder::replace;
+use crate::run_folder::{replace, trace_page};
 
 pub(super) fn write(
     arguments: &Arguments,
+    inputs: &[Input],
     said: &[Said],
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
     let document = match arguments.format {
         Format::Csv => return csv(arguments, said, console),
+        Format::Html => return html(arguments, inputs, said, console),
         Format::Text => parts(
             said,
             |trace| trace_text(trace, arguments.rows),
@@ -66,6 +69,31 @@ fn json(said: &[Said]) -> Vec<u8> {
         }
     }
     trace_json(&traces, &snapshots)
+}
+
+/// The page of all traces, with the timeline of the first that could be read.
+fn html(
+    arguments: &Arguments,
+    inputs: &[Input],
+    said: &[Said],
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
+    let traces = inputs
+        .iter()
+        .zip(said)
+        .filter_map(|(input, said)| match said {
+            Said::Trace(file) => Some((input, (**file).clone())),
+            Said::Snapshot(..) => None,
+        });
+    let (inputs, files): (Vec<&Input>, Vec<TraceFile>) = traces.unzip();
+    let mut read = inputs.iter().zip(&files);
+    let Some((first, _)) = read.find(|(_, file)| file.problem.is_none()) else {
+        bail!("html is for traces; the page of a run shows memory snapshots beside it");
+    };
+    let page = trace_page(&files, &first.path)?;
+    let output = arguments.output.as_deref();
+    let output = output.unwrap_or_else(|| Path::new("trace.html"));
+    show(&[replace(output.to_owned(), &page)?], console)
 }
 
 fn csv(arguments: &Arguments, said: &[Said], console: &mut Console<'_>) -> anyhow::Result<()> {

@@ -41,6 +41,7 @@ pub(super) struct Nesting {
     pub(super) n_without_name: u64,
     by_name: BTreeMap<(u32, u32), u32>,
     kinds: Vec<Option<Shown>>,
+    detail: Detail,
 }
 
 /// A range or module, as a section.
@@ -48,6 +49,16 @@ pub(super) struct Nesting {
 pub(super) struct Carrier {
     pub(super) section: Section,
     parent: u32,
+}
+
+/// What becomes a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Everything that the host did.
+    #[default]
+    All,
+    /// Ranges, modules, and operators that are in neither a module nor another operator.
+    Outline,
 }
 
 const NONE: u32 = u32::MAX;
@@ -69,10 +80,12 @@ struct Open {
     node: u32,
     end_ns: u64,
     carrier: u32,
+    /// What it holds is told by it: it is an operator or a module, or in one.
+    is_told: bool,
 }
 
 impl Nesting {
-    pub(super) fn new(trace: &Trace) -> Self {
+    pub(super) fn new(trace: &Trace, detail: Detail) -> Self {
         let host = HostRows::new(trace);
         let mut nesting = Self {
             nodes: vec![Node {
@@ -83,6 +96,7 @@ impl Nesting {
             }],
             carrier_of: vec![NONE; trace.rows.len()],
             kinds: vec![None; trace.names.len()],
+            detail,
             ..Self::default()
         };
         for track in (0_u32..).take(trace.tracks.each.len()) {
@@ -126,6 +140,12 @@ impl Nesting {
                 self.n_python += 1;
                 continue;
             }
+            let is_told = around.is_some_and(|around| around.is_told);
+            let is_operator = class == Class::Operator && shown == Shown::Other;
+            if self.detail == Detail::Outline && (class == Class::Call || (is_operator && is_told))
+            {
+                continue;
+            }
             if open.len() >= MAX_DEPTH {
                 self.n_too_deep += 1;
                 continue;
@@ -155,6 +175,7 @@ impl Nesting {
                 node,
                 end_ns,
                 carrier,
+                is_told: is_told || is_operator || shown == Shown::Module,
             });
         }
     }

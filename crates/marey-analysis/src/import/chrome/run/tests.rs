@@ -1,6 +1,6 @@
 use marey::{MemorySource, NodeKind, Run};
 
-use super::run_of;
+use super::{outline_of, run_of};
 use crate::import::chrome::{Allocation, Limits, Trace, read};
 
 fn trace(json: &str) -> Trace {
@@ -191,4 +191,25 @@ fn what_nests_deeper_than_sections_can_is_counted() {
     let run = run_of(&events(&deep));
     assert_eq!(run.sections.len(), 200);
     assert_eq!(run.losses.sections_unrecorded, 100);
+}
+
+#[test]
+fn an_outline_has_operators_that_are_in_no_module_and_no_operator() {
+    // µs       0         10        20        30
+    // range    |----------- step --------------|
+    // module     |-- nn.Module: A --|
+    // op           |linear|            |- to -|
+    // op            |mm|                |copy|
+    // call           ||
+    let outline = outline_of(&events(&[
+        host("user_annotation", "step", 0, 30, ""),
+        host("python_function", "nn.Module: A", 1, 15, ""),
+        host("cpu_op", "aten::linear", 2, 9, ""),
+        host("cpu_op", "aten::mm", 3, 8, ""),
+        host("cuda_runtime", "cudaLaunchKernel", 4, 5, ""),
+        host("cpu_op", "aten::to", 18, 28, ""),
+        host("cpu_op", "aten::copy_", 19, 27, ""),
+    ]));
+    let paths: Vec<String> = drawn(&outline).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["step", "step/nn.Module: A", "step/aten::to"]);
 }
