@@ -6,12 +6,13 @@
 use libfuzzer_sys::fuzz_target;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    ByLaunch, annotations, device_timelines, idle_gaps, kernels, overlap, transfers, utilization,
+    ByLaunch, HostRows, annotations, device_timelines, idle_gaps, kernels, overlap, trace_answers, transfers, utilization,
 };
 
 /// Small, so that they are met.
 const LIMITS: Limits = Limits {
     rows: 1_000,
+    bytes: 1 << 16,
     name_bytes: 4_096,
     event_bytes: 2_048,
 };
@@ -32,6 +33,14 @@ fn assert_sound(trace: &Trace) {
     assert!(rows.name.iter().all(|name| (*name as usize) < trace.names.len()));
     let n_tracks = trace.tracks.each.len();
     assert!(rows.track.iter().all(|track| (*track as usize) < n_tracks));
+    let host = HostRows::new(trace);
+    for row in 0..rows.len() as u32 {
+        assert!(host.self_ns(row) <= rows.duration_of(row));
+        assert!(host.around(row).count() < rows.len());
+    }
+    let n_texts = trace.texts.len();
+    assert!(trace.inputs.iter().all(|inputs| (inputs.shapes as usize) < n_texts));
+    let _ = trace_answers(trace, None);
     for timeline in device_timelines(trace) {
         let used = utilization(trace, &timeline);
         let parts = [

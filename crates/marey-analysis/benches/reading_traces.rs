@@ -2,7 +2,7 @@
 //! time and its memory:
 //!
 //! ```text
-//! cargo bench -p marey-analysis --bench reading_traces -- floor|columns|breakdowns TRACE…
+//! cargo bench -p marey-analysis --bench reading_traces -- floor|columns|nesting|breakdowns|answers TRACE…
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program that prints a table")]
@@ -13,7 +13,9 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 use marey_analysis::import::chrome::{Limits, Trace, read};
-use marey_analysis::{device_timelines, idle_gaps, kernels, overlap, utilization};
+use marey_analysis::{
+    HostRows, device_timelines, idle_gaps, kernels, overlap, trace_answers, utilization,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,7 +37,22 @@ fn main() -> Result<(), Box<dyn Error>> {
                 );
             }
             "breakdowns" => breakdowns(path, &read(file, Limits::default())?),
-            _ => println!("what to measure: floor, columns or breakdowns, then files"),
+            "nesting" => {
+                let trace = read(file, Limits::default())?;
+                let host = HostRows::new(&trace);
+                println!("{path}: {} rows overlap", host.n_overlaps);
+            }
+            "answers" => {
+                let answers = trace_answers(&read(file, Limits::default())?, None);
+                println!(
+                    "{path}: {} devices, {} rows",
+                    answers.devices.len(),
+                    answers.n_rows
+                );
+            }
+            _ => println!(
+                "what to measure: floor, columns, nesting, breakdowns or answers, then files"
+            ),
         }
     }
     Ok(())
@@ -65,10 +82,11 @@ fn floor(mut file: File) -> Result<usize, Box<dyn Error>> {
 /// The four questions that `HolisticTraceAnalysis` is asked in its own examples.
 fn breakdowns(path: &str, trace: &Trace) {
     println!("{path}: {} rows", trace.rows.len());
+    let host = HostRows::new(trace);
     for timeline in device_timelines(trace) {
         let used = utilization(trace, &timeline);
         let kernels = kernels(trace, &timeline);
-        let gaps = idle_gaps(trace, &timeline);
+        let gaps = idle_gaps(trace, &host, &timeline);
         let overlap = overlap(&timeline);
         println!(
             "device {}: {} ops, span {} ns, idle {} ns, {} kernels, {} gaps, {} ns of communication hidden",

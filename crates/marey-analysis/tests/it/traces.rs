@@ -4,12 +4,17 @@ mod attention;
 mod critical_path;
 mod damaged;
 mod details;
+mod gaps;
 mod hostile;
 mod hta_compat;
+mod nesting;
 mod oddities;
+mod operators;
+mod operators_reference;
 mod others_errors;
 mod properties;
 mod reference;
+mod steps;
 mod timelines;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};

@@ -101,6 +101,16 @@ impl<'a> CollectiveArguments<'a> {
     }
 }
 
+/// The number of an operator; `None` when it has none that fits. It is looked for where nearly all traces have it: as the first
+/// of the arguments, or as one of those before the first list.
+#[inline]
+pub(super) fn operator_number(object: &[u8]) -> Option<u32> {
+    let number = Fields::new(object)
+        .take_while(|(_, value)| !value.starts_with(b"["))
+        .find_map(|(key, value)| key.eq_ignore_ascii_case(b"External id").then_some(value))?;
+    u32::try_from(integer(number)?).ok()
+}
+
 /// A whole number that is not below zero.
 pub(super) fn count(value: &[u8]) -> Option<u64> {
     integer(value).and_then(|number| u64::try_from(number).ok())

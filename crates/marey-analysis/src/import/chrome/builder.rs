@@ -1,8 +1,8 @@
 //! Events to columns.
 
-use super::args::{CollectiveArguments, Fields, arguments, text_of};
+use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, paired};
@@ -25,11 +25,19 @@ pub(super) struct Builder {
     allocated_at_ns: Vec<i64>,
     input_finder: InputFinder,
     n_by_phase: [u64; 256],
+    /// Bytes of what is kept, without texts and tracks.
+    taken_bytes: usize,
     /// The category of the event before.
     category: (Vec<u8>, u8),
     /// Which document is being read.
     pub(super) document: u32,
 }
+
+/// Of the columns, for one row.
+const BYTES_OF_ROW: usize = 25;
+
+/// Of a process or a track, with its places in the tables where it is looked for.
+const BYTES_OF_PLACE: usize = 256;
 
 impl Builder {
     pub(super) fn new(limits: Limits) -> Self {
@@ -41,6 +49,7 @@ impl Builder {
             allocated_at_ns: Vec::new(),
             input_finder: InputFinder::new(),
             n_by_phase: [0; 256],
+            taken_bytes: 0,
             category: (Vec::new(), 0),
             document: 0,
         }
@@ -103,6 +112,7 @@ impl Builder {
                     Label::None => event.tid,
                     stream => stream,
                 };
+                self.take_bytes(size_of::<Work>())?;
                 let tracks = &mut self.trace.tracks;
                 let stream = tracks.identifier(stream, self.limits.name_bytes);
                 self.trace.work.push(Work {
@@ -117,11 +127,20 @@ impl Builder {
                 }
             }
             Class::Call => {
+                self.take_bytes(size_of::<Call>())?;
                 let correlation = arguments(event.args).correlation;
                 self.trace.calls.push(Call { row, correlation });
             }
-            Class::Operator => self.take_inputs(row, event.args)?,
+            Class::Operator => {
+                if let Some(number) = operator_number(event.args) {
+                    self.take_bytes(size_of::<OperatorNumber>())?;
+                    let number = OperatorNumber { row, number };
+                    self.trace.operator_numbers.push(number);
+                }
+                self.take_inputs(row, event.args)?;
+            }
             Class::Other if event.category.bytes == b"cuda_sync" => {
+                self.take_bytes(size_of::<DeviceWait>())?;
                 self.trace.waits.push(DeviceWait::of(row, event.args));
             }
             _ => {}
@@ -139,6 +158,7 @@ impl Builder {
             shapes: self.written(written.shapes)?,
             types: written.types.map(|types| self.written(types)).transpose()?,
         };
+        self.take_bytes(size_of::<Inputs>())?;
         self.trace.inputs.push(inputs);
         Ok(())
     }
@@ -160,6 +180,7 @@ impl Builder {
             group_size: read.group_size,
             group: text(group.or(read.group_name))?,
         };
+        self.take_bytes(size_of::<Collective>())?;
         self.trace.collectives.push(collective);
         Ok(())
     }
@@ -177,6 +198,7 @@ impl Builder {
         if self.allocated_at_ns.len() >= self.limits.rows {
             return Err(ReadError::Events(self.limits.rows));
         }
+        self.take_bytes(size_of::<Allocation>() + size_of::<i64>())?;
         self.allocated_at_ns.push(at_ns);
         self.trace.allocations.push(allocation);
         Ok(())
@@ -218,6 +240,7 @@ impl Builder {
         if n_rows >= self.limits.rows {
             return Err(too_many);
         }
+        self.take_bytes(BYTES_OF_ROW)?;
         let rows = &mut self.trace.rows;
         self.start_ns.push(start_ns);
         rows.duration_ns.push(duration_ns);
@@ -244,7 +267,21 @@ impl Builder {
             category: self.category(event.category)?,
             is_end,
         };
+        self.take_bytes(size_of::<Half>())?;
         self.halves.push(half);
+        Ok(())
+    }
+
+    /// Counts what is about to be kept.
+    #[inline]
+    pub(super) fn take_bytes(&mut self, bytes: usize) -> Result<(), ReadError> {
+        self.taken_bytes = self.taken_bytes.saturating_add(bytes);
+        let tracks = &self.trace.tracks;
+        let n_places = tracks.each.len() + tracks.processes.len();
+        let places = n_places.saturating_mul(BYTES_OF_PLACE);
+        if self.taken_bytes.saturating_add(places) > self.limits.bytes {
+            return Err(ReadError::Memory(self.limits.bytes));
+        }
         Ok(())
     }
 
@@ -265,6 +302,8 @@ impl Builder {
         let full = |Full| ReadError::Names(most_bytes);
         let said = tracks.labels.number_of(text, most_bytes).map_err(full)?;
         let said = Some(tracks.labels.get(said).to_owned());
+        self.take_bytes(said.as_ref().map_or(0, String::len))?;
+        let tracks = &mut self.trace.tracks;
         if event.name.bytes == b"thread_name" {
             let track = self.track(event)?;
             if let Some(track) = self.trace.tracks.each.get_mut(track as usize) {

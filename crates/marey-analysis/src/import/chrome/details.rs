@@ -2,6 +2,15 @@
 
 use super::args::{Fields, count, integer};
 
+/// The number of an operator (`External id`). Operators get theirs as they begin: the outer one has the lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatorNumber {
+    /// Which row.
+    pub row: u32,
+    /// Its number.
+    pub number: u32,
+}
+
 /// The inputs of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {

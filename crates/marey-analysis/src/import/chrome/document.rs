@@ -65,6 +65,7 @@ impl<'a> Reader<'a> {
             }
             self.builder.document = u32::try_from(n_documents).unwrap_or(u32::MAX);
             self.builder.trace.quality.n_documents += 1;
+            self.builder.take_bytes(size_of::<Metadata>())?;
             self.builder.trace.metadata.push(Metadata::default());
             self.window.advance(1);
             if first == b'[' {
@@ -193,6 +194,9 @@ impl<'a> Reader<'a> {
             match value_end(rest, 0) {
                 Ok(end) => {
                     let value = rest.get(..end).unwrap_or_default();
+                    // A list of devices takes no more than this many times what is written.
+                    self.builder
+                        .take_bytes((key.len() + value.len()).saturating_mul(32))?;
                     if let Some(metadata) = self.builder.trace.metadata.last_mut() {
                         metadata.take(key, value);
                     }

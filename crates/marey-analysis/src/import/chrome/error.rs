@@ -26,6 +26,9 @@ pub enum ReadError {
     /// It has more events than may be read.
     #[error("has more than {0} events")]
     Events(usize),
+    /// What it says needs more memory than it may.
+    #[error("needs more than {} MiB of memory: record fewer steps at once (schedule of torch.profiler), or cut it", .0 >> 20)]
+    Memory(usize),
     /// Its names need more memory than they may.
     #[error("has more than {0} bytes of distinct names")]
     Names(usize),

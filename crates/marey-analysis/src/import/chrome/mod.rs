@@ -26,6 +26,7 @@ mod names;
 mod nanoseconds;
 mod quality;
 mod rows;
+mod run;
 mod scan;
 mod trace;
 mod tracks;
@@ -38,13 +39,14 @@ mod tests;
 use std::io::Read;
 
 pub use category::Class;
-pub use details::{Allocation, Collective, DeviceWait, Inputs};
+pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 pub use error::ReadError;
 pub use limits::Limits;
 pub use metadata::{Device, Metadata};
 pub use names::Names;
 pub use quality::{Broken, Quality};
 pub use rows::{Call, Categories, Rows, Work};
+pub use run::{outline_of, run_of};
 pub use trace::Trace;
 pub use tracks::{Identifier, Process, Track, Tracks};
 

@@ -33,6 +33,9 @@ struct Spelling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
+/// What a name takes beyond its text.
+const BYTES_OF_NAME: usize = 48;
+
 /// More texts than this on one place of the table: somebody made them collide.
 const MOST_COLLISIONS: usize = 4096;
 
@@ -158,7 +161,8 @@ impl Names {
 
     fn keep(&mut self, bytes: &[u8], most_bytes: usize) -> Result<Place, Full> {
         let end = self.bytes.len().saturating_add(bytes.len());
-        if end > most_bytes {
+        let others = self.spellings.len().saturating_mul(BYTES_OF_NAME);
+        if end.saturating_add(others) > most_bytes {
             return Err(Full);
         }
         let place = Place {
@@ -362,9 +366,13 @@ mod tests {
     #[test]
     fn more_than_may_be_kept_is_refused() {
         let mut names = Names::default();
-        assert_eq!(names.number_of(plain(b"0123456789"), 12), Ok(0));
-        assert_eq!(names.number_of(plain(b"abc"), 12), Err(Full));
-        assert_eq!(names.number_of(plain(b"ab"), 12), Ok(1));
-        assert_eq!(names.number_of(plain(b"0123456789"), 12), Ok(0));
+        // 48 bytes for the first name beyond its text.
+        let most_bytes = 12 + 48;
+        let mut number_of = |text| names.number_of(plain(text), most_bytes);
+        assert_eq!(number_of(b"0123456789"), Ok(0));
+        assert_eq!(number_of(b"abc"), Err(Full));
+        assert_eq!(number_of(b"ab"), Ok(1));
+        assert_eq!(number_of(b"c"), Err(Full));
+        assert_eq!(number_of(b"0123456789"), Ok(0));
     }
 }

@@ -1,7 +1,7 @@
 //! A trace as values.
 
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::metadata::Metadata;
 use super::names::Names;
 use super::quality::Quality;
@@ -17,7 +17,9 @@ pub struct Trace {
     pub work: Vec<Work>,
     /// Those that are calls of the runtime or the driver, likewise.
     pub calls: Vec<Call>,
-    /// The inputs of operators, in order of rows; only rows that say them.
+    /// The numbers of operators, in order of rows; only rows that have one.
+    pub operator_numbers: Vec<OperatorNumber>,
+    /// The inputs of operators, likewise; only rows that say them.
     pub inputs: Vec<Inputs>,
     /// What kernels of communication say about their collective, likewise.
     pub collectives: Vec<Collective>,
@@ -65,6 +67,23 @@ impl Trace {
     pub fn class_of(&self, row: u32) -> Class {
         let category = self.rows.category.get(row as usize).copied();
         category.map_or(Class::Other, |category| self.categories.class(category))
+    }
+
+    /// What is known of a row as a call; `None` when it is none.
+    pub fn call_of(&self, row: u32) -> Option<&Call> {
+        let at = self
+            .calls
+            .binary_search_by_key(&row, |call| call.row)
+            .ok()?;
+        self.calls.get(at)
+    }
+
+    /// The number of an operator; `None` when it has none.
+    pub fn operator_number(&self, row: u32) -> Option<i64> {
+        let numbers = &self.operator_numbers;
+        let at = numbers.binary_search_by_key(&row, |operator| operator.row);
+        let operator = numbers.get(at.ok()?)?;
+        Some(i64::from(operator.number))
     }
 
     /// What the trace calls a process.

@@ -12,7 +12,7 @@ pub struct DeviceTimeline {
     pub process: u32,
     /// Its streams: numbers in order, then texts.
     pub streams: Vec<Identifier>,
-    /// Its work by beginning; what begins at one moment is in the order of the trace.
+    /// Its work by beginning; what begins at one moment by stream.
     pub work: Vec<DeviceWork>,
     /// Time in which it did anything, as disjoint intervals.
     pub busy: Vec<Interval>,
@@ -180,7 +180,7 @@ pub fn device_timelines(trace: &Trace) -> Vec<DeviceTimeline> {
     }
     let mut timelines: Vec<DeviceTimeline> = by_process
         .into_iter()
-        .map(|(process, device)| device.timeline(process))
+        .map(|(process, device)| device.timeline(trace, process))
         .collect();
     timelines.sort_by_cached_key(|timeline| {
         let process = trace.tracks.processes.get(timeline.process as usize);
@@ -205,7 +205,7 @@ impl Device {
         *self.streams.entry(stream).or_insert(next)
     }
 
-    fn timeline(mut self, process: u32) -> DeviceTimeline {
+    fn timeline(mut self, trace: &Trace, process: u32) -> DeviceTimeline {
         // From the order in which they were met to their own.
         let mut places = vec![0; self.streams.len()];
         for (place, met) in (0_u32..).zip(self.streams.values()) {
@@ -219,8 +219,15 @@ impl Device {
                 .copied()
                 .unwrap_or_default();
         }
-        self.work
-            .sort_unstable_by_key(|work| (work.start_ns, work.origin));
+        // Of what begins together nothing but what it is decides: the order of the file changes no answer.
+        let place = |work: &DeviceWork| (work.start_ns, work.stream, work.end_ns);
+        let name = |work: &DeviceWork| trace.names.get(work.name);
+        self.work.sort_unstable_by(|a, b| {
+            let by_place = place(a).cmp(&place(b));
+            by_place
+                .then_with(|| name(a).cmp(name(b)))
+                .then_with(|| a.origin.cmp(&b.origin))
+        });
         DeviceTimeline::new(process, self.streams.into_keys().collect(), self.work)
     }
 }

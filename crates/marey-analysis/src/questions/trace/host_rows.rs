@@ -1,5 +1,7 @@
 //! How rows of the host enclose each other.
 
+use std::cmp::Ordering;
+
 use crate::import::chrome::{Class, Trace};
 
 /// Operators, calls, annotations and Python functions of each thread, nested by time.
@@ -29,60 +31,49 @@ pub struct HostRows {
 const NONE: u32 = u32::MAX;
 
 impl HostRows {
-    /// Of all rows that are things the host did. Sorts them: O(n log n).
+    /// Of all rows that are things the host did: O(n log n), and hardly more than O(n) where the rows of a thread are nearly
+    /// in order of time, as they are in most files.
     pub fn new(trace: &Trace) -> Self {
-        let rows = &trace.rows;
-        let is_host = |row: &u32| is_host(trace, *row);
-        let mut order: Vec<u32> = (0_u32..).take(rows.len()).filter(is_host).collect();
-        order.sort_unstable_by_key(|row| {
-            let track = rows.track.get(*row as usize).copied().unwrap_or_default();
-            let longest_first = u64::MAX - rows.duration_of(*row);
-            (track, rows.start_of(*row), longest_first, *row)
-        });
-        let mut nested = Self {
-            tracks: vec![(0, 0); trace.tracks.each.len()],
-            parent: vec![NONE; rows.len()],
-            self_ns: rows.duration_ns.clone(),
-            n_overlaps: 0,
-            order: Vec::new(),
-        };
-        let mut at = 0_u32;
-        let same_track =
-            |a: &u32, b: &u32| rows.track.get(*a as usize) == rows.track.get(*b as usize);
-        for thread in order.chunk_by(same_track) {
-            let end = at.saturating_add(u32::try_from(thread.len()).unwrap_or(NONE));
-            let track = thread.first().and_then(|row| rows.track.get(*row as usize));
-            if let Some(place) = track.and_then(|track| nested.tracks.get_mut(*track as usize)) {
-                *place = (at, end);
-            }
-            at = end;
-            nested.nest(trace, thread);
+        let (mut order, tracks) = by_track(trace);
+        for place in &tracks {
+            let thread = order.get_mut(place.0 as usize..place.1 as usize);
+            let thread = thread.unwrap_or_default();
+            thread.sort_by(|a, b| outer_first(trace, *a, *b));
         }
-        nested.order = order;
-        nested
+        let mut nested = Self {
+            order: Vec::new(),
+            parent: vec![NONE; trace.rows.len()],
+            self_ns: trace.rows.duration_ns.clone(),
+            n_overlaps: 0,
+            tracks: Vec::new(),
+        };
+        for place in &tracks {
+            let thread = order.get(place.0 as usize..place.1 as usize);
+            nested.nest(trace, thread.unwrap_or_default());
+        }
+        Self {
+            order,
+            tracks,
+            ..nested
+        }
     }
 
     fn nest(&mut self, trace: &Trace, thread: &[u32]) {
-        let mut open: Vec<u32> = Vec::new();
+        // Rows that are open, with their ends.
+        let mut open: Vec<(u32, u64)> = Vec::new();
         for row in thread {
             let (start_ns, end_ns) = (trace.rows.start_of(*row), trace.rows.end_ns(*row));
-            while open
-                .last()
-                .is_some_and(|top| trace.rows.end_ns(*top) <= start_ns)
-            {
-                open.pop();
-            }
-            if let Some(top) = open.last() {
-                let top_end_ns = trace.rows.end_ns(*top);
-                if let Some(self_ns) = self.self_ns.get_mut(*top as usize) {
+            while open.pop_if(|top| top.1 <= start_ns).is_some() {}
+            if let Some((top, top_end_ns)) = open.last().copied() {
+                if let Some(self_ns) = self.self_ns.get_mut(top as usize) {
                     *self_ns = self_ns.saturating_sub(end_ns.min(top_end_ns) - start_ns);
                 }
                 self.n_overlaps += u64::from(end_ns > top_end_ns);
                 if let Some(parent) = self.parent.get_mut(*row as usize) {
-                    *parent = *top;
+                    *parent = top;
                 }
             }
-            open.push(*row);
+            open.push((*row, end_ns));
         }
     }
 
@@ -117,6 +108,66 @@ impl HostRows {
         let is_open = |row: &u32| trace.rows.end_ns(*row) > at_ns;
         std::iter::once(last).chain(self.around(last)).find(is_open)
     }
+}
+
+/// The rows of the host by track, and there in the order of the file; and where those of each track begin and end.
+fn by_track(trace: &Trace) -> (Vec<u32>, Vec<(u32, u32)>) {
+    let mut places = vec![(0_u32, 0_u32); trace.tracks.each.len()];
+    let rows = || {
+        let tracks = (0_u32..).zip(&trace.rows.track);
+        tracks.filter(|(row, _)| is_host(trace, *row))
+    };
+    for (_, track) in rows() {
+        if let Some(place) = places.get_mut(*track as usize) {
+            place.1 += 1;
+        }
+    }
+    let mut n_rows = 0;
+    for place in &mut places {
+        let count = place.1;
+        *place = (n_rows, n_rows);
+        n_rows += count;
+    }
+    let mut order = vec![0; n_rows as usize];
+    for (row, track) in rows() {
+        let Some(place) = places.get_mut(*track as usize) else {
+            continue;
+        };
+        if let Some(slot) = order.get_mut(place.1 as usize) {
+            *slot = row;
+            place.1 += 1;
+        }
+    }
+    (order, places)
+}
+
+/// Which of two rows of a thread comes first: the one that begins earlier, and of two that begin together the one around the
+/// other. Nothing but what the rows say decides, so that the order of the file changes no answer.
+#[inline]
+fn outer_first(trace: &Trace, a: u32, b: u32) -> Ordering {
+    let rows = &trace.rows;
+    let by_start = rows.start_of(a).cmp(&rows.start_of(b));
+    by_start
+        .then_with(|| rows.duration_of(b).cmp(&rows.duration_of(a)))
+        .then_with(|| outer_of_equals(trace, a, b))
+}
+
+/// Likewise of two rows that begin and end together, as often happens where times are whole microseconds: by what they are,
+/// then by their numbers, which grow as things begin, then by their names.
+#[cold]
+fn outer_of_equals(trace: &Trace, a: u32, b: u32) -> Ordering {
+    let rank = |row| match trace.class_of(row) {
+        Class::Annotation => 0,
+        Class::PythonFunction => 1,
+        Class::Operator => 2,
+        _ => 3,
+    };
+    let number = |row| match trace.class_of(row) {
+        Class::Operator => trace.operator_number(row),
+        Class::Call => trace.call_of(row).and_then(|call| call.correlation),
+        _ => None,
+    };
+    (rank(a), number(a), trace.name_of(a)).cmp(&(rank(b), number(b), trace.name_of(b)))
 }
 
 /// The row is something that a thread of the host did.

@@ -268,6 +268,7 @@ fn allocations_of_a_real_trace_are_all_there() {
 fn details_without_end_are_an_error() {
     let limits = Limits {
         rows: 1_000,
+        bytes: 1 << 20,
         name_bytes: 10_000,
         event_bytes: 100_000,
     };

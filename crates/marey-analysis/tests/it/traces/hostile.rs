@@ -5,13 +5,14 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
-use marey_analysis::{device_timelines, idle_gaps, kernels, overlap, utilization};
+use marey_analysis::{HostRows, device_timelines, idle_gaps, kernels, overlap, utilization};
 use proptest::prelude::*;
 
 use super::{kernel, try_read};
 
 const SMALL: Limits = Limits {
     rows: 1_000,
+    bytes: 1 << 20,
     name_bytes: 10_000,
     event_bytes: 100_000,
 };
@@ -47,6 +48,121 @@ fn too_many_names_are_an_error_wherever_they_are() {
             make(0)
         );
     }
+}
+
+/// What a source gives that writes one piece after another and never ends.
+struct Endless<F> {
+    n: u32,
+    piece: F,
+    left: Vec<u8>,
+}
+
+impl<F: FnMut(u32) -> String> Read for Endless<F> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        while self.left.len() < into.len() {
+            self.left.extend((self.piece)(self.n).bytes());
+            self.n += 1;
+        }
+        into.copy_from_slice(&self.left[..into.len()]);
+        self.left.drain(..into.len());
+        Ok(into.len())
+    }
+}
+
+#[test]
+fn whatever_is_written_without_end_takes_no_more_memory_than_it_may() {
+    // Without a bound each of these would be read until the memory is full.
+    let limits = Limits {
+        rows: usize::MAX,
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let event = |phase: char, rest: &str| format!(r#"{{"ph": "{phase}", "ts": 1, {rest}}},"#);
+    let pieces: [(&str, Box<dyn Fn(u32) -> String>); 8] = [
+        ("rows", Box::new(|_| event('X', r#""dur": 1"#))),
+        (
+            "work",
+            Box::new(|_| event('X', r#""cat": "kernel", "dur": 1"#)),
+        ),
+        (
+            "operators",
+            Box::new(|n| {
+                event(
+                    'X',
+                    &format!(
+                        r#""cat": "cpu_op", "dur": 1, "args": {{"External id": {n}, "Input Dims": []}}"#
+                    ),
+                )
+            }),
+        ),
+        ("halves", Box::new(|_| event('B', r#""name": "a""#))),
+        (
+            "allocations",
+            Box::new(|_| event('i', r#""name": "[memory]", "args": {"Bytes": 1}"#)),
+        ),
+        (
+            "threads",
+            Box::new(|n| {
+                event(
+                    'M',
+                    &format!(
+                        r#""name": "thread_name", "pid": 1, "tid": {n}, "args": {{"name": "a"}}"#
+                    ),
+                )
+            }),
+        ),
+        (
+            "processes",
+            Box::new(|n| {
+                event(
+                    'M',
+                    &format!(r#""name": "process_name", "pid": {n}, "args": {{"name": "a"}}"#),
+                )
+            }),
+        ),
+        (
+            "names of threads",
+            Box::new(|_| {
+                event(
+                    'M',
+                    &format!(
+                        r#""name": "thread_name", "pid": 1, "tid": 1, "args": {{"name": "{}"}}"#,
+                        "a".repeat(1_000)
+                    ),
+                )
+            }),
+        ),
+    ];
+    for (what, piece) in pieces {
+        let piece = |n| if n == 0 { "[".to_owned() } else { piece(n) };
+        let source = Endless {
+            n: 0,
+            piece,
+            left: Vec::new(),
+        };
+        let result = read(source, limits);
+        assert!(
+            matches!(result, Err(ReadError::Memory(_))),
+            "{what} {result:?}"
+        );
+    }
+    for document in [
+        "[]",
+        r#"{"traceEvents": [], "deviceProperties": [{}, {}, {}]}"#,
+    ] {
+        let source = Endless {
+            n: 0,
+            piece: |_| document.to_owned(),
+            left: Vec::new(),
+        };
+        let result = read(source, limits);
+        assert!(
+            matches!(result, Err(ReadError::Memory(_))),
+            "{document} {result:?}"
+        );
+    }
+    let error = ReadError::Memory(2 << 30).to_string();
+    assert!(error.starts_with("needs more than 2048 MiB of memory: record fewer steps"));
 }
 
 #[test]
@@ -158,7 +274,10 @@ fn assert_sound(trace: &Trace) {
     for timeline in device_timelines(trace) {
         let used = utilization(trace, &timeline);
         assert_eq!(used.busy_ns + used.idle_ns, used.span_ns);
-        assert_eq!(idle_gaps(trace, &timeline).total_ns, used.idle_ns);
+        assert_eq!(
+            idle_gaps(trace, &HostRows::new(trace), &timeline).total_ns,
+            used.idle_ns
+        );
         let _ = (kernels(trace, &timeline), overlap(&timeline));
     }
 }
