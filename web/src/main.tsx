@@ -16,7 +16,7 @@ function start(model: Model | ComparisonModel): void {
     render(<ComparisonPage model={model} />, place);
     return;
   }
-  document.title = `${cut(runName(model.report), 80)} – Marey`;
+  document.title = `${cut(runName(model), 80)} – Marey`;
   place.textContent = "";
   const paper = matchMedia("print");
   const draw = (isPrinted: boolean) => render(<Page model={model} isPrinted={isPrinted} />, place);

@@ -82,10 +82,11 @@ fn floor(mut file: File) -> Result<usize, Box<dyn Error>> {
 /// The four questions that `HolisticTraceAnalysis` is asked in its own examples.
 fn breakdowns(path: &str, trace: &Trace) {
     println!("{path}: {} rows", trace.rows.len());
+    let host = HostRows::new(trace);
     for timeline in device_timelines(trace) {
         let used = utilization(trace, &timeline);
         let kernels = kernels(trace, &timeline);
-        let gaps = idle_gaps(trace, &timeline);
+        let gaps = idle_gaps(trace, &host, &timeline);
         let overlap = overlap(&timeline);
         println!(
             "device {}: {} ops, span {} ns, idle {} ns, {} kernels, {} gaps, {} ns of communication hidden",

@@ -21,8 +21,8 @@ mod whereabouts;
 mod questions;
 
 pub use calls::{CallStats, Percentiles};
-pub use compare::{CompareOptions, Comparison, compare, trend};
-pub use findings::{Facts, Findings, Thresholds, findings};
+pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
+pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
@@ -64,11 +64,24 @@ pub use questions::telemetry::{
     SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::{
-    AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, HostRows, IdleGaps, KernelClass, KernelRow, Kernels, LaunchedWork,
-    Overlap, Scope, StreamUse, TraceAnswers, TraceContext, Transfers, Utilization, WorkKind,
-    annotations, attention, device_timelines, idle_gaps, is_communication, kernel_class, kernels,
-    overlap, profiler_steps, trace_answers, transfers, utilization,
+    AttentionOperator, AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CollectiveKind,
+    Communication, CriticalPath, DeviceAnswers, DeviceTimeline, DeviceWork, Gap, GapCause,
+    GapReason, HostKind, HostOperation, HostRange, HostRows, HtaAnswers, HtaIdle, HtaIdleCategory,
+    HtaKernelType, IdleGaps, KernelClass, KernelRow, Kernels, LargeTransfer, LaunchCall,
+    LaunchDelay, LaunchQueue, LaunchedWork, Launches, LongSegment, MatchedCollective, MatrixKernel,
+    MatrixTime, ModuleRow, Modules, OperatorBytes, OperatorRow, Operators, Overlap, OwnedKernel,
+    OwnedKernels, Owners, PartFigures, PartList, PartSpread, PartWork, PathKind, PathKindTime,
+    PathNameTime, PathPlace, PathPlaceTime, PathSegment, PhaseRole, RankCalls, RankCommunication,
+    RankWaiting, ReasonTime, RestOfWork, RestPlace, Scope, StepRule, StreamUse, SuspiciousDuration,
+    SuspiciousDurations, SyncCall, SyncPlace, Synchronisation, TensorCores, ToldBy, TraceAnswers,
+    TraceContext, TraceMemory, TracePart, TracePartLists, TraceParts, TracePhase, TraceSteps,
+    TransferMemory, Transfers, Utilization, WorkKind, across_ranks, annotations, attention,
+    attention_operators, communication, critical_path, critical_path_segments, device_timelines,
+    find_scope, host_communication, hta_compat, idle_gaps, is_communication, kernel_class, kernels,
+    kernels_of, largest_transfers, launches, modules, operator_class, operators, overlap,
+    owned_kernels, part_lists, profiler_steps, rank_calls, scopes, suspicious_durations,
+    synchronisation, tensor_cores, trace_answers, trace_memory, trace_phases, trace_steps,
+    transfers, transfers_by_memory, uses_tensor_cores, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

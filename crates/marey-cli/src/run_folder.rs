@@ -34,8 +34,8 @@ pub use chosen::Chosen;
 pub(crate) use cut_off_windows::{CutOff, JobCaptures};
 pub(crate) use documents::{beside, replace_with};
 pub use documents::{replace, write_capture_documents, write_documents};
-pub(crate) use memory_snapshots::memory_snapshots;
 pub use memory_snapshots::read_memory_snapshot;
+pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
@@ -45,7 +45,8 @@ pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
     write_session_documents,
 };
-pub use traces::read_trace;
+pub use traces::{read_trace, trace_page};
+pub(crate) use traces::{trace_places, traces_of_windows};
 
 /// What can go wrong with a job's folder.
 #[derive(Debug, thiserror::Error)]
@@ -142,10 +143,11 @@ pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(captures)
 }
 
-/// The report of a run, with what memory snapshots in this folder say.
+/// The report of a run, with what memory snapshots in this folder and traces of its windows say.
 pub(crate) fn report_with_snapshots(folder: &Path, run: &Run) -> Report {
     let mut report = Report::new(run);
     report.snapshot_files = memory_snapshots(folder, run);
+    report.trace_files = traces_of_windows(folder, run);
     report
 }
 

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use marey::{Run, Threshold, ThresholdError};
+use marey::{Run, Threshold, ThresholdError, Thresholds};
 
 /// A limit that a command line sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,10 +49,20 @@ pub fn apply(limits: &[Limit], run: &mut Run) {
     run.info.facts.extend(facts);
 }
 
+/// These limits, and of what they leave out the usual ones; of one name the last counts.
+pub fn thresholds(limits: &[Limit]) -> Thresholds {
+    let mut all = Thresholds::default();
+    for limit in limits {
+        // Its name and its value were looked at when it was read.
+        all.set(limit.threshold.name, limit.value).ok();
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{RunBuilder, Thresholds};
+    use marey::RunBuilder;
 
     fn said(text: &str) -> String {
         Limit::from_str(text).unwrap_err().to_string()

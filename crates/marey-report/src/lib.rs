@@ -20,6 +20,8 @@ mod json;
 mod markdown;
 mod memory_log;
 mod metrics;
+mod short_names;
+mod shown_table;
 mod text;
 mod trace;
 mod trace_report;
@@ -29,8 +31,8 @@ pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
-pub use csv::table_csv;
-pub use html::{html_comparison, html_report};
+pub use csv::{CsvTable, trace_csv};
+pub use html::{html_comparison, html_report, html_trace};
 pub use json::{profiling_report, raw_profiling_data, snapshot_json, trace_json};
 pub use markdown::{markdown_report, trace_markdown};
 pub use memory_log::memory_log;
@@ -45,4 +47,4 @@ pub use text::{
     iteration_summary, memory_summary, snapshot_text, summary, timing_summary, trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
-pub use trace_report::trace_tables;
+pub use trace_report::{hta_tables, rank_tables, trace_tables};

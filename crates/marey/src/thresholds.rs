@@ -161,6 +161,8 @@ thresholds! {
     slow_read_bytes = 1e9;
     /// Share of the wall time that moves between host and device leave the device idle, above which they should be hidden
     exposed_transfer_ratio = 0.05;
+    /// Share of a device's time in communication between ranks that no computing hides, above which it matters
+    exposed_communication_ratio = 0.1;
     /// Bytes a second over PCI Express, above which a transfer is under way; far above what commands take
     transfer_bytes_per_second = 1e9;
     /// Share of the time in which a GPU works, below which it idles while data moves

@@ -13,7 +13,10 @@ export type Subject =
   | { memory_during: { path: string[]; source: string } }
   | { gpu: string }
   | { rate: string }
-  | { cache: string };
+  | { cache: string }
+  | { kernel: string }
+  | { kernel_class: string }
+  | { transfer: string };
 
 export type Observed = { value: number; min: number; max: number; n_samples: number };
 

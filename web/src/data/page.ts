@@ -4,6 +4,7 @@ import { embedded } from "./embedded";
 import type { Comparison } from "./comparison";
 import type { Report } from "./report";
 import type { TimelineModel } from "./slices";
+import type { TraceFile } from "./trace";
 
 /** A page about a run. */
 export type Model = {
@@ -12,6 +13,10 @@ export type Model = {
   report: Report;
   /** Which lists of the report are not whole: `*` stands for entries of lists. Figures beside them are of all entries. */
   left_out: ShortList[];
+  /** What the page is called; null: as its run. A page about a trace has one. */
+  title: string | null;
+  /** What traces say: those beside the run, or that the page is about. */
+  traces: TraceFile[];
   /** Slices and points of it are in the page's columns. */
   timeline: TimelineModel;
 };

@@ -1,19 +1,20 @@
 // Which run the page is about.
 
 import { date, duration } from "../data/quantity";
-import type { Report } from "../data/report";
+import type { Model } from "../data/page";
 import { statusText, statusTone } from "../data/status";
 import { toggleTheme } from "../data/theme";
 import { Name, cut } from "../parts/name";
 
-export function runName(report: Report): string {
-  return report.session?.name ?? report.run.job_id ?? report.run.id;
+export function runName({ title, report }: Model): string {
+  return title ?? report.session?.name ?? report.run.job_id ?? report.run.id;
 }
 
-export function Header({ report }: { report: Report }) {
+export function Header({ model }: { model: Model }) {
+  const { report, title } = model;
   const { run, status, session } = report;
   const facts: [string, string | null][] = [
-    ["started", date(report.activity.start_unix_ns)],
+    ["started", report.activity.start_unix_ns > 0 ? date(report.activity.start_unix_ns) : null],
     ["took", duration(run.wall_ns)],
     ["host", run.host],
     ["process", run.pid ? String(run.pid) : null],
@@ -25,9 +26,10 @@ export function Header({ report }: { report: Report }) {
         <span class="brand">Marey</span>
         <h1>
           {session && <span class="muted">session </span>}
-          <Name text={runName(report)} limit={80} />
+          <Name text={runName(model)} limit={80} />
         </h1>
-        <span class={`pill ${statusTone(status)}`}>{cut(statusText(status), 120)}</span>
+        {/* A trace does not say how its program ended. */}
+        {title === null && <span class={`pill ${statusTone(status)}`}>{cut(statusText(status), 120)}</span>}
       </div>
       <dl class="facts">
         {facts.map(

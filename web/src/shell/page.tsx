@@ -27,7 +27,7 @@ export function Page({ model, isPrinted }: { model: Model; isPrinted: boolean })
       <a class="skip" href="#" onClick={skip}>
         Skip to the view
       </a>
-      <Header report={model.report} />
+      <Header model={model} />
       {isPrinted ? (
         <main>
           {views.filter(({ isOnPaper = true }) => isOnPaper).map((view) => (

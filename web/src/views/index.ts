@@ -11,6 +11,7 @@ import { phases } from "./phases";
 import { sessions } from "./sessions";
 import { system } from "./system";
 import { timeline } from "./timeline";
+import { trace } from "./trace";
 import { verdict } from "./verdict";
 import type { View } from "./view";
 
@@ -18,6 +19,7 @@ export const VIEWS: readonly View[] = [
   verdict,
   phases,
   timeline,
+  trace,
   diffusion,
   caches,
   memory,

@@ -1,6 +1,7 @@
 // The overview: what the run comes to, in one sentence and a few figures.
 
 import { bytes, counted, duration, percent } from "../data/quantity";
+import type { Model } from "../data/page";
 import type { Report, SectionRow, Stage } from "../data/report";
 import { Bar } from "../parts/bar";
 import { Cards } from "../parts/facts";
@@ -8,6 +9,7 @@ import { ViewLink } from "../parts/link";
 import { Name, visible } from "../parts/name";
 import { Quality } from "../parts/quality";
 import { Severity } from "../parts/severity";
+import { ValuesTable } from "../parts/values_table";
 import { keyFigures } from "./key_figures";
 import type { View } from "./view";
 
@@ -22,6 +24,7 @@ export const verdict: View = {
         <Verdict report={report} />
         <Quality model={model} />
         <Cards facts={keyFigures(report)} />
+        <Devices model={model} />
         <div class="columns">
           <TopStages report={report} />
           <TopFindings report={report} />
@@ -30,6 +33,20 @@ export const verdict: View = {
     );
   },
 };
+
+/** How busy devices were, as traces say. */
+function Devices({ model: { traces } }: { model: Model }) {
+  const tables = traces.flatMap(({ tables }) => tables.filter(({ key }) => key === "devices"));
+  return (
+    <>
+      {tables.map((table, at) => (
+        <div key={at} class="devices-table">
+          <ValuesTable table={table} id={`devices-${at}`} />
+        </div>
+      ))}
+    </>
+  );
+}
 
 function Verdict({ report }: { report: Report }) {
   const { stages, findings } = report.activity;

@@ -35,7 +35,7 @@ pub enum EnvironmentCategory {
 }
 
 /// Facts that differ between any two runs: they name the process, its start, or a place for its files.
-const OF_A_PROCESS: [&str; 8] = [
+const OF_A_PROCESS: [&str; 10] = [
     "pid",
     "start_time",
     "boot_id",
@@ -44,6 +44,8 @@ const OF_A_PROCESS: [&str; 8] = [
     "forked_from",
     "outside_of",
     "profiling.output_dir",
+    "trace_id",
+    "traceName",
 ];
 
 /// Facts of which the runs of one side say something else than those of the other, by category, then by name.

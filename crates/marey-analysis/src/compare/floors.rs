@@ -16,6 +16,8 @@ pub(super) enum Rule {
     Once(f64),
     /// By repeats; else only when it is this much larger or smaller.
     Rate(f64),
+    /// By repeats; else only when it is this much larger or smaller. A small part of the whole is not considered.
+    Part(f64),
     /// By value: this much larger or smaller, and by at least so much.
     Value {
         /// 1.05 is a twentieth more.
@@ -42,6 +44,12 @@ pub(super) const BETWEEN_RUNS: f64 = 1.015;
 /// Totals of different numbers of calls differ by this factor before that means anything.
 pub(super) const OTHER_COUNT_RATIO: f64 = 1.1;
 
+/// What devices did in two single traces differs by this factor before that means anything.
+const DEVICE_RATIO: f64 = 1.1;
+
+/// The same of what waits for the host, or for other devices.
+const HOST_RATIO: f64 = 1.5;
+
 /// Sections below this share of the wall time on both sides are not asked what they read from disks.
 pub(super) const READ_SHARE: f64 = 0.05;
 
@@ -53,14 +61,32 @@ impl Rule {
         use MeasureKind as K;
         let value = |ratio, absolute| Self::Value { ratio, absolute };
         match kind {
-            K::SectionPerCall | K::NamePerCall | K::Turn | K::Step => Self::Calls,
-            K::SectionTotal | K::NameTotal => Self::Total,
+            K::SectionPerCall
+            | K::NamePerCall
+            | K::Turn
+            | K::Step
+            | K::DeviceStep
+            | K::KernelPerCall => Self::Calls,
+            K::SectionTotal | K::NameTotal | K::KernelTotal => Self::Total,
+            // Kernels take the same time each time, within the clocks of the device.
+            K::DeviceBusy | K::DeviceCompute | K::ClassTotal => Self::Part(DEVICE_RATIO),
+            K::DeviceIdle
+            | K::ExposedCommunication
+            | K::ExposedCopies
+            | K::TransferTime
+            | K::WaitsForDevices => Self::Part(HOST_RATIO),
+            K::TransferBytes => value(1.01, 4096.0),
             K::WallTime => Self::Once(WALL_RATIO),
             K::FirstTurn | K::FirstStep | K::TimeToFirstBlock | K::TimeToFirstFrames => {
                 Self::Once(ONCE_RATIO)
             }
             K::FramesPerSecond | K::BlocksPerSecond => Self::Rate(1.25),
-            K::SectionCalls | K::NameCalls | K::Turns | K::Steps | K::CachedSteps => Self::Exact,
+            K::KernelCalls
+            | K::SectionCalls
+            | K::NameCalls
+            | K::Turns
+            | K::Steps
+            | K::CachedSteps => Self::Exact,
             // The same program allocates nearly the same each time.
             K::MemoryPeak
             | K::MemoryReserved

@@ -55,6 +55,9 @@ const MOST: f64 = 0.8;
 /// What is within the path of a line is a figure of it when it holds so much of its change.
 const MUCH: f64 = 0.4;
 
+/// Lines about devices, of each verdict.
+const MOST_OF_DEVICES: usize = 8;
+
 /// New and gone sections matter from this share of the wall time on.
 const MATTERS: f64 = 0.05;
 
@@ -68,6 +71,7 @@ pub(super) fn headline(measures: &[Measure], sections: &[SectionMatch]) -> Vec<H
             teller.times(verdict),
             teller.memory(verdict),
             teller.disks(verdict),
+            teller.devices(verdict),
             teller.others(verdict),
         ];
         let firsts = of_areas.iter_mut().take(3).filter_map(|lines| {
@@ -215,6 +219,26 @@ impl Teller<'_> {
         let what = what(verdict, "waits for disks", "waits less for disks");
         lines.extend(rest.into_iter().map(|at| self.line(at, what)));
         lines
+    }
+
+    /// What devices did: busy time and steps, then what explains them, the largest first; the number of lines is bounded.
+    fn devices(&self, verdict: Verdict) -> Vec<Headline> {
+        let is_told = |m: &Measure| {
+            // A kernel's total tells of its calls.
+            m.kind != MeasureKind::KernelPerCall
+        };
+        let mut found = self.of(verdict, Area::Device, is_told);
+        let is_whole = |at: &usize| {
+            let kind = self.measures[*at].kind;
+            matches!(kind, MeasureKind::DeviceBusy | MeasureKind::DeviceStep)
+        };
+        found.sort_by(|a, b| {
+            let order = is_whole(b).cmp(&is_whole(a));
+            order.then(self.difference(*b).total_cmp(&self.difference(*a)))
+        });
+        found.truncate(MOST_OF_DEVICES);
+        let line = |at| self.line(at, self.measures[at].kind.meaning());
+        found.into_iter().map(line).collect()
     }
 
     fn others(&self, verdict: Verdict) -> Vec<Headline> {

@@ -109,7 +109,7 @@ impl Judge<'_> {
     fn is_considered(&self, pair: &Pair) -> bool {
         let is_time = matches!(
             Rule::of(pair.kind),
-            Rule::Calls | Rule::Total | Rule::Once(_)
+            Rule::Calls | Rule::Total | Rule::Once(_) | Rule::Part(_)
         );
         !is_time || pair.share() >= self.options.min_share_ratio
     }
@@ -203,7 +203,9 @@ impl Judge<'_> {
                 self.tested(&both, measure, change, direction)
             }
             (Rule::Total, Basis::Calls) => self.total(&both, measure, change, direction, of_a_call),
-            (Rule::Rate(ratio), _) => self.once(&both, change, direction, ratio, 0.0),
+            (Rule::Rate(ratio) | Rule::Part(ratio), _) => {
+                self.once(&both, change, direction, ratio, 0.0)
+            }
             (Rule::Once(ratio), _) => self.once(&both, change, direction, ratio, ONCE_NS),
             _ => self.once(&both, change, direction, ONCE_RATIO, ONCE_NS),
         }
@@ -422,7 +424,7 @@ fn weight(pair: &Pair) -> f64 {
 fn impact_ns(pair: &Pair, difference: f64) -> Option<f64> {
     let calls = |side: &Samples| side.calls_per_run().max(1.0);
     match Rule::of(pair.kind) {
-        Rule::Total | Rule::Once(_) => Some(difference),
+        Rule::Total | Rule::Once(_) | Rule::Part(_) => Some(difference),
         Rule::Calls => {
             Some(difference * f64::midpoint(calls(&pair.baseline), calls(&pair.candidate)))
         }

@@ -113,6 +113,12 @@ pub enum Subject {
     Rate(String),
     /// A cache.
     Cache(String),
+    /// All kernels of a name, on all devices.
+    Kernel(String),
+    /// All kernels of a class: `attention`, `gemm`.
+    KernelClass(String),
+    /// Copies of a direction: `HtoD`.
+    Transfer(String),
 }
 
 /// What kind of thing a measure is about.
@@ -131,6 +137,8 @@ pub enum Area {
     Generation,
     /// Caches.
     Cache,
+    /// What devices did, as a trace says it.
+    Device,
 }
 
 macro_rules! kinds {
@@ -261,4 +269,30 @@ kinds! {
     CacheHitRatio: Cache, Ratio, More;
     /// most bytes that the cache held
     CacheHeld: Cache, Bytes, Less;
+    /// time in which the device worked
+    DeviceBusy: Device, Ns, Less;
+    /// time between the first and the last work of the device in which it had none
+    DeviceIdle: Device, Ns, Less;
+    /// time of the device with kernels that compute
+    DeviceCompute: Device, Ns, Less;
+    /// time of the device with communication and no other kernel
+    ExposedCommunication: Device, Ns, Less;
+    /// time of the device with copies and no kernel
+    ExposedCopies: Device, Ns, Less;
+    /// time in which the device worked for a step of the profiler, the first one apart where there are three
+    DeviceStep: Device, Ns, Less;
+    /// time of all kernels of the class
+    ClassTotal: Device, Ns, Less;
+    /// time of all kernels of the name
+    KernelTotal: Device, Ns, Less;
+    /// time of a kernel of the name
+    KernelPerCall: Device, Ns, Less;
+    /// kernels of the name
+    KernelCalls: Device, Count, Neither;
+    /// time of all copies of the direction
+    TransferTime: Device, Ns, Less;
+    /// bytes of all copies of the direction
+    TransferBytes: Device, Bytes, Neither;
+    /// time of the host in calls that wait for a device
+    WaitsForDevices: Device, Ns, Less;
 }

@@ -27,6 +27,7 @@ mod options;
 mod pair;
 mod random;
 mod repeats;
+mod traced;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +41,7 @@ pub use matching::SectionMatch;
 pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};
 pub use obstacles::Obstacle;
 pub use options::CompareOptions;
+pub use traced::TracedSide;
 
 use crate::findings::Confidence;
 use floors::READ_SHARE;
@@ -51,6 +53,27 @@ use pair::{Pair, pairs};
 
 /// The candidate against the baseline; each side is one run or several repeats of one, whose order does not matter.
 pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) -> Comparison {
+    compare_with([baseline, candidate], [vec![], vec![]], options)
+}
+
+/// The same of traces: their sections, and what their devices did.
+pub fn compare_traces(
+    baseline: &TracedSide,
+    candidate: &TracedSide,
+    options: &CompareOptions,
+) -> Comparison {
+    let mut kernels = baseline.largest_kernels();
+    kernels.extend(candidate.largest_kernels());
+    let devices = [baseline, candidate].map(|side| side.figures_of(&kernels));
+    compare_with([baseline.runs(), candidate.runs()], devices, options)
+}
+
+/// Runs, and what is known of each of them otherwise, in the same order; nothing for those beyond.
+fn compare_with(
+    [baseline, candidate]: [&[Run]; 2],
+    others: [Vec<Observations>; 2],
+    options: &CompareOptions,
+) -> Comparison {
     let (here, there) = (matching::tree(baseline), matching::tree(candidate));
     let sections = matching::matches(&here, &there);
     let mut names = matching::repeated_names(&here);
@@ -59,11 +82,16 @@ pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) ->
         .iter()
         .filter_map(|row| Some((row.candidate_path.clone()?, row.path.clone())))
         .collect();
-    let observed = |run| Observations::new(run, &names);
-    let of_baseline: Vec<Observations> = baseline.iter().map(observed).collect();
+    let observed = |(run, other)| Observations::new(run, &names).with(other);
+    let [of_baseline, of_candidate] = others.map(|known| {
+        let none = std::iter::repeat_with(Observations::default);
+        known.into_iter().chain(none)
+    });
+    let of_baseline: Vec<Observations> = baseline.iter().zip(of_baseline).map(observed).collect();
     let of_candidate: Vec<Observations> = candidate
         .iter()
-        .map(|run| observed(run).renamed(&in_words_of_baseline))
+        .zip(of_candidate)
+        .map(|pair| observed(pair).renamed(&in_words_of_baseline))
         .collect();
     let sides = [side(baseline), side(candidate)];
     let judge = Judge {
@@ -139,6 +167,7 @@ fn of_a_call(total: MeasureKind) -> Option<[MeasureKind; 2]> {
     match total {
         MeasureKind::SectionTotal => Some([MeasureKind::SectionPerCall, MeasureKind::SectionCalls]),
         MeasureKind::NameTotal => Some([MeasureKind::NamePerCall, MeasureKind::NameCalls]),
+        MeasureKind::KernelTotal => Some([MeasureKind::KernelPerCall, MeasureKind::KernelCalls]),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@
 mod facts;
 mod finding;
 mod rules;
+mod trace;
 mod words;
 
 pub use facts::Facts;
@@ -16,23 +17,22 @@ pub use finding::{
 };
 pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use rules::RULES;
+pub use trace::trace_findings;
 
 /// Checks every rule. What was found stands with the most severe first, then with the largest saving.
 pub fn findings(facts: &Facts<'_>) -> Findings {
+    let checked = RULES.iter();
+    collect(checked.map(|rule| (rule.id, rule.checks, (rule.check)(facts))))
+}
+
+/// What rules came to, each with its name and what it looks for.
+fn collect(checked: impl Iterator<Item = (&'static str, &'static str, Outcome)>) -> Findings {
     let mut all = Findings::default();
-    for rule in RULES {
-        match (rule.check)(facts) {
+    for (rule, checks, outcome) in checked {
+        match outcome {
             Outcome::Found(found) => all.found.extend(found.into_iter().map(finite)),
-            Outcome::Passed(what) => all.passed.push(Passed {
-                rule: rule.id,
-                checks: rule.checks,
-                what,
-            }),
-            Outcome::Unknown(why) => all.unchecked.push(Unchecked {
-                rule: rule.id,
-                checks: rule.checks,
-                why,
-            }),
+            Outcome::Passed(what) => all.passed.push(Passed { rule, checks, what }),
+            Outcome::Unknown(why) => all.unchecked.push(Unchecked { rule, checks, why }),
         }
     }
     let key = |finding: &Finding| {

@@ -1,12 +1,20 @@
 //! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
 
 mod attention;
+mod critical_path;
 mod damaged;
 mod details;
+mod gaps;
 mod hostile;
+mod hta_compat;
 mod nesting;
 mod oddities;
+mod operators;
+mod operators_reference;
+mod others_errors;
+mod properties;
 mod reference;
+mod steps;
 mod timelines;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};

@@ -1,155 +1,101 @@
-//! `marey analyze`: what a file of another tool says.
+//! `marey analyze`: what files of torch say.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+mod content;
+mod inputs;
+mod read;
+mod written;
 
-use anyhow::{Context, bail};
+use std::path::PathBuf;
+
+use anyhow::bail;
 use clap::ValueEnum;
-use marey::Run;
-use marey_report::{snapshot_json, snapshot_text, trace_json, trace_text};
 
 use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{RecordedRuns, read_memory_snapshot, read_trace, replace};
+use crate::thresholds::{Limit, thresholds};
 
-/// Say what a file of another tool holds
+use read::{Said, Wanted};
+
+/// Say what traces and memory snapshots of torch hold
 ///
-/// A CUDA memory snapshot of torch (`*.pickle`, written by `torch.cuda.memory._dump_snapshot` or by Marey's memory history): how much there
-/// was when, what it was at its peak, fragmentation, growth between steps, and why memory ran out. Reading runs no code of the file.
+/// A trace of torch.profiler (`*.json`, `*.json.gz`), or of a tool that writes the same: how busy each device was and why it was not,
+/// kernels, attention, transfers, communication, and what is the matter. A CUDA memory snapshot of torch (`*.pickle`): how much there was
+/// when, what it was at its peak, and why memory ran out. Reading runs no code of the files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// The recording of the same process, a job's folder or a capture: what was allocated is then told by sections and steps, too
+    /// Files, folders of them, a job's folder of Marey, or a capture: of those the traces and snapshots that its windows wrote
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The recording of the process that wrote the snapshots, a job's folder or a capture: what was allocated is then told by sections and
+    /// steps, too
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Write it to this file instead
+    /// Write it to this file instead; csv: into this folder, one file a table
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Rows of each table of text and Markdown
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    rows: usize,
+    /// The one table that csv shows on standard output, such as `kernels`
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+    /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
+    #[arg(long = "threshold", value_name = "NAME=VALUE")]
+    thresholds: Vec<Limit>,
 }
-
-/// Rows of each table on a terminal.
-const MAX_ROWS: usize = 15;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables, on standard output
     Text,
-    /// One document, on standard output
+    /// One document with all figures, on standard output
     Json,
+    /// Tables for pull requests and issues, on standard output
+    Markdown,
+    /// All rows of each table as a file
+    Csv,
+    /// A page, as a file: trace.html in this folder unless --output names it
+    Html,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    let path = &arguments.file;
-    match Content::of(path)? {
-        Content::Pickle => snapshot(arguments, console),
-        Content::Trace => trace(arguments, console),
-        Content::Other(what) => bail!(
-            "{} is {what}; this reads memory snapshots of torch (pickles of protocol 2 to 5)",
-            path.display()
-        ),
+    if arguments.table.is_some() && arguments.format != Format::Csv {
+        bail!("--table goes with --format csv");
     }
-}
-
-/// Shows what a trace says.
-fn trace(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    let path = &arguments.file;
-    let file =
-        read_trace(path, shown(path)).with_context(|| format!("cannot read {}", path.display()))?;
-    let bytes = match arguments.format {
-        Format::Text => trace_text(&file, MAX_ROWS).into_bytes(),
-        Format::Json => trace_json(&[file]),
+    let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
+    let wanted = Wanted {
+        thresholds: thresholds(&arguments.thresholds),
     };
-    write(arguments, &bytes, console)
-}
-
-/// Shows what a memory snapshot says.
-fn snapshot(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    let path = &arguments.file;
-    let run = arguments.run.as_deref().map(recorded).transpose()?;
-    let found = read_memory_snapshot(path, shown(path), run.as_ref())
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let is_outside = found.answers.as_ref().and_then(|a| a.is_outside_of_run);
-    match (&run, is_outside) {
-        (None, _) | (_, Some(false)) => {}
-        (_, Some(true)) => console.say(
-            "nothing in the snapshot happened during the recording: is it of the same process?",
-        ),
-        (_, None) => console.say(
-            "when anything in the snapshot happened is not known: --run tells nothing about it",
-        ),
+    let said = read::all(&inputs, &wanted, n_threads());
+    let n_unread = say_problems(&said, console);
+    if n_unread == said.len() {
+        return Ok(Exit::USAGE);
     }
-    let bytes = match arguments.format {
-        Format::Text => snapshot_text(&found).into_bytes(),
-        Format::Json => snapshot_json(&found),
-    };
-    write(arguments, &bytes, console)
-}
-
-/// Where it was asked for.
-fn write(arguments: &Arguments, bytes: &[u8], console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    if let Some(output) = &arguments.output {
-        let path = replace(output.clone(), bytes)?;
-        console.show(&(marey_report::escape::visible(&shown(&path)) + "\n"))?;
+    for remark in said.iter().filter_map(Said::remark) {
+        console.say(remark);
+    }
+    written::write(arguments, &inputs, &said, console)?;
+    Ok(if n_unread == 0 {
+        Exit::SUCCESS
     } else {
-        console.show(&String::from_utf8_lossy(bytes))?;
+        Exit::FAILED
+    })
+}
+
+/// As many as there are cores: each has one file in memory.
+fn n_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A line for each file that could not be read; how many there are.
+fn say_problems(said: &[Said], console: &mut Console<'_>) -> usize {
+    let problems: Vec<(&str, &str)> = said.iter().filter_map(Said::problem).collect();
+    for (file, problem) in &problems {
+        console.say(&format!("cannot read {file}: {problem}"));
     }
-    Ok(Exit::SUCCESS)
-}
-
-/// What a file is, by its first bytes.
-enum Content {
-    Pickle,
-    /// JSON, compressed or not.
-    Trace,
-    Other(&'static str),
-}
-
-impl Content {
-    fn of(path: &Path) -> anyhow::Result<Self> {
-        let unreadable = || format!("cannot read {}", path.display());
-        // Before it is opened: opening a pipe waits until somebody writes into it.
-        let kind = std::fs::metadata(path).with_context(unreadable)?;
-        if kind.is_dir() {
-            bail!("{} is a folder; name a file in it", path.display());
-        }
-        if !kind.is_file() {
-            bail!(
-                "{} is no regular file but a pipe, a socket or a device; write what comes from there into a file first",
-                path.display()
-            );
-        }
-        let mut file = File::open(path).with_context(unreadable)?;
-        let mut first = Vec::new();
-        file.by_ref()
-            .take(8)
-            .read_to_end(&mut first)
-            .with_context(unreadable)?;
-        Ok(match first.as_slice() {
-            [] => Self::Other("empty"),
-            [0x80, 2..=5, ..] => Self::Pickle,
-            [b'M', b'A', b'R', b'E', b'Y', ..] => {
-                Self::Other("a capture, which `marey report` shows")
-            }
-            [b'P', b'K', 3, 4, ..] => Self::Other("a zip archive, such as torch.save writes"),
-            [0x1f, 0x8b, ..] | [b'{' | b'[' | b' ' | b'\n' | b'\r' | b'\t', ..] => Self::Trace,
-            _ => Self::Other("no kind of file that is known here"),
-        })
-    }
-}
-
-/// The first run of a path.
-fn recorded(path: &Path) -> anyhow::Result<Run> {
-    let runs = RecordedRuns::at(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let first = runs.runs.into_iter().next();
-    let Some(first) = first else {
-        bail!("{} holds no capture that can be read", path.display());
-    };
-    Ok(first.run)
+    problems.len()
 }

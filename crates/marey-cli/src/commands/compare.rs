@@ -2,6 +2,7 @@
 
 mod criterion;
 mod sides;
+mod traces;
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,8 @@ use sides::Sides;
 
 /// Say what got slower or hungrier from one run to another, and whether that is more than chance
 ///
-/// Each side is a capture, a job's folder, or a folder of several: all runs at or below it are repeats of one. With repeats
+/// Each side is a capture, a job's folder, or a folder of several: all runs at or below it are repeats of one. It may also be a trace
+/// of torch.profiler, or a folder of them; then the other side has to be, too. With repeats
 /// on both sides each run is a sample, otherwise each call of a section. Captures are read as they are, nothing is written
 /// to their folders.
 ///

@@ -70,6 +70,11 @@ pub(crate) fn memory_snapshots(folder: &Path, run: &Run) -> Vec<SnapshotFile> {
     read.chain(missing).collect()
 }
 
+/// Where the snapshots of a run are, by the names that are shown. What is no longer there is left out.
+pub(crate) fn memory_snapshot_places(folder: &Path, run: &Run) -> BTreeMap<String, PathBuf> {
+    Places::of_run(folder, run).found
+}
+
 /// Where the snapshots of a run are.
 #[derive(Debug, Default)]
 struct Places {

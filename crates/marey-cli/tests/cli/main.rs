@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 mod analyze;
+mod analyze_trace;
 mod compare;
 mod demo;
 mod doctor;
@@ -14,4 +15,5 @@ mod report;
 mod run;
 mod signals;
 mod top;
+mod traces;
 mod windows;

@@ -2,7 +2,7 @@
 //! report took and, of that, the page.
 //!
 //!     report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded OUT.html
-//!     report_page comparison|hostile-comparison OUT.html
+//!     report_page trace|hostile-trace|comparison|hostile-comparison OUT.html
 
 mod deep;
 mod gpu;
@@ -12,6 +12,7 @@ mod memory_snapshots;
 mod million;
 mod overlap;
 mod slower;
+mod trace;
 mod video;
 
 use std::io::Write;
@@ -26,6 +27,13 @@ fn main() -> std::io::Result<()> {
         return usage();
     };
     let run = match kind.as_str() {
+        "trace" => return std::fs::write(path, trace::page("")),
+        "hostile-trace" => {
+            return std::fs::write(
+                path,
+                trace::page("<img src=x onerror=window.injected=1>\u{202e}\u{1b}"),
+            );
+        }
         "comparison" => return comparison(&path, video::PLAIN),
         "hostile-comparison" => return comparison(&path, video::HOSTILE),
         "video" => video::run(video::PLAIN),
@@ -82,7 +90,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded|comparison|hostile-comparison OUT.html"
+        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded|trace|hostile-trace|comparison|hostile-comparison OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

@@ -382,6 +382,9 @@ impl<'a> SubjectObject<'a> {
             Subject::Gpu(name) => ("gpu", None, Some(name)),
             Subject::Rate(name) => ("rate", None, Some(name)),
             Subject::Cache(name) => ("cache", None, Some(name)),
+            Subject::Kernel(name) => ("kernel", None, Some(name)),
+            Subject::KernelClass(name) => ("kernel_class", None, Some(name)),
+            Subject::Transfer(name) => ("transfer", None, Some(name)),
         };
         Self {
             kind,

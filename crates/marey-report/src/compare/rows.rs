@@ -10,13 +10,14 @@ const MAX_UNCHANGED: usize = 20;
 /// Rows of a table at most.
 const MAX_ROWS: usize = 200;
 
-const AREAS: [Area; 6] = [
+const AREAS: [Area; 7] = [
     Area::Time,
     Area::Memory,
     Area::Io,
     Area::Machine,
     Area::Generation,
     Area::Cache,
+    Area::Device,
 ];
 
 /// The measures of an area.

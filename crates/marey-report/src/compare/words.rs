@@ -33,6 +33,7 @@ pub(crate) fn area(area: Area) -> &'static str {
         Area::Machine => "Machine",
         Area::Generation => "Frames and blocks",
         Area::Cache => "Caches",
+        Area::Device => "Devices",
     }
 }
 
@@ -68,7 +69,18 @@ pub(crate) fn label(kind: MeasureKind) -> &'static str {
         K::GpuThrottled => "GPU throttled",
         K::CacheHitRatio => "hit ratio",
         K::CacheHeld => "memory held",
+        K::DeviceBusy => "device busy",
+        K::DeviceIdle => "device idle",
+        K::DeviceCompute => "device computing",
+        K::ExposedCommunication => "exposed communication",
+        K::ExposedCopies => "exposed copies",
+        K::DeviceStep => "device busy per step",
+        K::ClassTotal | K::KernelTotal | K::TransferTime => "device time",
+        K::KernelPerCall => "device time per kernel",
+        K::WaitsForDevices => "waiting for devices",
         K::SectionCalls
+        | K::KernelCalls
+        | K::TransferBytes
         | K::NameCalls
         | K::Turns
         | K::Steps
@@ -92,6 +104,9 @@ pub(crate) fn subject(subject: &Subject, shown: impl Fn(&str) -> String) -> Opti
             format!("{} ({})", call_path(path, &shown), shown(source))
         }
         Subject::Gpu(gpu) if gpu.bytes().all(|byte| byte.is_ascii_digit()) => format!("GPU {gpu}"),
+        Subject::Kernel(name) => format!("kernel {}", shown(name)),
+        Subject::KernelClass(name) => format!("kernels of class {}", shown(name)),
+        Subject::Transfer(name) => format!("copies {}", shown(name)),
         Subject::Memory(name) | Subject::Gpu(name) | Subject::Rate(name) | Subject::Cache(name) => {
             shown(name)
         }

@@ -8,29 +8,85 @@ mod comparison;
 mod page;
 mod projection;
 mod timeline;
+mod trace;
 
 use marey::Run;
+use marey_analysis::Findings;
+use marey_analysis::import::chrome::{Trace, run_of};
 use serde::Serialize;
 
-use crate::model::Report;
+use crate::model::{Report, TraceFile};
 pub use comparison::html_comparison;
 use timeline::{MAX_SLICES, Timeline};
 pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 
 /// The report as an HTML page. `run` is the run that the report was made of: it has the sections one by one.
 pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
+    with_traces(
+        None,
+        report,
+        &report.trace_files,
+        Timeline::new(run, None, MAX_SLICES),
+    )
+}
+
+/// What traces say as an HTML page, with the timeline of `trace`, which is that of the first file.
+pub fn html_trace(files: &[TraceFile], trace: &Trace) -> Vec<u8> {
+    let run = run_of(trace);
+    let mut report = Report::new(&run);
+    // Rules about runs ask for what a trace never has.
+    report.activity.findings = together(files);
+    let title = match files {
+        [] => None,
+        [only] => Some(last_part(&only.file).to_owned()),
+        [first, ..] => Some(format!("{} and others", last_part(&first.file))),
+    };
+    with_traces(
+        title,
+        &report,
+        files,
+        Timeline::new(&run, Some(trace), MAX_SLICES),
+    )
+}
+
+/// The name of a file without its folders.
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `title` is what the page is called, where that is not the run's name.
+fn with_traces(
+    title: Option<String>,
+    report: &Report,
+    files: &[TraceFile],
+    (timeline, columns): (Timeline, Vec<u8>),
+) -> Vec<u8> {
     let (report, left_out) = projection::json(report);
-    let (timeline, columns) = Timeline::new(run, MAX_SLICES);
     let model = [
         br#"{"kind":"run","report":"#,
         report.as_slice(),
         br#","left_out":"#,
         &json(&left_out),
+        br#","title":"#,
+        &json(&title),
+        br#","traces":"#,
+        &trace::json(files),
         br#","timeline":"#,
         &json(&timeline),
         b"}",
     ];
     page::page(&model.concat(), &columns)
+}
+
+/// The findings of all files; those of several in the order of the files.
+fn together(files: &[TraceFile]) -> Findings {
+    let mut all = Findings::default();
+    for findings in files.iter().map(|file| &file.findings) {
+        all.found.extend(findings.found.iter().cloned());
+        all.passed.extend(findings.passed.iter().cloned());
+        all.unchecked.extend(findings.unchecked.iter().cloned());
+    }
+    all
 }
 
 fn json(value: &impl Serialize) -> Vec<u8> {

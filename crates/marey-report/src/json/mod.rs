@@ -31,7 +31,7 @@ mod windows;
 use serde::{Serialize, Serializer};
 
 use crate::escape;
-use crate::model::Report;
+use crate::model::{Report, TraceFile};
 use crate::quantity::float;
 
 use activity::{SessionInfo, SessionObject};
@@ -87,6 +87,8 @@ struct Document<'a> {
     section_memory: Vec<SectionPeakObject>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     memory_snapshot_files: Vec<SnapshotObject<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    trace_files: &'a [TraceFile],
     gpu_metrics: Option<GpuMetrics<'a>>,
     cpu_metrics: Option<CpuMetrics<'a>>,
     streaming_analysis: Option<StreamingAnalysis>,
@@ -159,6 +161,7 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .iter()
             .map(SnapshotObject::new)
             .collect(),
+        trace_files: &report.trace_files,
         gpu_metrics: GpuMetrics::new(scope),
         cpu_metrics: CpuMetrics::new(scope),
         streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),

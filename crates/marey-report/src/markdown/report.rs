@@ -2,11 +2,12 @@
 
 use std::cmp::Reverse;
 
-use marey_analysis::findings::Finding;
+use marey_analysis::findings::{Finding, Findings};
 use marey_analysis::{Durations, NameRow, SectionGpuTime, SectionPeak, WindowUse};
 
 use super::escape::{code, text};
 use super::table::{Column, Table};
+use super::trace::short_trace;
 use crate::escape::cut;
 use crate::figure;
 use crate::model::{Report, StatusKind};
@@ -31,6 +32,7 @@ pub fn markdown_report(report: &Report) -> String {
     parts.extend(memory(report));
     parts.extend(gpu_times(report));
     parts.extend(section_peaks(report));
+    parts.extend(report.trace_files.iter().map(short_trace));
     parts.push(quality(report));
     parts.extend(facts(report));
     parts.join("\n")
@@ -123,7 +125,11 @@ fn window_in_words(window: &WindowUse) -> String {
 }
 
 fn findings(report: &Report) -> Option<String> {
-    let all = &report.activity.findings;
+    findings_of(&report.activity.findings)
+}
+
+/// What is the matter, and how much was looked at; `None` when nothing could be.
+pub(super) fn findings_of(all: &Findings) -> Option<String> {
     if all.found.is_empty() && all.passed.is_empty() {
         return None;
     }

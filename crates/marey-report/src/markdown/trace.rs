@@ -1,20 +1,42 @@
 //! A trace in Markdown.
 
 use super::escape;
+use super::report::findings_of;
 use super::values::table_markdown;
-use crate::model::TraceFile;
-use crate::trace_report::trace_tables;
+use crate::model::{Cell, Table, TraceFile};
+use crate::trace_report::{document, trace_tables};
+
+/// Tables of a run's document, and their rows.
+const SHORT: [&str; 2] = ["devices", "kernel_classes"];
+const SHORT_ROWS: usize = 8;
 
 /// Everything that one file says; of each table at most `max_rows` rows. Ends with a line feed.
 pub fn trace_markdown(file: &TraceFile, max_rows: usize) -> String {
-    let mut text = format!("# Trace {}\n", escape::code(&file.file));
-    let Some(answers) = &file.answers else {
-        let problem = file.problem.as_deref().unwrap_or("not read");
-        return format!("{text}\nnot read: {}\n", escape::text(problem));
-    };
-    for table in trace_tables(answers) {
-        text.push('\n');
-        text.push_str(&table_markdown(&table, max_rows));
+    written(file, max_rows, |_| true)
+}
+
+/// What of a trace stands in the document of a run.
+pub(super) fn short_trace(file: &TraceFile) -> String {
+    written(file, SHORT_ROWS, |table| SHORT.contains(&table.key))
+}
+
+fn written(file: &TraceFile, max_rows: usize, is_wanted: impl Fn(&Table) -> bool) -> String {
+    let facts = document::facts(file).rows;
+    let facts = facts.iter().filter_map(|row| match row.as_slice() {
+        [Cell::Text(fact), Cell::Text(value)] => Some(format!(
+            "- {}: {}\n",
+            escape::text(fact),
+            escape::text(value)
+        )),
+        _ => None,
+    });
+    let title = format!("## Trace {}\n", escape::code(&file.file));
+    let mut parts = vec![title, facts.collect()];
+    if let Some(answers) = &file.answers {
+        parts.extend(findings_of(&file.findings));
+        let tables = trace_tables(answers);
+        let tables = tables.iter().filter(|table| is_wanted(table));
+        parts.extend(tables.map(|table| table_markdown(table, max_rows)));
     }
-    text
+    parts.join("\n")
 }

@@ -68,6 +68,9 @@ pub struct Report {
     /// Memory snapshots that lie beside the capture: whoever read them has put them here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub snapshot_files: Vec<SnapshotFile>,
+    /// Traces that windows of torch's profiler wrote: likewise. A page has their tables beside the report.
+    #[serde(skip)]
+    pub trace_files: Vec<TraceFile>,
     /// How far the figures can be trusted.
     pub quality: Quality,
     #[serde(skip)]
@@ -126,6 +129,7 @@ impl Report {
             sessions,
             under_no_section_ratio: under_no_section_ratio(&sections),
             snapshot_files: Vec::new(),
+            trace_files: Vec::new(),
             quality: Quality::new(run, &attributes.synchronised),
             sections,
             rows_by_node,

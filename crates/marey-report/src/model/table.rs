@@ -9,6 +9,8 @@ pub struct Table {
     pub key: &'static str,
     /// What people read: `Kernels · GPU 0`. Not safe to print.
     pub title: String,
+    /// The device that it is about, as people call it; `None` when it is about all or none. Not safe to print.
+    pub device: Option<String>,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows, the most important first.
@@ -63,6 +65,7 @@ impl Table {
         Self {
             key,
             title: title.into(),
+            device: None,
             columns: columns.iter().map(column).collect(),
             rows: Vec::new(),
             notes: Vec::new(),

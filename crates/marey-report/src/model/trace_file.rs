@@ -15,3 +15,15 @@ pub struct TraceFile {
     /// Why it could not be read; `None` when it could. Not safe to print.
     pub problem: Option<String>,
 }
+
+impl TraceFile {
+    /// A file that could not be read, and why.
+    pub fn unread(file: String, problem: String) -> Self {
+        Self {
+            file,
+            answers: None,
+            findings: Findings::default(),
+            problem: Some(problem),
+        }
+    }
+}

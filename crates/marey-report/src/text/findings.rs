@@ -20,6 +20,7 @@ const SENTENCE_WIDTH: usize = 400;
 const MAX_FINDINGS: usize = 12;
 /// Where the checks are by name.
 const SEE: &str = "(see `checks` in profiling_report.json)";
+const SEE_JSON: &str = "(--format json says why)";
 
 /// Each finding and one line about the checks; one line when nothing was found.
 pub(super) fn table(report: &Report) -> String {
@@ -28,33 +29,49 @@ pub(super) fn table(report: &Report) -> String {
         return format!("Findings: no check could be made {SEE}\n");
     }
     if all.found.is_empty() {
-        return format!("Findings: none; {}\n", checks(all));
+        return format!("Findings: none; {}\n", checks(all, SEE));
     }
+    listed(all, SEE, |found| place(report, found))
+}
+
+/// The same of a trace; `None` when nothing could be checked.
+pub(super) fn of_trace(all: &Findings) -> Option<String> {
+    if all.found.is_empty() && all.passed.is_empty() {
+        return None;
+    }
+    if all.found.is_empty() {
+        return Some(format!("Findings: none; {}\n", checks(all, SEE_JSON)));
+    }
+    Some(listed(all, SEE_JSON, |found| {
+        time(found).map(|time| format!("Where: {time}"))
+    }))
+}
+
+fn listed(all: &Findings, see: &str, place: impl Fn(&Finding) -> Option<String>) -> String {
     let shown = all.found.iter().take(MAX_FINDINGS);
-    let mut lines: Vec<String> = shown.flat_map(|found| finding(report, found)).collect();
+    let lines = shown.flat_map(|found| finding(found, place(found)));
+    let mut lines: Vec<String> = lines.collect();
     let more = all.found.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
         lines.push(format!("… and {more} more"));
     }
-    lines.push(checks(all));
+    lines.push(checks(all, see));
     block::titled(TITLE, &lines, WIDTH)
 }
 
-fn checks(all: &Findings) -> String {
+fn checks(all: &Findings, see: &str) -> String {
     let passed = counted(all.passed.len() as u64, "check", "checks");
     match all.unchecked.len() {
         0 => format!("{passed} passed"),
-        n => format!(
-            "{passed} passed, {n} could not be made (see `checks` in profiling_report.json)"
-        ),
+        n => format!("{passed} passed, {n} could not be made {see}"),
     }
 }
 
 /// Severity and issue, then figures, place, remedy and saving, all wrapped and indented.
-fn finding(report: &Report, found: &Finding) -> Vec<String> {
+fn finding(found: &Finding, place: Option<String>) -> Vec<String> {
     let figures: Vec<String> = found.evidence.iter().map(figure::evidence).collect();
     let mut details = vec![figures.join(" · ")];
-    details.extend(place(report, found));
+    details.extend(place);
     details.push(found.remedy.clone());
     details.extend(found.saving.as_ref().map(|saving| {
         let how = &saving.how;
@@ -89,8 +106,14 @@ fn place(report: &Report, found: &Finding) -> Option<String> {
     let path = found.node.map(|node| report.call_path(node));
     let path = path.filter(|path| !path.is_empty());
     let path = path.map(|path| format!("in {}", shown_path(&path, 60)));
+    let parts: Vec<String> = path.into_iter().chain(time(found)).collect();
+    (!parts.is_empty()).then(|| format!("Where: {}", parts.join(", ")))
+}
+
+/// When it was longest the matter; `None` when it is about all of the time.
+fn time(found: &Finding) -> Option<String> {
     let longest = found.intervals.iter().max_by_key(|time| time.length_ns());
-    let time = longest.map(|time| {
+    longest.map(|time| {
         let (start, end) = (time_s(time.start_ns), time_s(time.end_ns));
         let is_moment = start == end;
         let when = if is_moment {
@@ -104,7 +127,5 @@ fn place(report: &Report, found: &Finding) -> Option<String> {
             ""
         };
         when + more
-    });
-    let parts: Vec<String> = path.into_iter().chain(time).collect();
-    (!parts.is_empty()).then(|| format!("Where: {}", parts.join(", ")))
+    })
 }

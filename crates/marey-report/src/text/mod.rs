@@ -53,6 +53,7 @@ pub fn summary(report: &Report) -> String {
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));
     parts.extend(windows::table(report));
+    parts.extend(report.trace_files.iter().map(trace::short));
     parts.extend(counters::table(report));
     parts.extend(attributes::table(report));
     parts.extend(sessions::table(report));

@@ -3,9 +3,8 @@
 use super::block;
 use crate::escape::{cut, visible};
 use crate::model::{Cell, Table};
-use crate::quantity::{
-    UNKNOWN, bytes, bytes_of, counted, duration, duration_ns, number, percent, time_s,
-};
+use crate::quantity::{UNKNOWN, bytes, bytes_of, duration, duration_ns, number, percent, time_s};
+use crate::shown_table::ShownTable;
 use crate::width::{columns, pad_end, pad_start};
 
 /// Columns that a text may take.
@@ -15,14 +14,9 @@ const MIN_WIDTH: usize = 80;
 
 /// The first rows of a table in a block, and how many there are more. Ends with a line feed.
 pub(crate) fn table_text(table: &Table, max_rows: usize) -> String {
-    let rows: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .take(max_rows)
-        .map(|row| row.iter().map(shown).collect())
-        .collect();
+    let shown = ShownTable::new(table, max_rows);
     let mut widths: Vec<usize> = table.columns.iter().map(|c| columns(c.title)).collect();
-    for row in &rows {
+    for row in &shown.rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(columns(cell));
         }
@@ -40,14 +34,8 @@ pub(crate) fn table_text(table: &Table, max_rows: usize) -> String {
     };
     let titles: Vec<String> = table.columns.iter().map(|c| c.title.to_owned()).collect();
     let header = line(&titles);
-    let mut lines: Vec<String> = rows.iter().map(|row| line(row)).collect();
-    let n_more = table.rows.len().saturating_sub(max_rows);
-    if n_more > 0 {
-        lines.push(format!(
-            "… and {} more",
-            counted(n_more as u64, "row", "rows")
-        ));
-    }
+    let mut lines: Vec<String> = shown.rows.iter().map(|row| line(row)).collect();
+    lines.extend(shown.more());
     lines.extend(table.notes.iter().map(|note| visible(note)));
     block::table(
         &visible(&table.title).to_uppercase(),

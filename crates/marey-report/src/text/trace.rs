@@ -1,21 +1,62 @@
 //! A trace on a terminal.
 
 use super::block;
+use super::findings;
 use super::table::table_text;
-use crate::escape::visible;
-use crate::model::TraceFile;
-use crate::trace_report::trace_tables;
+use crate::escape::{cut, visible};
+use crate::model::{Cell, TraceFile};
+use crate::trace_report::{document, trace_tables};
+use crate::width::pad_end;
 
 const WIDTH: usize = 80;
+/// Columns of what a fact is about.
+const FACT_WIDTH: usize = 9;
+/// Columns of a fact.
+const VALUE_WIDTH: usize = 400;
 
-/// Everything that one file says, for people; of each table at most `max_rows` rows. Ends with a line feed.
+/// Tables of the summary of a run, and their rows.
+const SHORT: [&str; 4] = ["devices", "idle_causes", "kernel_classes", "attention"];
+const SHORT_ROWS: usize = 8;
+
+/// Everything that one file says, for people: what it is, what is the matter, then tables of at most `max_rows` rows. Ends with
+/// a line feed.
 pub fn trace_text(file: &TraceFile, max_rows: usize) -> String {
+    let mut parts = vec![headline(file)];
+    if let Some(answers) = &file.answers {
+        parts.extend(findings::of_trace(&file.findings));
+        let tables = trace_tables(answers);
+        parts.extend(tables.iter().map(|table| table_text(table, max_rows)));
+    }
+    parts.join("\n")
+}
+
+/// What of a trace stands in the summary of a run: what it is, what is the matter, and the tables that say where the time of the
+/// devices went.
+pub(super) fn short(file: &TraceFile) -> String {
+    let mut parts = vec![headline(file)];
+    if let Some(answers) = &file.answers {
+        parts.extend(findings::of_trace(&file.findings));
+        let tables = trace_tables(answers);
+        let tables = tables.iter().filter(|table| SHORT.contains(&table.key));
+        parts.extend(tables.map(|table| table_text(table, SHORT_ROWS)));
+    }
+    parts.join("\n")
+}
+
+fn headline(file: &TraceFile) -> String {
+    let rows = document::facts(file).rows;
+    let lines = rows.iter().filter_map(|row| match row.as_slice() {
+        [Cell::Text(fact), Cell::Text(value)] => Some((fact, value)),
+        _ => None,
+    });
+    let lines = lines.flat_map(|(fact, value)| {
+        let wrapped = crate::width::wrapped(&cut(value, VALUE_WIDTH), WIDTH + 20 - FACT_WIDTH);
+        let wrapped = wrapped.into_iter().enumerate();
+        wrapped.map(move |(at, line)| {
+            let fact = if at == 0 { fact.as_str() } else { "" };
+            format!("{}{line}", pad_end(fact, FACT_WIDTH))
+        })
+    });
     let title = format!("TRACE {}", visible(&file.file));
-    let Some(answers) = &file.answers else {
-        let problem = file.problem.as_deref().unwrap_or("not read");
-        return block::titled(&title, &[format!("not read: {}", visible(problem))], WIDTH);
-    };
-    let tables = trace_tables(answers);
-    let tables = tables.iter().map(|table| table_text(table, max_rows));
-    tables.collect::<Vec<_>>().join("\n")
+    block::titled(&title, &lines.collect::<Vec<_>>(), WIDTH)
 }

@@ -1,27 +1,42 @@
 //! When a device had nothing to do.
 
-use marey_analysis::{DeviceAnswers, GapCause};
+use marey_analysis::{DeviceAnswers, GapCause, GapReason};
 
 use crate::model::{Cell, Table};
 
+/// Each cause, and below it what it is made of.
 pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
     let mut table = Table::new(
         "idle_causes",
         title,
         &[
             ("cause", "Cause"),
+            ("reason", "In detail"),
             ("n_gaps", "Gaps"),
             ("total_ns", "Total"),
             ("ratio", "Share"),
         ],
     );
-    for cause in &device.idle_gaps.causes {
+    let gaps = &device.idle_gaps;
+    for cause in &gaps.causes {
         table.row(vec![
             Cell::text(words(cause.cause)),
+            Cell::text("all"),
             Cell::Count(cause.n_gaps),
             Cell::Duration(cause.total_ns),
             Cell::known(cause.ratio, Cell::Ratio),
         ]);
+        let is_finer = |reason: GapReason| reason != GapReason::NotKnown;
+        let reasons = gaps.reasons.iter();
+        for reason in reasons.filter(|r| r.cause == cause.cause && is_finer(r.reason)) {
+            table.row(vec![
+                Cell::text(words(cause.cause)),
+                Cell::text(reason_words(reason.reason)),
+                Cell::Count(reason.n_gaps),
+                Cell::Duration(reason.total_ns),
+                Cell::known(reason.ratio, Cell::Ratio),
+            ]);
+        }
     }
     table
 }
@@ -34,7 +49,10 @@ pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
             ("start_ns", "At"),
             ("length_ns", "Length"),
             ("cause", "Cause"),
+            ("reason", "In detail"),
             ("synchronising_ns", "Synchronising"),
+            ("host_at_start", "Host at its start"),
+            ("host_during", "Host during it"),
             ("next", "Then"),
         ],
     );
@@ -43,8 +61,33 @@ pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
             Cell::Moment(gap.start_ns),
             Cell::Duration(gap.length_ns),
             Cell::text(words(gap.cause)),
+            Cell::text(reason_words(gap.reason)),
             Cell::known(gap.synchronising_ns, Cell::Duration),
+            Cell::known(gap.host_at_start.clone(), Cell::Text),
+            Cell::known(gap.host_during.clone(), Cell::Text),
             Cell::text(gap.next.as_str()),
+        ]);
+    }
+    table
+}
+
+pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table {
+    let mut table = Table::new(
+        "idle_by_host_operation",
+        title,
+        &[
+            ("name", "Host"),
+            ("n_gaps", "Gaps"),
+            ("total_ns", "Total"),
+            ("ratio", "Share"),
+        ],
+    );
+    for row in &device.idle_gaps.host_operations {
+        table.row(vec![
+            Cell::known(row.name.clone(), Cell::Text),
+            Cell::Count(row.n_gaps),
+            Cell::Duration(row.total_ns),
+            Cell::known(row.ratio, Cell::Ratio),
         ]);
     }
     table
@@ -55,5 +98,19 @@ fn words(cause: GapCause) -> &'static str {
         GapCause::LaunchLate => "the host was late",
         GapCause::LaunchedBefore => "launched before, waited",
         GapCause::NotKnown => "not known",
+    }
+}
+
+fn reason_words(reason: GapReason) -> &'static str {
+    match reason {
+        GapReason::LaunchBound => "launching",
+        GapReason::Synchronising => "waiting for the device",
+        GapReason::Data => "data or files",
+        GapReason::Python => "Python, or nothing recorded",
+        GapReason::LaunchLatency => "latency of the launch",
+        GapReason::OtherStream => "another stream",
+        GapReason::ShortPause => "short pause",
+        GapReason::Dependency => "long wait",
+        GapReason::NotKnown => "not known",
     }
 }

@@ -12,6 +12,7 @@ pub(super) fn classes(device: &DeviceAnswers, title: String) -> Table {
         &[
             ("class", "Class"),
             ("count", "Count"),
+            ("n_by_operator", "By operator"),
             ("n_names", "Names"),
             ("total_ns", "Total"),
             ("ratio", "Share"),
@@ -21,6 +22,7 @@ pub(super) fn classes(device: &DeviceAnswers, title: String) -> Table {
         table.row(vec![
             Cell::text(class_words(class.class)),
             Cell::Count(class.count),
+            Cell::Count(class.n_by_operator),
             Cell::Count(class.n_names),
             Cell::Duration(class.total_ns),
             Cell::known(class.ratio, Cell::Ratio),

@@ -1,27 +1,93 @@
 //! What a trace says, as tables: one file a question. Formats are elsewhere and know nothing of traces.
 
 mod attention;
+mod communication;
+mod critical_path;
 mod devices;
+pub(crate) mod document;
+mod findings;
 mod gaps;
+mod hta_compat;
 mod kernels;
+mod launches;
+mod memory;
+mod modules;
+mod operators;
+mod owned_kernels;
+mod parts;
+mod quality;
+mod suspicious_durations;
+mod synchronisation;
+mod tensor_cores;
 mod transfers;
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
 
-use crate::model::Table;
+pub use communication::rank_tables;
+pub use hta_compat::hta_tables;
 
-/// All tables, in the order in which they are worth reading. Those without rows are left out.
+use crate::model::{Table, TraceFile};
+
+/// Every table of a file, for programs: what it is, what is the matter, what it answers.
+pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
+    let mut tables = vec![document::facts(file), findings::table(&file.findings)];
+    tables.extend(file.answers.iter().flat_map(trace_tables));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// The answers, in the order in which they are worth reading, what was not read last. Tables without rows are left out.
 pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     let mut tables = devices::tables(answers);
+    tables.extend(parts::tables(answers));
+    tables.extend(critical_path::tables(answers));
     for device in &answers.devices {
         let title = |what: &str| of_device(answers, device, what);
+        let first = tables.len();
         tables.push(gaps::causes(device, title("Idle time by cause")));
         tables.push(gaps::longest(device, title("Longest gaps")));
+        let by_operation = title("Idle time by what the host did");
+        tables.push(gaps::by_host_operation(device, by_operation));
+        tables.push(launches::table(device, title("Launches")));
+        tables.push(launches::calls(device, title("Launch calls")));
         tables.push(kernels::classes(device, title("Kernels by class")));
         tables.push(kernels::by_name(device, title("Kernels by name")));
+        tables.extend(owned_kernels::tables(device, title));
         tables.push(attention::table(device, title("Attention")));
+        tables.push(tensor_cores::table(device, title("Tensor cores")));
+        tables.push(tensor_cores::unused(
+            device,
+            title("Largest kernels without tensor cores"),
+        ));
         tables.push(transfers::table(device, title("Transfers")));
+        tables.push(transfers::by_memory(
+            device,
+            title("Transfers by the host's memory"),
+        ));
+        tables.push(transfers::largest(device, title("Largest transfers")));
+        tables.push(communication::table(
+            &device.communication,
+            title("Communication"),
+        ));
+        for table in tables.iter_mut().skip(first) {
+            table.device = Some(devices::name(answers, device));
+        }
+        let suspicious = title("Durations that cannot be true");
+        tables.push(suspicious_durations::table(device, suspicious));
     }
+    tables.push(attention::operators(&answers.attention_operators));
+    tables.push(communication::table(
+        &answers.host_communication,
+        "Communication of the host".into(),
+    ));
+    if let Some(ranks) = &answers.ranks {
+        tables.extend(rank_tables(ranks));
+    }
+    tables.extend(operators::tables(answers));
+    tables.extend(modules::tables(answers));
+    tables.extend(synchronisation::tables(answers));
+    tables.extend(memory::tables(answers));
+    tables.push(quality::table(answers));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }

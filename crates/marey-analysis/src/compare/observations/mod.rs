@@ -63,6 +63,25 @@ impl Observations {
         found
     }
 
+    /// The same with everything else that is known.
+    #[must_use]
+    pub(super) fn with(mut self, others: Self) -> Self {
+        for (key, value) in others.values {
+            self.values.entry(key).or_insert(value);
+        }
+        self
+    }
+
+    /// What is of these subjects.
+    pub(super) fn only(&self, is_meant: impl Fn(&Subject) -> bool) -> Self {
+        let values = self.values.iter().filter(|((_, of), _)| is_meant(of));
+        Self {
+            values: values
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+        }
+    }
+
     pub(super) fn values(&self) -> &BTreeMap<Key, Value> {
         &self.values
     }
@@ -86,7 +105,7 @@ impl Observations {
         }
     }
 
-    fn add(&mut self, kind: MeasureKind, of: Subject, figure: Option<f64>) {
+    pub(super) fn add(&mut self, kind: MeasureKind, of: Subject, figure: Option<f64>) {
         if let Some(figure) = figure {
             let value = Value {
                 figure,
@@ -97,7 +116,7 @@ impl Observations {
     }
 
     /// Adds what is a number; keeps the first of two for the same thing.
-    fn add_value(&mut self, kind: MeasureKind, of: Subject, mut value: Value) {
+    pub(super) fn add_value(&mut self, kind: MeasureKind, of: Subject, mut value: Value) {
         value.calls.retain(|call| call.is_finite());
         if value.figure.is_finite() {
             self.values.entry((kind, of)).or_insert(value);

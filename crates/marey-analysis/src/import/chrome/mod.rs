@@ -26,6 +26,7 @@ mod names;
 mod nanoseconds;
 mod quality;
 mod rows;
+mod run;
 mod scan;
 mod trace;
 mod tracks;
@@ -45,6 +46,7 @@ pub use metadata::{Device, Metadata};
 pub use names::Names;
 pub use quality::{Broken, Quality};
 pub use rows::{Call, Categories, Rows, Work};
+pub use run::{outline_of, run_of};
 pub use trace::Trace;
 pub use tracks::{Identifier, Process, Track, Tracks};
 

@@ -1,6 +1,6 @@
 //! What questions to a trace have in common.
 
-use super::{DeviceTimeline, HostRows, Scope, device_timelines};
+use super::{DeviceTimeline, HostRows, Owners, Scope, device_timelines};
 use crate::import::chrome::{Identifier, Trace};
 
 /// A trace with what is found out once for all questions.
@@ -14,10 +14,12 @@ pub struct TraceContext<'a> {
     pub timelines: Vec<DeviceTimeline>,
     /// How the rows of the host enclose each other, of all the trace.
     pub host: HostRows,
+    /// Which operators and modules they belong to, likewise.
+    pub owners: Owners,
 }
 
 impl<'a> TraceContext<'a> {
-    /// Sorts the rows of host and devices: O(n log n), 16 bytes a row of the host and 48 an operation of a device.
+    /// Sorts the rows of host and devices: O(n log n), 20 bytes a row of the host and 48 an operation of a device.
     pub fn new(trace: &'a Trace, scope: Option<Scope>) -> Self {
         let mut timelines = device_timelines(trace);
         if let Some(scope) = &scope {
@@ -26,11 +28,13 @@ impl<'a> TraceContext<'a> {
                 .map(|timeline| timeline.only(|work| scope.has_work(trace, work)))
                 .collect();
         }
+        let host = HostRows::new(trace);
         Self {
             trace,
             scope,
             timelines,
-            host: HostRows::new(trace),
+            owners: Owners::new(trace, &host),
+            host,
         }
     }
 

@@ -1,9 +1,14 @@
 //! When did a device have nothing to do, and why?
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
+use super::HostRows;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
-use crate::import::chrome::Trace;
+use super::gap_reason::{Explained, GapEnds, GapReason, GapReasons};
+use crate::import::chrome::{Identifier, Trace};
+use crate::intervals::Interval;
 use crate::stats::float;
 
 /// Time in which a device did nothing, between its first and its last work.
@@ -19,6 +24,12 @@ pub struct IdleGaps {
     pub n_over_100us: u64,
     /// By cause.
     pub causes: Vec<CauseTime>,
+    /// By cause in more detail: those of one cause come to it.
+    pub reasons: Vec<ReasonTime>,
+    /// Time in gaps for which the host was late, that the thread which was late spent in operators and calls.
+    pub launch_bound_ns: u64,
+    /// Gaps for which the host was late, by what it did for more than half of each; the one with most time first.
+    pub host_operations: Vec<HostOperation>,
     /// The longest first; of equals the first.
     pub longest: Vec<Gap>,
 }
@@ -48,6 +59,34 @@ pub struct CauseTime {
     pub ratio: Option<f64>,
 }
 
+/// Gaps of one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ReasonTime {
+    /// Which.
+    pub reason: GapReason,
+    /// What it is part of.
+    pub cause: GapCause,
+    /// How many.
+    pub n_gaps: u64,
+    /// All of them together.
+    pub total_ns: u64,
+    /// Share of all idle time, 0 to 1; `None` when there is none.
+    pub ratio: Option<f64>,
+}
+
+/// Gaps in which the host did one thing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HostOperation {
+    /// An operator, a range, a Python function, a call that waits; `None` when the trace has nothing for most of the gap.
+    pub name: Option<String>,
+    /// How many.
+    pub n_gaps: u64,
+    /// All of them together.
+    pub total_ns: u64,
+    /// Share of all idle time, 0 to 1; `None` when there is none.
+    pub ratio: Option<f64>,
+}
+
 /// A time in which a device did nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Gap {
@@ -57,6 +96,12 @@ pub struct Gap {
     pub length_ns: u64,
     /// Why.
     pub cause: GapCause,
+    /// Why, in more detail.
+    pub reason: GapReason,
+    /// The innermost thing that the thread which launched what came next did as the gap began; `None` when the trace has none.
+    pub host_at_start: Option<String>,
+    /// The innermost thing that it did for more than half of the gap, likewise.
+    pub host_during: Option<String>,
     /// What came next.
     pub next: String,
     /// Time in it that host threads spent in calls that wait for the device; those of several threads add up. `None` for
@@ -77,8 +122,8 @@ const MOST_SHOWN: usize = 10;
 /// device          |--a--|      ╎ |--b--| |--c--|
 ///                       ╰─late─╯       ╰─╯ launched before
 /// ```
-pub fn idle_gaps(trace: &Trace, timeline: &DeviceTimeline) -> IdleGaps {
-    let mut gaps = found(trace, timeline);
+pub fn idle_gaps(trace: &Trace, host: &HostRows, timeline: &DeviceTimeline) -> IdleGaps {
+    let mut gaps = found(trace, host, timeline);
     let total_ns = gaps.iter().map(|gap| gap.length_ns).sum();
     let n_over = |limit_ns| gaps.iter().filter(|gap| gap.length_ns > limit_ns).count() as u64;
     let (n_gaps, n_over_10us, n_over_100us) = (gaps.len() as u64, n_over(10_000), n_over(100_000));
@@ -88,6 +133,10 @@ pub fn idle_gaps(trace: &Trace, timeline: &DeviceTimeline) -> IdleGaps {
         GapCause::NotKnown,
     ];
     let causes = causes.map(|cause| of_cause(&gaps, cause, total_ns));
+    let reasons = reasons(&gaps, total_ns);
+    let host_operations = host_operations(trace, &gaps, total_ns);
+    let launching_ns = gaps.iter().map(|gap| gap.explained.launching_ns);
+    let launch_bound_ns = launching_ns.fold(0, u64::saturating_add);
     gaps.sort_unstable_by_key(|gap| (std::cmp::Reverse(gap.length_ns), gap.start_ns));
     gaps.truncate(MOST_SHOWN);
     let waits = if gaps.iter().any(|gap| gap.length_ns > SHORT_NS) {
@@ -101,6 +150,9 @@ pub fn idle_gaps(trace: &Trace, timeline: &DeviceTimeline) -> IdleGaps {
         n_over_10us,
         n_over_100us,
         causes: causes.into_iter().filter(|c| c.n_gaps > 0).collect(),
+        reasons,
+        launch_bound_ns,
+        host_operations,
         longest: gaps.iter().map(|gap| shown(trace, gap, &waits)).collect(),
     }
 }
@@ -111,16 +163,33 @@ struct Found {
     length_ns: u64,
     cause: GapCause,
     next: DeviceWork,
+    explained: Explained,
 }
 
 /// All gaps, in order. Work of no duration ends a gap, too.
-fn found(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Found> {
+fn found(trace: &Trace, host: &HostRows, timeline: &DeviceTimeline) -> Vec<Found> {
     let mut gaps = Vec::new();
+    let mut reasons = GapReasons::new(trace, host);
+    let mut stream_before = None;
     let mut busy_until_ns = timeline.span().start_ns;
     for work in &timeline.work {
         if work.start_ns > busy_until_ns {
             let launched_ns = work.launch.map(|call| trace.rows.start_of(call));
+            let stream = timeline.streams.get(work.stream as usize);
+            let ends = GapEnds {
+                time: Interval {
+                    start_ns: busy_until_ns,
+                    end_ns: work.start_ns,
+                },
+                stream_before,
+                stream_number: match stream {
+                    Some(Identifier::Number(number)) => Some(*number),
+                    _ => None,
+                },
+                next: *work,
+            };
             gaps.push(Found {
+                explained: reasons.of(&ends),
                 start_ns: busy_until_ns,
                 length_ns: work.start_ns - busy_until_ns,
                 cause: match launched_ns {
@@ -131,7 +200,10 @@ fn found(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Found> {
                 next: *work,
             });
         }
-        busy_until_ns = busy_until_ns.max(work.end_ns);
+        if work.end_ns >= busy_until_ns {
+            busy_until_ns = work.end_ns;
+            stream_before = Some(work.stream);
+        }
     }
     gaps
 }
@@ -147,12 +219,61 @@ fn of_cause(gaps: &[Found], cause: GapCause, idle_ns: u64) -> CauseTime {
     }
 }
 
+/// Gaps by reason, in the order of the reasons.
+fn reasons(gaps: &[Found], idle_ns: u64) -> Vec<ReasonTime> {
+    let mut by_reason = BTreeMap::<GapReason, (u64, u64)>::new();
+    for gap in gaps {
+        let (n_gaps, total_ns) = by_reason.entry(gap.explained.reason).or_default();
+        *n_gaps += 1;
+        *total_ns += gap.length_ns;
+    }
+    let row = |(reason, (n_gaps, total_ns)): (GapReason, (u64, u64))| ReasonTime {
+        reason,
+        cause: reason.cause(),
+        n_gaps,
+        total_ns,
+        ratio: (idle_ns > 0).then(|| float(total_ns) / float(idle_ns)),
+    };
+    by_reason.into_iter().map(row).collect()
+}
+
+/// Gaps for which the host was late, by the name of what it did.
+fn host_operations(trace: &Trace, gaps: &[Found], idle_ns: u64) -> Vec<HostOperation> {
+    let mut by_name = BTreeMap::<Option<u32>, (u64, u64)>::new();
+    let late = gaps.iter().filter(|gap| gap.cause == GapCause::LaunchLate);
+    for gap in late {
+        let row = gap.explained.during;
+        let name = row.and_then(|row| trace.rows.name.get(row as usize).copied());
+        let (n_gaps, total_ns) = by_name.entry(name).or_default();
+        *n_gaps += 1;
+        *total_ns += gap.length_ns;
+    }
+    let mut all: Vec<_> = by_name.into_iter().collect();
+    all.sort_by_key(|(name, (_, total_ns))| (std::cmp::Reverse(*total_ns), *name));
+    let row = |(name, (n_gaps, total_ns)): (Option<u32>, (u64, u64))| HostOperation {
+        name: name.map(|name| trace.names.get(name).to_owned()),
+        n_gaps,
+        total_ns,
+        ratio: (idle_ns > 0).then(|| float(total_ns) / float(idle_ns)),
+    };
+    all.into_iter().map(row).collect()
+}
+
 fn shown(trace: &Trace, gap: &Found, waits: &Synchronisations) -> Gap {
     let end_ns = gap.start_ns + gap.length_ns;
     Gap {
         start_ns: gap.start_ns,
         length_ns: gap.length_ns,
         cause: gap.cause,
+        reason: gap.explained.reason,
+        host_at_start: gap
+            .explained
+            .at_start
+            .map(|row| trace.name_of(row).to_owned()),
+        host_during: gap
+            .explained
+            .during
+            .map(|row| trace.name_of(row).to_owned()),
         next: trace.names.get(gap.next.name).to_owned(),
         synchronising_ns: (gap.length_ns > SHORT_NS).then(|| {
             waits

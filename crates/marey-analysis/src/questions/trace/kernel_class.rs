@@ -28,6 +28,10 @@ pub enum KernelClass {
     Layout,
     /// Gathers, scatters, embeddings, sorting.
     Indexing,
+    /// Largest or mean values of neighbours.
+    Pooling,
+    /// Values into types with fewer bits, with their scales.
+    Quantization,
     /// Random numbers.
     Random,
     /// Fused by a compiler, so that its name lists what it was made of.
@@ -37,7 +41,17 @@ pub enum KernelClass {
 }
 
 /// Fused kernels of Inductor are named after everything around them, attention included: told first.
-const FUSED: [&str; 4] = ["triton_poi_", "triton_red_", "triton_per_", "triton_for_"];
+/// Torch 2.0 numbered them without saying what is in them (`triton__0d1d2d`). Its templates (`triton_tem_`) are products of
+/// matrices, convolutions and attention, and told by the rest of the name.
+const FUSED: [&str; 7] = [
+    "triton_poi_",
+    "triton_red_",
+    "triton_per_",
+    "triton_for_",
+    "triton_mix_",
+    "triton_fused_",
+    "triton__",
+];
 
 /// Have attention in their names, but only bring data into shape for it.
 const NOT_ATTENTION: [&str; 4] = [
@@ -48,7 +62,7 @@ const NOT_ATTENTION: [&str; 4] = [
 ];
 
 /// Parts of names, in lower case, and what they mean. The first that fits counts.
-const PARTS: [(&str, KernelClass); 66] = [
+const PARTS: &[(&str, KernelClass)] = &[
     ("flash_fwd", KernelClass::Attention),
     ("flash_bwd", KernelClass::Attention),
     ("fmha", KernelClass::Attention),
@@ -59,6 +73,10 @@ const PARTS: [(&str, KernelClass); 66] = [
     ("qk_int_sv", KernelClass::Attention),
     ("unified_attention", KernelClass::Attention),
     ("paged_attention", KernelClass::Attention),
+    ("flex_attention", KernelClass::Attention),
+    ("flashattn", KernelClass::Attention),
+    ("prefillwithpagedkv", KernelClass::Attention),
+    ("decodewithpagedkv", KernelClass::Attention),
     ("attention_kernel", KernelClass::Attention),
     ("attentionkernel", KernelClass::Attention),
     ("memeff", KernelClass::Attention),
@@ -77,6 +95,14 @@ const PARTS: [(&str, KernelClass); 66] = [
     ("wgrad", KernelClass::Convolution),
     ("fprop", KernelClass::Convolution),
     ("igemm", KernelClass::Convolution),
+    // Convolutions of cuDNN in single precision, and what it prepares for its own.
+    ("scudnn", KernelClass::Convolution),
+    ("cask_cudnn", KernelClass::Convolution),
+    ("im2d2col", KernelClass::Convolution),
+    ("im2col", KernelClass::Convolution),
+    ("col2im", KernelClass::Convolution),
+    // cuBLASLt's bias and activation behind a product, as a kernel of its own.
+    ("epilogue::impl", KernelClass::Elementwise),
     ("gemm", KernelClass::Gemm),
     ("gemv", KernelClass::Gemm),
     ("cijk_", KernelClass::Gemm),
@@ -85,6 +111,7 @@ const PARTS: [(&str, KernelClass); 66] = [
     ("splitk", KernelClass::Gemm),
     ("xmma", KernelClass::Gemm),
     ("cutlass", KernelClass::Gemm),
+    ("triton_tem_", KernelClass::Gemm),
     ("layer_norm", KernelClass::Normalization),
     ("layernorm", KernelClass::Normalization),
     ("rms_norm", KernelClass::Normalization),
@@ -95,26 +122,51 @@ const PARTS: [(&str, KernelClass); 66] = [
     ("batchnorm", KernelClass::Normalization),
     ("rowwisemoments", KernelClass::Normalization),
     ("cudnn::bn_", KernelClass::Normalization),
+    ("gammabeta", KernelClass::Normalization),
+    ("computefusedparams", KernelClass::Normalization),
+    ("computebackwardfusedparams", KernelClass::Normalization),
+    ("computeinternalgradients", KernelClass::Normalization),
     ("softmax", KernelClass::Softmax),
+    ("max_pool", KernelClass::Pooling),
+    ("avg_pool", KernelClass::Pooling),
+    ("average_pool", KernelClass::Pooling),
+    ("maxpool", KernelClass::Pooling),
+    ("avgpool", KernelClass::Pooling),
+    ("lpnormfunctor", KernelClass::Reduction),
+    ("multi_tensor_apply", KernelClass::Elementwise),
+    ("act_and_mul", KernelClass::Elementwise),
     ("distribution_", KernelClass::Random),
     ("philox", KernelClass::Random),
     ("random", KernelClass::Random),
     ("reduce", KernelClass::Reduction),
+    ("devicescan", KernelClass::Reduction),
+    ("scan_config", KernelClass::Reduction),
+    ("reshape_and_cache", KernelClass::Layout),
+    ("store_kvcache", KernelClass::Layout),
     ("catarray", KernelClass::Layout),
     ("nchwtonhwc", KernelClass::Layout),
     ("nhwctonchw", KernelClass::Layout),
     ("transpose", KernelClass::Layout),
+    ("permute", KernelClass::Layout),
     ("direct_copy", KernelClass::Layout),
     ("upsample", KernelClass::Layout),
+    ("sage_quant", KernelClass::Quantization),
+    ("quantize_with", KernelClass::Quantization),
+    ("fp8_quant", KernelClass::Quantization),
+    ("int8_quant", KernelClass::Quantization),
     ("gather", KernelClass::Indexing),
     ("scatter", KernelClass::Indexing),
     ("index", KernelClass::Indexing),
+    ("indices", KernelClass::Indexing),
+    ("routing", KernelClass::Indexing),
     ("embedding", KernelClass::Indexing),
     ("sort", KernelClass::Indexing),
     ("topk", KernelClass::Indexing),
     ("elementwise", KernelClass::Elementwise),
     ("fillfunctor", KernelClass::Elementwise),
     ("pointwise", KernelClass::Elementwise),
+    ("scalepackedtensor", KernelClass::Elementwise),
+    ("subtensorop", KernelClass::Elementwise),
 ];
 
 /// A compiler made this kernel, and named it after what is in it and around it.
@@ -131,6 +183,10 @@ pub fn kernel_class(name: &str) -> KernelClass {
         return KernelClass::Communication;
     }
     let lower = name.to_ascii_lowercase();
+    // Batched products of TensorRT-LLM are named by types and tiles: `bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16`.
+    if lower.starts_with("bmm_") {
+        return KernelClass::Gemm;
+    }
     let is_preparation = NOT_ATTENTION.iter().any(|part| lower.contains(part));
     let fits = |(part, class): &&(&str, KernelClass)| {
         lower.contains(part) && !(is_preparation && *class == KernelClass::Attention)
@@ -211,6 +267,23 @@ mod tests {
                 "void at::native::vectorized_gather_kernel<16, long>",
                 KernelClass::Indexing,
             ),
+            (
+                "void cutlass::device_kernel<flash::enable_sm90<flash::FlashAttnFwdSm90<",
+                KernelClass::Attention,
+            ),
+            ("triton_tem_fused_flex_attention_0", KernelClass::Attention),
+            ("triton_tem_fused_addmm_3", KernelClass::Gemm),
+            ("triton__0d1d2d3d", KernelClass::Fused),
+            (
+                "cudnn_volta_scudnn_128x64_relu_xregs_large_nn_v1",
+                KernelClass::Convolution,
+            ),
+            (
+                "void at::native::max_pool_forward_nchw<float, float>",
+                KernelClass::Pooling,
+            ),
+            ("sage_quant_kernel", KernelClass::Quantization),
+            ("SubTensorOpWithScalar1d", KernelClass::Elementwise),
             ("foo", KernelClass::Other),
         ] {
             assert_eq!(kernel_class(name), class, "{name}");

@@ -1,9 +1,13 @@
 //! Which kernels, copies and fills took a device's time?
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::kernel_class::{KernelClass, kernel_class};
+use super::operator_class::operator_class;
+use super::{HostKind, TraceContext};
 use crate::import::chrome::Trace;
 use crate::stats::{percentile, ratio};
 
@@ -24,8 +28,11 @@ pub struct Kernels {
 pub struct KernelRow {
     /// What it is.
     pub kind: WorkKind,
-    /// What the name says of a kernel; `None` for copies and fills.
+    /// What the name says of a kernel, and where it says nothing the operators that launched most of its time; `None` for
+    /// copies and fills.
     pub class: Option<KernelClass>,
+    /// Kernels of `count` whose class the operator told, since their name did not.
+    pub n_by_operator: u64,
     /// Its name.
     pub name: String,
     /// How often.
@@ -55,6 +62,8 @@ pub struct ClassRow {
     pub class: KernelClass,
     /// How many kernels ran.
     pub count: u64,
+    /// Those of them whose class the operator told, since their name did not.
+    pub n_by_operator: u64,
     /// How many names they have.
     pub n_names: u64,
     /// All durations together, in nanoseconds.
@@ -63,18 +72,60 @@ pub struct ClassRow {
     pub ratio: Option<f64>,
 }
 
-/// The work of a device by name.
+/// The work of a device by name; classes by names alone.
 pub fn kernels(trace: &Trace, timeline: &DeviceTimeline) -> Kernels {
-    let duration = |work: &DeviceWork| work.end_ns - work.start_ns;
+    grouped(trace, timeline, |_| None)
+}
+
+/// The work of a device by name; the class of a kernel whose name says nothing is that of the innermost operator around its
+/// launch which has one.
+pub fn kernels_of(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Kernels {
+    let trace = context.trace;
+    grouped(trace, timeline, |launch| {
+        let mut around = context.owners.around(launch);
+        around.find_map(|row| {
+            let is_operator = context.owners.kind(trace, row) == Some(HostKind::Operator);
+            is_operator
+                .then(|| operator_class(trace.name_of(row)))
+                .flatten()
+        })
+    })
+}
+
+fn grouped(
+    trace: &Trace,
+    timeline: &DeviceTimeline,
+    by_operator: impl Fn(u32) -> Option<KernelClass>,
+) -> Kernels {
+    let mut names: Vec<Option<KernelClass>> = vec![None; trace.names.len()];
+    let mut class = |work: &DeviceWork| -> Option<(KernelClass, bool)> {
+        if !matches!(work.kind, WorkKind::Compute | WorkKind::Communication) {
+            return None;
+        }
+        let look = || kernel_class(trace.names.get(work.name));
+        let known = names.get_mut(work.name as usize)?.get_or_insert_with(look);
+        let told = (*known == KernelClass::Other)
+            .then(|| work.launch.and_then(&by_operator))
+            .flatten();
+        Some((told.unwrap_or(*known), told.is_some()))
+    };
     let mut work: Vec<Named> = timeline
         .work
         .iter()
-        .map(|work| (work.kind, work.name, duration(work), work.origin))
+        .map(|work| Named {
+            kind: work.kind,
+            name: work.name,
+            duration_ns: work.interval().length_ns(),
+            origin: work.origin,
+            class: class(work),
+        })
         .collect();
     work.sort_unstable();
-    let total_ns = work.iter().fold(0_u64, |sum, w| sum.saturating_add(w.2));
-    let groups = work.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    let mut rows: Vec<KernelRow> = groups
+    let total_ns = work
+        .iter()
+        .fold(0_u64, |sum, w| sum.saturating_add(w.duration_ns));
+    let groups = || work.chunk_by(|a, b| (a.kind, a.name) == (b.kind, b.name));
+    let mut rows: Vec<KernelRow> = groups()
         .filter_map(|group| kernel_row(trace, group, total_ns))
         .collect();
     rows.sort_by(|a, b| {
@@ -83,32 +134,39 @@ pub fn kernels(trace: &Trace, timeline: &DeviceTimeline) -> Kernels {
     });
     Kernels {
         total_ns,
-        classes: classes(&rows, total_ns),
+        classes: classes(groups(), total_ns),
         rows,
     }
 }
 
-/// Kind, name, duration and origin of a piece of work.
-type Named = (WorkKind, u32, u64, u32);
+/// A piece of work, as it is sorted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    kind: WorkKind,
+    name: u32,
+    duration_ns: u64,
+    origin: u32,
+    /// Its class, and whether an operator told it; `None` for copies and fills.
+    class: Option<(KernelClass, bool)>,
+}
 
 /// The row of work that has one kind and name, shortest first.
 fn kernel_row(trace: &Trace, group: &[Named], all_ns: u64) -> Option<KernelRow> {
-    let &(kind, name, min_ns, _) = group.first()?;
-    let durations: Vec<u64> = group.iter().map(|work| work.2).collect();
-    let name = trace.names.get(name);
+    let first = group.first()?;
+    let durations: Vec<u64> = group.iter().map(|work| work.duration_ns).collect();
     let sum: u128 = durations.iter().copied().map(u128::from).sum();
     let total_ns = u64::try_from(sum).unwrap_or(u64::MAX);
-    let is_kernel = matches!(kind, WorkKind::Compute | WorkKind::Communication);
     let mut bytes = group
         .iter()
-        .map(|work| trace.work.get(work.3 as usize)?.bytes);
+        .map(|work| trace.work.get(work.origin as usize)?.bytes);
     Some(KernelRow {
-        kind,
-        class: is_kernel.then(|| kernel_class(name)),
-        name: name.to_owned(),
+        kind: first.kind,
+        class: most_time(group),
+        n_by_operator: n_by_operator(group),
+        name: trace.names.get(first.name).to_owned(),
         count: group.len() as u64,
         total_ns,
-        min_ns,
+        min_ns: first.duration_ns,
         max_ns: durations.last().copied()?,
         mean_ns: ratio(sum, group.len() as u128),
         p50_ns: percentile(&durations, 0.5)?,
@@ -122,23 +180,51 @@ fn share(part_ns: u64, all_ns: u64) -> Option<f64> {
     (all_ns > 0).then(|| ratio(u128::from(part_ns), u128::from(all_ns)))
 }
 
-fn classes(rows: &[KernelRow], all_ns: u64) -> Vec<ClassRow> {
-    let mut by_class = std::collections::BTreeMap::new();
-    for row in rows {
-        let Some(class) = row.class else { continue };
-        let (count, n_names, total_ns): &mut (u64, u64, u64) = by_class.entry(class).or_default();
-        *count += row.count;
-        *n_names += 1;
-        *total_ns = total_ns.saturating_add(row.total_ns);
+/// The class that has most of the time.
+fn most_time(group: &[Named]) -> Option<KernelClass> {
+    let mut times: BTreeMap<KernelClass, u128> = BTreeMap::new();
+    for work in group {
+        *times.entry(work.class?.0).or_default() += u128::from(work.duration_ns);
     }
-    let row = |(class, (count, n_names, total_ns))| ClassRow {
-        class,
-        count,
-        n_names,
-        total_ns,
-        ratio: share(total_ns, all_ns),
-    };
-    let mut classes: Vec<ClassRow> = by_class.into_iter().map(row).collect();
+    let most = times.into_iter().max_by_key(|(_, time_ns)| *time_ns);
+    most.map(|(class, _)| class)
+}
+
+fn n_by_operator(group: &[Named]) -> u64 {
+    let is_told = |work: &&Named| work.class.is_some_and(|class| class.1);
+    group.iter().filter(is_told).count() as u64
+}
+
+/// The classes of work in groups of one name each.
+fn classes<'a>(groups: impl Iterator<Item = &'a [Named]>, all_ns: u64) -> Vec<ClassRow> {
+    let mut by_class: BTreeMap<KernelClass, ClassRow> = BTreeMap::new();
+    for group in groups {
+        let mut met: Vec<KernelClass> = Vec::new();
+        for work in group {
+            let Some((class, is_by_operator)) = work.class else {
+                continue;
+            };
+            let row = by_class.entry(class).or_insert(ClassRow {
+                class,
+                count: 0,
+                n_by_operator: 0,
+                n_names: 0,
+                total_ns: 0,
+                ratio: None,
+            });
+            row.count += 1;
+            row.n_by_operator += u64::from(is_by_operator);
+            row.total_ns = row.total_ns.saturating_add(work.duration_ns);
+            if !met.contains(&class) {
+                met.push(class);
+                row.n_names += 1;
+            }
+        }
+    }
+    let mut classes: Vec<ClassRow> = by_class.into_values().collect();
+    for row in &mut classes {
+        row.ratio = share(row.total_ns, all_ns);
+    }
     classes.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then(a.class.cmp(&b.class)));
     classes
 }

@@ -6,15 +6,40 @@
 //! ```
 
 mod attention;
+mod attention_operators;
+mod collective;
+mod collective_calls;
+mod communication;
 mod context;
+mod critical_path;
 mod device_timeline;
+mod gap_reason;
 mod host_rows;
+mod hta_compat;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
+mod launch_delay;
 mod launched_work;
+mod launches;
+mod modules;
+mod operator_class;
+mod operators;
 mod overlap;
+mod owned_kernels;
+mod owners;
+mod part_names;
+mod part_work;
+mod periods;
+mod rank_communication;
 mod scope;
+mod scopes;
+mod suspicious_durations;
+mod synchronisation;
+mod tensor_cores;
+mod trace_memory;
+mod trace_phases;
+mod trace_steps;
 mod transfers;
 mod utilization;
 
@@ -23,18 +48,49 @@ use serde::Serialize;
 use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
+pub use attention_operators::{AttentionOperator, attention_operators};
+pub use collective::{CollectiveKind, ToldBy};
+pub use communication::{Communication, communication, host_communication};
 pub use context::TraceContext;
+pub use critical_path::{
+    CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
+    PathSegment, critical_path, critical_path_segments,
+};
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
+pub use gap_reason::GapReason;
 pub use host_rows::HostRows;
-pub use idle_gaps::{CauseTime, Gap, GapCause, IdleGaps, idle_gaps};
+pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};
+pub use idle_gaps::{CauseTime, Gap, GapCause, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
-pub use kernels::{ClassRow, KernelRow, Kernels, kernels};
+pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
+pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
+pub use modules::{ModuleRow, Modules, modules};
+pub use operator_class::operator_class;
+pub use operators::{OperatorRow, Operators, operators};
 pub use overlap::{Overlap, overlap};
+pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
+pub use owners::{HostKind, Owners};
+pub use part_work::{
+    PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
+    part_lists,
+};
+pub use rank_communication::{
+    MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
+};
 pub use scope::Scope;
-pub use transfers::{Transfers, transfers};
+pub use scopes::{TraceParts, find_scope, scopes};
+pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
+pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
+pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
+pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
+pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
+pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
+pub use transfers::{
+    LargeTransfer, TransferMemory, Transfers, largest_transfers, transfers, transfers_by_memory,
+};
 pub use utilization::{StreamUse, Utilization, utilization};
 
 /// What a trace says, about all of it or a part. Times are whole nanoseconds; moments count from the first event of the trace.
@@ -48,8 +104,26 @@ pub struct TraceAnswers {
     pub span_ns: u64,
     /// Events with a duration.
     pub n_rows: u64,
+    /// Its steps and phases, and what devices did for them.
+    pub parts: TracePartLists,
     /// Each device that did something, in order.
     pub devices: Vec<DeviceAnswers>,
+    /// Operators, ranges and calls of the runtime.
+    pub operators: Operators,
+    /// Modules.
+    pub modules: Modules,
+    /// Calls that wait for devices.
+    pub synchronisation: Synchronisation,
+    /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
+    pub memory: Vec<TraceMemory>,
+    /// What the end waited for, of each document.
+    pub critical_path: Vec<CriticalPath>,
+    /// Which attention operators called, and whose it was.
+    pub attention_operators: Vec<AttentionOperator>,
+    /// Communication that the host did itself.
+    pub host_communication: Vec<Communication>,
+    /// What ranks waited for each other; `None` when the file has fewer than two.
+    pub ranks: Option<RankCommunication>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -69,12 +143,26 @@ pub struct DeviceAnswers {
     pub overlap: Overlap,
     /// When it had nothing to do.
     pub idle_gaps: IdleGaps,
+    /// How far it ran behind the host.
+    pub launches: Launches,
     /// What it ran.
     pub kernels: Kernels,
+    /// Who launched it.
+    pub owned_kernels: OwnedKernels,
     /// Which attention.
     pub attention: Vec<AttentionUse>,
-    /// What it copied.
+    /// What it copied, by direction.
     pub transfers: Vec<Transfers>,
+    /// Likewise, apart by the host's memory.
+    pub transfers_by_memory: Vec<Transfers>,
+    /// The largest copies.
+    pub largest_transfers: Vec<LargeTransfer>,
+    /// What it told other devices.
+    pub communication: Vec<Communication>,
+    /// How much of its work with matrices used tensor cores; `None` when there is no such work.
+    pub tensor_cores: Option<TensorCores>,
+    /// Durations that cannot be true, and how much of its sums they are.
+    pub suspicious_durations: SuspiciousDurations,
 }
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
@@ -87,11 +175,20 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
         documents: trace.metadata.clone(),
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
+        parts: part_lists(&context),
         devices: context
             .timelines
             .iter()
             .map(|timeline| device_answers(&context, timeline))
             .collect(),
+        operators: operators(&context),
+        modules: modules(&context),
+        synchronisation: synchronisation(&context),
+        memory: trace_memory(&context),
+        critical_path: critical_path(&context),
+        attention_operators: attention_operators(&context),
+        host_communication: host_communication(&context),
+        ranks: across_ranks(&rank_calls(&context)),
         quality: trace.quality.clone(),
         scope: context.scope,
     }
@@ -100,15 +197,24 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
 fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> DeviceAnswers {
     let trace = context.trace;
     let process = trace.tracks.processes.get(timeline.process as usize);
+    let idle_gaps = idle_gaps(trace, &context.host, timeline);
+    let kernels = kernels_of(context, timeline);
     DeviceAnswers {
         document: process.map_or(0, |process| process.document),
         device: trace.process_label(timeline.process),
         model: context.model_of(timeline),
         utilization: utilization(trace, timeline),
         overlap: overlap(timeline),
-        idle_gaps: idle_gaps(trace, timeline),
-        kernels: kernels(trace, timeline),
+        launches: launches(trace, timeline, &idle_gaps),
+        idle_gaps,
+        owned_kernels: owned_kernels(context, timeline),
+        tensor_cores: tensor_cores(&kernels),
+        kernels,
         attention: attention(trace, timeline),
         transfers: transfers(trace, timeline),
+        transfers_by_memory: transfers_by_memory(trace, timeline),
+        largest_transfers: largest_transfers(context, timeline),
+        communication: communication(context, timeline),
+        suspicious_durations: suspicious_durations(trace, timeline),
     }
 }

@@ -1,18 +1,30 @@
-//! What was copied and filled, in which direction, how fast?
+//! What was copied and filled, in which direction, how fast, and did anything else run meanwhile?
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::device_timeline::{DeviceTimeline, WorkKind};
-use crate::import::chrome::Trace;
+use super::TraceContext;
+use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use crate::import::chrome::{Class, Trace};
+use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::ratio;
 
 /// Copies of one direction, or fills. Times in nanoseconds.
+///
+/// ```text
+/// kernels   |------|     |----|
+/// HtoD           |----|              3 hidden, 3 exposed
+/// DtoH             |--|              1 hidden, 3 exposed
+/// ```
+///
+/// Copies of two directions at the same time are exposed in both: their sums may pass the exposed time of all copies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transfers {
     /// `HtoD`, `DtoH`, `DtoD`, `HtoH`, `PtoP`, `Memset`; the name of the copy when it says none of them.
     pub direction: String,
+    /// The memory of the host that takes part; `None` for all of a direction, or when the name does not say.
+    pub host_memory: Option<TransferMemory>,
     /// How many.
     pub count: u64,
     /// All durations together.
@@ -23,58 +35,206 @@ pub struct Transfers {
     pub n_without_bytes: u64,
     /// Bytes a second, over those that say how many; `None` when they took no time.
     pub bytes_per_second: Option<f64>,
+    /// Bytes of one, over those that say how many; `None` when there are none.
+    pub mean_bytes: Option<f64>,
+    /// Time with at least one of them, each moment once.
+    pub covered_ns: u64,
+    /// The part of it in which no kernel ran on the device.
+    pub exposed_ns: u64,
+    /// The rest.
+    pub hidden_ns: u64,
+    /// `covered_ns` of the device's span, 0 to 1; `None` when that is zero.
+    pub span_ratio: Option<f64>,
 }
 
-/// Directions, as names of copies have them.
-const DIRECTIONS: [&str; 6] = ["HtoD", "DtoH", "DtoD", "HtoH", "PtoP", "Memset"];
+/// Memory of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferMemory {
+    /// Locked, so that devices copy by themselves.
+    Pinned,
+    /// Of the usual kind: the driver copies it to locked memory first, and the call waits.
+    Pageable,
+}
+
+/// A copy that moved much.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LargeTransfer {
+    /// When it began: nanoseconds after the first event of the trace.
+    pub start_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// As above.
+    pub direction: String,
+    /// `None` when the name does not say.
+    pub host_memory: Option<TransferMemory>,
+    /// `None` when the trace does not say.
+    pub bytes: Option<u64>,
+    /// Bytes a second; `None` without bytes, or when it took no time.
+    pub bytes_per_second: Option<f64>,
+    /// The innermost operator around the call that launched it; `None` when there is none, as below.
+    pub operator: Option<String>,
+    /// The innermost range that the program named, likewise.
+    pub annotation: Option<String>,
+}
+
+/// How many large copies are listed.
+const N_LARGEST: usize = 10;
+
+/// Directions, as names of copies have them, and what they are called here. HIP writes them out (`hipMemcpyKind` in the
+/// activity names of roctracer: `CopyHostToDevice`).
+const DIRECTIONS: [(&str, &str); 9] = [
+    ("HtoD", "HtoD"),
+    ("DtoH", "DtoH"),
+    ("DtoD", "DtoD"),
+    ("HtoH", "HtoH"),
+    ("PtoP", "PtoP"),
+    ("Memset", "Memset"),
+    ("CopyHostToDevice", "HtoD"),
+    ("CopyDeviceToHost", "DtoH"),
+    ("CopyDeviceToDevice", "DtoD"),
+];
 
 /// The first direction that a name has, otherwise the name.
 fn direction(name: &str) -> &str {
-    let places = DIRECTIONS.iter().filter_map(|d| Some((name.find(d)?, *d)));
+    let places = DIRECTIONS
+        .iter()
+        .filter_map(|(written, direction)| Some((name.find(written)?, *direction)));
     places.min().map_or(name, |(_, direction)| direction)
+}
+
+/// What the name says of the host's memory: `Memcpy HtoD (Pinned -> Device)`.
+fn host_memory(name: &str) -> Option<TransferMemory> {
+    if name.contains("Pageable") {
+        return Some(TransferMemory::Pageable);
+    }
+    name.contains("Pinned").then_some(TransferMemory::Pinned)
 }
 
 #[derive(Default)]
 struct Sums {
-    count: u64,
     total_ns: u64,
     bytes: u64,
     n_without_bytes: u64,
     /// Time of those that say how many bytes.
     timed_ns: u64,
+    /// When each was.
+    times: Vec<Interval>,
+}
+
+impl Sums {
+    fn add(&mut self, time: Interval, bytes: Option<u64>) {
+        self.total_ns = self.total_ns.saturating_add(time.length_ns());
+        self.times.push(time);
+        match bytes {
+            Some(bytes) => {
+                self.bytes = self.bytes.saturating_add(bytes);
+                self.timed_ns = self.timed_ns.saturating_add(time.length_ns());
+            }
+            None => self.n_without_bytes += 1,
+        }
+    }
 }
 
 /// The copies and fills of a device by direction, in alphabetical order.
 pub fn transfers(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Transfers> {
-    let mut by_direction: BTreeMap<&str, Sums> = BTreeMap::new();
+    grouped(trace, timeline, |name| (direction(name), None))
+}
+
+/// Likewise, apart by the host's memory.
+pub fn transfers_by_memory(trace: &Trace, timeline: &DeviceTimeline) -> Vec<Transfers> {
+    grouped(trace, timeline, |name| (direction(name), host_memory(name)))
+}
+
+type Key<'a> = (&'a str, Option<TransferMemory>);
+
+fn bytes_of(trace: &Trace, work: &DeviceWork) -> Option<u64> {
+    trace.work.get(work.origin as usize)?.bytes
+}
+
+fn grouped<'a>(
+    trace: &'a Trace,
+    timeline: &DeviceTimeline,
+    key: impl Fn(&'a str) -> Key<'a>,
+) -> Vec<Transfers> {
+    let mut by_key: BTreeMap<Key<'_>, Sums> = BTreeMap::new();
     let is_transfer = |kind| matches!(kind, WorkKind::Memcpy | WorkKind::Memset);
     for work in timeline.work.iter().filter(|work| is_transfer(work.kind)) {
-        let direction = direction(trace.names.get(work.name));
-        let sums = by_direction.entry(direction).or_default();
-        let duration_ns = work.interval().length_ns();
-        sums.count += 1;
-        sums.total_ns = sums.total_ns.saturating_add(duration_ns);
-        let origin = trace.work.get(work.origin as usize);
-        match origin.and_then(|origin| origin.bytes) {
-            Some(bytes) => {
-                sums.bytes = sums.bytes.saturating_add(bytes);
-                sums.timed_ns = sums.timed_ns.saturating_add(duration_ns);
-            }
-            None => sums.n_without_bytes += 1,
-        }
+        let sums = by_key.entry(key(trace.names.get(work.name))).or_default();
+        sums.add(work.interval(), bytes_of(trace, work));
     }
-    let row = |(direction, sums): (&str, Sums)| Transfers {
+    if by_key.is_empty() {
+        return Vec::new();
+    }
+    let kernels = union([&timeline.compute[..], &timeline.communication].concat());
+    let span_ns = timeline.span().length_ns();
+    by_key
+        .into_iter()
+        .map(|(key, sums)| row(key, sums, &kernels, span_ns))
+        .collect()
+}
+
+fn row((direction, memory): Key<'_>, sums: Sums, kernels: &[Interval], span_ns: u64) -> Transfers {
+    let count = sums.times.len() as u64;
+    let n_with_bytes = count - sums.n_without_bytes;
+    let covered = union(sums.times);
+    let covered_ns = length_ns(&covered);
+    let hidden_ns = common_length_ns(&covered, kernels);
+    Transfers {
         direction: direction.to_owned(),
-        count: sums.count,
+        host_memory: memory,
+        count,
         total_ns: sums.total_ns,
         bytes: sums.bytes,
         n_without_bytes: sums.n_without_bytes,
-        bytes_per_second: (sums.timed_ns > 0).then(|| {
-            let per_second = u128::from(sums.bytes) * 1_000_000_000;
-            ratio(per_second, u128::from(sums.timed_ns))
-        }),
+        bytes_per_second: per_second(sums.bytes, sums.timed_ns),
+        mean_bytes: (n_with_bytes > 0)
+            .then(|| ratio(u128::from(sums.bytes), u128::from(n_with_bytes))),
+        covered_ns,
+        exposed_ns: covered_ns - hidden_ns,
+        hidden_ns,
+        span_ratio: (span_ns > 0).then(|| ratio(u128::from(covered_ns), u128::from(span_ns))),
+    }
+}
+
+/// `None` when it took no time.
+pub(super) fn per_second(bytes: u64, ns: u64) -> Option<f64> {
+    (ns > 0).then(|| ratio(u128::from(bytes) * 1_000_000_000, u128::from(ns)))
+}
+
+/// The copies that moved most, with what launched them; of those that do not say how much, the longest, at the end.
+pub fn largest_transfers(
+    context: &TraceContext<'_>,
+    timeline: &DeviceTimeline,
+) -> Vec<LargeTransfer> {
+    let trace = context.trace;
+    let copies = timeline.work.iter().filter(|w| w.kind == WorkKind::Memcpy);
+    let size = |work: &DeviceWork| (bytes_of(trace, work), work.interval().length_ns());
+    let mut copies: Vec<&DeviceWork> = copies.collect();
+    copies.sort_by(|a, b| size(b).cmp(&size(a)).then(a.start_ns.cmp(&b.start_ns)));
+    copies.truncate(N_LARGEST);
+    let large = |work: &DeviceWork| {
+        let name = trace.names.get(work.name);
+        let (bytes, duration_ns) = size(work);
+        LargeTransfer {
+            start_ns: work.start_ns,
+            duration_ns,
+            direction: direction(name).to_owned(),
+            host_memory: host_memory(name),
+            bytes,
+            bytes_per_second: bytes.and_then(|bytes| per_second(bytes, duration_ns)),
+            operator: around(context, work, Class::Operator),
+            annotation: around(context, work, Class::Annotation),
+        }
     };
-    by_direction.into_iter().map(row).collect()
+    copies.into_iter().map(large).collect()
+}
+
+/// The innermost row of a class around the call that launched something.
+fn around(context: &TraceContext<'_>, work: &DeviceWork, class: Class) -> Option<String> {
+    let mut rows = context.host.around(work.launch?);
+    let row = rows.find(|row| context.trace.class_of(*row) == class)?;
+    Some(context.trace.name_of(row).to_owned())
 }
 
 #[cfg(test)]
@@ -85,7 +245,19 @@ mod tests {
     fn the_first_direction_of_a_name_counts() {
         assert_eq!(direction("Memcpy HtoD (Pageable -> Device)"), "HtoD");
         assert_eq!(direction("Memset (Device)"), "Memset");
-        assert_eq!(direction("CopyDeviceToHost"), "CopyDeviceToHost");
+        assert_eq!(direction("CopyDeviceToHost"), "DtoH");
+        assert_eq!(direction("CopyPeerToPeer"), "CopyPeerToPeer");
         assert_eq!(direction("DtoD after HtoD"), "DtoD");
+    }
+
+    #[test]
+    fn memory_of_the_host_is_what_the_name_says_or_not_known() {
+        let pinned = Some(TransferMemory::Pinned);
+        assert_eq!(host_memory("Memcpy HtoD (Pinned -> Device)"), pinned);
+        assert_eq!(host_memory("Memcpy DtoH (Device -> Pinned)"), pinned);
+        let pageable = Some(TransferMemory::Pageable);
+        assert_eq!(host_memory("Memcpy DtoH (Device -> Pageable)"), pageable);
+        assert_eq!(host_memory("Memcpy HtoD (Host -> Device)"), None);
+        assert_eq!(host_memory("CopyHostToDevice"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! What real traces have that no specification mentions, and what other tools make of it.
 
 use marey_analysis::import::chrome::Class;
-use marey_analysis::{device_timelines, idle_gaps, kernels, utilization};
+use marey_analysis::{HostRows, device_timelines, idle_gaps, kernels, utilization};
 
 use super::{complete, events, kernel, only_device, try_read};
 
@@ -81,7 +81,10 @@ fn work_without_a_launch_is_work() {
     let trace = events(&[kernel("a", 0, 10), launched].join(","));
     let timeline = only_device(&trace);
     assert_eq!(utilization(&trace, &timeline).n_ops, 2);
-    assert_eq!(idle_gaps(&trace, &timeline).causes[0].n_gaps, 1);
+    assert_eq!(
+        idle_gaps(&trace, &HostRows::new(&trace), &timeline).causes[0].n_gaps,
+        1
+    );
 }
 
 #[test]
@@ -205,7 +208,12 @@ fn several_ranks_in_one_file_are_kept_apart() {
     let timelines = device_timelines(&trace);
     let causes: Vec<_> = timelines
         .iter()
-        .map(|timeline| format!("{:?}", idle_gaps(&trace, timeline).causes[0].cause))
+        .map(|timeline| {
+            format!(
+                "{:?}",
+                idle_gaps(&trace, &HostRows::new(&trace), timeline).causes[0].cause
+            )
+        })
         .collect();
     assert_eq!(causes, ["LaunchLate", "LaunchedBefore"]);
 }
@@ -228,7 +236,7 @@ fn of_several_launches_with_one_number_the_last_before_the_work_counts() {
     };
     let work = complete("kernel", "k", 0, 45, 50, r#""stream": 7, "correlation": 1"#);
     let trace = events(&[launch(40), launch(90), launch(0), kernel("a", 5, 10), work].join(","));
-    let gaps = idle_gaps(&trace, &only_device(&trace));
+    let gaps = idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace));
     assert_eq!(format!("{:?}", gaps.causes[0].cause), "LaunchLate");
 }
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::{
-    AttentionPath, ByLaunch, DeviceTimeline, GapCause, LaunchedWork, WorkKind, annotations,
-    attention, device_timelines, idle_gaps, kernels, overlap, profiler_steps, transfers,
-    utilization,
+    AttentionPath, ByLaunch, DeviceAnswers, DeviceTimeline, GapCause, HostRows, LaunchedWork,
+    WorkKind, annotations, attention, device_timelines, idle_gaps, kernels, overlap,
+    profiler_steps, trace_answers, transfers, utilization,
 };
 use serde_json::{Value, json};
 
@@ -66,6 +66,7 @@ fn check_all(folder: &Path) -> (usize, usize) {
         n_traces += 1;
         check_sound(&name, &trace);
         check_attention(&name, &trace);
+        check_parts(&name, &trace);
         if let Some(expected) = expected.get(&name) {
             let expected = serde_json::from_reader(File::open(expected).unwrap()).unwrap();
             check_figures(&name, &trace, &expected);
@@ -108,12 +109,17 @@ fn check_sound(name: &str, trace: &Trace) {
     );
     assert!(!trace.quality.is_truncated, "{name}");
     assert_eq!(trace.quality.damage, None, "{name}");
+    super::critical_path::check_path(trace);
     for timeline in device_timelines(trace) {
         let used = utilization(trace, &timeline);
         let parts =
             used.compute_ns + used.exposed_communication_ns + used.exposed_memory_ns + used.idle_ns;
         assert_eq!(parts, used.span_ns, "{name} {}", used.device);
-        assert_eq!(idle_gaps(trace, &timeline).total_ns, used.idle_ns, "{name}");
+        assert_eq!(
+            idle_gaps(trace, &HostRows::new(trace), &timeline).total_ns,
+            used.idle_ns,
+            "{name}"
+        );
         let kernels = kernels(trace, &timeline);
         assert!(kernels.total_ns >= used.busy_ns, "{name}");
     }
@@ -277,7 +283,7 @@ fn cause(cause: GapCause) -> &'static str {
 }
 
 fn gaps(trace: &Trace, timeline: &DeviceTimeline) -> Value {
-    let gaps = idle_gaps(trace, timeline);
+    let gaps = idle_gaps(trace, &HostRows::new(trace), timeline);
     let causes = gaps.causes.iter();
     let times: BTreeMap<_, _> = causes
         .clone()
@@ -299,7 +305,7 @@ fn check_longest_gaps(about: &str, trace: &Trace, timeline: &DeviceTimeline, exp
     let shortest = expected.last().map_or(0, |gap| gap["ns"].as_u64().unwrap());
     let longer = |ns: u64| ns > shortest || expected.len() < 10;
     let first_ns = timeline.span().start_ns;
-    let gaps = idle_gaps(trace, timeline).longest;
+    let gaps = idle_gaps(trace, &HostRows::new(trace), timeline).longest;
     let found: BTreeMap<u64, Value> = gaps
         .iter()
         .filter(|gap| longer(gap.length_ns))
@@ -368,4 +374,57 @@ fn check_launched(
     found.sort_by_cached_key(order);
     expected.sort_by_cached_key(order);
     assert_eq!(found, expected, "{about}");
+}
+
+/// Calls of the denoiser of traces that somebody looked through by hand: operations, and time the device was busy.
+const CALLS: [(&str, [(u64, u64); 4]); 2] = [
+    (
+        "traces__inference__xdit_flux.1_aiter_sage__profile_trace_rank_0",
+        [
+            (1573, 42_404),
+            (1573, 43_162),
+            (1573, 42_474),
+            (1573, 43_089),
+        ],
+    ),
+    (
+        "flux1_split_iter0",
+        [
+            (1000, 35_610),
+            (1000, 34_819),
+            (1000, 35_037),
+            (1000, 34_938),
+        ],
+    ),
+];
+
+/// What no part launched and the parts come to all work; reasons of gaps come to their causes.
+fn check_parts(name: &str, trace: &Trace) {
+    let answers = trace_answers(trace, None);
+    let parts = &answers.parts;
+    let all = [&parts.steps, &parts.profiler_steps, &parts.phases];
+    for list in all.into_iter().flatten() {
+        let Some(device) = &list.device else { continue };
+        let is_its = |d: &&DeviceAnswers| d.document == list.document && d.device == *device;
+        let device = answers.devices.iter().find(is_its).unwrap();
+        let of_parts = list.parts.iter().filter_map(|part| part.work);
+        let own = of_parts.map(|work| (work.own_n_ops, work.own_work_ns));
+        let rest = list.rest.iter().map(|rest| (rest.n_ops, rest.work_ns));
+        let sum = own.chain(rest).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let all = (device.utilization.n_ops, device.kernels.total_ns);
+        assert_eq!(sum, all, "{name}");
+    }
+    for device in &answers.devices {
+        for cause in &device.idle_gaps.causes {
+            let reasons = device.idle_gaps.reasons.iter();
+            let reasons = reasons.filter(|reason| reason.cause == cause.cause);
+            let sum = reasons.fold((0, 0), |a, b| (a.0 + b.n_gaps, a.1 + b.total_ns));
+            assert_eq!(sum, (cause.n_gaps, cause.total_ns), "{name}");
+        }
+    }
+    if let Some((_, calls)) = CALLS.iter().find(|(known, _)| *known == name) {
+        let works = parts.steps[0].parts.iter().filter_map(|part| part.work);
+        let rounded = works.map(|work| (work.n_ops, (work.busy_ns + 500) / 1_000));
+        assert_eq!(rounded.collect::<Vec<_>>(), calls, "{name}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use marey_analysis::import::chrome::Trace;
 use marey_analysis::{
-    ByLaunch, CauseTime, GapCause, KernelClass, WorkKind, annotations, device_timelines, idle_gaps,
-    kernels, overlap, profiler_steps, utilization,
+    ByLaunch, CauseTime, GapCause, HostRows, KernelClass, WorkKind, annotations, device_timelines,
+    idle_gaps, kernels, overlap, profiler_steps, utilization,
 };
 
 use super::{complete, events, kernel, only_device};
@@ -100,7 +100,7 @@ fn a_gap_is_blamed_on_the_launch_of_what_follows() {
         ]
         .join(","),
     );
-    let gaps = idle_gaps(&trace, &only_device(&trace));
+    let gaps = idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace));
     let cause = |cause, n_gaps, total_us: u64, ratio| CauseTime {
         cause,
         n_gaps,
@@ -225,7 +225,7 @@ fn answers(trace: &Trace) -> String {
         let overlap = overlap(timeline);
         format!(
             "{used:?} {kernels:?} {overlap:?} {:?}",
-            idle_gaps(trace, timeline)
+            idle_gaps(trace, &HostRows::new(trace), timeline)
         )
     });
     answers.collect()

@@ -46,7 +46,7 @@ enum Of {
 }
 
 const WORDS: &str = "worse, any-change, cannot-tell, never, or a limit such as \"time>5%\", \"memory>10%\" or \"section:NAME>3%\"";
-const NAMES: &str = "time, memory, io, machine, generation, cache, section:NAME, loop:NAME, or a kind of figure such as wall_time or memory_peak";
+const NAMES: &str = "time, memory, io, machine, generation, cache, device, section:NAME, loop:NAME, or a kind of figure such as wall_time or memory_peak";
 
 impl FromStr for FailOn {
     type Err = String;
@@ -106,6 +106,7 @@ impl FromStr for Of {
             "machine" => Some(Area::Machine),
             "generation" => Some(Area::Generation),
             "cache" => Some(Area::Cache),
+            "device" => Some(Area::Device),
             _ => None,
         };
         let kinds = MeasureKind::ALL.iter().copied();

@@ -7,18 +7,24 @@ use marey::Run;
 use marey_analysis::CompareOptions;
 use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport};
 
+use super::traces::{TracesOfSide, holds_trace, traces_at};
 use crate::commands::shown;
 use crate::console::Console;
 use crate::run_folder::{RecordedRun, RecordedRuns, RecordedRunsError};
 
 /// Both sides, in memory.
-pub(super) struct Sides {
-    baseline: Side,
-    candidate: Side,
+pub(super) enum Sides {
+    /// Recordings of Marey.
+    Recorded { baseline: Side, candidate: Side },
+    /// Traces of torch.profiler.
+    Traced {
+        baseline: TracesOfSide,
+        candidate: TracesOfSide,
+    },
 }
 
 /// The runs of a path, and what is shown of them; the same order.
-struct Side {
+pub(super) struct Side {
     runs: Vec<Run>,
     facts: ComparedSide,
 }
@@ -29,21 +35,65 @@ impl Sides {
         candidate: &Path,
         console: &mut Console<'_>,
     ) -> anyhow::Result<Self> {
-        Ok(Self {
-            baseline: Side::read(baseline, console)?,
-            candidate: Side::read(candidate, console)?,
-        })
+        match (traces_at(baseline), traces_at(candidate)) {
+            (Some(first), Some(second)) => Ok(Self::Traced {
+                baseline: TracesOfSide::read(baseline, &first, console)?,
+                candidate: TracesOfSide::read(candidate, &second, console)?,
+            }),
+            (None, None) => Ok(Self::Recorded {
+                baseline: Side::read(baseline, console)?,
+                candidate: Side::read(candidate, console)?,
+            }),
+            (traced, _) => {
+                let (trace, other) = match traced {
+                    Some(_) => (baseline, candidate),
+                    None => (candidate, baseline),
+                };
+                if !holds_trace(trace) {
+                    Side::read(trace, console)?;
+                }
+                bail!(
+                    "{} is a trace and {} is none: a trace is compared with a trace, a recording of Marey with a recording",
+                    trace.display(),
+                    other.display()
+                )
+            }
+        }
     }
 
     /// Each run can be a sample.
     pub(super) fn are_repeated(&self) -> bool {
-        self.baseline.runs.len() >= 2 && self.candidate.runs.len() >= 2
+        let [first, second] = match self {
+            Self::Recorded {
+                baseline,
+                candidate,
+            } => [baseline.runs.len(), candidate.runs.len()],
+            Self::Traced {
+                baseline,
+                candidate,
+            } => [baseline.side.runs().len(), candidate.side.runs().len()],
+        };
+        first >= 2 && second >= 2
     }
 
     pub(super) fn compare(self, options: &CompareOptions) -> ComparisonReport {
-        let (baseline, candidate) = (self.baseline, self.candidate);
-        let comparison = marey_analysis::compare(&baseline.runs, &candidate.runs, options);
-        ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
+        match self {
+            Self::Recorded {
+                baseline,
+                candidate,
+            } => {
+                let comparison = marey_analysis::compare(&baseline.runs, &candidate.runs, options);
+                ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
+            }
+            Self::Traced {
+                baseline,
+                candidate,
+            } => {
+                let comparison =
+                    marey_analysis::compare_traces(&baseline.side, &candidate.side, options);
+                ComparisonReport::new(comparison, options, [baseline.facts, candidate.facts])
+            }
+        }
     }
 }
 

@@ -21,9 +21,11 @@ mod paths;
 mod rows;
 mod slice;
 mod summary;
+mod traced;
 mod track;
 
 use marey::Run;
+use marey_analysis::import::chrome::Trace;
 use serde::Serialize;
 
 use columns::{Columns, steps};
@@ -84,10 +86,14 @@ struct TrackObject {
 }
 
 impl Timeline {
-    /// Of a run, with its columns.
-    pub(super) fn new(run: &Run, max_slices: usize) -> (Self, Vec<u8>) {
+    /// Of a run, with its columns. `trace` is what the run was made of, if it was: it has the work of devices one by one.
+    pub(super) fn new(run: &Run, trace: Option<&Trace>, max_slices: usize) -> (Self, Vec<u8>) {
         let mut paths = Paths::new(run);
         let (mut groups, recorded) = groups(run, &mut paths);
+        if let Some(trace) = trace {
+            groups.retain(|group| group.kind != GroupKind::Device);
+            groups.extend(traced::devices(run, trace, &mut paths));
+        }
         let (parts, summarised) = summarise(&mut groups, paths.len(), max_slices);
         let (tracks, n_tracks_left_out) = tracks(run);
         let unit_ns = unit_ns(&groups);

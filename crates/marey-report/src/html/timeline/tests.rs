@@ -55,7 +55,7 @@ fn every_slice_comes_back_to_the_nanosecond_in_its_row() {
         .thread("decoder")
         .section("decode", 21, 34, |_| {})
         .finish(40);
-    let (timeline, columns) = Timeline::new(&run, MAX_SLICES);
+    let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!((timeline.unit_ns, timeline.end_ns), (1, 40));
     assert_eq!(
         titles(&timeline),
@@ -111,7 +111,7 @@ fn what_a_gpu_did_lies_in_rows_of_its_stream_below_the_threads() {
             run.gpu_spans = vec![span(1, Some(2), 11), span(2, Some(4), 7), span(2, None, 3)];
         })
         .finish(20);
-    let (timeline, columns) = Timeline::new(&run, MAX_SLICES);
+    let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!(
         titles(&timeline)[1],
         ("GPU 0", vec![(RowKind::Nested, 1), (RowKind::Nested, 1)])
@@ -134,7 +134,7 @@ fn open_and_failed_sections_are_marked() {
         })
         .with(|run| run.sections[0].is_failed = true)
         .finish(50);
-    let (timeline, columns) = Timeline::new(&run, MAX_SLICES);
+    let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!(
         decode(&timeline, &columns),
         [
@@ -153,7 +153,7 @@ fn a_section_open_in_a_task_lies_beside_the_threads_own() {
         .open("fetch", 5, |_| {})
         .with(|run| run.nodes[2].is_detached = true)
         .finish(40);
-    let (timeline, _) = Timeline::new(&run, MAX_SLICES);
+    let (timeline, _) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!(
         titles(&timeline),
         [("main", vec![(RowKind::Nested, 1), (RowKind::Beside, 1)])]
@@ -176,7 +176,7 @@ fn times_that_are_many_are_rounded_to_the_nearest_and_errors_do_not_add_up() {
             .collect();
     });
     let run = run.finish(1_000_003_000_000);
-    let (timeline, columns) = Timeline::new(&run, MAX_SLICES);
+    let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     let unit = timeline.unit_ns;
     assert!(unit >= 10, "{unit}");
     let found = decode(&timeline, &columns);
@@ -190,7 +190,7 @@ fn times_that_are_many_are_rounded_to_the_nearest_and_errors_do_not_add_up() {
 
 #[test]
 fn a_run_of_extremes_or_of_nothing_has_a_timeline() {
-    let empty = Timeline::new(&Run::default(), MAX_SLICES).0;
+    let empty = Timeline::new(&Run::default(), None, MAX_SLICES).0;
     assert_eq!((empty.n_slices, empty.end_ns), (0, 0));
     let run = RunBuilder::new()
         .section("a", 0, u64::MAX, |s| {
@@ -209,7 +209,7 @@ fn a_run_of_extremes_or_of_nothing_has_a_timeline() {
         })
         .counter("c", u64::MAX, f64::MAX)
         .finish(u64::MAX);
-    let (timeline, columns) = Timeline::new(&run, MAX_SLICES);
+    let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!(timeline.n_slices, 4);
     assert_eq!(decode(&timeline, &columns).len(), 4);
 }
@@ -220,9 +220,71 @@ fn beyond_the_limit_slices_are_put_together_and_counted() {
         builder.section("a", n * 10, n * 10 + 4, |_| {})
     });
     let run = run.finish(10_000);
-    let (timeline, _) = Timeline::new(&run, 100);
+    let (timeline, _) = Timeline::new(&run, None, 100);
     assert!(timeline.n_slices + timeline.n_parts <= 100);
     let json = serde_json::to_value(&timeline).unwrap();
     assert_eq!(json["recorded"]["sections"], 500);
     assert!(json["summarised"]["n_slices"].as_u64().unwrap() > 400);
+}
+
+#[test]
+fn work_of_a_trace_lies_below_the_ranges_that_launched_it() {
+    // µs       0         10        20        30
+    // host     |---a-----||---b----|
+    //            ↓1           ↓2
+    // stream 7       |-k-|        |-k-|
+    let event = |category: &str, name: &str, pid: u32, at: u32, length: u32, args: &str| {
+        format!(
+            r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {pid}, "tid": 7, "ts": {at}, "dur": {length}, "args": {{{args}}}}}"#
+        )
+    };
+    let launch = |at, n| {
+        let args = format!(r#""correlation": {n}"#);
+        event("cuda_runtime", "cudaLaunchKernel", 1, at, 1, &args)
+    };
+    let kernel = |at, n| {
+        let args = format!(r#""stream": 7, "correlation": {n}"#);
+        event("kernel", "k", 0, at, 4, &args)
+    };
+    let events = [
+        event("user_annotation", "a", 1, 0, 10, ""),
+        launch(2, 1),
+        event("user_annotation", "b", 1, 11, 9, ""),
+        launch(14, 2),
+        kernel(6, 1),
+        kernel(19, 2),
+    ];
+    let json = format!(r#"{{"traceEvents": [{}]}}"#, events.join(","));
+    let limits = marey_analysis::import::chrome::Limits::default();
+    let trace = marey_analysis::import::chrome::read(json.as_bytes(), limits).unwrap();
+    let run = marey_analysis::import::chrome::run_of(&trace);
+    let (timeline, columns) = Timeline::new(&run, Some(&trace), MAX_SLICES);
+    assert_eq!(
+        titles(&timeline),
+        [
+            ("thread 7", vec![(RowKind::Nested, 2), (RowKind::Nested, 2)]),
+            (
+                "GPU 0, stream 7",
+                vec![(RowKind::Nested, 2), (RowKind::Nested, 2)]
+            ),
+        ]
+    );
+    let names = serde_json::to_value(&timeline.paths).unwrap()["names"].clone();
+    let on_device = &decode(&timeline, &columns)[4..];
+    let on_device: Vec<(u64, u64, &str)> = on_device
+        .iter()
+        .map(|(start, end, path, _)| {
+            let name = names[usize::try_from(*path).unwrap()].as_str().unwrap();
+            (start / 1_000, end / 1_000, name)
+        })
+        .collect();
+    assert_eq!(
+        on_device,
+        [
+            (6, 10, "a (GPU)"),
+            (19, 23, "b (GPU)"),
+            (6, 10, "k"),
+            (19, 23, "k")
+        ]
+    );
 }

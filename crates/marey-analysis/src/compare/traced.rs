@@ -1,0 +1,360 @@
+//! Traces as sides of a comparison: their sections as those of runs, and what their devices did.
+//!
+//! ```text
+//! trace ──┬─► outline: ranges, modules, outermost operators ──► the same measures as of a run
+//!         └─► devices: busy, idle, kernels by class and name ──► measures of their own
+//! ```
+//!
+//! No step is needed for that: two traces of one program have the same kernels, whatever they are told by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use marey::Run;
+
+use super::bootstrap::Statistic;
+use super::measure::{MeasureKind, Subject};
+use super::observations::{Observations, Value};
+use crate::import::chrome::{Class, Trace, outline_of};
+use crate::questions::trace::{
+    ByLaunch, DeviceTimeline, WorkKind, device_timelines, kernel_class, profiler_steps, transfers,
+    utilization,
+};
+use crate::stats::float;
+
+/// Names of kernels of a trace that are compared: those that took most. A name that is compared for one trace is for all.
+const MOST_KERNELS: usize = 100;
+/// So many steps there have to be for the first one to be taken apart.
+const APART: usize = 3;
+
+/// The traces of one side: one, or several repeats.
+#[derive(Clone, Debug, Default)]
+pub struct TracedSide {
+    runs: Vec<Run>,
+    figures: Vec<Observations>,
+}
+
+impl TracedSide {
+    /// Adds a trace; it is not needed afterwards. O(n log n).
+    pub fn push(&mut self, trace: &Trace) {
+        self.runs.push(outline_of(trace));
+        self.figures.push(figures(trace));
+    }
+
+    /// The traces as runs, in the order in which they were added.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// What devices did, of the kernels that are meant only.
+    pub(super) fn figures_of(&self, kernels: &BTreeSet<String>) -> Vec<Observations> {
+        let is_meant = |subject: &Subject| match subject {
+            Subject::Kernel(name) => kernels.contains(name),
+            _ => true,
+        };
+        let each = self.figures.iter();
+        each.map(|one| one.only(is_meant)).collect()
+    }
+
+    /// The names of the kernels that took most, of each trace.
+    pub(super) fn largest_kernels(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for one in &self.figures {
+            let totals = one.values().iter();
+            let mut totals: Vec<(f64, &String)> = totals
+                .filter_map(|((kind, of), value)| match of {
+                    Subject::Kernel(name) if *kind == MeasureKind::KernelTotal => {
+                        Some((value.figure, name))
+                    }
+                    _ => None,
+                })
+                .collect();
+            totals.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+            let largest = totals.into_iter().take(MOST_KERNELS);
+            names.extend(largest.map(|(_, name)| name.clone()));
+        }
+        names
+    }
+}
+
+/// What the devices of a trace did.
+fn figures(trace: &Trace) -> Observations {
+    let timelines = device_timelines(trace);
+    let span_ns: f64 = timelines
+        .iter()
+        .map(|device| float(device.span().length_ns()))
+        .sum();
+    let mut found = Found {
+        observations: Observations::default(),
+        span_ns: span_ns.max(1.0),
+    };
+    for device in &timelines {
+        // The only device is the same one on both sides, whatever its number.
+        let of = if timelines.len() == 1 {
+            Subject::Run
+        } else {
+            Subject::Gpu(trace.process_label(device.process))
+        };
+        found.add_use(trace, device, &of);
+        found.add_steps(trace, device, &of);
+    }
+    found.add_kernels(trace, &timelines);
+    found.add_transfers(trace, &timelines);
+    found.add_waits(trace);
+    found.observations
+}
+
+struct Found {
+    observations: Observations,
+    /// Spans of all devices together.
+    span_ns: f64,
+}
+
+impl Found {
+    fn add(&mut self, kind: MeasureKind, of: Subject, figure: f64, calls: Vec<f64>) {
+        let value = Value {
+            figure,
+            calls,
+            share: (figure / self.span_ns).min(1.0),
+        };
+        self.observations.add_value(kind, of, value);
+    }
+
+    fn add_use(&mut self, trace: &Trace, device: &DeviceTimeline, of: &Subject) {
+        let used = utilization(trace, device);
+        let parts = [
+            (MeasureKind::DeviceBusy, used.busy_ns),
+            (MeasureKind::DeviceIdle, used.idle_ns),
+            (MeasureKind::DeviceCompute, used.compute_ns),
+            (
+                MeasureKind::ExposedCommunication,
+                used.exposed_communication_ns,
+            ),
+            (MeasureKind::ExposedCopies, used.exposed_memory_ns),
+        ];
+        for (kind, ns) in parts {
+            self.add(kind, of.clone(), float(ns), Vec::new());
+        }
+    }
+
+    /// Time that the work covers which steps launched.
+    fn add_steps(&mut self, trace: &Trace, device: &DeviceTimeline, of: &Subject) {
+        let rows = profiler_steps(trace);
+        if rows.len() < 2 {
+            return;
+        }
+        let by_launch = ByLaunch::new(trace, device);
+        let mut busy: Vec<f64> = rows
+            .into_iter()
+            .map(|row| float(by_launch.of(row).busy_ns))
+            .collect();
+        if busy.len() >= APART {
+            busy.remove(0);
+        }
+        if let Some(figure) = Statistic::Median.of(&mut busy.clone()) {
+            let share = (busy.iter().sum::<f64>() / self.span_ns).min(1.0);
+            let value = Value {
+                figure,
+                calls: busy,
+                share,
+            };
+            self.observations
+                .add_value(MeasureKind::DeviceStep, of.clone(), value);
+        }
+    }
+
+    /// Durations by name and by class, of all devices together.
+    fn add_kernels(&mut self, trace: &Trace, timelines: &[DeviceTimeline]) {
+        let mut by_name: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let work = timelines.iter().flat_map(|device| &device.work);
+        let is_kernel = |kind| matches!(kind, WorkKind::Compute | WorkKind::Communication);
+        for work in work.filter(|work| is_kernel(work.kind)) {
+            let durations = by_name.entry(work.name).or_default();
+            durations.push(float(work.interval().length_ns()));
+        }
+        let mut classes: BTreeMap<String, f64> = BTreeMap::new();
+        for (name, durations) in by_name {
+            let name = trace.names.get(name);
+            let total_ns: f64 = durations.iter().sum();
+            let class = serde_json::to_value(kernel_class(name)).ok();
+            let class = class.as_ref().and_then(|class| class.as_str());
+            *classes
+                .entry(class.unwrap_or_default().replace('_', " "))
+                .or_default() += total_ns;
+            let of = || Subject::Kernel(name.to_owned());
+            let count = float(durations.len() as u64);
+            self.observations
+                .add(MeasureKind::KernelCalls, of(), Some(count));
+            if durations.len() >= 2 {
+                if let Some(figure) = Statistic::Median.of(&mut durations.clone()) {
+                    let value = Value {
+                        figure,
+                        calls: durations.clone(),
+                        share: (total_ns / self.span_ns).min(1.0),
+                    };
+                    self.observations
+                        .add_value(MeasureKind::KernelPerCall, of(), value);
+                }
+            }
+            self.add(MeasureKind::KernelTotal, of(), total_ns, durations);
+        }
+        for (class, total_ns) in classes {
+            let of = Subject::KernelClass(class);
+            self.add(MeasureKind::ClassTotal, of, total_ns, Vec::new());
+        }
+    }
+
+    fn add_transfers(&mut self, trace: &Trace, timelines: &[DeviceTimeline]) {
+        let mut sums: BTreeMap<String, (f64, f64, u64)> = BTreeMap::new();
+        for row in timelines.iter().flat_map(|device| transfers(trace, device)) {
+            let sum = sums.entry(row.direction).or_default();
+            sum.0 += float(row.total_ns);
+            sum.1 += float(row.bytes);
+            sum.2 += row.n_without_bytes;
+        }
+        for (direction, (total_ns, bytes, n_without_bytes)) in sums {
+            let of = || Subject::Transfer(direction.clone());
+            self.add(MeasureKind::TransferTime, of(), total_ns, Vec::new());
+            let bytes = (n_without_bytes == 0).then_some(bytes);
+            self.observations
+                .add(MeasureKind::TransferBytes, of(), bytes);
+        }
+    }
+
+    /// Time of the host in calls that wait for a device.
+    fn add_waits(&mut self, trace: &Trace) {
+        let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
+        let mut total_ns = 0.0;
+        for call in &trace.calls {
+            let name = trace.rows.name.get(call.row as usize).copied();
+            let Some(known) = name.and_then(|name| known.get_mut(name as usize)) else {
+                continue;
+            };
+            let is_wait =
+                *known.get_or_insert_with(|| trace.name_of(call.row).contains("Synchronize"));
+            if is_wait && trace.class_of(call.row) == Class::Call {
+                total_ns += float(trace.rows.duration_of(call.row));
+            }
+        }
+        if !trace.calls.is_empty() {
+            self.add(
+                MeasureKind::WaitsForDevices,
+                Subject::Run,
+                total_ns,
+                Vec::new(),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Comparison, Verdict, compare_traces};
+    use super::*;
+    use crate::CompareOptions;
+    use crate::import::chrome::{Limits, read};
+
+    /// Kernels one after the other, each 10 µs after the one before: names with the duration of each, in microseconds.
+    fn side(kernels: &[(&str, &[u64])]) -> TracedSide {
+        let each = kernels
+            .iter()
+            .flat_map(|(name, lasts)| lasts.iter().map(move |us| (*name, *us)));
+        let mut at = 0;
+        let events: Vec<String> = each
+            .map(|(name, us)| {
+                let event = format!(
+                    r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": 7, "ts": {at}, "dur": {us}, "args": {{"stream": 7}}}}"#
+                );
+                at += us + 10;
+                event
+            })
+            .collect();
+        let json = format!(r#"{{"traceEvents": [{}]}}"#, events.join(","));
+        let mut side = TracedSide::default();
+        side.push(&read(json.as_bytes(), Limits::default()).unwrap());
+        side
+    }
+
+    fn compared(baseline: &[(&str, &[u64])], candidate: &[(&str, &[u64])]) -> Comparison {
+        compare_traces(
+            &side(baseline),
+            &side(candidate),
+            &CompareOptions::default(),
+        )
+    }
+
+    /// Baseline, candidate in nanoseconds, and the verdict.
+    fn of(
+        found: &Comparison,
+        kind: MeasureKind,
+        of: &Subject,
+    ) -> (Option<f64>, Option<f64>, Verdict) {
+        let measure = found
+            .measures
+            .iter()
+            .find(|m| m.kind == kind && m.subject == *of);
+        let measure = measure.unwrap();
+        let value = |observed: Option<super::super::Observed>| observed.map(|o| o.value);
+        (
+            value(measure.baseline),
+            value(measure.candidate),
+            measure.verdict,
+        )
+    }
+
+    #[test]
+    fn a_trace_against_itself_has_no_difference() {
+        let kernels: [(&str, &[u64]); 2] = [("gemm", &[50, 52, 51]), ("softmax", &[20])];
+        let found = compared(&kernels, &kernels);
+        assert_eq!(found.differences().count(), 0);
+        assert_eq!(found.verdict, Verdict::Same);
+    }
+
+    #[test]
+    fn kernels_that_take_longer_and_those_of_one_side_are_told() {
+        // gemm      8 × about 100 µs ─► 8 × about 150 µs
+        // flash     one, gone          sage: one, new
+        // busy      800 + 300 µs       1 200 + 100 µs
+        let before = [100, 101, 99, 100, 102, 98, 100, 100];
+        let after = before.map(|us| us + 50);
+        let found = compared(
+            &[("gemm", &before), ("flash", &[300])],
+            &[("gemm", &after), ("sage", &[100])],
+        );
+        let kernel = |name: &str| Subject::Kernel(name.into());
+        assert_eq!(
+            of(&found, MeasureKind::KernelTotal, &kernel("gemm")),
+            (Some(800e3), Some(1_200e3), Verdict::Worse)
+        );
+        assert_eq!(
+            of(&found, MeasureKind::KernelPerCall, &kernel("gemm")),
+            (Some(100e3), Some(150e3), Verdict::Worse)
+        );
+        assert_eq!(
+            of(&found, MeasureKind::KernelTotal, &kernel("flash")),
+            (Some(300e3), None, Verdict::Gone)
+        );
+        assert_eq!(
+            of(&found, MeasureKind::KernelTotal, &kernel("sage")).2,
+            Verdict::New
+        );
+        assert_eq!(
+            of(&found, MeasureKind::DeviceBusy, &Subject::Run),
+            (Some(1_100e3), Some(1_300e3), Verdict::Worse)
+        );
+    }
+
+    #[test]
+    fn a_small_difference_of_what_is_there_once_cannot_be_told() {
+        // 5 %: above what is the same, below what two single traces can tell.
+        let found = compared(&[("a", &[1000])], &[("a", &[1050])]);
+        let busy = of(&found, MeasureKind::DeviceBusy, &Subject::Run);
+        assert_eq!(busy.2, Verdict::CannotTell);
+    }
+
+    #[test]
+    fn nothing_is_compared_with_nothing() {
+        let empty = TracedSide::default();
+        let found = compare_traces(&empty, &empty, &CompareOptions::default());
+        assert_eq!(found.verdict, Verdict::CannotTell);
+    }
+}

@@ -1,0 +1,117 @@
+//! Does the device stand still while ranks talk?
+//!
+//! ```text
+//! compute         |------|          |----|
+//! communication       |-----------|             the part after the first kernel hides behind nothing
+//! ```
+
+use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence};
+use crate::DeviceAnswers;
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::stats::float;
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "exposed-communication",
+    category: Category::Scaling,
+    checks: "ranks talk while nothing is computed",
+    check,
+};
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let talks = |device: &DeviceAnswers| device.overlap.communication_ns > 0;
+    if facts.answers.devices.is_empty() {
+        return Outcome::Unknown(NO_DEVICE.into());
+    }
+    let exposed = |device: &DeviceAnswers| {
+        let share = of_span(device, device.overlap.exposed_communication_ns);
+        share.filter(|_| talks(device))
+    };
+    let Some((device, share)) = facts.most(exposed) else {
+        return Outcome::Passed("no kernel communicates".into());
+    };
+    let limit = facts.thresholds.exposed_communication_ratio;
+    if share <= limit {
+        let (named, share) = (facts.named(device), percent(share));
+        return Outcome::Passed(format!(
+            "communication that nothing hides took {share} of the time of {named}"
+        ));
+    }
+    Outcome::Found(vec![finding(facts, device, share, limit)])
+}
+
+fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f64) -> Finding {
+    let overlap = &device.overlap;
+    let exposed_ns = overlap.exposed_communication_ns;
+    let (named, shown) = (facts.named(device), percent(share));
+    let mut evidence = vec![
+        Evidence::new(
+            "share of its time in communication and nothing else",
+            share,
+            FigureUnit::Ratio,
+        )
+        .against(limit),
+        Evidence::new("time in it", float(exposed_ns), FigureUnit::Ns),
+    ];
+    let hidden = overlap.communication_overlap_ratio;
+    evidence.extend(hidden.map(|ratio| {
+        Evidence::new(
+            "share of the communication that computing hides",
+            ratio,
+            FigureUnit::Ratio,
+        )
+    }));
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(share),
+        issue: sentence(&format!(
+            "{named} spent {shown} of its time in communication that no computing hides"
+        )),
+        remedy: "Start collectives early and wait for them late (async_op=True, buckets that overlap with the backward pass); \
+                 compare the ranks: a rank that comes late makes all others wait in the same kernel."
+            .into(),
+        evidence,
+        intervals: Vec::new(),
+        node: None,
+        saving: Some(Saving::of_time(
+            None,
+            exposed_ns,
+            "the communication beside which nothing was computed; a part of it may be waiting for another rank",
+        )),
+        confidence: Confidence::High,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made::{check, launched, only};
+    use super::*;
+
+    const ALL_REDUCE: &str = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+
+    #[test]
+    fn communication_that_nothing_hides_is_found() {
+        // Computes 100 to 160, talks 160 to 200: 40 of 100 µs.
+        let alone = [
+            launched("gemm", 1, 100, 60),
+            launched(ALL_REDUCE, 2, 160, 40),
+        ];
+        let found = only(check(&RULE, &alone));
+        assert_eq!(found.evidence[0].figure.value, 0.4);
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(40_000));
+    }
+
+    #[test]
+    fn communication_behind_computing_and_a_trace_without_any_pass() {
+        let hidden = [
+            launched("gemm", 1, 100, 100),
+            launched(ALL_REDUCE, 2, 120, 40),
+        ];
+        assert!(matches!(check(&RULE, &hidden), Outcome::Passed(_)));
+        let silent = check(&RULE, &[launched("gemm", 1, 100, 100)]);
+        assert_eq!(silent, Outcome::Passed("no kernel communicates".into()));
+    }
+}

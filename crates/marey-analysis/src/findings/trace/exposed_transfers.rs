@@ -1,0 +1,105 @@
+//! Does the device stand still while data moves?
+//!
+//! ```text
+//! kernels  |--a--|       |----b----|
+//! copies         |-copy-|    |copy|        the first holds everything up, the second is hidden behind b
+//! ```
+
+use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
+use crate::DeviceAnswers;
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::stats::float;
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "exposed-transfers",
+    category: Category::Io,
+    checks: "copies run while no kernel does",
+    check,
+};
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let exposed = |device: &DeviceAnswers| of_span(device, device.overlap.exposed_memory_ns);
+    let Some((device, share)) = facts.most(exposed) else {
+        return Outcome::Unknown(NO_DEVICE.into());
+    };
+    let limit = facts.thresholds.exposed_transfer_ratio;
+    if share <= limit {
+        let (named, share) = (facts.named(device), percent(share));
+        return Outcome::Passed(format!(
+            "copies without a kernel beside them took {share} of the time of {named}"
+        ));
+    }
+    Outcome::Found(vec![finding(facts, device, share, limit)])
+}
+
+fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f64) -> Finding {
+    let exposed_ns = device.overlap.exposed_memory_ns;
+    let (named, shown) = (facts.named(device), percent(share));
+    let mut evidence = vec![
+        Evidence::new(
+            "share of its time in copies and nothing else",
+            share,
+            FigureUnit::Ratio,
+        )
+        .against(limit),
+        Evidence::new("time in them", float(exposed_ns), FigureUnit::Ns),
+        Evidence::new(
+            "copies behind kernels",
+            float(device.overlap.hidden_memory_ns),
+            FigureUnit::Ns,
+        ),
+        Evidence::new(
+            "time from its first to its last work",
+            span(device),
+            FigureUnit::Ns,
+        ),
+    ];
+    evidence.retain(|one| one.figure.value > 0.0);
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(share),
+        issue: sentence(&format!(
+            "{named} spent {shown} of its time copying while no kernel ran"
+        )),
+        remedy: "Copy from pinned memory with non_blocking=True on a stream of its own, so that kernels run meanwhile; keep on \
+                 the device what is needed in each step. Group offloading of Diffusers does so with use_stream=True."
+            .into(),
+        evidence,
+        intervals: Vec::new(),
+        node: None,
+        saving: Some(Saving::of_time(
+            None,
+            exposed_ns,
+            "the copies that nothing was hidden behind; they go as far as there is work to do meanwhile",
+        )),
+        confidence: Confidence::High,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made::{check, copied, launched, only};
+    use super::*;
+
+    #[test]
+    fn a_copy_that_the_device_waits_for_is_found_and_one_behind_a_kernel_is_not() {
+        // Kernel 100 to 180, copy 180 to 200: 20 of 100 µs.
+        let exposed = [
+            launched("gemm", 1, 100, 80),
+            copied("Memcpy HtoD (Pageable -> Device)", 2, 180, 20),
+        ];
+        let found = only(check(&RULE, &exposed));
+        assert_eq!(found.evidence[0].figure.value, 0.2);
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(20_000));
+        let hidden = [
+            launched("gemm", 1, 100, 80),
+            copied("Memcpy HtoD (Pinned -> Device)", 2, 110, 20),
+        ];
+        let passed = check(&RULE, &hidden);
+        assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Did the device wait for more than half of its time?
+//!
+//! ```text
+//! device   |--a--|          |--b--|        |--c--|      busy 3 of 8: below 0.5, found
+//! ```
+//!
+//! From its first to its last work: loading before that does not count. Of several devices the busiest counts.
+
+use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::intervals::Interval;
+use crate::stats::float;
+use crate::{DeviceAnswers, Gap};
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "low-gpu-utilization",
+    category: Category::Performance,
+    checks: "the device has nothing to do for much of its time",
+    check,
+};
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let busy = |device: &DeviceAnswers| of_span(device, device.utilization.busy_ns);
+    let Some((device, busy)) = facts.most(busy) else {
+        return Outcome::Unknown(NO_DEVICE.into());
+    };
+    let limit = facts.thresholds.gpu_utilization_ratio;
+    if busy >= limit {
+        let (named, busy) = (facts.named(device), percent(busy));
+        return Outcome::Passed(format!("{named} was busy {busy} of its time"));
+    }
+    Outcome::Found(vec![finding(facts, device, busy, limit)])
+}
+
+fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64) -> Finding {
+    let idle_ns = device.utilization.idle_ns;
+    let (named, shown) = (facts.named(device), percent(busy));
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::Medium,
+        issue: sentence(&format!(
+            "{named} was busy only {shown} of the time from its first to its last work"
+        )),
+        remedy: "Look at the longest gaps and at what the host did in them: launching (torch.compile with \
+                 mode=\"reduce-overhead\", a larger batch), waiting for the device (.item(), .cpu()), or reading data."
+            .into(),
+        evidence: vec![
+            Evidence::new("share of its time in which it worked", busy, FigureUnit::Ratio).against(limit),
+            Evidence::new("time from its first to its last work", span(device), FigureUnit::Ns),
+            Evidence::new("gaps longer than 100 µs", float(device.idle_gaps.n_over_100us), FigureUnit::Count),
+        ],
+        intervals: gaps(device.idle_gaps.longest.iter()),
+        node: None,
+        saving: Some(Saving::of_time(
+            None,
+            idle_ns,
+            "the time in which it did nothing; how much of that can go depends on what it waited for",
+        )),
+        confidence: Confidence::High,
+    }
+}
+
+/// Gaps in order of time.
+pub(super) fn gaps<'a>(gaps: impl Iterator<Item = &'a Gap>) -> Vec<Interval> {
+    Finding::longest(gaps.map(|gap| Interval {
+        start_ns: gap.start_ns,
+        end_ns: gap.start_ns.saturating_add(gap.length_ns),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made::{check, launched, only};
+    use super::*;
+
+    /// Kernels of 20 µs with `gap_us` between them.
+    fn kernels(gap_us: u64) -> Vec<String> {
+        let each = (0..4).map(|n| launched("gemm", n, 50 + n * (20 + gap_us), 20));
+        each.collect()
+    }
+
+    #[test]
+    fn a_device_that_works_40_percent_of_its_time_is_found_with_what_it_idled() {
+        // 4 × 20 of 4 × 20 + 3 × 40 = 200 µs.
+        let found = only(check(&RULE, &kernels(40)));
+        assert_eq!(
+            found.issue,
+            "The device was busy only 40 % of the time from its first to its last work"
+        );
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(120_000));
+        assert_eq!(found.intervals.len(), 3);
+    }
+
+    #[test]
+    fn a_device_that_works_more_than_half_of_its_time_is_not() {
+        // 80 of 80 + 3 × 20.
+        let passed = check(&RULE, &kernels(20));
+        assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
+    }
+}

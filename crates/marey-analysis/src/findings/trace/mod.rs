@@ -1,0 +1,111 @@
+//! What is the matter with what a trace of torch.profiler shows?
+//!
+//! Rules have the names of those of runs where they look for the same, but decide by kernels, calls and gaps, which are measured,
+//! instead of by names of sections. A rule a file.
+
+mod eager_attention;
+mod exposed_communication;
+mod exposed_transfers;
+mod launch_bound;
+mod low_gpu_utilization;
+
+#[cfg(test)]
+mod made;
+
+use super::{Category, Findings, Outcome, Thresholds, collect};
+use crate::stats::{float, ratio};
+use crate::{DeviceAnswers, TraceAnswers};
+
+/// What rules of traces look at.
+struct TraceFacts<'a> {
+    answers: &'a TraceAnswers,
+    thresholds: &'a Thresholds,
+}
+
+/// One thing that is looked for in traces.
+struct TraceRule {
+    id: &'static str,
+    category: Category,
+    checks: &'static str,
+    check: fn(&TraceFacts<'_>) -> Outcome,
+}
+
+const RULES: &[TraceRule] = &[
+    low_gpu_utilization::RULE,
+    launch_bound::RULE,
+    exposed_transfers::RULE,
+    exposed_communication::RULE,
+    eager_attention::RULE,
+];
+
+/// Why nothing can be said of a trace of the host alone.
+const NO_DEVICE: &str = "the trace has no work of a device; record it with ProfilerActivity.CUDA";
+
+/// Checks every rule of traces. What was found stands with the most severe first, then with the largest saving.
+pub fn trace_findings(answers: &TraceAnswers, thresholds: &Thresholds) -> Findings {
+    let facts = TraceFacts {
+        answers,
+        thresholds,
+    };
+    let checked = RULES.iter();
+    collect(checked.map(|rule| (rule.id, rule.checks, (rule.check)(&facts))))
+}
+
+impl TraceFacts<'_> {
+    /// The device of which `share` is largest, with that; of equals the first. `None` when there is none.
+    fn most(&self, share: impl Fn(&DeviceAnswers) -> Option<f64>) -> Option<(&DeviceAnswers, f64)> {
+        let known = self.answers.devices.iter();
+        let known = known.filter_map(|device| Some((device, share(device)?)));
+        known.reduce(|most, next| if next.1 > most.1 { next } else { most })
+    }
+
+    /// How a sentence calls the device.
+    fn named(&self, device: &DeviceAnswers) -> String {
+        match self.answers.devices.len() {
+            1 => "the device".to_owned(),
+            _ => format!("GPU {}", device.device),
+        }
+    }
+}
+
+/// A part of the time from a device's first to its last work, 0 to 1; `None` when that is nothing.
+fn of_span(device: &DeviceAnswers, part_ns: u64) -> Option<f64> {
+    let span_ns = device.utilization.span_ns;
+    (span_ns > 0).then(|| ratio(part_ns.min(span_ns).into(), span_ns.into()))
+}
+
+/// The same in nanoseconds as evidence has it.
+fn span(device: &DeviceAnswers) -> f64 {
+    float(device.utilization.span_ns)
+}
+
+/// With the first letter of a sentence.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::made::{answers, launched};
+    use super::*;
+
+    #[test]
+    fn of_a_trace_of_the_host_alone_nothing_is_known() {
+        let host = answers(&[]);
+        let all = trace_findings(&host, &Thresholds::default());
+        assert_eq!((all.found.len(), all.passed.len()), (0, 0));
+        assert_eq!(all.unchecked.len(), RULES.len());
+    }
+
+    #[test]
+    fn no_rule_fires_on_a_trace_whose_device_never_waits() {
+        // Ten kernels of 100 µs one after the other, launched ahead of time.
+        let kernels = (0..10).map(|n| launched("gemm_kernel", n, 100 + n * 100, 100));
+        let healthy = answers(&kernels.collect::<Vec<_>>());
+        let all = trace_findings(&healthy, &Thresholds::default());
+        assert_eq!(all.found, []);
+        assert!(all.passed.len() >= 3, "{all:?}");
+    }
+}

@@ -1,0 +1,275 @@
+//! Rows of the host as sections of their threads.
+
+use std::collections::BTreeMap;
+
+use marey::{Node, NodeKind, Section, Thread};
+
+use crate::import::chrome::{Class, Identifier, Trace};
+use crate::questions::trace::HostRows;
+
+/// Call paths that are told apart, as many as a page could show at all.
+const MAX_NODES: usize = 100_000;
+/// Sections that can be open on a thread at once: a file that nests deeper was made to.
+const MAX_DEPTH: usize = 200;
+/// Bytes of a name, as in captures.
+const MAX_NAME: usize = 1024;
+
+/// Sections, and what they are told by.
+///
+/// ```text
+/// row      |----- a -----|           section  |----- a -----|
+///             |--- python ---|                   |-- b ---|
+///               |-- b ------|                            ↑ b is cut at the end of a; python is left out
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Nesting {
+    pub(super) nodes: Vec<Node>,
+    pub(super) threads: Vec<Thread>,
+    /// In order of their beginnings on each thread.
+    pub(super) sections: Vec<Section>,
+    /// Ranges and modules: what GPU time is told by.
+    pub(super) carriers: Vec<Carrier>,
+    /// Of each row of the trace, the innermost carrier around it; [`NONE`] where there is none.
+    carrier_of: Vec<u32>,
+    /// Rows of Python functions that are no modules.
+    pub(super) n_python: u64,
+    /// Rows that were cut at the end of the one around them.
+    pub(super) n_clipped: u64,
+    /// Rows deeper than sections can be.
+    pub(super) n_too_deep: u64,
+    /// Rows under a node for all names beyond the most that are told apart.
+    pub(super) n_without_name: u64,
+    by_name: BTreeMap<(u32, u32), u32>,
+    kinds: Vec<Option<Shown>>,
+    detail: Detail,
+}
+
+/// A range or module, as a section.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carrier {
+    pub(super) section: Section,
+    parent: u32,
+}
+
+/// What becomes a section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Everything that the host did.
+    #[default]
+    All,
+    /// Ranges, modules, and operators that are in neither a module nor another operator.
+    Outline,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// What a name becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// A turn of the profiler's own loop.
+    Step,
+    /// A module of torch.
+    Module,
+    /// Anything else.
+    Other,
+}
+
+/// A section that is open.
+#[derive(Clone, Copy)]
+struct Open {
+    node: u32,
+    end_ns: u64,
+    carrier: u32,
+    /// What it holds is told by it: it is an operator or a module, or in one.
+    is_told: bool,
+}
+
+impl Nesting {
+    pub(super) fn new(trace: &Trace, detail: Detail) -> Self {
+        let host = HostRows::new(trace);
+        let mut nesting = Self {
+            nodes: vec![Node {
+                parent: None,
+                name: String::new(),
+                kind: NodeKind::Section,
+                is_detached: false,
+            }],
+            carrier_of: vec![NONE; trace.rows.len()],
+            kinds: vec![None; trace.names.len()],
+            detail,
+            ..Self::default()
+        };
+        for track in (0_u32..).take(trace.tracks.each.len()) {
+            let rows = host.of_track(track);
+            if !rows.is_empty() {
+                nesting.add_thread(trace, track, rows);
+            }
+        }
+        nesting.by_name = BTreeMap::new();
+        nesting
+    }
+
+    /// The carriers around a row, from the inside to the outside.
+    pub(super) fn around(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = |at: u32| (at != NONE).then_some(at);
+        let first = self.carrier_of.get(row as usize).copied().and_then(known);
+        std::iter::successors(first, move |at| {
+            let carrier = self.carriers.get(*at as usize)?;
+            known(carrier.parent)
+        })
+    }
+
+    /// Rows come by beginning, the longer first.
+    fn add_thread(&mut self, trace: &Trace, track: u32, rows: &[u32]) {
+        let thread = u32::try_from(self.threads.len()).unwrap_or(NONE);
+        self.threads.push(thread_of(trace, track));
+        let mut open: Vec<Open> = Vec::new();
+        for row in rows.iter().copied() {
+            let (start_ns, row_end_ns) = (trace.rows.start_of(row), trace.rows.end_ns(row));
+            while open.last().is_some_and(|top| top.end_ns <= start_ns) {
+                open.pop();
+            }
+            let around = open.last().copied();
+            let around_carrier = around.map_or(NONE, |around| around.carrier);
+            if let Some(carrier) = self.carrier_of.get_mut(row as usize) {
+                *carrier = around_carrier;
+            }
+            let class = trace.class_of(row);
+            let shown = self.shown(trace, row);
+            if class == Class::PythonFunction && shown != Shown::Module {
+                self.n_python += 1;
+                continue;
+            }
+            let is_told = around.is_some_and(|around| around.is_told);
+            let is_operator = class == Class::Operator && shown == Shown::Other;
+            if self.detail == Detail::Outline && (class == Class::Call || (is_operator && is_told))
+            {
+                continue;
+            }
+            if open.len() >= MAX_DEPTH {
+                self.n_too_deep += 1;
+                continue;
+            }
+            let end_ns = around.map_or(row_end_ns, |around| row_end_ns.min(around.end_ns));
+            self.n_clipped += u64::from(end_ns < row_end_ns);
+            let node = self.node(trace, around.map_or(0, |around| around.node), row, shown);
+            let section = Section {
+                thread,
+                node,
+                start_ns,
+                end_ns,
+                flow: 0,
+                is_failed: false,
+                has_pauses: false,
+            };
+            self.sections.push(section);
+            let mut carrier = around_carrier;
+            if class == Class::Annotation || shown != Shown::Other {
+                carrier = u32::try_from(self.carriers.len()).unwrap_or(NONE);
+                self.carriers.push(Carrier {
+                    section,
+                    parent: around_carrier,
+                });
+            }
+            open.push(Open {
+                node,
+                end_ns,
+                carrier,
+                is_told: is_told || is_operator || shown == Shown::Module,
+            });
+        }
+    }
+
+    /// What the row's name becomes; each name is looked at once.
+    fn shown(&mut self, trace: &Trace, row: u32) -> Shown {
+        let name = name_of(trace, row);
+        let Some(known) = self.kinds.get_mut(name as usize) else {
+            return Shown::Other;
+        };
+        *known.get_or_insert_with(|| match trace.names.get(name) {
+            step if step.starts_with("ProfilerStep") => Shown::Step,
+            module if module.starts_with("nn.Module: ") => Shown::Module,
+            _ => Shown::Other,
+        })
+    }
+
+    /// The node of a row below a parent, a new one if it was not there.
+    fn node(&mut self, trace: &Trace, parent: u32, row: u32, shown: Shown) -> u32 {
+        // All steps are turns of one loop.
+        let name = match shown {
+            Shown::Step => NONE,
+            _ => name_of(trace, row),
+        };
+        if let Some(known) = self.by_name.get(&(parent, name)) {
+            return *known;
+        }
+        let is_full = self.nodes.len() >= MAX_NODES;
+        // The last number is that of steps, the one before that of all others together, below the root.
+        let key = if is_full {
+            (0, NONE - 1)
+        } else {
+            (parent, name)
+        };
+        self.n_without_name += u64::from(is_full);
+        if let Some(known) = self.by_name.get(&key) {
+            return *known;
+        }
+        let (kind, text) = match shown {
+            _ if is_full => (NodeKind::Section, "(other)"),
+            Shown::Step => (NodeKind::Iteration, "ProfilerStep"),
+            _ => (NodeKind::Section, trace.names.get(name)),
+        };
+        let id = u32::try_from(self.nodes.len()).unwrap_or(NONE);
+        self.nodes.push(Node {
+            parent: Some(key.0),
+            name: cut(text).to_owned(),
+            kind,
+            is_detached: false,
+        });
+        self.by_name.insert(key, id);
+        id
+    }
+}
+
+fn name_of(trace: &Trace, row: u32) -> u32 {
+    let name = trace.rows.name.get(row as usize).copied();
+    name.unwrap_or_default()
+}
+
+fn cut(name: &str) -> &str {
+    let end = name.floor_char_boundary(MAX_NAME);
+    name.get(..end).unwrap_or_default()
+}
+
+/// What the trace calls a thread; of several documents with the rank that it is in.
+fn thread_of(trace: &Trace, track: u32) -> Thread {
+    let Some(track) = trace.tracks.each.get(track as usize) else {
+        return Thread::default();
+    };
+    let os_id = match track.tid {
+        Identifier::Number(tid) => u32::try_from(tid).unwrap_or_default(),
+        Identifier::None | Identifier::Text(_) => 0,
+    };
+    let mut name = match (&track.name, track.tid) {
+        (Some(name), _) => name.clone(),
+        (None, Identifier::Text(_)) => trace.tracks.label(track.tid),
+        (None, _) => String::new(),
+    };
+    if trace.metadata.len() > 1 {
+        let process = trace.tracks.processes.get(track.process as usize);
+        let document = process.map_or(0, |process| process.document);
+        let said = trace.metadata.get(document as usize);
+        let of = match said.and_then(|said| said.rank) {
+            Some(rank) => format!("rank {rank}"),
+            None => format!("document {document}"),
+        };
+        if name.is_empty() {
+            name = format!("thread {}", trace.tracks.label(track.tid));
+        }
+        name = format!("{of} · {name}");
+    }
+    Thread {
+        os_id,
+        name: cut(&name).to_owned(),
+    }
+}

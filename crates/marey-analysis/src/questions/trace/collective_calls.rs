@@ -1,0 +1,184 @@
+//! Every call of a collective that a trace has.
+
+use super::TraceContext;
+use super::collective::{CollectiveKind, ToldBy, element_bytes};
+use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use crate::import::chrome::{Class, Collective, Inputs, Trace};
+use crate::intervals::Interval;
+
+/// One call as this rank saw it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CollectiveCall<'a> {
+    pub(super) name: &'a str,
+    pub(super) told_by: ToldBy,
+    pub(super) group: Option<&'a str>,
+    pub(super) group_size: Option<u64>,
+    pub(super) element_type: Option<&'a str>,
+    /// Elements that went in; as everything that follows `None` when the trace does not say.
+    pub(super) n_in: Option<u64>,
+    pub(super) n_out: Option<u64>,
+    pub(super) time: Interval,
+    /// The call's own row.
+    pub(super) row: u32,
+    /// The row of the module or range that it was launched in.
+    pub(super) launched_in: Option<u32>,
+}
+
+/// Backends that work on the host by themselves; how their ranges begin. A range of NCCL on the host only hands work over.
+const HOST_BACKENDS: [&str; 3] = ["gloo:", "mpi:", "ucc:"];
+
+/// The communication kernels of a device in order of time.
+///
+/// What a kernel says of its collective comes first, then the range around its launch (`nccl:all_to_all`), then its name.
+pub(super) fn device_calls<'a>(
+    context: &TraceContext<'a>,
+    timeline: &DeviceTimeline,
+) -> Vec<CollectiveCall<'a>> {
+    let work = timeline.work.iter();
+    let kernels = work.filter(|work| work.kind == WorkKind::Communication);
+    kernels.map(|work| device_call(context, work)).collect()
+}
+
+fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveCall<'a> {
+    let trace = context.trace;
+    let row = trace.work.get(work.origin as usize).map(|work| work.row);
+    let said = row.and_then(|row| collective_of(trace, row));
+    let text = |number: Option<u32>| number.map(|number| trace.texts.get(number));
+    let range = work.launch.and_then(|call| range_around(context, call));
+    let around = range.and_then(|range| context.host.parent(range));
+    let rows: [Option<u32>; 2] = [range, around];
+    let inputs = rows
+        .into_iter()
+        .flatten()
+        .find_map(|row| inputs_of(trace, row));
+    let named = text(said.and_then(|said| said.name)).map(|name| (name, ToldBy::Metadata));
+    let ranged = || {
+        let name = trace.name_of(range?).split_once(':')?.1;
+        Some((name, ToldBy::Annotation))
+    };
+    let kernel = trace.names.get(work.name);
+    let by_kernel = || {
+        let word = CollectiveKind::of(kernel).word();
+        let short = kernel.split(['(', '<']).next().unwrap_or(kernel);
+        (word.unwrap_or(short), ToldBy::KernelName)
+    };
+    let (name, told_by) = named.or_else(ranged).unwrap_or_else(by_kernel);
+    // The inputs of the range are those of one kernel only where it launches one, and the kernel says nothing.
+    let input = inputs.filter(|_| said.is_none());
+    let said_type = text(said.and_then(|said| said.element_type));
+    CollectiveCall {
+        name,
+        told_by,
+        group: text(said.and_then(|said| said.group)),
+        group_size: said.and_then(|said| said.group_size),
+        element_type: said_type.or_else(|| input.and_then(|input| first_type(trace, input))),
+        n_in: said
+            .and_then(|said| said.n_elements_in)
+            .or_else(|| input.and_then(|input| first_elements(trace, input))),
+        n_out: said.and_then(|said| said.n_elements_out),
+        time: work.interval(),
+        row: row.unwrap_or(u32::MAX),
+        launched_in: work.launch.and_then(|call| place_around(context, call)),
+    }
+}
+
+/// The calls that the host does itself, by beginning.
+pub(super) fn host_calls<'a>(context: &TraceContext<'a>) -> Vec<CollectiveCall<'a>> {
+    let trace = context.trace;
+    let is_host = |name: &str| {
+        HOST_BACKENDS
+            .iter()
+            .any(|backend| name.starts_with(backend))
+    };
+    let names = (0_u32..).take(trace.names.len());
+    let wanted: Vec<bool> = names.map(|name| is_host(trace.names.get(name))).collect();
+    let rows = (0_u32..).zip(&trace.rows.name);
+    let mut found: Vec<CollectiveCall<'a>> = rows
+        .filter(|(row, name)| {
+            let is_named = wanted.get(**name as usize).copied().unwrap_or_default();
+            is_named && trace.class_of(*row) == Class::Annotation && context.has_row(*row)
+        })
+        .map(|(row, _)| host_call(context, row))
+        .collect();
+    found.sort_by_key(|call| (call.time.start_ns, call.time.end_ns));
+    found
+}
+
+fn host_call<'a>(context: &TraceContext<'a>, row: u32) -> CollectiveCall<'a> {
+    let trace = context.trace;
+    let inputs = inputs_of(trace, row);
+    let name = trace.name_of(row);
+    CollectiveCall {
+        name: name.split_once(':').map_or(name, |(_, name)| name),
+        told_by: ToldBy::Annotation,
+        group: None,
+        group_size: None,
+        element_type: inputs.and_then(|inputs| first_type(trace, inputs)),
+        n_in: inputs.and_then(|inputs| first_elements(trace, inputs)),
+        n_out: None,
+        time: Interval {
+            start_ns: trace.rows.start_of(row),
+            end_ns: trace.rows.end_ns(row),
+        },
+        row,
+        launched_in: place_around(context, row),
+    }
+}
+
+fn collective_of(trace: &Trace, row: u32) -> Option<Collective> {
+    let found = trace
+        .collectives
+        .binary_search_by_key(&row, |c| c.row)
+        .ok()?;
+    trace.collectives.get(found).copied()
+}
+
+fn inputs_of(trace: &Trace, row: u32) -> Option<Inputs> {
+    let found = trace
+        .inputs
+        .binary_search_by_key(&row, |inputs| inputs.row)
+        .ok()?;
+    trace.inputs.get(found).copied()
+}
+
+/// The range of NCCL or RCCL around a call: `nccl:all_reduce`.
+fn range_around(context: &TraceContext<'_>, call: u32) -> Option<u32> {
+    let trace = context.trace;
+    context.host.around(call).find(|row| {
+        let is_range = trace.class_of(*row) == Class::Annotation;
+        is_range && trace.name_of(*row).starts_with("nccl:")
+    })
+}
+
+/// The innermost module, or range that the program named, around a row; not the ranges of backends.
+fn place_around(context: &TraceContext<'_>, row: u32) -> Option<u32> {
+    let trace = context.trace;
+    context
+        .host
+        .around(row)
+        .find(|row| match trace.class_of(*row) {
+            Class::Annotation => {
+                let name = trace.name_of(*row);
+                let is_backend = HOST_BACKENDS.iter().any(|b| name.starts_with(b));
+                !is_backend && !name.starts_with("nccl:")
+            }
+            Class::PythonFunction => trace.name_of(*row).starts_with("nn.Module: "),
+            _ => false,
+        })
+}
+
+/// The type of the first input: `["float", "Scalar"]`. `None` when it is no tensor.
+fn first_type(trace: &Trace, inputs: Inputs) -> Option<&str> {
+    let written = trace.texts.get(inputs.types?);
+    let first = written.split('"').nth(1)?;
+    element_bytes(first).map(|_| first)
+}
+
+/// Elements of the first input: the product of `[[1, 4, 24, 16], []]`. `None` when it is no tensor.
+fn first_elements(trace: &Trace, inputs: Inputs) -> Option<u64> {
+    let written = trace.texts.get(inputs.shapes).trim_start();
+    let first = written.strip_prefix('[')?.trim_start().strip_prefix('[')?;
+    let sizes = first.split(']').next()?;
+    let mut sizes = sizes.split(',').map(|size| size.trim().parse::<u64>().ok());
+    sizes.try_fold(1_u64, |all, size| all.checked_mul(size?))
+}

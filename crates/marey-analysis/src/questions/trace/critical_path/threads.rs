@@ -1,0 +1,132 @@
+//! The threads of the host, for the way back through them.
+
+use super::super::HostRows;
+use crate::import::chrome::Trace;
+
+/// Threads of a document that did something.
+pub(super) struct Threads<'a> {
+    trace: &'a Trace,
+    host: &'a HostRows,
+    /// By what the trace calls them, so that the order of the file makes no difference.
+    tracks: Vec<Thread>,
+}
+
+struct Thread {
+    track: u32,
+    /// It runs nothing but backward passes for another one: its outermost rows are of the engine.
+    is_backward: bool,
+}
+
+/// What a thread did just before a moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    /// The innermost row that was open.
+    pub(super) row: Option<u32>,
+    /// Since when nothing else was: when the last row in it ended, or it began. Without a row, when the last row ended; `None`
+    /// when there was none.
+    pub(super) since_ns: Option<u64>,
+}
+
+/// What torch calls the steps of a backward pass.
+const ENGINE: &str = "autograd::engine";
+
+impl<'a> Threads<'a> {
+    pub(super) fn new(trace: &'a Trace, host: &'a HostRows, document: u32) -> Self {
+        let tracks = (0_u32..).zip(&trace.tracks.each);
+        let is_here = |process: u32| {
+            let process = trace.tracks.processes.get(process as usize);
+            process.is_some_and(|process| process.document == document)
+        };
+        let mut tracks: Vec<Thread> = tracks
+            .filter(|(track, of)| is_here(of.process) && !host.of_track(*track).is_empty())
+            .map(|(track, _)| Thread {
+                track,
+                is_backward: is_backward(trace, host, track),
+            })
+            .collect();
+        tracks.sort_by_cached_key(|thread| {
+            let track = trace.tracks.each.get(thread.track as usize);
+            let process = track.map(|track| trace.process_label(track.process));
+            (process, track.map(|track| trace.tracks.label(track.tid)))
+        });
+        Self {
+            trace,
+            host,
+            tracks,
+        }
+    }
+
+    /// The threads in order.
+    pub(super) fn tracks(&self) -> impl Iterator<Item = u32> {
+        self.tracks.iter().map(|thread| thread.track)
+    }
+
+    /// What a thread did just before `at_ns`. O(log n + depth).
+    pub(super) fn before(&self, track: u32, at_ns: u64) -> Before {
+        let rows = self.host.of_track(track);
+        let began = rows.partition_point(|row| self.trace.rows.start_of(*row) < at_ns);
+        let last = began
+            .checked_sub(1)
+            .and_then(|last| rows.get(last))
+            .copied();
+        let mut since_ns: Option<u64> = None;
+        let around = last.into_iter().flat_map(|last| self.host.around(last));
+        for row in last.into_iter().chain(around) {
+            let end_ns = self.trace.rows.end_ns(row);
+            if end_ns >= at_ns {
+                let start_ns = self.trace.rows.start_of(row);
+                return Before {
+                    row: Some(row),
+                    since_ns: since_ns.max(Some(start_ns)),
+                };
+            }
+            since_ns = since_ns.max(Some(end_ns));
+        }
+        Before {
+            row: None,
+            since_ns,
+        }
+    }
+
+    /// The thread that had something to do last before `at_ns`, other than `track`, and until when.
+    ///
+    /// A thread that runs backward passes was called by another; others are asked for those that do, since nothing else
+    /// in a trace says that a thread waits for another.
+    pub(super) fn caller_or_called(&self, track: u32, at_ns: u64) -> Option<(u32, u64)> {
+        let is_backward = |track| {
+            let mut threads = self.tracks.iter();
+            threads.any(|thread| thread.track == track && thread.is_backward)
+        };
+        let wanted = !is_backward(track);
+        self.last_active(at_ns, |thread| {
+            thread.track != track && thread.is_backward == wanted
+        })
+    }
+
+    /// The thread that had something to do last before `at_ns`, other than `track`.
+    pub(super) fn starter(&self, track: u32, at_ns: u64) -> Option<(u32, u64)> {
+        self.last_active(at_ns, |thread| thread.track != track)
+    }
+
+    fn last_active(&self, at_ns: u64, is_meant: impl Fn(&Thread) -> bool) -> Option<(u32, u64)> {
+        let threads = self.tracks.iter().filter(|thread| is_meant(thread));
+        let until = threads.filter_map(|thread| {
+            let before = self.before(thread.track, at_ns);
+            match before.row {
+                Some(_) => Some((thread.track, at_ns)),
+                None => Some((thread.track, before.since_ns?)),
+            }
+        });
+        // Of equals the first.
+        until.fold(None, |best: Option<(u32, u64)>, found| match best {
+            Some(best) if best.1 >= found.1 => Some(best),
+            _ => Some(found),
+        })
+    }
+}
+
+/// The first row of the thread that is in no other is one of the engine.
+fn is_backward(trace: &Trace, host: &HostRows, track: u32) -> bool {
+    let first = host.of_track(track).first();
+    first.is_some_and(|row| trace.name_of(*row).starts_with(ENGINE))
+}

@@ -1,0 +1,533 @@
+//! What did a device do for each step, profiler step and phase of a trace?
+
+use serde::Serialize;
+
+use super::context::TraceContext;
+use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use super::scopes::{TraceParts, number_of};
+use super::trace_steps::StepRule;
+use crate::import::chrome::Trace;
+use crate::intervals::{Interval, common_length_ns, length_ns, length_within, union};
+use crate::stats::{mean, median, sample_std_dev};
+
+/// The parts of one kind in one document, with the work of one of its devices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartList {
+    /// Which document of the file.
+    pub document: u32,
+    /// The device; `None` when the document has none.
+    pub device: Option<String>,
+    /// What told where steps are; `None` for profiler steps and phases.
+    pub rule: Option<StepRule>,
+    /// What steps are called in the trace, likewise.
+    pub source: Option<String>,
+    /// In order of their beginnings.
+    pub parts: Vec<TracePart>,
+    /// Work that no part launched, and work without a launch; only those that there are.
+    pub rest: Vec<RestOfWork>,
+    /// Figures of all parts but a warm-up; `None` when there are fewer than two, and for phases.
+    pub figures: Option<PartFigures>,
+}
+
+/// A step, a profiler step or a phase. Times in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TracePart {
+    /// `3` for a step, its own number for a profiler step, the name of a phase.
+    pub name: String,
+    /// When it began on the host, after the first event of the trace.
+    pub start_ns: u64,
+    /// How long it was open on the host, all its ranges together.
+    pub host_ns: u64,
+    /// How often it was entered.
+    pub count: u64,
+    /// Time of the host in it that calls waited for a device; those of several threads add up.
+    pub synchronising_ns: u64,
+    /// What it launched; `None` when the document has no device.
+    pub work: Option<PartWork>,
+    /// It is the first, and took longer than any other: more than a hundredth longer than their median.
+    pub is_warm_up: bool,
+}
+
+/// What a device did for a part. Each moment counts once, other than in sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PartWork {
+    /// Kernels, copies and fills.
+    pub n_ops: u64,
+    /// The sum of their durations.
+    pub work_ns: u64,
+    /// Those of them that no part within this one launched. Over all parts, and the rest, they come to all work.
+    pub own_n_ops: u64,
+    /// Likewise.
+    pub own_work_ns: u64,
+    /// When the first began on the device; `None` when there are none, as below.
+    pub device_start_ns: Option<u64>,
+    /// From there to the end of the last, of each range; those of several ranges add up.
+    pub span_ns: u64,
+    /// Time with any of its work.
+    pub busy_ns: u64,
+    /// The span without that.
+    pub idle_ns: u64,
+    /// Time with its kernels that are not communication.
+    pub compute_ns: u64,
+    /// Time with its communication.
+    pub communication_ns: u64,
+    /// Time with its copies and fills.
+    pub memory_ns: u64,
+    /// The communication in which it did not compute.
+    pub exposed_communication_ns: u64,
+    /// Copies and fills in which none of its kernels ran.
+    pub exposed_memory_ns: u64,
+    /// Time the device did nothing at all before the first of its work; `None` also when nothing was before.
+    pub opening_gap_ns: Option<u64>,
+    /// From the launch of its first work to when that began: how far the device is behind the host.
+    pub delay_ns: Option<u64>,
+}
+
+/// Work of no part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RestOfWork {
+    /// Where it was launched.
+    pub place: RestPlace,
+    /// Kernels, copies and fills.
+    pub n_ops: u64,
+    /// The sum of their durations.
+    pub work_ns: u64,
+    /// Time that they cover.
+    pub busy_ns: u64,
+}
+
+/// Where work was launched that belongs to no part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RestPlace {
+    /// Before the first part.
+    Before,
+    /// After the first, outside of all.
+    Between,
+    /// After the last.
+    After,
+    /// The trace has no launch of it.
+    NotLaunched,
+}
+
+/// Figures of several parts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PartFigures {
+    /// How many they are of.
+    pub n_parts: u64,
+    /// Of the time on the host.
+    pub host: PartSpread,
+    /// Of the device's span; `None` without a device, as below.
+    pub span: Option<PartSpread>,
+    /// Of its busy time.
+    pub busy: Option<PartSpread>,
+    /// Of its idle time in the span.
+    pub idle: Option<PartSpread>,
+}
+
+/// Mean, median and spread, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PartSpread {
+    /// The mean.
+    pub mean_ns: f64,
+    /// The median.
+    pub median_ns: f64,
+    /// The standard deviation as of a sample; `None` of one.
+    pub std_dev_ns: Option<f64>,
+    /// The shortest.
+    pub min_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// All lists of parts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TracePartLists {
+    /// Denoising steps, or calls of the denoiser: see the rule.
+    pub steps: Vec<PartList>,
+    /// What the program told torch's profiler of.
+    pub profiler_steps: Vec<PartList>,
+    /// Named ranges.
+    pub phases: Vec<PartList>,
+}
+
+/// What each part launched. Of a scope, the parts that began in it.
+///
+/// ```text
+/// host     |-- step 0 --| ↓x |-- step 1 --|      x: between
+///            ↓a ↓b             ↓c
+/// device         |-a-||-b-|  |x|  |--c--|
+///                                ╰╯ opening gap of step 1
+/// ```
+pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
+    let trace = context.trace;
+    let whole;
+    let parts = if context.scope.is_some() {
+        whole = super::device_timelines(trace);
+        TraceParts::new(trace, &whole)
+    } else {
+        TraceParts::new(trace, &context.timelines)
+    };
+    let waits = Waits::new(trace);
+    let mut lists = TracePartLists::default();
+    for steps in &parts.steps {
+        let ranges = steps.ranges.iter().enumerate();
+        let named = ranges.map(|(n, range)| Named {
+            name: n.to_string(),
+            count: 1,
+            ranges: vec![range.time],
+        });
+        let told = Some((steps.rule, steps.source.clone()));
+        lists.steps.extend(of_document(
+            context,
+            &waits,
+            steps.document,
+            told,
+            named.collect(),
+        ));
+    }
+    let documents = u32::try_from(trace.metadata.len().max(1)).unwrap_or(u32::MAX);
+    for document in 0..documents {
+        let rows = parts.profiler_steps.iter();
+        let named = rows.filter(|row| trace.document_of(**row) == document);
+        let named = named.map(|row| Named {
+            name: number_of(trace.name_of(*row)).to_owned(),
+            count: 1,
+            ranges: vec![Interval {
+                start_ns: trace.rows.start_of(*row),
+                end_ns: trace.rows.end_ns(*row),
+            }],
+        });
+        let named = named.collect();
+        lists
+            .profiler_steps
+            .extend(of_document(context, &waits, document, None, named));
+        let phases = parts.phases.iter();
+        let named = phases.filter(|phase| phase.document == document);
+        let named = named.map(|phase| Named {
+            name: phase.name.clone(),
+            count: phase.count,
+            ranges: phase.ranges.clone(),
+        });
+        let mut of_phases = of_document(context, &waits, document, None, named.collect());
+        for list in &mut of_phases {
+            list.figures = None;
+            list.parts
+                .iter_mut()
+                .for_each(|part| part.is_warm_up = false);
+        }
+        lists.phases.extend(of_phases);
+    }
+    lists
+}
+
+/// A part before anything is known of its work.
+struct Named {
+    name: String,
+    count: u64,
+    /// Disjoint, in order.
+    ranges: Vec<Interval>,
+}
+
+/// A list for each device of a document, or one without a device.
+fn of_document(
+    context: &TraceContext<'_>,
+    waits: &Waits,
+    document: u32,
+    told: Option<(StepRule, String)>,
+    mut named: Vec<Named>,
+) -> Vec<PartList> {
+    if let Some(scope) = &context.scope {
+        named.retain(|part| {
+            let start_ns = part.ranges.first().map(|range| range.start_ns);
+            scope.document == document && start_ns.is_some_and(|at_ns| scope.has(at_ns))
+        });
+    }
+    if named.is_empty() {
+        return Vec::new();
+    }
+    let trace = context.trace;
+    let document_of = |timeline: &&DeviceTimeline| {
+        let process = trace.tracks.processes.get(timeline.process as usize);
+        process.is_some_and(|process| process.document == document)
+    };
+    let timelines: Vec<_> = context.timelines.iter().filter(document_of).collect();
+    let list = |timeline: Option<&DeviceTimeline>| {
+        let launched = timeline.map(|timeline| Launched::new(trace, timeline, &named));
+        let parts = named.iter().enumerate().map(|(n, part)| TracePart {
+            name: part.name.clone(),
+            start_ns: part.ranges.first().map_or(0, |range| range.start_ns),
+            host_ns: length_ns(&part.ranges),
+            count: part.count,
+            synchronising_ns: waits.within(document, &part.ranges),
+            work: launched
+                .as_ref()
+                .map(|launched| launched.of(n, &part.ranges)),
+            is_warm_up: false,
+        });
+        let mut list = PartList {
+            document,
+            device: timeline.map(|timeline| trace.process_label(timeline.process)),
+            rule: told.as_ref().map(|told| told.0),
+            source: told.as_ref().map(|told| told.1.clone()),
+            parts: parts.collect(),
+            rest: launched.map_or_else(Vec::new, |launched| launched.rest(&named)),
+            figures: None,
+        };
+        mark_warm_up(&mut list.parts);
+        list.figures = figures(&list.parts);
+        list
+    };
+    if timelines.is_empty() {
+        return vec![list(None)];
+    }
+    timelines
+        .into_iter()
+        .map(|timeline| list(Some(timeline)))
+        .collect()
+}
+
+/// The work of a device by launch.
+struct Launched<'a> {
+    timeline: &'a DeviceTimeline,
+    /// When it was launched, and what.
+    work: Vec<(u64, DeviceWork)>,
+    /// Of each of these, the innermost part.
+    owner: Vec<Option<usize>>,
+    not_launched: Vec<DeviceWork>,
+}
+
+impl<'a> Launched<'a> {
+    fn new(trace: &Trace, timeline: &'a DeviceTimeline, parts: &[Named]) -> Self {
+        let mut work = Vec::new();
+        let mut not_launched = Vec::new();
+        for each in &timeline.work {
+            match each.launch {
+                Some(call) => work.push((trace.rows.start_of(call), *each)),
+                None => not_launched.push(*each),
+            }
+        }
+        work.sort_by_key(|(at_ns, _)| *at_ns);
+        let owner = owners(&work, parts);
+        Self {
+            timeline,
+            work,
+            owner,
+            not_launched,
+        }
+    }
+
+    fn of(&self, part: usize, ranges: &[Interval]) -> PartWork {
+        let mut found = PartWork::default();
+        let mut all = Vec::new();
+        for range in ranges {
+            let at = |t: u64| self.work.partition_point(|(at_ns, _)| *at_ns < t);
+            let (from, to) = (at(range.start_ns), at(range.end_ns));
+            let work = self.work.get(from..to).unwrap_or_default();
+            let owners = self.owner.get(from..to).unwrap_or_default();
+            for ((_, work), owner) in work.iter().zip(owners) {
+                let length_ns = work.interval().length_ns();
+                found.n_ops += 1;
+                found.work_ns = found.work_ns.saturating_add(length_ns);
+                if *owner == Some(part) {
+                    found.own_n_ops += 1;
+                    found.own_work_ns = found.own_work_ns.saturating_add(length_ns);
+                }
+            }
+            self.open(work, &mut found);
+            all.extend(work.iter().map(|(_, work)| *work));
+        }
+        cover(&all, &mut found);
+        found
+    }
+
+    /// The span of a range's work; for the first of a part how it opens.
+    fn open(&self, work: &[(u64, DeviceWork)], found: &mut PartWork) {
+        let Some((at_ns, first)) = work.iter().min_by_key(|(_, work)| work.start_ns) else {
+            return;
+        };
+        let end_ns = work.iter().map(|(_, work)| work.end_ns).max();
+        let span_ns = end_ns.unwrap_or_default().saturating_sub(first.start_ns);
+        let times = work.iter().map(|(_, work)| work.interval()).collect();
+        let busy_ns = length_ns(&union(times));
+        found.span_ns = found.span_ns.saturating_add(span_ns);
+        found.idle_ns = found.idle_ns.saturating_add(span_ns - busy_ns.min(span_ns));
+        if found.device_start_ns.is_some() {
+            return;
+        }
+        found.device_start_ns = Some(first.start_ns);
+        found.delay_ns = first.start_ns.checked_sub(*at_ns);
+        let busy = &self.timeline.busy;
+        let after = busy.partition_point(|time| time.start_ns < first.start_ns);
+        let before = after.checked_sub(1).and_then(|before| busy.get(before));
+        found.opening_gap_ns = before.map(|time| first.start_ns.saturating_sub(time.end_ns));
+    }
+
+    /// What no part launched.
+    fn rest(&self, parts: &[Named]) -> Vec<RestOfWork> {
+        let ranges = || parts.iter().flat_map(|part| &part.ranges);
+        let first_ns = ranges()
+            .map(|range| range.start_ns)
+            .min()
+            .unwrap_or_default();
+        let last_ns = ranges().map(|range| range.end_ns).max().unwrap_or_default();
+        let place = |at_ns: u64| match at_ns {
+            at_ns if at_ns < first_ns => RestPlace::Before,
+            at_ns if at_ns >= last_ns => RestPlace::After,
+            _ => RestPlace::Between,
+        };
+        let launched = self.work.iter().zip(&self.owner);
+        let mut rest: Vec<(RestPlace, DeviceWork)> = launched
+            .filter(|(_, owner)| owner.is_none())
+            .map(|((at_ns, work), _)| (place(*at_ns), *work))
+            .collect();
+        let not_launched = self.not_launched.iter();
+        rest.extend(not_launched.map(|work| (RestPlace::NotLaunched, *work)));
+        rest.sort_by_key(|(place, _)| *place);
+        let of_place = |work: &[(RestPlace, DeviceWork)]| {
+            let times = || work.iter().map(|(_, work)| work.interval());
+            Some(RestOfWork {
+                place: work.first()?.0,
+                n_ops: work.len() as u64,
+                work_ns: times()
+                    .map(|time| time.length_ns())
+                    .fold(0, u64::saturating_add),
+                busy_ns: length_ns(&union(times().collect())),
+            })
+        };
+        rest.chunk_by(|a, b| a.0 == b.0)
+            .filter_map(of_place)
+            .collect()
+    }
+}
+
+/// The part of each piece of work that began last before its launch and is still open.
+fn owners(work: &[(u64, DeviceWork)], parts: &[Named]) -> Vec<Option<usize>> {
+    let ranges = parts.iter().enumerate();
+    let mut ranges: Vec<(Interval, usize)> = ranges
+        .flat_map(|(n, part)| part.ranges.iter().map(move |range| (*range, n)))
+        .collect();
+    ranges.sort_by_key(|(range, n)| (range.start_ns, u64::MAX - range.end_ns, *n));
+    let mut next = ranges.iter().peekable();
+    let mut open: Vec<(Interval, usize)> = Vec::new();
+    let owner = work.iter().map(|(at_ns, _)| {
+        while let Some(range) = next.next_if(|(range, _)| range.start_ns <= *at_ns) {
+            open.retain(|(above, _)| above.end_ns > range.0.start_ns);
+            open.push(*range);
+        }
+        open.retain(|(range, _)| range.end_ns > *at_ns);
+        open.last().map(|(_, part)| *part)
+    });
+    owner.collect()
+}
+
+/// Times that a part's work covers.
+fn cover(work: &[DeviceWork], found: &mut PartWork) {
+    let of = |is_meant: &dyn Fn(WorkKind) -> bool| {
+        let meant = work.iter().filter(|work| is_meant(work.kind));
+        union(meant.map(DeviceWork::interval).collect())
+    };
+    let compute = of(&|kind| kind == WorkKind::Compute);
+    let communication = of(&|kind| kind == WorkKind::Communication);
+    let memory = of(&|kind| matches!(kind, WorkKind::Memcpy | WorkKind::Memset));
+    let kernels = union([&compute[..], &communication].concat());
+    found.busy_ns = length_ns(&union([&kernels[..], &memory].concat()));
+    found.compute_ns = length_ns(&compute);
+    found.communication_ns = length_ns(&communication);
+    found.memory_ns = length_ns(&memory);
+    found.exposed_communication_ns =
+        found.communication_ns - common_length_ns(&communication, &compute);
+    found.exposed_memory_ns = found.memory_ns - common_length_ns(&memory, &kernels);
+}
+
+/// Calls that wait for a device, by document, and there as the time of each thread by itself.
+struct Waits {
+    threads: Vec<(u32, Vec<Interval>)>,
+}
+
+impl Waits {
+    fn new(trace: &Trace) -> Self {
+        let mut is_wait: Vec<Option<bool>> = vec![None; trace.names.len()];
+        let mut by_track = std::collections::BTreeMap::<u32, (u32, Vec<Interval>)>::new();
+        for call in &trace.calls {
+            let row = call.row as usize;
+            let place = trace.rows.name.get(row).zip(trace.rows.track.get(row));
+            let Some((name, track)) = place else { continue };
+            let known = is_wait.get_mut(*name as usize);
+            let waits = known.is_some_and(|known| {
+                *known.get_or_insert_with(|| trace.names.get(*name).contains("Synchronize"))
+            });
+            if waits {
+                let document = trace.document_of(call.row);
+                let thread = by_track.entry(*track).or_insert((document, Vec::new()));
+                thread.1.push(Interval {
+                    start_ns: trace.rows.start_of(call.row),
+                    end_ns: trace.rows.end_ns(call.row),
+                });
+            }
+        }
+        let threads = by_track.into_values();
+        Self {
+            threads: threads
+                .map(|(document, times)| (document, union(times)))
+                .collect(),
+        }
+    }
+
+    fn within(&self, document: u32, ranges: &[Interval]) -> u64 {
+        let threads = self.threads.iter().filter(|thread| thread.0 == document);
+        let times =
+            threads.flat_map(|(_, times)| ranges.iter().map(|range| length_within(*range, times)));
+        times.fold(0, u64::saturating_add)
+    }
+}
+
+/// How long a part took: on the device where it did anything, else on the host.
+fn took_ns(part: &TracePart) -> u64 {
+    let work = part.work.filter(|work| work.n_ops > 0);
+    work.map_or(part.host_ns, |work| work.span_ns)
+}
+
+fn mark_warm_up(parts: &mut [TracePart]) {
+    let Some((first, others)) = parts.split_first_mut() else {
+        return;
+    };
+    let mut others: Vec<u64> = others.iter().map(took_ns).collect();
+    others.sort_unstable();
+    let (Some(longest), Some(median)) = (others.last(), median(&others)) else {
+        return;
+    };
+    let first_ns = took_ns(first);
+    let is_longer = crate::stats::float(first_ns) > median * 1.01;
+    first.is_warm_up = others.len() > 1 && first_ns > *longest && is_longer;
+}
+
+fn figures(parts: &[TracePart]) -> Option<PartFigures> {
+    let parts: Vec<&TracePart> = parts.iter().filter(|part| !part.is_warm_up).collect();
+    if parts.len() < 2 {
+        return None;
+    }
+    let of_work = |figure: fn(&PartWork) -> u64| {
+        let values: Option<Vec<u64>> = parts.iter().map(|p| p.work.as_ref().map(figure)).collect();
+        spread(values?)
+    };
+    Some(PartFigures {
+        n_parts: parts.len() as u64,
+        host: spread(parts.iter().map(|part| part.host_ns).collect())?,
+        span: of_work(|work| work.span_ns),
+        busy: of_work(|work| work.busy_ns),
+        idle: of_work(|work| work.idle_ns),
+    })
+}
+
+/// Figures of values; `None` of none.
+pub(super) fn spread(mut values: Vec<u64>) -> Option<PartSpread> {
+    values.sort_unstable();
+    Some(PartSpread {
+        mean_ns: mean(&values)?,
+        median_ns: median(&values)?,
+        std_dev_ns: sample_std_dev(&values),
+        min_ns: *values.first()?,
+        max_ns: *values.last()?,
+    })
+}

@@ -1,0 +1,172 @@
+//! What did allocators give out, and to which operators?
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::TraceContext;
+use super::owners::HostKind;
+use crate::import::chrome::Allocation;
+use crate::stats::ratio;
+
+/// What the allocator of one device did, as `profile_memory=True` has it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceMemory {
+    /// Which document of the file it is in: 0 for the first.
+    pub document: u32,
+    /// The kind of device by torch's numbers: 0 the host, 1 a GPU; `None` when the trace does not say.
+    pub device_type: Option<i64>,
+    /// The number of the device; -1 for the host; `None` when the trace does not say.
+    pub device: Option<i64>,
+    /// How often memory was given out.
+    pub n_allocations: u64,
+    /// How often it was given back.
+    pub n_releases: u64,
+    /// All that was given out, in bytes.
+    pub allocated_bytes: u64,
+    /// All that was given back, in bytes.
+    pub released_bytes: u64,
+    /// The most that was out at a time, by the allocator's own count, which has what was there before; `None` when the
+    /// trace does not say.
+    pub peak_bytes: Option<u64>,
+    /// When that was first so: nanoseconds after the first event of the trace; `None` when it was before that.
+    pub peak_at_ns: Option<u64>,
+    /// The operator or range that was open then; `None` when there was none.
+    pub peak_in: Option<String>,
+    /// The most that the allocator held; `None` when the trace does not say, 0 on the host.
+    pub peak_reserved_bytes: Option<u64>,
+    /// By the innermost operator or range, the one to which most was given out first.
+    pub operators: Vec<OperatorBytes>,
+}
+
+/// What operators of one name allocated themselves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperatorBytes {
+    /// Its name; `None` for what was done outside of any.
+    pub name: Option<String>,
+    /// How often memory was given out to it.
+    pub n_allocations: u64,
+    /// All that was given out to it.
+    pub allocated_bytes: u64,
+    /// What was given out to it less what it gave back: torch's `Self CPU Mem`, `Self CUDA Mem`.
+    pub net_bytes: i64,
+    /// Share of all that was given out, 0 to 1; `None` when that is 0.
+    pub ratio: Option<f64>,
+}
+
+/// An allocation with the name of the operator, and the row's order.
+type Event<'a> = (&'a Allocation, Option<u32>);
+
+/// Memory by device, in the order of their numbers; of the part that is asked about, as told by the moments.
+///
+/// ```text
+/// operator |--- aten::empty ---|      |- aten::add -|
+/// memory      +616                       +64              616 of empty, 64 of add; nobody: - 616
+///                               - 616
+/// ```
+///
+/// O(n log n).
+pub fn trace_memory(context: &TraceContext<'_>) -> Vec<TraceMemory> {
+    let trace = context.trace;
+    let mut devices: BTreeMap<Device, Vec<Event<'_>>> = BTreeMap::new();
+    for allocation in &trace.allocations {
+        let process = trace.tracks.each.get(allocation.track as usize);
+        let process = process.and_then(|t| trace.tracks.processes.get(t.process as usize));
+        let document = process.map_or(0, |process| process.document);
+        let is_asked = context.scope.as_ref().is_none_or(|scope| {
+            scope.document == document && allocation.at_ns.is_some_and(|at_ns| scope.has(at_ns))
+        });
+        if is_asked {
+            let key = (document, allocation.device_type, allocation.device);
+            let operator = operator_at(context, allocation);
+            let events = devices.entry(key).or_default();
+            events.push((allocation, operator));
+        }
+    }
+    devices
+        .into_iter()
+        .map(|(device, events)| of_device(context, device, &events))
+        .collect()
+}
+
+/// Document, kind and number.
+type Device = (u32, Option<i64>, Option<i64>);
+
+/// The name of the innermost operator or range that was open on the thread.
+fn operator_at(context: &TraceContext<'_>, allocation: &Allocation) -> Option<u32> {
+    let trace = context.trace;
+    let open = context
+        .host
+        .open_at(trace, allocation.track, allocation.at_ns?)?;
+    let mut around = std::iter::once(open).chain(context.owners.around(open));
+    let is_operator = |row: &u32| {
+        let kind = context.owners.kind(trace, *row);
+        matches!(kind, Some(HostKind::Operator | HostKind::Range))
+    };
+    let row = around.find(is_operator)?;
+    trace.rows.name.get(row as usize).copied()
+}
+
+fn of_device(context: &TraceContext<'_>, device: Device, events: &[Event<'_>]) -> TraceMemory {
+    let (document, device_type, device) = device;
+    let given = events.iter().filter(|event| event.0.bytes > 0);
+    let taken = events.iter().filter(|event| event.0.bytes < 0);
+    let bytes = |event: &Event<'_>| event.0.bytes.unsigned_abs();
+    let known = events
+        .iter()
+        .filter_map(|event| Some((event.0.allocated_bytes?, event)));
+    // The first of the largest.
+    let peak = known.min_by_key(|(bytes, event)| (Reverse(*bytes), event.0.at_ns));
+    let allocated_bytes = given.clone().map(bytes).fold(0, u64::saturating_add);
+    let named = |name: u32| context.trace.names.get(name).to_owned();
+    TraceMemory {
+        document,
+        device_type,
+        device,
+        n_allocations: given.count() as u64,
+        n_releases: taken.clone().count() as u64,
+        allocated_bytes,
+        released_bytes: taken.map(bytes).fold(0, u64::saturating_add),
+        peak_bytes: peak.map(|(bytes, _)| bytes),
+        peak_at_ns: peak.and_then(|(_, event)| event.0.at_ns),
+        peak_in: peak.and_then(|(_, event)| event.1).map(named),
+        peak_reserved_bytes: events.iter().filter_map(|e| e.0.reserved_bytes).max(),
+        operators: by_operator(context, events, allocated_bytes),
+    }
+}
+
+fn by_operator(
+    context: &TraceContext<'_>,
+    events: &[Event<'_>],
+    all_bytes: u64,
+) -> Vec<OperatorBytes> {
+    let mut by_name: BTreeMap<Option<u32>, (u64, u64, i64)> = BTreeMap::new();
+    for (allocation, name) in events {
+        let (n_allocations, allocated_bytes, net_bytes) = by_name.entry(*name).or_default();
+        if allocation.bytes > 0 {
+            *n_allocations += 1;
+            *allocated_bytes = allocated_bytes.saturating_add(allocation.bytes.unsigned_abs());
+        }
+        *net_bytes = net_bytes.saturating_add(allocation.bytes);
+    }
+    let row = |(name, (n_allocations, allocated_bytes, net_bytes)): (Option<u32>, _)| {
+        let share = || ratio(u128::from(allocated_bytes), u128::from(all_bytes));
+        OperatorBytes {
+            name: name.map(|name| context.trace.names.get(name).to_owned()),
+            n_allocations,
+            allocated_bytes,
+            net_bytes,
+            ratio: (all_bytes > 0).then(share),
+        }
+    };
+    let mut rows: Vec<OperatorBytes> = by_name.into_iter().map(row).collect();
+    rows.sort_by_cached_key(|row| {
+        (
+            Reverse(row.allocated_bytes),
+            row.net_bytes,
+            row.name.clone(),
+        )
+    });
+    rows
+}

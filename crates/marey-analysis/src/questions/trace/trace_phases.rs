@@ -1,0 +1,154 @@
+//! Which parts of a program does a trace name, besides its steps?
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::part_names::{Part, PartNames};
+use super::trace_steps::TraceSteps;
+use crate::import::chrome::{Class, Trace};
+use crate::intervals::{Interval, union};
+
+/// All time of one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TracePhase {
+    /// Which document of the file.
+    pub document: u32,
+    /// The name that the trace has, or `denoising` for all steps together.
+    pub name: String,
+    /// What it does in a generation; `None` when its name does not say.
+    pub role: Option<PhaseRole>,
+    /// How often it was entered.
+    pub count: u64,
+    /// When it was open, disjoint and in order.
+    pub ranges: Vec<Interval>,
+}
+
+/// What a part of a generation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseRole {
+    /// Prompts to embeddings.
+    TextEncoder,
+    /// Noise to latents.
+    Denoising,
+    /// Pictures to latents, or back.
+    Vae,
+}
+
+/// Names that are told apart; a program has few.
+const MOST_PHASES: usize = 500;
+
+/// Ranges that the program named, by name; modules and functions of Python where no range has their role; and the steps together.
+/// Steps and those of torch's profiler are lists of their own. One may lie in another.
+pub fn trace_phases(trace: &Trace, steps: &[TraceSteps]) -> Vec<TracePhase> {
+    let mut found = Found::new(trace);
+    found.steps(steps);
+    let mut phases: Vec<TracePhase> = found.by_name.into_values().collect();
+    // The one with most time of the host first, when there are too many.
+    if phases.len() > MOST_PHASES {
+        phases.sort_by_key(|phase| std::cmp::Reverse(crate::intervals::length_ns(&phase.ranges)));
+        phases.truncate(MOST_PHASES);
+    }
+    phases.sort_by(|a, b| {
+        let start = |phase: &TracePhase| phase.ranges.first().map_or(0, |range| range.start_ns);
+        (a.document, start(a), &a.name).cmp(&(b.document, start(b), &b.name))
+    });
+    phases
+}
+
+struct Found {
+    by_name: BTreeMap<(u32, String), TracePhase>,
+}
+
+impl Found {
+    fn new(trace: &Trace) -> Self {
+        let mut names = PartNames::new(trace);
+        // Document, name, whether it is Python's, and what it is: the times.
+        let mut times: BTreeMap<(u32, u32, bool), (Part, Vec<Interval>)> = BTreeMap::new();
+        for row in (0_u32..).take(trace.rows.len()) {
+            let Some((class, part)) = names.of(row) else {
+                continue;
+            };
+            let is_phase = match part {
+                Part::TextEncoder | Part::Vae => true,
+                Part::ProfilerStep | Part::Step | Part::OwnStep | Part::GraphLaunch => false,
+                _ => class == Class::Annotation,
+            };
+            let name = trace.rows.name.get(row as usize).copied();
+            let (true, Some(name)) = (is_phase, name) else {
+                continue;
+            };
+            let key = (trace.document_of(row), name, class == Class::PythonFunction);
+            let place = times.entry(key).or_insert((part, Vec::new()));
+            place.1.push(Interval {
+                start_ns: trace.rows.start_of(row),
+                end_ns: trace.rows.end_ns(row),
+            });
+        }
+        let has_range = |document, part| {
+            let mut known = times.iter();
+            known.any(|(key, value)| key.0 == document && !key.2 && value.0 == part)
+        };
+        let kept: Vec<_> = times
+            .iter()
+            .filter(|((document, _, is_python), (part, _))| {
+                !is_python || !has_range(*document, *part)
+            })
+            .map(|(key, (part, times))| (*key, *part, times.clone()))
+            .collect();
+        let mut found = Self {
+            by_name: BTreeMap::new(),
+        };
+        for ((document, name, _), part, times) in kept {
+            let role = match part {
+                Part::TextEncoder => Some(PhaseRole::TextEncoder),
+                Part::Vae => Some(PhaseRole::Vae),
+                Part::Loop => Some(PhaseRole::Denoising),
+                _ => None,
+            };
+            found.add(document, trace.names.get(name), role, times);
+        }
+        found
+    }
+
+    fn add(&mut self, document: u32, name: &str, role: Option<PhaseRole>, times: Vec<Interval>) {
+        let count = times.len() as u64;
+        let ranges = union(times);
+        if ranges.is_empty() {
+            return;
+        }
+        let key = (document, name.to_owned());
+        match self.by_name.get_mut(&key) {
+            Some(phase) => {
+                phase.count += count;
+                phase.ranges = union([&phase.ranges[..], &ranges].concat());
+            }
+            None => {
+                let phase = TracePhase {
+                    document,
+                    name: name.to_owned(),
+                    role,
+                    count,
+                    ranges,
+                };
+                self.by_name.insert(key, phase);
+            }
+        }
+    }
+
+    /// All steps of a document as one phase, unless a range has that role.
+    fn steps(&mut self, steps: &[TraceSteps]) {
+        for steps in steps {
+            let mut known = self.by_name.values();
+            let is_known = known.any(|phase| {
+                phase.document == steps.document && phase.role == Some(PhaseRole::Denoising)
+            });
+            if !is_known {
+                let times = steps.ranges.iter().map(|range| range.time).collect();
+                let role = Some(PhaseRole::Denoising);
+                self.add(steps.document, "denoising", role, times);
+            }
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Where are the steps of a generation in a trace, and what told them?
+
+use serde::Serialize;
+
+use super::device_timeline::{DeviceTimeline, DeviceWork};
+use super::part_names::{Part, PartNames};
+use super::periods::most_weighty_period;
+use crate::import::chrome::{Class, Trace};
+use crate::intervals::{Interval, length_ns, union};
+
+/// Ranges of the host that are steps, or calls of the denoiser, of one document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceSteps {
+    /// Which document of the file.
+    pub document: u32,
+    /// What told them.
+    pub rule: StepRule,
+    /// What they are called in the trace: the name of a range, a graph, a module, the first kernel of a repetition.
+    pub source: String,
+    /// Disjoint, in order.
+    pub ranges: Vec<HostRange>,
+}
+
+/// A named time of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostRange {
+    /// Its name in the trace.
+    pub name: String,
+    /// When it was open.
+    pub time: Interval,
+}
+
+/// What told where steps are; the first of these that finds something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepRule {
+    /// Ranges that the program named like a step.
+    Annotations,
+    /// Ranges that the program named like calls of the scheduler, which end steps.
+    SchedulerAnnotations,
+    /// Calls of a graph that torch compiled, always the same.
+    CompiledGraph,
+    /// Launches of recorded graphs with equally many kernels.
+    GraphLaunches,
+    /// Python functions of the scheduler, which end steps.
+    Scheduler,
+    /// Calls of the module that is the denoiser.
+    Modules,
+    /// Kernels that follow each other in the same order, three times or more.
+    KernelPeriod,
+}
+
+impl StepRule {
+    /// What was found are steps. Otherwise they are calls of the denoiser: guidance may call it twice a step, a cache not at all.
+    pub fn finds_steps(self) -> bool {
+        matches!(
+            self,
+            Self::Annotations | Self::SchedulerAnnotations | Self::Scheduler
+        )
+    }
+}
+
+/// The steps of every document, as far as anything tells them.
+///
+/// 1. Ranges named like steps: Marey's own, then those that repeat. 2. Ranges of the scheduler. 3. Compiled graphs, or launches of
+///    equal graphs. 4. The scheduler and the denoiser as Python functions. 5. Kernels that repeat.
+///
+/// Of several groups that one rule finds, the one that launched most time of devices stands: how often a name occurs is no
+/// evidence. Ranges of torch's profiler are never steps. O(n), and O(m log m) for m operations of devices.
+pub fn trace_steps(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<TraceSteps> {
+    let mut documents = vec![Evidence::default(); trace.metadata.len().max(1)];
+    let mut names = PartNames::new(trace);
+    for row in (0_u32..).take(trace.rows.len()) {
+        let Some((class, part)) = names.of(row).filter(|(_, part)| *part != Part::Other) else {
+            continue;
+        };
+        let document = trace.document_of(row) as usize;
+        if let Some(evidence) = documents.get_mut(document) {
+            evidence
+                .rows
+                .push((part, class == Class::PythonFunction, row));
+        }
+    }
+    let found = (0_u32..).zip(documents).filter_map(|(document, evidence)| {
+        let of_document = |timeline: &&DeviceTimeline| {
+            let process = trace.tracks.processes.get(timeline.process as usize);
+            process.is_some_and(|process| process.document == document)
+        };
+        let timelines: Vec<_> = timelines.iter().filter(of_document).collect();
+        Search::new(trace, document, evidence, &timelines).run()
+    });
+    found.collect()
+}
+
+/// Rows of a document that may tell steps: what, whether in Python's stack, which.
+#[derive(Clone, Default)]
+struct Evidence {
+    rows: Vec<(Part, bool, u32)>,
+}
+
+/// Ranges that may be the steps.
+struct Candidate {
+    rule: StepRule,
+    source: String,
+    /// Disjoint, in order.
+    ranges: Vec<HostRange>,
+}
+
+struct Search<'a> {
+    trace: &'a Trace,
+    document: u32,
+    evidence: Evidence,
+    /// When work was launched, and what, in order of that.
+    launched: Vec<(u64, DeviceWork)>,
+    /// The durations of all work before each, added up.
+    before_ns: Vec<u64>,
+    n_not_launched: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        trace: &'a Trace,
+        document: u32,
+        evidence: Evidence,
+        timelines: &[&DeviceTimeline],
+    ) -> Self {
+        let work = timelines.iter().flat_map(|timeline| &timeline.work);
+        let mut n_not_launched = 0;
+        let mut launched: Vec<(u64, DeviceWork)> = Vec::new();
+        for work in work {
+            match work.launch {
+                Some(call) => launched.push((trace.rows.start_of(call), *work)),
+                None => n_not_launched += 1,
+            }
+        }
+        launched.sort_by_key(|(at_ns, work)| (*at_ns, work.start_ns, work.origin));
+        let mut sum = 0_u64;
+        let mut before_ns = vec![0];
+        for (_, work) in &launched {
+            sum = sum.saturating_add(work.interval().length_ns());
+            before_ns.push(sum);
+        }
+        Self {
+            trace,
+            document,
+            evidence,
+            launched,
+            before_ns,
+            n_not_launched,
+        }
+    }
+
+    fn run(&self) -> Option<TraceSteps> {
+        let found = self
+            .named_steps()
+            .or_else(|| self.scheduled(StepRule::SchedulerAnnotations))
+            .or_else(|| self.graphs())
+            .or_else(|| self.scheduled(StepRule::Scheduler))
+            .or_else(|| self.modules())
+            .or_else(|| self.repeated_kernels())?;
+        Some(TraceSteps {
+            document: self.document,
+            rule: found.rule,
+            source: found.source,
+            ranges: found.ranges,
+        })
+    }
+
+    /// Rows of a part, as ranges of which none is in another.
+    fn outermost(&self, is_wanted: impl Fn(Part, bool, u32) -> bool) -> Vec<u32> {
+        let rows = self.evidence.rows.iter();
+        let mut rows: Vec<u32> = rows
+            .filter(|(part, is_python, row)| is_wanted(*part, *is_python, *row))
+            .map(|(_, _, row)| *row)
+            .collect();
+        let ends_last = |row: &u32| u64::MAX - self.trace.rows.end_ns(*row);
+        rows.sort_by_key(|row| (self.trace.rows.start_of(*row), ends_last(row), *row));
+        let mut until_ns = 0;
+        rows.retain(|row| {
+            let is_after = self.trace.rows.start_of(*row) >= until_ns;
+            if is_after {
+                until_ns = self.trace.rows.end_ns(*row);
+            }
+            is_after
+        });
+        rows
+    }
+
+    fn time(&self, row: u32) -> Interval {
+        Interval {
+            start_ns: self.trace.rows.start_of(row),
+            end_ns: self.trace.rows.end_ns(row),
+        }
+    }
+
+    fn range(&self, row: u32) -> HostRange {
+        HostRange {
+            name: self.trace.name_of(row).to_owned(),
+            time: self.time(row),
+        }
+    }
+
+    fn candidate(&self, rule: StepRule, rows: &[u32]) -> Option<Candidate> {
+        Some(Candidate {
+            rule,
+            source: without_number(self.trace.name_of(*rows.first()?)).to_owned(),
+            ranges: rows.iter().map(|row| self.range(*row)).collect(),
+        })
+    }
+
+    /// Device time that was launched in ranges; on a host alone the time of the ranges.
+    fn explained_ns(&self, ranges: &[HostRange]) -> u64 {
+        if self.launched.is_empty() && self.n_not_launched == 0 {
+            let times = ranges.iter().map(|range| range.time).collect();
+            return length_ns(&union(times));
+        }
+        let before = |t: u64| {
+            let at = self.launched.partition_point(|(at_ns, _)| *at_ns < t);
+            self.before_ns.get(at).copied().unwrap_or_default()
+        };
+        let launched = ranges
+            .iter()
+            .map(|range| before(range.time.end_ns).saturating_sub(before(range.time.start_ns)));
+        launched.fold(0, u64::saturating_add)
+    }
+
+    /// The one that explains most, if it explains anything. Of those that explain nearly as much, the one with most ranges: a loop
+    /// is around its steps.
+    fn best(&self, candidates: Vec<Candidate>) -> Option<Candidate> {
+        let explained: Vec<u64> = candidates
+            .iter()
+            .map(|candidate| self.explained_ns(&candidate.ranges))
+            .collect();
+        let most_ns = explained.iter().copied().max().filter(|most| *most > 0)?;
+        let near = candidates
+            .into_iter()
+            .zip(explained)
+            .filter(|(_, ns)| *ns >= most_ns - most_ns / 5);
+        let best = near.max_by_key(|(candidate, ns)| (candidate.ranges.len(), *ns));
+        best.map(|(candidate, _)| candidate)
+    }
+
+    /// Ranges that are named like steps.
+    fn named_steps(&self) -> Option<Candidate> {
+        let own = self.outermost(|part, _, _| part == Part::OwnStep);
+        if let Some(own) = self.candidate(StepRule::Annotations, &own) {
+            return self.best(vec![own]);
+        }
+        let groups = [Part::Step, Part::Loop].map(|wanted| self.groups(wanted));
+        let candidates = groups.into_iter().map(|groups| {
+            let candidates = groups.iter().filter(|rows| rows.len() > 1);
+            let candidates = candidates.filter_map(|r| self.candidate(StepRule::Annotations, r));
+            self.best(candidates.collect())
+        });
+        candidates.flatten().next()
+    }
+
+    /// Rows of a part by name, numbers at the ends of names apart.
+    fn groups(&self, wanted: Part) -> Vec<Vec<u32>> {
+        let rows = self.evidence.rows.iter();
+        let rows = rows.filter(|(part, _, _)| *part == wanted);
+        let mut names: Vec<&str> = rows
+            .map(|(_, _, row)| without_number(self.trace.name_of(*row)))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let of_name = |name: &&str| {
+            self.outermost(|part, _, row| {
+                part == wanted && without_number(self.trace.name_of(row)) == *name
+            })
+        };
+        // Names may be as many as rows in a hostile file; steps have few.
+        names.iter().take(MOST_NAMES).map(of_name).collect()
+    }
+
+    /// Steps end where the scheduler does, and begin where the denoiser was called first after the step before.
+    ///
+    /// ```text
+    /// denoiser     |--| |--|      |--| |--|              guidance calls it twice, a cache not at all
+    /// scheduler              |-|            |-|    |-|
+    /// steps        |-----------|  |-----------|    |-|
+    /// ```
+    fn scheduled(&self, rule: StepRule) -> Option<Candidate> {
+        let is_python = rule == StepRule::Scheduler;
+        let of =
+            |wanted| self.outermost(|part, in_python, _| part == wanted && in_python == is_python);
+        let (schedulers, denoisers) = (of(Part::Scheduler), of(Part::Denoiser));
+        if schedulers.len() < 2 || denoisers.is_empty() {
+            return None;
+        }
+        let mut denoisers = denoisers.iter().map(|row| self.time(*row)).peekable();
+        let mut steps = Vec::new();
+        for row in &schedulers {
+            let mut step = self.range(*row);
+            if let Some(first) = denoisers.next_if(|call| call.start_ns < step.time.start_ns) {
+                step.time.start_ns = first.start_ns;
+            }
+            while denoisers
+                .next_if(|call| call.start_ns < step.time.end_ns)
+                .is_some()
+            {}
+            steps.push(step);
+        }
+        let candidate = Candidate {
+            rule,
+            source: self.trace.name_of(*schedulers.first()?).to_owned(),
+            ranges: steps,
+        };
+        self.best(vec![candidate])
+    }
+
+    /// Calls of one compiled graph, or launches of equal recorded ones: what takes most of the devices' time. When a module that is
+    /// the denoiser is around several of them, they are pieces of it.
+    fn graphs(&self) -> Option<Candidate> {
+        let other = self.outermost(|part, _, _| matches!(part, Part::TextEncoder | Part::Vae));
+        let other: Vec<Interval> = other.iter().map(|row| self.time(*row)).collect();
+        let is_within = |rows: &Vec<u32>| {
+            let Some(first) = rows.first().map(|row| self.time(*row).start_ns) else {
+                return true;
+            };
+            let after = other.partition_point(|time| time.end_ns <= first);
+            other.get(after).is_some_and(|time| time.start_ns <= first)
+        };
+        let compiled = self.groups(Part::CompiledGraph);
+        let compiled = compiled
+            .into_iter()
+            .map(|rows| (StepRule::CompiledGraph, rows));
+        let launches = self.equal_launches();
+        let launches = launches
+            .into_iter()
+            .map(|rows| (StepRule::GraphLaunches, rows));
+        let candidates = compiled
+            .chain(launches)
+            .filter(|(_, rows)| rows.len() > 1 && !is_within(rows));
+        let candidates = candidates.filter_map(|(rule, rows)| self.candidate(rule, &rows));
+        // Several graphs of one denoiser explain less than the denoiser: no preference for many.
+        let best = candidates
+            .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))
+            .filter(|(explained_ns, _)| *explained_ns > 0)
+            .max_by_key(|(explained_ns, c)| (*explained_ns, std::cmp::Reverse(c.rule)))?
+            .1;
+        let whole = self.outermost(|part, _, _| part == Part::Denoiser);
+        let n_pieces = |call: &Interval| {
+            let after = |t| best.ranges.partition_point(|range| range.time.start_ns < t);
+            after(call.end_ns) - after(call.start_ns)
+        };
+        let whole_times = whole.iter().map(|row| self.time(*row));
+        let is_piece = whole.len() > 1 && whole_times.map(|call| n_pieces(&call)).all(|n| n > 1);
+        (!is_piece).then_some(best)
+    }
+
+    /// Launches of recorded graphs, by how many operations they became.
+    fn equal_launches(&self) -> Vec<Vec<u32>> {
+        let mut by_size: Vec<(usize, u32)> = Vec::new();
+        let by_call = self.launched.chunk_by(|a, b| a.1.launch == b.1.launch);
+        for work in by_call {
+            let Some(call) = work.first().and_then(|(_, work)| work.launch) else {
+                continue;
+            };
+            if work.len() > 1 && self.trace.name_of(call).ends_with("GraphLaunch") {
+                by_size.push((work.len(), call));
+            }
+        }
+        by_size.sort_by_key(|(size, call)| (*size, self.trace.rows.start_of(*call)));
+        let groups = by_size.chunk_by(|a, b| a.0 == b.0);
+        groups
+            .map(|group| group.iter().map(|(_, call)| *call).collect())
+            .collect()
+    }
+
+    /// Calls of the outermost module that is a denoiser.
+    fn modules(&self) -> Option<Candidate> {
+        let candidates = self.groups(Part::Denoiser);
+        let candidates = candidates.iter().filter(|rows| rows.len() > 1);
+        let candidates: Vec<Candidate> = candidates
+            .filter_map(|rows| self.candidate(StepRule::Modules, rows))
+            .collect();
+        let best = candidates
+            .into_iter()
+            .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))
+            .max_by_key(|(explained_ns, c)| (*explained_ns, std::cmp::Reverse(c.ranges.len())))?;
+        (best.0 > 0).then_some(best.1)
+    }
+
+    /// Kernels in the order of their launches, if what repeats is at least half of all work.
+    fn repeated_kernels(&self) -> Option<Candidate> {
+        if self.n_not_launched > self.launched.len() {
+            return None;
+        }
+        let names: Vec<u32> = self.launched.iter().map(|(_, work)| work.name).collect();
+        let duration = |(_, work): &(u64, DeviceWork)| work.interval().length_ns();
+        let weights: Vec<u64> = self.launched.iter().map(duration).collect();
+        let period = most_weighty_period(&names, &weights)?;
+        if period.length < FEWEST_KERNELS {
+            return None;
+        }
+        let first = |n: usize| self.launched.get(period.start + n * period.length);
+        let last = self
+            .launched
+            .get(period.start + period.count * period.length - 1)?;
+        let end_ns = self.trace.rows.end_ns(last.1.launch?);
+        let range = |n: usize| {
+            let (start_ns, work) = first(n)?;
+            let next = first(n + 1).filter(|_| n + 1 < period.count);
+            Some(HostRange {
+                name: self.trace.names.get(work.name).to_owned(),
+                time: Interval {
+                    start_ns: *start_ns,
+                    end_ns: next.map_or(end_ns, |(at_ns, _)| *at_ns),
+                },
+            })
+        };
+        let ranges: Vec<HostRange> = (0..period.count).filter_map(range).collect();
+        let candidate = Candidate {
+            rule: StepRule::KernelPeriod,
+            source: ranges.first()?.name.clone(),
+            ranges,
+        };
+        let all_ns = self.before_ns.last().copied().unwrap_or_default();
+        (self.explained_ns(&candidate.ranges) >= all_ns / 2).then_some(candidate)
+    }
+}
+
+/// Names of ranges that are looked at.
+const MOST_NAMES: usize = 64;
+
+/// Fewer kernels are no call of a denoiser.
+const FEWEST_KERNELS: usize = 5;
+
+/// `denoise_step_3` and `step #3` without their numbers.
+fn without_number(name: &str) -> &str {
+    let end = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if end.len() == name.len() {
+        return name;
+    }
+    let base = end.trim_end_matches(['_', '#', ' ', '-', '.', ':']);
+    if base.is_empty() { name } else { base }
+}

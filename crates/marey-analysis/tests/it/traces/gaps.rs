@@ -1,0 +1,296 @@
+//! Why devices wait and how far they run behind, on timelines that are drawn.
+
+use marey_analysis::import::chrome::Trace;
+use marey_analysis::{
+    GapReason, HostRows, IdleGaps, Launches, Scope, idle_gaps, launches, trace_answers,
+};
+
+use super::{complete, events, only_device};
+
+fn call(id: u32, start: u64, end: u64) -> String {
+    let args = format!(r#""correlation": {id}"#);
+    complete("cuda_runtime", "cudaLaunchKernel", 9, start, end, &args)
+}
+
+fn on_stream(stream: u32, id: u32, start: u64, end: u64) -> String {
+    let args = format!(r#""stream": {stream}, "correlation": {id}"#);
+    complete("kernel", &format!("k{id}"), 0, start, end, &args)
+}
+
+fn launched(id: u32, start: u64, end: u64) -> String {
+    on_stream(7, id, start, end)
+}
+
+fn host(category: &str, name: &str, start: u64, end: u64) -> String {
+    complete(category, name, 9, start, end, "")
+}
+
+fn gaps(trace: &Trace) -> IdleGaps {
+    idle_gaps(trace, &HostRows::new(trace), &only_device(trace))
+}
+
+/// Reasons with their times in microseconds.
+fn reasons(trace: &Trace) -> Vec<(GapReason, u64)> {
+    let reasons = gaps(trace).reasons.into_iter();
+    reasons.map(|r| (r.reason, r.total_ns / 1_000)).collect()
+}
+
+/// A gap from 10 to 110 µs, before which the host was late, and what the host did in it.
+fn late(in_gap: &[String]) -> Trace {
+    let mut all = vec![
+        call(1, 0, 1),
+        launched(1, 5, 10),
+        call(2, 105, 106),
+        launched(2, 110, 120),
+    ];
+    all.extend_from_slice(in_gap);
+    events(&all.join(","))
+}
+
+#[test]
+fn a_late_host_is_told_apart_by_what_it_did_until_the_launch() {
+    // device  |1|                                   |2|
+    //         5 10                                110
+    // host       |------------- here ----------| [launch]
+    let in_operators = [host("cpu_op", "aten::add", 12, 100)];
+    let in_a_wait = [
+        host("cpu_op", "aten::item", 11, 104),
+        host("cuda_runtime", "cudaStreamSynchronize", 12, 100),
+    ];
+    let in_data = [
+        host("user_annotation", "enumerate(DataLoader)#_Next", 11, 100),
+        host("cpu_op", "aten::stack", 12, 90),
+    ];
+    let in_python = [host("python_function", "train.py(3): main", 0, 200)];
+    let cases = [
+        (late(&in_operators), GapReason::LaunchBound),
+        (late(&in_a_wait), GapReason::Synchronising),
+        (late(&in_data), GapReason::Data),
+        (late(&in_python), GapReason::Python),
+        (late(&[]), GapReason::Python),
+    ];
+    for (trace, expected) in cases {
+        assert_eq!(reasons(&trace), [(expected, 100)]);
+    }
+}
+
+#[test]
+fn the_innermost_row_counts_for_each_moment() {
+    // host 10          40        75          105 [launch]
+    //      |-- aten::a ----------------------|
+    //                  |- sync --|                        35 of 95 µs waited, 60 in the operator
+    let trace = late(&[
+        host("cpu_op", "aten::a", 10, 105),
+        host("cuda_runtime", "cudaDeviceSynchronize", 40, 75),
+    ]);
+    let gaps = gaps(&trace);
+    assert_eq!(gaps.reasons[0].reason, GapReason::LaunchBound);
+    assert_eq!(gaps.launch_bound_ns, 60_000);
+    let gap = &gaps.longest[0];
+    assert_eq!(gap.host_at_start.as_deref(), Some("aten::a"));
+    assert_eq!(gap.host_during.as_deref(), Some("aten::a"));
+    assert_eq!(gaps.host_operations[0].name.as_deref(), Some("aten::a"));
+    assert_eq!(gaps.host_operations[0].total_ns, 100_000);
+}
+
+#[test]
+fn what_was_launched_before_waited_for_the_launch_a_stream_or_something_else() {
+    // launches      1 2 3 4   at 0, 1, 2, 3                            5 at 148
+    // stream 7     |1|   |2|           |3|                    |5|
+    //              5 10  12 20        50 60                   150 160   (5: 2 µs after its call)
+    // stream 9                                 |4|
+    //                                         100 145
+    // gaps          short   long wait      other stream   other stream
+    let trace = events(
+        &[
+            call(1, 0, 1),
+            call(2, 1, 2),
+            call(3, 2, 3),
+            call(4, 3, 4),
+            call(5, 144, 145),
+            launched(1, 30, 40),
+            launched(2, 42, 50),
+            launched(3, 80, 90),
+            on_stream(9, 4, 100, 147),
+            on_stream(9, 5, 150, 160),
+        ]
+        .join(","),
+    );
+    let expected = [
+        (GapReason::LaunchLatency, 3),
+        (GapReason::OtherStream, 10),
+        (GapReason::ShortPause, 2),
+        (GapReason::Dependency, 30),
+    ];
+    assert_eq!(reasons(&trace), expected);
+    for reason in gaps(&trace).reasons {
+        assert_eq!(reason.cause, reason.reason.cause());
+    }
+}
+
+fn of_launches(trace: &Trace) -> Launches {
+    launches(trace, &only_device(trace), &gaps(trace))
+}
+
+#[test]
+fn the_queue_is_what_was_launched_and_has_not_begun() {
+    // calls    1 at 0, 2 at 10                  3 at 90
+    // device     |1: 5 - 40   ||2: 40 - 60|              |3: 100 - 110
+    // queue    1   0   1        0                   1
+    //          0   5   10       40                  90   100
+    let trace = events(
+        &[
+            call(1, 0, 2),
+            call(2, 10, 12),
+            call(3, 90, 92),
+            launched(1, 5, 40),
+            launched(2, 40, 60),
+            launched(3, 100, 110),
+        ]
+        .join(","),
+    );
+    let found = of_launches(&trace);
+    let queue = found.queue.unwrap();
+    // 5 + 30 + 10 of 100 µs with one, the rest with none.
+    assert!((queue.mean - 0.45).abs() < 1e-12, "{queue:?}");
+    assert!((queue.empty_ratio - 0.55).abs() < 1e-12);
+    assert_eq!((queue.median, queue.p95, queue.max), (0, 1, 1));
+    let delay = found.delay.unwrap();
+    assert_eq!(
+        (delay.count, delay.spread.min_ns, delay.spread.max_ns),
+        (3, 5_000, 30_000)
+    );
+    assert_eq!(found.delay_after_call.unwrap().spread.min_ns, 3_000);
+    assert_eq!(found.calls.len(), 1);
+    assert_eq!(
+        (
+            found.calls[0].count,
+            found.calls[0].host_ns,
+            found.calls[0].n_ops
+        ),
+        (3, 6_000, 3)
+    );
+}
+
+#[test]
+fn a_graph_is_one_call_with_all_its_kernels_and_a_clock_that_differs_is_counted() {
+    let trace = events(
+        &[
+            complete(
+                "cuda_runtime",
+                "cudaGraphLaunch",
+                9,
+                0,
+                2,
+                r#""correlation": 1"#,
+            ),
+            launched(1, 10, 20),
+            launched(1, 20, 30),
+            launched(1, 30, 40),
+            call(2, 60, 61),
+            launched(2, 50, 55),
+        ]
+        .join(","),
+    );
+    let found = of_launches(&trace);
+    assert_eq!(found.calls[0].name, "cudaGraphLaunch");
+    assert_eq!((found.calls[0].count, found.calls[0].n_ops), (1, 3));
+    assert_eq!((found.n_before_launch, found.n_without_launch), (1, 0));
+    let delay = found.delay.unwrap();
+    assert_eq!((delay.count, delay.spread.max_ns), (1, 10_000));
+    // 3 for 10 µs, 2 for 10, 1 for 10, 0 for 20.
+    assert!((found.queue.unwrap().mean - 1.2).abs() < 1e-12);
+}
+
+#[test]
+fn without_launches_nothing_is_known_of_delays() {
+    let trace = events(&super::kernel("a", 0, 10));
+    let found = of_launches(&trace);
+    assert_eq!((found.delay, found.queue), (None, None));
+    assert_eq!(found.launch_bound_ratio, None);
+    assert_eq!(found.n_without_launch, 1);
+}
+
+#[test]
+fn work_of_steps_and_of_no_step_comes_to_all_work() {
+    // host     ↓x |- step -| ↓y |- step -| ↓z           w: without a launch
+    let step = |start, end| host("user_annotation", "denoising_step", start, end);
+    let trace = events(
+        &[
+            call(1, 0, 1),
+            step(10, 20),
+            call(2, 11, 12),
+            call(3, 25, 26),
+            step(30, 40),
+            call(4, 31, 32),
+            call(5, 32, 33),
+            call(6, 45, 46),
+            launched(1, 100, 110),
+            launched(2, 110, 130),
+            launched(3, 130, 140),
+            launched(4, 150, 160),
+            on_stream(9, 5, 155, 185),
+            launched(6, 190, 195),
+            launched(99, 200, 201),
+        ]
+        .join(","),
+    );
+    let answers = trace_answers(&trace, None);
+    let list = &answers.parts.steps[0];
+    let works: Vec<_> = list.parts.iter().map(|part| part.work.unwrap()).collect();
+    let figures: Vec<_> = works
+        .iter()
+        .map(|w| (w.n_ops, w.work_ns, w.busy_ns, w.span_ns))
+        .collect();
+    assert_eq!(
+        figures,
+        [(1, 20_000, 20_000, 20_000), (2, 40_000, 35_000, 35_000)]
+    );
+    assert_eq!(works[0].opening_gap_ns, Some(0));
+    assert_eq!(works[1].opening_gap_ns, Some(10_000));
+    assert_eq!(works[1].delay_ns, Some(119_000));
+    let rest: Vec<_> = list
+        .rest
+        .iter()
+        .map(|rest| (rest.n_ops, rest.work_ns))
+        .collect();
+    assert_eq!(rest, [(1, 10_000), (1, 10_000), (1, 5_000), (1, 1_000)]);
+    let sum: u64 = works.iter().map(|w| w.own_work_ns).sum();
+    let rest: u64 = rest.iter().map(|rest| rest.1).sum();
+    assert_eq!(sum + rest, answers.devices[0].kernels.total_ns);
+}
+
+#[test]
+fn a_slower_first_step_is_a_warm_up_and_not_in_the_figures() {
+    let step = |n: u64, took: u64| {
+        let at = 100 * n;
+        host("user_annotation", "denoising_step", at, at + took)
+    };
+    let trace = events(&[step(0, 90), step(1, 50), step(2, 52), step(3, 48)].join(","));
+    let answers = trace_answers(&trace, None);
+    let list = &answers.parts.steps[0];
+    let warm: Vec<bool> = list.parts.iter().map(|part| part.is_warm_up).collect();
+    assert_eq!(warm, [true, false, false, false]);
+    let host = list.figures.unwrap().host;
+    assert_eq!(
+        (host.mean_ns, host.median_ns, host.std_dev_ns),
+        (50_000.0, 50_000.0, Some(2_000.0))
+    );
+    assert_eq!(list.parts[0].work, None);
+}
+
+#[test]
+fn asked_about_a_step_there_is_that_step() {
+    let step = |start, end| host("user_annotation", "denoising_step", start, end);
+    let all = [
+        step(10, 20),
+        step(30, 40),
+        call(1, 12, 13),
+        launched(1, 14, 15),
+    ];
+    let trace = events(&all.join(","));
+    let scope: Scope = marey_analysis::find_scope(&trace, "step 0").unwrap();
+    let answers = trace_answers(&trace, Some(scope));
+    assert_eq!(answers.parts.steps[0].parts.len(), 1);
+    assert_eq!(answers.parts.steps[0].parts[0].name, "0");
+}

@@ -1,0 +1,152 @@
+//! What a file is, by its first bytes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A memory snapshot.
+    Pickle,
+    /// JSON, compressed or not.
+    Trace,
+    /// A recording of Marey.
+    Capture,
+    /// What cannot be read here, and what to do about it.
+    Other(&'static str),
+}
+
+/// Beginnings of files that people have beside their traces, and what they are.
+const BEGINNINGS: [(&[u8], &str); 6] = [
+    (b"SQLite format 3\0", SQLITE),
+    (
+        b"PK\x03\x04",
+        "a zip archive, such as torch.save writes; no trace and no memory snapshot",
+    ),
+    (b"<", "a page or XML; name the trace that it was made from"),
+    (b"\x89HDF", "an HDF5 file; no trace and no memory snapshot"),
+    (b"PAR1", "a Parquet file; no trace and no memory snapshot"),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "compressed with zstd; unpack it with `zstd -d` first",
+    ),
+];
+
+const SQLITE: &str = "an SQLite database, such as `nsys export` writes; this reads traces of torch.profiler (export_chrome_trace)";
+const NSYS: &str =
+    "a report of Nsight Systems; this reads traces of torch.profiler (export_chrome_trace)";
+const PERFETTO: &str = "a trace in Perfetto's own format; this reads JSON, such as torch.profiler's export_chrome_trace writes";
+
+impl Content {
+    /// Looks at the first bytes, and where they say nothing at the name's ending.
+    pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
+        // Before it is opened: opening a pipe waits until somebody writes into it.
+        if !std::fs::metadata(path)?.is_file() {
+            bail!(
+                "is no regular file but a pipe, a socket or a device; write what comes from there into a file first"
+            );
+        }
+        let mut first = Vec::new();
+        let file = File::open(path)?;
+        file.take(64)
+            .read_to_end(&mut first)
+            .context("cannot read it")?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Ok(Self::by(&first, &name.to_ascii_lowercase()))
+    }
+
+    fn by(first: &[u8], name: &str) -> Self {
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        let beginning = BEGINNINGS
+            .iter()
+            .find(|(bytes, _)| first.starts_with(bytes));
+        let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
+        match (first, text.trim_ascii_start()) {
+            ([], _) => Self::Other("empty"),
+            ([0x80, 2..=5, ..], _) => Self::Pickle,
+            ([b'M', b'A', b'R', b'E', b'Y', ..], _) => Self::Capture,
+            _ if ends(&[".nsys-rep", ".qdrep"]) => Self::Other(NSYS),
+            _ if ends(&[".pftrace", ".perfetto-trace"]) => Self::Other(PERFETTO),
+            // Also when all of it is white so far.
+            ([0x1f, 0x8b, ..], _) | (_, [] | [b'{' | b'[', ..]) => Self::Trace,
+            _ => match beginning {
+                Some((_, what)) => Self::Other(what),
+                // The first field of Perfetto's messages.
+                None if first.first() == Some(&0x0a) => Self::Other(PERFETTO),
+                None => Self::Other("no kind of file that is known here"),
+            },
+        }
+    }
+}
+
+/// What JSON without events is, by its first keys; `None` when they say nothing.
+pub(super) fn by_keys(keys: &[String]) -> Option<&'static str> {
+    let has = |wanted: &[&str]| wanted.iter().all(|key| keys.iter().any(|k| k == key));
+    if has(&["schema_version"]) {
+        return Some(
+            "a document of Marey; `marey report` shows the recording that it was made from",
+        );
+    }
+    if has(&["schema", "nodes"]) {
+        return Some(
+            "an execution trace of PyTorch (ET), which has no times of devices; this reads what torch.profiler's export_chrome_trace writes",
+        );
+    }
+    if has(&["shared", "profiles"]) {
+        return Some(
+            "a profile of speedscope; this reads traces of torch.profiler (export_chrome_trace)",
+        );
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn what(first: &[u8], name: &str) -> &'static str {
+        match Content::by(first, name) {
+            Content::Other(what) => what,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn files_of_other_tools_are_named() {
+        assert!(what(b"SQLite format 3\0\x10", "a.sqlite").contains("SQLite"));
+        assert!(what(b"\x00\x01", "a.nsys-rep").contains("Nsight"));
+        assert!(what(b"\x0a\x94\x01\x08", "trace.bin").contains("Perfetto"));
+        assert!(what(b"\n{\x01", "a.pftrace").contains("Perfetto"));
+        assert!(what(b"<!DOCTYPE html>", "a.html").contains("a page"));
+        assert!(what(b"", "a.json").contains("empty"));
+        assert!(what(b"hello", "a.txt").contains("no kind of file"));
+    }
+
+    #[test]
+    fn json_of_other_tools_is_named() {
+        let what = |keys: &[&str]| {
+            let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+            by_keys(&keys).unwrap_or_default()
+        };
+        assert!(what(&["schema_version", "timestamp"]).contains("marey report"));
+        assert!(what(&["schema", "pid", "time", "nodes"]).contains("execution trace"));
+        assert!(what(&["$schema", "shared", "profiles"]).contains("speedscope"));
+        assert_eq!(what(&["nodes"]), "");
+    }
+
+    #[test]
+    fn json_is_a_trace_whatever_stands_before_it() {
+        for first in [
+            &b"{\"a\""[..],
+            b" \n[",
+            b"\xef\xbb\xbf{",
+            b"\x1f\x8b\x08",
+            b"\n\n",
+        ] {
+            assert_eq!(Content::by(first, "a"), Content::Trace);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What was read, in the format and at the place that were asked for.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use marey_report::{
+    CsvTable, SnapshotFile, TraceFile, escape, snapshot_json, snapshot_text, trace_csv, trace_json,
+    trace_markdown, trace_text,
+};
+
+use super::inputs::Input;
+use super::read::Said;
+use super::{Arguments, Format, shown};
+use crate::console::Console;
+use crate::run_folder::{replace, trace_page};
+
+pub(super) fn write(
+    arguments: &Arguments,
+    inputs: &[Input],
+    said: &[Said],
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
+    let document = match arguments.format {
+        Format::Csv => return csv(arguments, said, console),
+        Format::Html => return html(arguments, inputs, said, console),
+        Format::Text => parts(
+            said,
+            |trace| trace_text(trace, arguments.rows),
+            snapshot_text,
+        ),
+        Format::Markdown => parts(
+            said,
+            |trace| trace_markdown(trace, arguments.rows),
+            // Tables of a terminal, which nothing in them ends.
+            |snapshot| format!("````text\n{}````\n", snapshot_text(snapshot)),
+        ),
+        Format::Json => String::from_utf8_lossy(&json(said)).into_owned(),
+    };
+    match &arguments.output {
+        Some(path) => show(&[replace(path.clone(), document.as_bytes())?], console),
+        None => Ok(console.show(&document)?),
+    }
+}
+
+/// Each file that was read, one after the other.
+fn parts(
+    said: &[Said],
+    trace: impl Fn(&TraceFile) -> String,
+    snapshot: impl Fn(&SnapshotFile) -> String,
+) -> String {
+    let read = said.iter().filter(|said| said.problem().is_none());
+    let parts = read.map(|said| match said {
+        Said::Trace(file) => trace(file),
+        Said::Snapshot(file, _) => snapshot(file),
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// A memory snapshot by itself has a document of its own.
+fn json(said: &[Said]) -> Vec<u8> {
+    if let [Said::Snapshot(file, _)] = said {
+        return snapshot_json(file);
+    }
+    let (mut traces, mut snapshots) = (Vec::new(), Vec::new());
+    for one in said {
+        match one {
+            Said::Trace(file) => traces.push((**file).clone()),
+            Said::Snapshot(file, _) => snapshots.push((**file).clone()),
+        }
+    }
+    trace_json(&traces, &snapshots)
+}
+
+/// The page of all traces, with the timeline of the first that could be read.
+fn html(
+    arguments: &Arguments,
+    inputs: &[Input],
+    said: &[Said],
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
+    let traces = inputs
+        .iter()
+        .zip(said)
+        .filter_map(|(input, said)| match said {
+            Said::Trace(file) => Some((input, (**file).clone())),
+            Said::Snapshot(..) => None,
+        });
+    let (inputs, files): (Vec<&Input>, Vec<TraceFile>) = traces.unzip();
+    let mut read = inputs.iter().zip(&files);
+    let Some((first, _)) = read.find(|(_, file)| file.problem.is_none()) else {
+        bail!("html is for traces; the page of a run shows memory snapshots beside it");
+    };
+    let page = trace_page(&files, &first.path)?;
+    let output = arguments.output.as_deref();
+    let output = output.unwrap_or_else(|| Path::new("trace.html"));
+    show(&[replace(output.to_owned(), &page)?], console)
+}
+
+fn csv(arguments: &Arguments, said: &[Said], console: &mut Console<'_>) -> anyhow::Result<()> {
+    let read = said.iter().filter(|said| said.problem().is_none());
+    let traces = read.filter_map(|said| match said {
+        Said::Trace(file) => Some((**file).clone()),
+        Said::Snapshot(..) => None,
+    });
+    let traces: Vec<TraceFile> = traces.collect();
+    if traces.is_empty() {
+        bail!("csv is for traces; --format json has what memory snapshots say");
+    }
+    let tables = trace_csv(&traces);
+    match (&arguments.table, &arguments.output) {
+        (Some(wanted), output) => {
+            let table = named(&tables, wanted)?;
+            match output {
+                Some(path) => show(&[replace(path.clone(), table.text.as_bytes())?], console),
+                None => Ok(console.show(&table.text)?),
+            }
+        }
+        (None, Some(folder)) => show(&in_folder(folder, &tables)?, console),
+        (None, None) => bail!(
+            "csv is one file a table: name a folder with --output, or one table with --table ({})",
+            keys(&tables)
+        ),
+    }
+}
+
+fn named<'a>(tables: &'a [CsvTable], wanted: &str) -> anyhow::Result<&'a CsvTable> {
+    let found = tables.iter().find(|table| table.key == wanted);
+    found.with_context(|| format!("there is no table `{wanted}`; there are {}", keys(tables)))
+}
+
+fn keys(tables: &[CsvTable]) -> String {
+    let keys: Vec<&str> = tables.iter().map(|table| table.key).collect();
+    keys.join(", ")
+}
+
+/// One file a table. Files that lie there under other names stay.
+fn in_folder(folder: &Path, tables: &[CsvTable]) -> anyhow::Result<Vec<PathBuf>> {
+    let refused = || format!("cannot make the folder {}", folder.display());
+    std::fs::create_dir_all(folder).with_context(refused)?;
+    let mut written = Vec::new();
+    for table in tables {
+        let path = folder.join(format!("{}.csv", table.key));
+        written.push(replace(path, table.text.as_bytes())?);
+    }
+    Ok(written)
+}
+
+fn show(paths: &[PathBuf], console: &mut Console<'_>) -> anyhow::Result<()> {
+    for path in paths {
+        console.show(&(escape::visible(&shown(path)) + "\n"))?;
+    }
+    Ok(())
+}

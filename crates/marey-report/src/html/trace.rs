@@ -1,0 +1,129 @@
+//! What a page says of traces: their tables.
+
+use serde::Serialize;
+
+use crate::model::{Cell, Column, TraceFile};
+use crate::trace_report::trace_tables;
+
+/// Bytes of all tables together, as JSON.
+const MAX_BYTES: usize = 3_000_000;
+/// Rows of a table, tried one after the other until all of them are small enough.
+const LIMITS: [usize; 5] = [2_000, 500, 150, 50, 15];
+/// Characters of a text in a cell.
+const MAX_TEXT: usize = 2_000;
+
+/// One file.
+#[derive(Debug, Serialize)]
+struct File<'a> {
+    /// As in [`TraceFile`]; not safe to print.
+    file: &'a str,
+    /// Why it could not be read.
+    problem: Option<&'a str>,
+    tables: Vec<Short>,
+}
+
+/// A table with its first rows.
+#[derive(Debug, Serialize)]
+struct Short {
+    key: &'static str,
+    title: String,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    notes: Vec<String>,
+    /// Rows that are not there.
+    n_left_out: usize,
+}
+
+/// The tables of all files as JSON, with as many of their first rows as there is room for.
+pub(super) fn json(files: &[TraceFile]) -> Vec<u8> {
+    let mut json = Vec::new();
+    for limit in LIMITS {
+        json = super::json(&shortened(files, limit));
+        if json.len() <= MAX_BYTES {
+            break;
+        }
+    }
+    json
+}
+
+fn shortened(files: &[TraceFile], limit: usize) -> Vec<File<'_>> {
+    let of_file = |file: &TraceFile| -> Vec<Short> {
+        let tables = file.answers.iter().flat_map(trace_tables);
+        let short = tables.map(|mut table| {
+            let n_left_out = table.rows.len().saturating_sub(limit);
+            table.rows.truncate(limit);
+            table.rows.iter_mut().flatten().for_each(shorten);
+            Short {
+                key: table.key,
+                title: table.title,
+                columns: table.columns,
+                rows: table.rows,
+                notes: table.notes,
+                n_left_out,
+            }
+        });
+        short.collect()
+    };
+    let files = files.iter().map(|file| File {
+        file: &file.file,
+        problem: file.problem.as_deref(),
+        tables: of_file(file),
+    });
+    files.collect()
+}
+
+fn shorten(cell: &mut Cell) {
+    let Cell::Text(text) = cell else { return };
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT) {
+        *text = format!("{}…", &text[..end]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use marey_analysis::import::chrome::{Limits, read};
+    use marey_analysis::{Findings, trace_answers};
+
+    /// As many kernels, each with a name of its own.
+    fn file(n: usize, name: &str) -> TraceFile {
+        let kernel = |n: usize| {
+            format!(
+                r#"{{"ph": "X", "cat": "kernel", "name": "{name}{n}", "pid": 0, "tid": 7, "ts": {n}, "dur": 1, "args": {{"stream": 7}}}}"#
+            )
+        };
+        let events: Vec<String> = (0..n).map(kernel).collect();
+        let json = format!(r#"{{"traceEvents": [{}]}}"#, events.join(","));
+        let trace = read(json.as_bytes(), Limits::default()).unwrap();
+        TraceFile {
+            file: "a.json".into(),
+            answers: Some(trace_answers(&trace, None)),
+            findings: Findings::default(),
+            problem: None,
+        }
+    }
+
+    fn kernels(json: &[u8]) -> serde_json::Value {
+        let files: serde_json::Value = serde_json::from_slice(json).unwrap();
+        let tables = files[0]["tables"].as_array().unwrap().clone();
+        let is_meant = |table: &serde_json::Value| table["key"] == "kernels";
+        tables.into_iter().find(is_meant).unwrap()
+    }
+
+    #[test]
+    fn tables_are_cut_and_it_is_said_by_how_much() {
+        let whole = kernels(&json(&[file(20, "k")]));
+        assert_eq!(whole["rows"].as_array().unwrap().len(), 20);
+        assert_eq!(whole["n_left_out"], 0);
+        let long = json(&[file(10_000, &"x".repeat(5_000))]);
+        assert!(long.len() <= MAX_BYTES, "{}", long.len());
+        let cut = kernels(&long);
+        let rows = cut["rows"].as_array().unwrap();
+        assert_eq!(
+            rows.len() as u64 + cut["n_left_out"].as_u64().unwrap(),
+            10_000
+        );
+        let name = rows[0][0]["value"].as_str().unwrap();
+        assert_eq!(name.chars().count(), MAX_TEXT + 1);
+    }
+}

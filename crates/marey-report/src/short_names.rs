@@ -1,0 +1,251 @@
+//! Names of kernels and operators, short enough for people. JSON and CSV have them whole.
+//!
+//! ```text
+//! void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1>>(int, float)
+//! vectorized_elementwise_kernel<…>                              alone in its table
+//! vectorized_elementwise_kernel<4, FillFunctor<…>, Array<…>>    beside another of that name
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::escape::{cut, visible};
+use crate::width::{back, columns};
+
+/// Left out of names: they say where a kernel is written, and not which.
+const NAMESPACES: [&str; 8] = [
+    "(anonymous namespace)::",
+    "at::native::",
+    "at::cuda::",
+    "at::detail::",
+    "at::",
+    "c10::",
+    "std::",
+    "cutlass::kernel::",
+];
+
+/// Levels of [`folded`] that are tried, and after those the whole name.
+const LEVELS: usize = 4;
+const WHOLE: usize = LEVELS;
+
+/// The names of a column, safe to print, each at most `width` columns wide unless it takes more to tell it from another: two
+/// different names never look the same.
+pub(crate) fn short_names(names: &[&str], width: usize) -> Vec<String> {
+    let mut level: BTreeMap<&str, usize> = names.iter().map(|name| (*name, 0)).collect();
+    for _ in 0..WHOLE {
+        for name in alike(&level) {
+            level
+                .entry(name)
+                .and_modify(|at| *at = (*at + 1).min(WHOLE));
+        }
+    }
+    let mut shown: BTreeMap<&str, String> = level
+        .iter()
+        .map(|(name, at)| (*name, cut(&folded(name, *at), width)))
+        .collect();
+    for group in same(&shown) {
+        let whole: Vec<String> = group.iter().map(|name| folded(name, level[name])).collect();
+        for (name, told) in group.iter().zip(told_apart(&whole, width)) {
+            shown.insert(*name, told);
+        }
+    }
+    // What looks the same even so is shown as it is.
+    for name in same(&shown).into_iter().flatten() {
+        shown.insert(name, visible(name));
+    }
+    names.iter().map(|name| shown[name].clone()).collect()
+}
+
+/// Names that are written like another one.
+fn alike<'a>(level: &BTreeMap<&'a str, usize>) -> Vec<&'a str> {
+    let shown = level.iter().map(|(name, at)| (*name, folded(name, *at)));
+    same(&shown.collect()).into_iter().flatten().collect()
+}
+
+/// Groups of several names that look the same.
+fn same<'a>(shown: &BTreeMap<&'a str, String>) -> Vec<Vec<&'a str>> {
+    let mut groups: BTreeMap<&str, Vec<&'a str>> = BTreeMap::new();
+    for (name, text) in shown {
+        groups.entry(text).or_default().push(name);
+    }
+    let groups = groups.into_values();
+    groups.filter(|group| group.len() > 1).collect()
+}
+
+/// The front that they have in common cut short, so that what differs can be seen.
+///
+/// ```text
+/// Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x64x128_MI16x16x1
+/// Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x64x128_MI32x32x1
+/// Cijk_Alik_Bljk_BBS_B…128x64x128_MI16x16x1
+/// ```
+fn told_apart(names: &[String], width: usize) -> Vec<String> {
+    let first: Vec<char> = names
+        .first()
+        .map(|n| n.chars().collect())
+        .unwrap_or_default();
+    let common = names.iter().map(|name| {
+        let equal = first.iter().zip(name.chars()).take_while(|(a, b)| *a == b);
+        equal.count()
+    });
+    let common = common.min().unwrap_or(0);
+    let (front, before) = (width / 3, width / 6);
+    let each = names.iter().map(|name| {
+        let rest: String = name.chars().skip(common.saturating_sub(before)).collect();
+        let begin: String = name.chars().take(front).collect();
+        let left = width.saturating_sub(columns(&visible(&begin)) + 1);
+        format!("{}…{}", visible(&begin), cut(&rest, left))
+    });
+    let each: Vec<String> = each.collect();
+    let mut sorted = each.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() == each.len() {
+        return each;
+    }
+    // They differ at their ends.
+    names
+        .iter()
+        .map(|name| back(&visible(name), width))
+        .collect()
+}
+
+/// The name without what returns, where it is declared, what it is called with, and what stands in angle brackets deeper than
+/// `level`. From [`WHOLE`] on the name as it is, as is one whose brackets do not match.
+fn folded(name: &str, level: usize) -> String {
+    let plain = |name: &str| !name.contains("::") && !name.contains('<');
+    if level >= WHOLE || plain(name) {
+        return name.to_owned();
+    }
+    let mut text = name.replace(", void ", ", ");
+    if let Some(rest) = text.strip_prefix("void ") {
+        text = rest.to_owned();
+    }
+    for namespace in NAMESPACES {
+        text = text.replace(namespace, "");
+    }
+    let keep = if level + 1 == LEVELS {
+        usize::MAX
+    } else {
+        level
+    };
+    let Some(text) = without_arguments(&text).and_then(|text| without_templates(&text, keep))
+    else {
+        return name.to_owned();
+    };
+    if text.is_empty() {
+        name.to_owned()
+    } else {
+        text
+    }
+}
+
+/// Angle brackets that open after a word, with what is deeper than `keep` as `…`; `None` when they do not match.
+fn without_templates(text: &str, keep: usize) -> Option<String> {
+    let mut shown = String::with_capacity(text.len());
+    let (mut depth, mut before) = (0_usize, ' ');
+    for c in text.chars() {
+        let opens = c == '<' && (before.is_alphanumeric() || before == '_');
+        let closes = c == '>' && before != '-' && depth > 0;
+        if closes {
+            depth -= 1;
+        }
+        if depth <= keep {
+            shown.push(c);
+        }
+        if opens {
+            depth += 1;
+            if depth == keep.saturating_add(1) {
+                shown.push('…');
+            }
+        }
+        before = c;
+    }
+    (depth == 0).then_some(shown)
+}
+
+/// The text without parentheses right after a word or an angle bracket that last to its end; `None` when they do not match.
+fn without_arguments(text: &str) -> Option<String> {
+    let body = text.trim_end_matches(" [clone .kd]").trim_end();
+    if !body.ends_with(')') {
+        return Some(text.to_owned());
+    }
+    let mut depth = 0_usize;
+    for (at, c) in body.char_indices().rev() {
+        match c {
+            ')' => depth += 1,
+            '(' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            let front = &body[..at];
+            let is_call = front.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '>');
+            return Some(if is_call { front } else { text }.to_owned());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(name: &str) -> String {
+        short_names(&[name], 60).remove(0)
+    }
+
+    #[test]
+    fn a_kernel_of_torch_is_its_own_name() {
+        let fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>, at::detail::Array<char*, 1>)";
+        assert_eq!(one(fill), "vectorized_elementwise_kernel<…>");
+        let norm = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int, float)";
+        assert_eq!(one(norm), "vectorized_layer_norm_kernel<…>");
+    }
+
+    #[test]
+    fn what_is_no_template_stays() {
+        for name in [
+            "Memcpy HtoD (Pageable -> Device)",
+            "sage_fwd",
+            "aten::scaled_dot_product_attention",
+            "</script>",
+            "torch/nn/modules/module.py(1751): _call_impl",
+            "## Call CompiledFxGraph <fabc> ##",
+            "a -> b",
+        ] {
+            assert_eq!(one(name), name);
+        }
+        assert_eq!(one("op<a"), "op<a");
+        assert_eq!(one("at::f(a))"), "at::f(a))");
+        assert_eq!(one("at::"), "at::");
+    }
+
+    #[test]
+    fn two_kernels_of_one_template_show_what_differs() {
+        let a = "void at::native::elementwise<4, at::native::AddFunctor<float>>(int)";
+        let b = "void at::native::elementwise<4, at::native::MulFunctor<float>>(int)";
+        let shown = short_names(&[a, b, a], 60);
+        assert_eq!(shown[0], "elementwise<4, AddFunctor<…>>");
+        assert_eq!(shown[1], "elementwise<4, MulFunctor<…>>");
+        assert_eq!(shown[2], shown[0]);
+    }
+
+    #[test]
+    fn names_that_differ_after_the_cut_or_in_what_was_left_out_stay_apart() {
+        let long = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x64x128_MI16x16x1_SN";
+        let cases = [
+            (format!("{long}_K1"), format!("{long}_K2")),
+            (format!("{long}a{long}1"), format!("{long}b{long}1")),
+            ("at::native::f(int)".into(), "at::native::f(float)".into()),
+            ("at::f<int>".into(), "std::f<int>".into()),
+        ];
+        for (a, b) in cases {
+            let shown = short_names(&[&a, &b], 60);
+            assert_ne!(shown[0], shown[1]);
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_name_reaches_the_terminal() {
+        assert_eq!(one("at::a\x1b[31m<int>"), "a\\x1b[31m<int>");
+    }
+}

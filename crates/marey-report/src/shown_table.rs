@@ -1,0 +1,108 @@
+//! A [`Table`] as people read it: its first rows, as texts that are safe to print.
+
+use crate::model::{Cell, Table};
+use crate::short_names::short_names;
+use crate::text::shown_cell;
+
+/// Columns that a text may take.
+const TEXT_WIDTH: usize = 60;
+/// Share of the whole below which rows of a long table are left out.
+const LEAST_SHARE: f64 = 0.01;
+/// Rows that are shown whatever their share.
+const FEW_ROWS: usize = 5;
+
+/// What is shown of a table.
+pub(crate) struct ShownTable {
+    /// The cells of each row.
+    pub(crate) rows: Vec<Vec<String>>,
+    /// Rows that are not shown.
+    pub(crate) n_more: u64,
+    /// The first of them has less than a hundredth of the whole.
+    pub(crate) are_small: bool,
+}
+
+impl ShownTable {
+    /// At most `max_rows` rows, and of a longer table none below a hundredth of the whole after the first few. Names are as short
+    /// as they can be told apart.
+    pub(crate) fn new(table: &Table, max_rows: usize) -> Self {
+        let n_shown = n_shown(table, max_rows);
+        let columns = (0..table.columns.len()).map(|at| column(table, at, n_shown));
+        let columns: Vec<Vec<String>> = columns.collect();
+        let row = |row: usize| columns.iter().filter_map(move |c| c.get(row).cloned());
+        Self {
+            rows: (0..n_shown).map(|at| row(at).collect()).collect(),
+            n_more: table.rows.len().saturating_sub(n_shown) as u64,
+            are_small: table
+                .rows
+                .get(n_shown)
+                .is_some_and(|row| is_small(table, row)),
+        }
+    }
+
+    /// What stands for the rows that are not shown; `None` when all are.
+    pub(crate) fn more(&self) -> Option<String> {
+        let rows = if self.n_more == 1 { "row" } else { "rows" };
+        let small = if self.are_small {
+            ", below 1 % each"
+        } else {
+            ""
+        };
+        (self.n_more > 0).then(|| format!("… and {} more {rows}{small}", self.n_more))
+    }
+}
+
+fn n_shown(table: &Table, max_rows: usize) -> usize {
+    if table.rows.len() <= max_rows {
+        return table.rows.len();
+    }
+    let matter = table.rows.iter().take_while(|row| !is_small(table, row));
+    matter.count().max(FEW_ROWS).min(max_rows)
+}
+
+/// A row of little weight. Tables with shares have those that weigh most first.
+fn is_small(table: &Table, row: &[Cell]) -> bool {
+    let mut cells = table.columns.iter().zip(row);
+    cells.any(|(column, cell)| {
+        column.key == "ratio" && matches!(cell, Cell::Ratio(ratio) if *ratio < LEAST_SHARE)
+    })
+}
+
+fn column(table: &Table, at: usize, n_rows: usize) -> Vec<String> {
+    let cells = || table.rows.iter().take(n_rows).filter_map(|row| row.get(at));
+    let texts = cells().filter_map(|cell| match cell {
+        Cell::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let mut names = short_names(&texts.collect::<Vec<_>>(), TEXT_WIDTH).into_iter();
+    let shown = cells().map(|cell| match cell {
+        Cell::Text(_) => names.next().unwrap_or_default(),
+        figure => shown_cell(figure),
+    });
+    shown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(shares: &[f64]) -> Table {
+        let columns = [("name", "Name"), ("ratio", "Share")];
+        let mut table = Table::new("kernels", "Kernels", &columns);
+        for share in shares {
+            table.row(vec![Cell::text("k"), Cell::Ratio(*share)]);
+        }
+        table
+    }
+
+    #[test]
+    fn a_long_table_ends_where_rows_weigh_less_than_a_hundredth() {
+        let long = [0.5, 0.2, 0.1, 0.05, 0.05, 0.04, 0.02, 0.009, 0.009, 0.002];
+        let shown = ShownTable::new(&table(&long), 8);
+        assert_eq!(shown.rows.len(), 7);
+        assert_eq!(shown.more().unwrap(), "… and 3 more rows, below 1 % each");
+        assert_eq!(ShownTable::new(&table(&long), 3).rows.len(), 3);
+        assert_eq!(ShownTable::new(&table(&long), 20).rows.len(), 10);
+        let flat = [0.001; 10];
+        assert_eq!(ShownTable::new(&table(&flat), 8).rows.len(), FEW_ROWS);
+    }
+}

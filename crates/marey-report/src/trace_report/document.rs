@@ -1,0 +1,133 @@
+//! What a file is: who wrote it, about whom, and how much of it there is.
+
+use marey_analysis::TraceAnswers;
+use marey_analysis::import::chrome::Metadata;
+
+use super::devices;
+use crate::model::{Cell, Table, TraceFile};
+use crate::quantity::{bytes, counted, duration_ns, float, percent};
+
+/// Devices and documents that are listed.
+const MAX_LISTED: usize = 8;
+/// Kept apart from versions: they say nothing about what made the file.
+const VERSIONS: [(&str, &str); 6] = [
+    ("torch_version", "torch"),
+    ("pytorch_version", "torch"),
+    ("cuda_runtime_version", "CUDA"),
+    ("cuda_driver_version", "driver"),
+    ("hip_runtime_version", "HIP"),
+    ("cupti_version", "CUPTI"),
+];
+
+/// A line a fact, with the most important first.
+pub(crate) fn facts(file: &TraceFile) -> Table {
+    let mut table = Table::new("trace", "Trace", &[("fact", "Fact"), ("value", "Value")]);
+    let Some(answers) = &file.answers else {
+        let problem = file.problem.clone();
+        let problem = problem.unwrap_or_else(|| "it was not read".into());
+        table.row(vec![Cell::text("Not read"), Cell::Text(problem)]);
+        return table;
+    };
+    let mut fact = |what: &str, value: String| {
+        if !value.is_empty() {
+            table.row(vec![Cell::text(what), Cell::Text(value)]);
+        }
+    };
+    if let Some(scope) = &answers.scope {
+        fact("Only", scope.name.clone());
+    }
+    fact("Made by", made_by(answers));
+    fact("Rank", ranks(answers));
+    fact("Devices", busy(answers));
+    fact("Time", time(answers));
+    fact("Read", read(answers));
+    table
+}
+
+fn made_by(answers: &TraceAnswers) -> String {
+    let versions = |document: &Metadata| {
+        let known = VERSIONS.iter().filter_map(|(key, name)| {
+            let version = document.others.get(*key)?;
+            Some(format!("{name} {version}"))
+        });
+        known.collect::<Vec<_>>().join(", ")
+    };
+    several(answers.documents.iter().map(versions))
+}
+
+fn ranks(answers: &TraceAnswers) -> String {
+    let rank = |document: &Metadata| {
+        let world = document.world_size.map(|size| format!(" of {size}"));
+        let backend = document.backend.as_ref().filter(|name| !name.is_empty());
+        let backend = backend.map(|name| format!(" ({name})"));
+        let about = world.unwrap_or_default() + &backend.unwrap_or_default();
+        document
+            .rank
+            .map(|rank| format!("{rank}{about}"))
+            .unwrap_or_default()
+    };
+    several(answers.documents.iter().map(rank))
+}
+
+/// Each device with its model and how busy it was.
+fn busy(answers: &TraceAnswers) -> String {
+    if answers.devices.is_empty() {
+        return "none did anything: the trace is of the host alone".into();
+    }
+    several(answers.devices.iter().map(|device| {
+        let name = devices::name(answers, device);
+        let model = device.model.as_ref().map(|model| format!(" ({model})"));
+        let used = &device.utilization;
+        let busy = (used.span_ns > 0).then(|| {
+            let ratio = percent(float(used.busy_ns) / float(used.span_ns));
+            format!(", busy {ratio} of {}", duration_ns(used.span_ns))
+        });
+        format!(
+            "{name}{}{}",
+            model.unwrap_or_default(),
+            busy.unwrap_or_default()
+        )
+    }))
+}
+
+fn time(answers: &TraceAnswers) -> String {
+    let events = counted(
+        answers.n_rows,
+        "event with a duration",
+        "events with a duration",
+    );
+    format!("{}, {events}", duration_ns(answers.span_ns))
+}
+
+/// How much was read, and whether that is all.
+fn read(answers: &TraceAnswers) -> String {
+    let quality = &answers.quality;
+    let events = counted(quality.n_events, "event", "events");
+    let cut = quality.is_truncated;
+    let cut = cut.then(|| "the file ends within them: it was cut, or its writer was killed".into());
+    let damage = quality.damage.as_ref();
+    let damage = damage.map(|what| format!("the compressed data is damaged: {what}"));
+    let broken = (quality.n_broken > 0).then(|| {
+        let places = counted(quality.n_broken, "place", "places");
+        format!("{places} could not be read and were passed over")
+    });
+    let read = format!("{events}, {} of JSON", bytes(quality.n_bytes));
+    let parts = [Some(read), cut, damage, broken].into_iter().flatten();
+    parts.collect::<Vec<String>>().join("; ")
+}
+
+/// Those that say something, once each.
+fn several(each: impl Iterator<Item = String>) -> String {
+    let mut distinct: Vec<String> = Vec::new();
+    for text in each.filter(|text| !text.is_empty()) {
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    let n_more = distinct.len().saturating_sub(MAX_LISTED);
+    distinct.truncate(MAX_LISTED);
+    if n_more > 0 {
+        distinct.push(format!("and {n_more} more"));
+    }
+    distinct.join("; ")
+}

@@ -1,0 +1,98 @@
+//! How far a device ran behind the host.
+
+use marey_analysis::{DeviceAnswers, LaunchDelay};
+
+use crate::model::{Cell, Table};
+
+pub(super) fn calls(device: &DeviceAnswers, title: String) -> Table {
+    let mut table = Table::new(
+        "launch_calls",
+        title,
+        &[
+            ("name", "Call"),
+            ("count", "Count"),
+            ("host_ns", "Host"),
+            ("n_ops", "Ops"),
+        ],
+    );
+    for call in &device.launches.calls {
+        table.row(vec![
+            Cell::text(call.name.as_str()),
+            Cell::Count(call.count),
+            Cell::Duration(call.host_ns),
+            Cell::Count(call.n_ops),
+        ]);
+    }
+    table
+}
+
+pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
+    let launches = &device.launches;
+    let mut table = Table::new(
+        "launches",
+        title,
+        &[
+            ("figure", "Figure"),
+            ("mean", "Mean"),
+            ("median", "Median"),
+            ("p95", "p95"),
+            ("max", "Max"),
+        ],
+    );
+    let mut delay = |what: &str, delay: Option<LaunchDelay>| {
+        if let Some(delay) = delay {
+            table.row(vec![
+                Cell::text(what),
+                Cell::Mean(delay.spread.mean_ns),
+                Cell::Mean(delay.spread.median_ns),
+                Cell::Duration(delay.p95_ns),
+                Cell::Duration(delay.spread.max_ns),
+            ]);
+        }
+    };
+    delay("delay from the call", launches.delay);
+    delay("delay after the call", launches.delay_after_call);
+    if let Some(queue) = launches.queue {
+        table.row(vec![
+            Cell::text("queue, operations"),
+            Cell::Number(queue.mean),
+            Cell::Count(queue.median),
+            Cell::Count(queue.p95),
+            Cell::Count(queue.max),
+        ]);
+        table.row(one("queue empty", Cell::Ratio(queue.empty_ratio)));
+    }
+    if let Some(rate) = launches.kernels_per_second {
+        table.row(one("kernels a second", Cell::Number(rate)));
+    }
+    if let Some(ratio) = launches.launch_bound_ratio {
+        table.row(one(
+            "idle time in which the host was launching",
+            Cell::Ratio(ratio),
+        ));
+    }
+    if launches.n_before_launch > 0 {
+        table.notes.push(format!(
+            "{} operations began before the call that launched them: the clocks differ.",
+            launches.n_before_launch
+        ));
+    }
+    if launches.n_without_launch > 0 {
+        table.notes.push(format!(
+            "{} operations have no launch in the trace.",
+            launches.n_without_launch
+        ));
+    }
+    table
+}
+
+/// A figure that is one number.
+fn one(what: &str, cell: Cell) -> Vec<Cell> {
+    vec![
+        Cell::text(what),
+        cell,
+        Cell::Absent,
+        Cell::Absent,
+        Cell::Absent,
+    ]
+}

@@ -1,0 +1,49 @@
+//! Which modules took the time of host and devices.
+
+use marey_analysis::{ModuleRow, TraceAnswers};
+
+use crate::model::{Cell, Table};
+
+/// The table by path, and by type.
+pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
+    let modules = &answers.modules;
+    [
+        table("modules", "Modules", &modules.rows, "Module"),
+        table(
+            "module_types",
+            "Modules by type",
+            &modules.types,
+            "Type of module",
+        ),
+    ]
+}
+
+fn table(key: &'static str, title: &str, rows: &[ModuleRow], name: &'static str) -> Table {
+    let mut table = Table::new(
+        key,
+        title,
+        &[
+            ("name", name),
+            ("n_modules", "Modules"),
+            ("count", "Calls"),
+            ("self_ns", "Self"),
+            ("total_ns", "Total"),
+            ("n_launched", "Launched"),
+            ("device_self_ns", "Device self"),
+            ("device_total_ns", "Device total"),
+        ],
+    );
+    for row in rows {
+        table.row(vec![
+            Cell::text(row.name.as_str()),
+            Cell::Count(row.n_modules),
+            Cell::Count(row.count),
+            Cell::Duration(row.self_ns),
+            Cell::Duration(row.total_ns),
+            Cell::known(row.n_launched, Cell::Count),
+            Cell::known(row.device_self_ns, Cell::Duration),
+            Cell::known(row.device_total_ns, Cell::Duration),
+        ]);
+    }
+    table
+}

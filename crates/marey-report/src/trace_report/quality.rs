@@ -1,0 +1,64 @@
+//! What was not read as it stands in the file, so that nobody takes a part for the whole.
+
+use marey_analysis::TraceAnswers;
+
+use crate::model::{Cell, Table};
+
+/// What was dropped, clipped or mended, each with how often and its first example. No rows for a file without fault.
+pub(super) fn table(answers: &TraceAnswers) -> Table {
+    let columns = [
+        ("what", "What"),
+        ("count", "Count"),
+        ("example", "First example"),
+    ];
+    let mut table = Table::new("quality", "Read with reservations", &columns);
+    let quality = &answers.quality;
+    let example = quality.broken.first().map(|broken| {
+        let (reason, at) = (&broken.reason, broken.at_byte);
+        format!("{reason} at byte {at}: {}", broken.text)
+    });
+    let mut row = |what: &str, count: u64, example: Option<String>| {
+        if count > 0 {
+            let example = Cell::known(example, Cell::Text);
+            table.row(vec![Cell::text(what), Cell::Count(count), example]);
+        }
+    };
+    row(
+        "the file ends within the list of events",
+        quality.is_truncated.into(),
+        None,
+    );
+    row(
+        "the compressed data is damaged; what came before was read",
+        quality.damage.is_some().into(),
+        quality.damage.clone(),
+    );
+    row(
+        "stretches that are no events, passed over",
+        quality.n_broken,
+        example,
+    );
+    row("bytes in them", quality.n_bytes_broken, None);
+    row(
+        "events without a time or a duration, left out",
+        quality.n_without_time,
+        None,
+    );
+    row(
+        "durations below zero, taken for zero",
+        quality.n_negative_durations,
+        None,
+    );
+    row("beginnings without an end, left out", quality.n_open, None);
+    row(
+        "ends without a beginning, left out",
+        quality.n_without_begin,
+        None,
+    );
+    row(
+        "names with bytes that are no text",
+        quality.n_damaged_names,
+        None,
+    );
+    table
+}
