@@ -69,6 +69,14 @@ impl<F: FnMut(u32) -> String> Read for Endless<F> {
     }
 }
 
+/// What makes the piece with a number.
+type Piece = Box<dyn Fn(u32) -> String>;
+
+/// An event, with the comma behind it.
+fn event(phase: char, rest: &str) -> String {
+    format!(r#"{{"ph": "{phase}", "ts": 1, {rest}}},"#)
+}
+
 #[test]
 fn whatever_is_written_without_end_takes_no_more_memory_than_it_may() {
     // Without a bound each of these would be read until the memory is full.
@@ -77,8 +85,7 @@ fn whatever_is_written_without_end_takes_no_more_memory_than_it_may() {
         bytes: 1 << 20,
         ..Limits::default()
     };
-    let event = |phase: char, rest: &str| format!(r#"{{"ph": "{phase}", "ts": 1, {rest}}},"#);
-    let pieces: [(&str, Box<dyn Fn(u32) -> String>); 8] = [
+    let pieces: [(&str, Piece); 8] = [
         ("rows", Box::new(|_| event('X', r#""dur": 1"#))),
         (
             "work",
