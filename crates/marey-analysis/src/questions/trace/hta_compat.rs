@@ -60,11 +60,11 @@ pub struct HtaIdle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HtaIdleCategory {
-    /// The next was launched after the end of the one before.
+    /// The next was launched after the end of the one before. HTA finds some more of these where launches are missing.
     HostWait,
     /// Else, less than 30 µs.
     KernelWait,
-    /// Else, or the launch is not known.
+    /// Else.
     Other,
 }
 
@@ -74,6 +74,8 @@ struct Kernel {
     stream: i64,
     kind: Kind,
     launched_ns: Option<u64>,
+    /// It is a synchronisation: those are in all figures but the idle time of streams.
+    is_wait: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -178,6 +180,7 @@ fn kernel(
         stream,
         kind: kind_of(name),
         launched_ns: launch.map(|call| clock.start(trace.rows.start_of(call))),
+        is_wait: false,
     })
 }
 
@@ -217,10 +220,9 @@ fn synchronisations(trace: &Trace, clock: Clock) -> Vec<(u32, Kernel)> {
         let time = (trace.rows.start_of(wait.row), trace.rows.end_ns(wait.row));
         let name = trace.rows.name.get(wait.row as usize).copied()?;
         let stream = Identifier::Number(wait.stream?);
-        Some((
-            document,
-            kernel(trace, clock, stream, time, name, launch.copied())?,
-        ))
+        let found = kernel(trace, clock, stream, time, name, launch.copied())?;
+        let is_wait = true;
+        Some((document, Kernel { is_wait, ..found }))
     });
     found.collect()
 }
@@ -307,6 +309,7 @@ fn kernel_types(
 
 /// Time between neighbours on each stream, in order of their beginnings.
 fn idle_by_stream(mut kernels: Vec<Kernel>) -> Vec<HtaIdle> {
+    kernels.retain(|kernel| !kernel.is_wait);
     kernels.sort_by_key(|kernel| (kernel.stream, kernel.time));
     let mut sums: BTreeMap<(i64, HtaIdleCategory), i64> = BTreeMap::new();
     for pair in kernels.windows(2) {
@@ -321,7 +324,7 @@ fn idle_by_stream(mut kernels: Vec<Kernel>) -> Vec<HtaIdle> {
             .saturating_sub_unsigned(before.time.end_ns);
         let category = match next.launched_ns {
             Some(at_ns) if at_ns > before.time.end_ns => HtaIdleCategory::HostWait,
-            Some(_) if gap_ns < KERNEL_WAIT_NS => HtaIdleCategory::KernelWait,
+            _ if gap_ns < KERNEL_WAIT_NS => HtaIdleCategory::KernelWait,
             _ => HtaIdleCategory::Other,
         };
         let sum = sums.entry((next.stream, category)).or_default();

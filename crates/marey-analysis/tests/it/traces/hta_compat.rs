@@ -47,6 +47,11 @@ fn same(found: &HtaAnswers, said: &Value) {
         .overlap_ratio
         .map(|ratio| (ratio * 10_000.0).round() / 100.0);
     assert_eq!(ratio, said["overlap_percent"].as_f64());
+}
+
+/// Idle time of streams, where the trace has all launches: without some HTA blames 9 of 4006 µs on the host that are not late.
+#[expect(clippy::cast_precision_loss, reason = "less than 2^53 ns")]
+fn same_idle(found: &HtaAnswers, said: &Value) {
     for row in said["idle_by_stream"].as_array().unwrap() {
         let category = match row["idle_category"].as_str().unwrap() {
             "host_wait" => HtaIdleCategory::HostWait,
@@ -83,10 +88,10 @@ fn hta_says_the_same_of_real_traces() {
         let trace = fixture(name);
         same(&hta_compat(&trace, false)[0], &said(name, "hta_0.5.0"));
         same_types(&hta_compat(&trace, false)[0], &said(name, "hta_0.5.0"));
-        same(
-            &hta_compat(&trace, true)[0],
-            &said(name, "hta_0.5.0_no_rounding"),
-        );
+        same_idle(&hta_compat(&trace, false)[0], &said(name, "hta_0.5.0"));
+        let exact = said(name, "hta_0.5.0_no_rounding");
+        same(&hta_compat(&trace, true)[0], &exact);
+        same_idle(&hta_compat(&trace, true)[0], &exact);
     }
     // With rounding HTA ends in an assertion: fills of less than a microsecond come to less than nothing.
     let name = "traces__h100__Qwen_Qwen1.5-0.5B-Chat__1016005";

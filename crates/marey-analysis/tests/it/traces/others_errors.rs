@@ -2,8 +2,8 @@
 
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    GapCause, WorkKind, device_timelines, hta_compat, idle_gaps, is_communication, kernels,
-    overlap, suspicious_durations, trace_answers, utilization,
+    GapCause, HostRows, WorkKind, device_timelines, hta_compat, idle_gaps, is_communication,
+    kernels, overlap, suspicious_durations, trace_answers, utilization,
 };
 
 use super::{complete, events, kernel, only_device};
@@ -193,7 +193,10 @@ fn marey_does_not_call_a_stream_idle_where_its_device_is_busy() {
     let trace = events(&all.join(","));
     let used = utilization(&trace, &only_device(&trace));
     assert_eq!((used.idle_ns, used.streams[1].span_ns), (0, 30_000));
-    assert_eq!(idle_gaps(&trace, &only_device(&trace)).n_gaps, 0);
+    assert_eq!(
+        idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace)).n_gaps,
+        0
+    );
     assert_eq!(
         hta_compat(&trace, false)[0].idle_by_stream[0].total_ns,
         26_000
@@ -242,7 +245,7 @@ fn marey_does_not_have_idle_times_below_zero() {
     //                                16  20
     let all = [kernel("a", 0, 10), kernel("b", 8, 14), kernel("c", 16, 20)];
     let trace = events(&all.join(","));
-    let gaps = idle_gaps(&trace, &only_device(&trace));
+    let gaps = idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace));
     assert_eq!((gaps.n_gaps, gaps.total_ns), (1, 2_000));
     assert_eq!(gaps.causes[0].cause, GapCause::NotKnown);
     // What HTA adds up: 2 - 2.

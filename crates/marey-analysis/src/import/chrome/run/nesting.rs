@@ -171,8 +171,15 @@ impl Nesting {
                     parent: around_carrier,
                 });
             }
+            // Of two traces of one program, one may have steps and the other none: what is in a step is found all the same.
+            let is_passed_over = self.detail == Detail::Outline && shown == Shown::Step;
+            let of_what_is_in_it = if is_passed_over {
+                around.map_or(0, |around| around.node)
+            } else {
+                node
+            };
             open.push(Open {
-                node,
+                node: of_what_is_in_it,
                 end_ns,
                 carrier,
                 is_told: is_told || is_operator || shown == Shown::Module,

@@ -194,6 +194,22 @@ fn what_nests_deeper_than_sections_can_is_counted() {
 }
 
 #[test]
+fn an_outline_of_a_trace_with_steps_has_the_paths_of_one_without() {
+    let range = host("user_annotation", "unet", 1, 8, "");
+    let step = host("user_annotation", "ProfilerStep#1", 0, 9, "");
+    let with = drawn(&outline_of(&events(&[step, range.clone()])));
+    let without = drawn(&outline_of(&events(&[range])));
+    let paths = |drawn: Vec<(String, _)>| -> Vec<String> {
+        drawn
+            .into_iter()
+            .map(|(path, _): (String, Vec<(u64, u64)>)| path)
+            .collect()
+    };
+    assert_eq!(paths(with), ["ProfilerStep", "unet"]);
+    assert_eq!(paths(without), ["unet"]);
+}
+
+#[test]
 fn an_outline_has_operators_that_are_in_no_module_and_no_operator() {
     // µs       0         10        20        30
     // range    |----------- step --------------|

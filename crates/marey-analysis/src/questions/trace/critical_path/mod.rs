@@ -36,7 +36,8 @@ pub struct CriticalPath {
     pub document: u32,
     /// When the window begins: nanoseconds after the first event of the trace.
     pub start_ns: u64,
-    /// From there to the end of what ended last. Of a part: of what began or was launched in it.
+    /// From there to the end of what ended last: of work, and of threads that launched any. Of a part: of what began or was
+    /// launched in it.
     pub length_ns: u64,
     /// Segments of the path.
     pub n_segments: u64,
@@ -252,7 +253,8 @@ fn ends(context: &TraceContext<'_>, walk: &Walk<'_>) -> Option<(Interval, Positi
             }
         }
     };
-    for track in walk.threads.tracks() {
+    let launching = walk.queues.launching_tracks(trace);
+    for track in walk.threads.leading(&launching) {
         for row in context.host.of_track(track) {
             if context.has_row(*row) {
                 let (start_ns, end_ns) = (trace.rows.start_of(*row), trace.rows.end_ns(*row));

@@ -1,6 +1,6 @@
 //! The queues of devices, for the way back through them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{DeviceTimeline, DeviceWork};
 use crate::import::chrome::{Identifier, Trace};
@@ -94,6 +94,13 @@ impl<'a> Queues<'a> {
         latest
             .find(|at| self.get(**at).is_some_and(|queued| is_meant(queued.work)))
             .copied()
+    }
+
+    /// The threads that launched any of it.
+    pub(super) fn launching_tracks(&self, trace: &Trace) -> BTreeSet<u32> {
+        let launches = self.order.iter().filter_map(|queued| queued.work.launch);
+        let tracks = launches.filter_map(|call| trace.rows.track.get(call as usize).copied());
+        tracks.collect()
     }
 
     /// When the first of these began.

@@ -1,7 +1,9 @@
 //! The threads of the host, for the way back through them.
 
+use std::collections::BTreeSet;
+
 use super::super::HostRows;
-use crate::import::chrome::Trace;
+use crate::import::chrome::{Class, Trace};
 
 /// Threads of a document that did something.
 pub(super) struct Threads<'a> {
@@ -56,9 +58,22 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The threads in order.
-    pub(super) fn tracks(&self) -> impl Iterator<Item = u32> {
-        self.tracks.iter().map(|thread| thread.track)
+    /// The threads whose end can be the end of the trace: those that launched work; without any, those that ran operators;
+    /// without any, all. Others may wait for ever, as watchdogs and monitors do.
+    pub(super) fn leading(&self, launches: &BTreeSet<u32>) -> Vec<u32> {
+        let all = || self.tracks.iter().map(|thread| thread.track);
+        let launching: Vec<u32> = all().filter(|track| launches.contains(track)).collect();
+        if !launching.is_empty() {
+            return launching;
+        }
+        let is_operator = |row: &u32| self.trace.class_of(*row) == Class::Operator;
+        let computes = |track: &u32| self.host.of_track(*track).iter().any(is_operator);
+        let computing: Vec<u32> = all().filter(computes).collect();
+        if computing.is_empty() {
+            all().collect()
+        } else {
+            computing
+        }
     }
 
     /// What a thread did just before `at_ns`. O(log n + depth).

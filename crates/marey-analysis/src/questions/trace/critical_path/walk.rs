@@ -199,10 +199,14 @@ impl Walk<'_> {
         Position::Thread(track)
     }
 
-    /// The thread that did a backward pass while a thread was in the function that starts one, and until when.
+    /// The thread that did a backward pass while a thread was in the function that starts one, or in nothing but a named range;
+    /// and until when.
     fn backward_pass(&self, row: u32, track: u32, at_ns: u64) -> Option<(u32, u64)> {
-        let is_function = self.trace.class_of(row) == Class::PythonFunction;
-        let starts = is_function && self.trace.name_of(row).contains("run_backward");
+        let starts = match self.trace.class_of(row) {
+            Class::Annotation => true,
+            Class::PythonFunction => self.trace.name_of(row).contains("run_backward"),
+            _ => false,
+        };
         let other = starts.then(|| self.threads.caller_or_called(track, at_ns));
         other.flatten()
     }
