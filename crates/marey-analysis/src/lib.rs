@@ -22,7 +22,7 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
-pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
+pub use findings::{Facts, Findings, Thresholds, findings, rank_findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
@@ -75,13 +75,13 @@ pub use questions::trace::{
     RankWaiting, ReasonTime, RestOfWork, RestPlace, Scope, StepRule, StreamUse, SuspiciousDuration,
     SuspiciousDurations, SyncCall, SyncPlace, Synchronisation, TensorCores, ToldBy, TraceAnswers,
     TraceContext, TraceMemory, TracePart, TracePartLists, TraceParts, TracePhase, TraceSteps,
-    TransferMemory, Transfers, Utilization, WorkKind, across_ranks, annotations, attention,
-    attention_operators, communication, critical_path, critical_path_segments, device_timelines,
-    find_scope, host_communication, hta_compat, idle_gaps, is_communication, kernel_class, kernels,
-    kernels_of, largest_transfers, launches, modules, operator_class, operators, overlap,
-    owned_kernels, part_lists, profiler_steps, rank_calls, scopes, suspicious_durations,
-    synchronisation, tensor_cores, trace_answers, trace_memory, trace_phases, trace_steps,
-    transfers, transfers_by_memory, uses_tensor_cores, utilization,
+    TransferMemory, Transfers, Utilization, WorkKind, across_ranks, annotations, answers_within,
+    attention, attention_operators, communication, critical_path, critical_path_segments,
+    device_timelines, find_scope, host_communication, hta_compat, idle_gaps, is_communication,
+    kernel_class, kernels, kernels_of, largest_transfers, launches, modules, operator_class,
+    operators, overlap, owned_kernels, part_lists, profiler_steps, rank_calls, scopes,
+    suspicious_durations, synchronisation, tensor_cores, trace_answers, trace_memory, trace_phases,
+    trace_steps, transfers, transfers_by_memory, uses_tensor_cores, utilization,
 };
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};

@@ -167,7 +167,12 @@ pub struct DeviceAnswers {
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
 pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
-    let context = TraceContext::new(trace, scope);
+    answers_within(&TraceContext::new(trace, scope))
+}
+
+/// The same of a context, for those who ask it something else, too.
+pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
+    let trace = context.trace;
     let ends = (0_u32..)
         .take(trace.rows.len())
         .map(|row| trace.rows.end_ns(row));
@@ -175,22 +180,22 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
         documents: trace.metadata.clone(),
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
-        parts: part_lists(&context),
+        parts: part_lists(context),
         devices: context
             .timelines
             .iter()
-            .map(|timeline| device_answers(&context, timeline))
+            .map(|timeline| device_answers(context, timeline))
             .collect(),
-        operators: operators(&context),
-        modules: modules(&context),
-        synchronisation: synchronisation(&context),
-        memory: trace_memory(&context),
-        critical_path: critical_path(&context),
-        attention_operators: attention_operators(&context),
-        host_communication: host_communication(&context),
-        ranks: across_ranks(&rank_calls(&context)),
+        operators: operators(context),
+        modules: modules(context),
+        synchronisation: synchronisation(context),
+        memory: trace_memory(context),
+        critical_path: critical_path(context),
+        attention_operators: attention_operators(context),
+        host_communication: host_communication(context),
+        ranks: across_ranks(&rank_calls(context)),
         quality: trace.quality.clone(),
-        scope: context.scope,
+        scope: context.scope.clone(),
     }
 }
 
