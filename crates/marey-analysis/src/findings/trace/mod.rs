@@ -6,6 +6,7 @@
 mod eager_attention;
 mod exposed_communication;
 mod exposed_transfers;
+mod late_compile;
 mod launch_bound;
 mod low_gpu_utilization;
 mod rank_skew;
@@ -38,6 +39,7 @@ const RULES: &[TraceRule] = &[
     exposed_transfers::RULE,
     exposed_communication::RULE,
     synchronisation_points::RULE,
+    late_compile::RULE,
     eager_attention::RULE,
     rank_skew::RULE,
 ];

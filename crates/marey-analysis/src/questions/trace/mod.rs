@@ -10,6 +10,7 @@ mod attention_operators;
 mod collective;
 mod collective_calls;
 mod communication;
+mod compilation;
 mod context;
 mod critical_path;
 mod device_timeline;
@@ -51,6 +52,7 @@ pub use attention::{AttentionPath, AttentionUse, attention};
 pub use attention_operators::{AttentionOperator, attention_operators};
 pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
+pub use compilation::{Compilation, Compilations, compilations};
 pub use context::TraceContext;
 pub use critical_path::{
     CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
@@ -114,6 +116,8 @@ pub struct TraceAnswers {
     pub modules: Modules,
     /// Calls that wait for devices.
     pub synchronisation: Synchronisation,
+    /// When torch.compile compiled.
+    pub compilations: Compilations,
     /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
     pub memory: Vec<TraceMemory>,
     /// What the end waited for, of each document.
@@ -189,6 +193,7 @@ pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
         operators: operators(context),
         modules: modules(context),
         synchronisation: synchronisation(context),
+        compilations: compilations(context),
         memory: trace_memory(context),
         critical_path: critical_path(context),
         attention_operators: attention_operators(context),
