@@ -22,7 +22,7 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
-pub use findings::{Facts, Findings, Thresholds, findings, trace_findings};
+pub use findings::{Facts, Findings, Thresholds, findings, rank_findings, trace_findings};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
@@ -65,18 +65,19 @@ pub use questions::telemetry::{
 };
 pub use questions::trace::{
     AttentionOperator, AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CollectiveKind,
-    Communication, CriticalPath, DeviceAnswers, DeviceTimeline, DeviceWork, Gap, GapCause,
-    GapReason, HostKind, HostOperation, HostRange, HostRows, HtaAnswers, HtaIdle, HtaIdleCategory,
-    HtaKernelType, IdleGaps, KernelClass, KernelRow, Kernels, LargeTransfer, LaunchCall,
-    LaunchDelay, LaunchQueue, LaunchedWork, Launches, LongSegment, MatchedCollective, MatrixKernel,
-    MatrixTime, ModuleRow, Modules, OperatorBytes, OperatorRow, Operators, Overlap, OwnedKernel,
-    OwnedKernels, Owners, PartFigures, PartList, PartSpread, PartWork, PathKind, PathKindTime,
-    PathNameTime, PathPlace, PathPlaceTime, PathSegment, PhaseRole, RankCalls, RankCommunication,
-    RankWaiting, ReasonTime, RestOfWork, RestPlace, Scope, StepRule, StreamUse, SuspiciousDuration,
-    SuspiciousDurations, SyncCall, SyncPlace, Synchronisation, TensorCores, ToldBy, TraceAnswers,
-    TraceContext, TraceMemory, TracePart, TracePartLists, TraceParts, TracePhase, TraceSteps,
-    TransferMemory, Transfers, Utilization, WorkKind, across_ranks, annotations, attention,
-    attention_operators, communication, critical_path, critical_path_segments, device_timelines,
+    Communication, Compilation, Compilations, CriticalPath, DeviceAnswers, DeviceTimeline,
+    DeviceWork, Gap, GapCause, GapReason, HostKind, HostOperation, HostRange, HostRows, HtaAnswers,
+    HtaIdle, HtaIdleCategory, HtaKernelType, IdleGaps, KernelClass, KernelRow, Kernels,
+    LargeTransfer, LaunchCall, LaunchDelay, LaunchQueue, LaunchedWork, Launches, LongSegment,
+    MatchedCollective, MatrixKernel, MatrixTime, ModuleRow, Modules, OperatorBytes, OperatorRow,
+    Operators, Overlap, OwnedKernel, OwnedKernels, Owners, PartFigures, PartList, PartSpread,
+    PartWork, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime, PathSegment,
+    PhaseRole, RankCalls, RankCommunication, RankWaiting, ReasonTime, RestOfWork, RestPlace, Scope,
+    StepRule, StreamUse, SuspiciousDuration, SuspiciousDurations, SyncCall, SyncPlace,
+    Synchronisation, TensorCores, ToldBy, TraceAnswers, TraceContext, TraceMemory, TracePart,
+    TracePartLists, TraceParts, TracePhase, TraceSteps, TransferMemory, Transfers, Utilization,
+    WorkKind, across_ranks, annotations, answers_within, attention, attention_operators,
+    communication, compilations, critical_path, critical_path_segments, device_timelines,
     find_scope, host_communication, hta_compat, idle_gaps, is_communication, kernel_class, kernels,
     kernels_of, largest_transfers, launches, modules, operator_class, operators, overlap,
     owned_kernels, part_lists, profiler_steps, rank_calls, scopes, suspicious_durations,

@@ -45,7 +45,7 @@ pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
     write_session_documents,
 };
-pub use traces::{read_trace, trace_page};
+pub use traces::{Asked, read_trace, trace_page};
 pub(crate) use traces::{trace_places, traces_of_windows};
 
 /// What can go wrong with a job's folder.

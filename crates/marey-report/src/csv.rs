@@ -1,7 +1,7 @@
 //! Tables for spreadsheets and programs: RFC 4180, UTF-8, figures without units, which are in the headers.
 
-use crate::model::{Cell, Column, Table, TraceFile};
-use crate::trace_report::file_tables;
+use crate::model::{Cell, Column, Table, TraceFile, TraceRanks};
+use crate::trace_report::{all_rank_tables, file_tables};
 
 /// One table of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +13,13 @@ pub struct CsvTable {
 }
 
 /// Every table of these files, each once: its rows say first which file, and which device, they are
-/// about.
-pub fn trace_csv(files: &[TraceFile]) -> Vec<CsvTable> {
+/// about. What is about all ranks together has no file.
+pub fn trace_csv(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Vec<CsvTable> {
+    let of_files = files.iter().map(|file| (&*file.file, file_tables(file)));
+    let of_ranks = ranks.map(|ranks| ("", all_rank_tables(ranks)));
     let mut all: Vec<(CsvTable, Vec<Column>)> = Vec::new();
-    for file in files {
-        for table in file_tables(file) {
+    for (file, tables) in of_files.chain(of_ranks) {
+        for table in tables {
             let known = all.iter().position(|(csv, _)| csv.key == table.key);
             let at = known.unwrap_or_else(|| {
                 all.push((started(&table), table.columns.clone()));
@@ -25,7 +27,7 @@ pub fn trace_csv(files: &[TraceFile]) -> Vec<CsvTable> {
             });
             if let Some((csv, columns)) = all.get_mut(at) {
                 debug_assert_eq!(*columns, table.columns);
-                csv.text.push_str(&rows(&file.file, &table));
+                csv.text.push_str(&rows(file, &table));
             }
         }
     }

@@ -34,17 +34,18 @@ pub use compare::{
 pub use csv::{CsvTable, trace_csv};
 pub use html::{html_comparison, html_report, html_trace};
 pub use json::{profiling_report, raw_profiling_data, snapshot_json, trace_json};
-pub use markdown::{markdown_report, trace_markdown};
+pub use markdown::{markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
     Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, Cell,
     Column, EventMoment, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts,
     RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
-    TraceFile,
+    TraceFile, TraceRanks,
 };
 pub use text::{
-    iteration_summary, memory_summary, snapshot_text, summary, timing_summary, trace_text,
+    iteration_summary, memory_summary, ranks_text, snapshot_text, summary, timing_summary,
+    trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
 pub use trace_report::{hta_tables, rank_tables, trace_tables};

@@ -17,7 +17,7 @@ pub use finding::{
 };
 pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use rules::RULES;
-pub use trace::trace_findings;
+pub use trace::{rank_findings, trace_findings};
 
 /// Checks every rule. What was found stands with the most severe first, then with the largest saving.
 pub fn findings(facts: &Facts<'_>) -> Findings {

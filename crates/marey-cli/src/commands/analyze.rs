@@ -2,6 +2,7 @@
 
 mod content;
 mod inputs;
+mod ranks;
 mod read;
 mod written;
 
@@ -13,9 +14,10 @@ use clap::ValueEnum;
 use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::run_folder::Asked;
 use crate::thresholds::{Limit, thresholds};
 
-use read::{Said, Wanted};
+use read::Said;
 
 /// Say what traces and memory snapshots of torch hold
 ///
@@ -46,6 +48,18 @@ pub(crate) struct Arguments {
     /// The one table that csv shows on standard output, such as `kernels`
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
+    /// Only this denoising step, or call of the denoiser, from 0 on: what it launched, and what the host did in it
+    #[arg(long, value_name = "N", group = "part")]
+    step: Option<u64>,
+    /// Only this ProfilerStep, by the number in its name
+    #[arg(long, value_name = "N", group = "part")]
+    profiler_step: Option<u64>,
+    /// Only this phase, as the trace calls it or by what it does: `text encoder`, `denoising`, `vae`
+    #[arg(long, value_name = "NAME", group = "part")]
+    phase: Option<String>,
+    /// Beside our figures those of HTA 0.5.0, for who compares with it; `exact` is HTA without its rounding to microseconds
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "rounded", conflicts_with = "part")]
+    hta_compat: Option<HtaCompat>,
     /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
@@ -65,15 +79,34 @@ enum Format {
     Html,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum HtaCompat {
+    /// As HTA does by itself
+    Rounded,
+    /// As HTA does with `HTA_DISABLE_NS_ROUNDING`
+    Exact,
+}
+
+impl Arguments {
+    fn asked(&self) -> Asked {
+        let numbered = |kind: &str, number: Option<u64>| number.map(|n| format!("{kind} {n}"));
+        let phase = self.phase.as_ref().map(|name| format!("phase {name}"));
+        let profiler_step = numbered("profiler step", self.profiler_step);
+        Asked {
+            thresholds: thresholds(&self.thresholds),
+            part: numbered("step", self.step).or(profiler_step).or(phase),
+            hta_without_rounding: self.hta_compat.map(|how| how == HtaCompat::Exact),
+        }
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if arguments.table.is_some() && arguments.format != Format::Csv {
         bail!("--table goes with --format csv");
     }
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
-    let wanted = Wanted {
-        thresholds: thresholds(&arguments.thresholds),
-    };
-    let said = read::all(&inputs, &wanted, n_threads());
+    let asked = arguments.asked();
+    let said = read::all(&inputs, &asked, n_threads());
     let n_unread = say_problems(&said, console);
     if n_unread == said.len() {
         return Ok(Exit::USAGE);
@@ -81,7 +114,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     for remark in said.iter().filter_map(Said::remark) {
         console.say(remark);
     }
-    written::write(arguments, &inputs, &said, console)?;
+    let ranks = ranks::together(&said, &asked.thresholds);
+    written::write(arguments, &inputs, &said, ranks.as_ref(), console)?;
     Ok(if n_unread == 0 {
         Exit::SUCCESS
     } else {

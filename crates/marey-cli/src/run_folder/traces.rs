@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use marey::Run;
-use marey_analysis::import::chrome::{Limits, read};
-use marey_analysis::{Thresholds, trace_answers, trace_findings};
-use marey_report::{TraceFile, html_trace};
+use marey_analysis::import::chrome::{Limits, Trace, read};
+use marey_analysis::{
+    RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, hta_compat, rank_calls,
+    trace_findings,
+};
+use marey_report::escape::cut;
+use marey_report::{TraceFile, TraceRanks, html_trace};
 
 /// Traces of one capture that are read for its report; of more the last ones by name.
 const MAX_FILES: usize = 4;
@@ -16,42 +21,104 @@ const MAX_BYTES_IN_REPORT: u64 = 64 << 20;
 /// Events of a trace for a report: reading more takes too long.
 const MAX_EVENTS_IN_REPORT: usize = 4_000_000;
 
-/// What a trace says, and what is the matter by these limits. `name` is how the file is called where it is shown.
+/// Names of parts that are listed when one was asked for that is not there.
+const MAX_LISTED: usize = 12;
+/// Characters of each.
+const LISTED_WIDTH: usize = 60;
+
+/// What is asked of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// What is the matter by these limits.
+    pub thresholds: Thresholds,
+    /// Only this part: `step 3`, `profiler step 2`, `phase vae_decode`.
+    pub part: Option<String>,
+    /// Also what HTA says, and whether that without its rounding.
+    pub hta_without_rounding: Option<bool>,
+}
+
+/// What a trace says, and the calls with which its ranks told each other something. `name` is how the file is called where it is shown.
 ///
 /// # Errors
-/// When the file cannot be read, or is no trace.
-pub fn read_trace(path: &Path, name: String, thresholds: &Thresholds) -> anyhow::Result<TraceFile> {
-    read_within(path, name, thresholds, Limits::default())
+/// When the file cannot be read, is no trace, or has no such part.
+pub fn read_trace(
+    path: &Path,
+    name: String,
+    asked: &Asked,
+) -> anyhow::Result<(TraceFile, Vec<RankCalls>)> {
+    read_within(path, name, asked, Limits::default())
 }
 
 fn read_within(
     path: &Path,
     name: String,
-    thresholds: &Thresholds,
+    asked: &Asked,
     limits: Limits,
-) -> anyhow::Result<TraceFile> {
+) -> anyhow::Result<(TraceFile, Vec<RankCalls>)> {
     let trace = read(File::open(path)?, limits)?;
-    let answers = trace_answers(&trace, None);
-    Ok(TraceFile {
+    let wanted = asked.part.as_deref();
+    let scope = wanted.map(|wanted| part(&trace, wanted)).transpose()?;
+    let context = TraceContext::new(&trace, scope);
+    let answers = answers_within(&context);
+    let hta = asked.hta_without_rounding;
+    let file = TraceFile {
         file: name,
-        findings: trace_findings(&answers, thresholds),
+        findings: trace_findings(&answers, &asked.thresholds),
         answers: Some(answers),
+        hta_compat: hta.map(|without_rounding| hta_compat(&trace, without_rounding)),
         problem: None,
-    })
+    };
+    Ok((file, rank_calls(&context)))
 }
 
-/// The page of traces, with the timeline of the trace at this path.
+fn part(trace: &Trace, wanted: &str) -> anyhow::Result<Scope> {
+    match find_scope(trace, wanted) {
+        Ok(scope) => Ok(scope),
+        Err(names) if names.is_empty() => bail!(
+            "has no {wanted}: it has no steps and no phases; record_function in the program, or prof.step(), tells them"
+        ),
+        Err(names) => bail!("has no {wanted}; there is {}", listed(&names, wanted)),
+    }
+}
+
+/// Those of the kind that was asked for, or all when there are none.
+fn listed(names: &[String], wanted: &str) -> String {
+    let kind = |name: &str| name.rsplit_once(' ').map(|(kind, _)| kind.to_owned());
+    let is_alike = |name: &&String| kind(name.as_str()) == kind(wanted);
+    let alike: Vec<&String> = names.iter().filter(is_alike).collect();
+    let shown = if alike.is_empty() {
+        names.iter().collect()
+    } else {
+        alike
+    };
+    let first = shown.iter().take(MAX_LISTED);
+    let mut listed: Vec<String> = first.map(|name| cut(name, LISTED_WIDTH)).collect();
+    let n_more = names.len().saturating_sub(listed.len());
+    if n_more > 0 {
+        listed.push(format!("and {n_more} more"));
+    }
+    listed.join(", ")
+}
+
+/// The page of traces, alone and as ranks of one job, with the timeline of the trace at this path.
 ///
 /// # Errors
 /// When the file can no longer be read.
-pub fn trace_page(files: &[TraceFile], path: &Path) -> anyhow::Result<Vec<u8>> {
+pub fn trace_page(
+    files: &[TraceFile],
+    ranks: Option<&TraceRanks>,
+    path: &Path,
+) -> anyhow::Result<Vec<u8>> {
     let trace = read(File::open(path)?, Limits::default())?;
-    Ok(html_trace(files, &trace))
+    Ok(html_trace(files, ranks, &trace))
 }
 
 /// The traces that windows of a run wrote, read. One that is long or cannot be read says why it was not.
 pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
-    let thresholds = Thresholds::of(run);
+    let asked = Asked {
+        thresholds: Thresholds::of(run),
+        ..Asked::default()
+    };
     let places = trace_places(folder, run);
     let skipped = places.len().saturating_sub(MAX_FILES);
     let read = places.into_iter().skip(skipped).map(|(name, path)| {
@@ -68,8 +135,8 @@ pub(crate) fn traces_of_windows(folder: &Path, run: &Run) -> Vec<TraceFile> {
                     rows: MAX_EVENTS_IN_REPORT,
                     ..Limits::default()
                 };
-                let said = read_within(&path, name.clone(), &thresholds, limits);
-                said.unwrap_or_else(|error| refused(error.to_string()))
+                let said = read_within(&path, name.clone(), &asked, limits);
+                said.map_or_else(|error| refused(error.to_string()), |(file, _)| file)
             }
         }
     });

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 mod analyze;
+mod analyze_parts;
 mod analyze_trace;
 mod compare;
 mod demo;

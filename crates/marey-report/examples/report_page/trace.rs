@@ -21,10 +21,11 @@ pub(super) fn page(odd: &str) -> Vec<u8> {
     let file = TraceFile {
         file: format!("traces/{odd}flux.json"),
         answers: Some(trace_answers(&trace, None)),
+        hta_compat: None,
         findings: Findings::default(),
         problem: None,
     };
-    html_trace(&[file], &trace)
+    html_trace(&[file], None, &trace)
 }
 
 fn trace(odd: &str) -> Trace {

@@ -15,7 +15,7 @@ use marey_analysis::Findings;
 use marey_analysis::import::chrome::{Trace, run_of};
 use serde::Serialize;
 
-use crate::model::{Report, TraceFile};
+use crate::model::{Report, TraceFile, TraceRanks};
 pub use comparison::html_comparison;
 use timeline::{MAX_SLICES, Timeline};
 pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
@@ -25,26 +25,33 @@ pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
     with_traces(
         None,
         report,
-        &report.trace_files,
+        (&report.trace_files, None),
         Timeline::new(run, None, MAX_SLICES),
     )
 }
 
-/// What traces say as an HTML page, with the timeline of `trace`, which is that of the first file.
-pub fn html_trace(files: &[TraceFile], trace: &Trace) -> Vec<u8> {
+/// What traces say as an HTML page, alone and as ranks of one job, with the timeline of `trace`, which is that of the first file.
+pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace) -> Vec<u8> {
     let run = run_of(trace);
     let mut report = Report::new(&run);
     // Rules about runs ask for what a trace never has.
-    report.activity.findings = together(files);
+    report.activity.findings = together(files, ranks);
     let title = match files {
         [] => None,
         [only] => Some(last_part(&only.file).to_owned()),
         [first, ..] => Some(format!("{} and others", last_part(&first.file))),
     };
+    let part = files
+        .iter()
+        .find_map(|f| f.answers.as_ref()?.scope.as_ref());
+    let title = title.map(|title| match part {
+        Some(part) => format!("{title} · {}", part.name),
+        None => title,
+    });
     with_traces(
         title.as_deref(),
         &report,
-        files,
+        (files, ranks),
         Timeline::new(&run, Some(trace), MAX_SLICES),
     )
 }
@@ -58,7 +65,7 @@ fn last_part(path: &str) -> &str {
 fn with_traces(
     title: Option<&str>,
     report: &Report,
-    files: &[TraceFile],
+    (files, ranks): (&[TraceFile], Option<&TraceRanks>),
     (timeline, columns): (Timeline, Vec<u8>),
 ) -> Vec<u8> {
     let (report, left_out) = projection::json(report);
@@ -70,7 +77,7 @@ fn with_traces(
         br#","title":"#,
         &json(&title),
         br#","traces":"#,
-        &trace::json(files),
+        &trace::json(files, ranks),
         br#","timeline":"#,
         &json(&timeline),
         b"}",
@@ -78,10 +85,11 @@ fn with_traces(
     page::page(&model.concat(), &columns)
 }
 
-/// The findings of all files; those of several in the order of the files.
-fn together(files: &[TraceFile]) -> Findings {
+/// The findings of all files; those of several in the order of the files, those between ranks last.
+fn together(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Findings {
     let mut all = Findings::default();
-    for findings in files.iter().map(|file| &file.findings) {
+    let between = ranks.map(|ranks| &ranks.findings);
+    for findings in files.iter().map(|file| &file.findings).chain(between) {
         all.found.extend(findings.found.iter().cloned());
         all.passed.extend(findings.passed.iter().cloned());
         all.unchecked.extend(findings.unchecked.iter().cloned());

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::model::{Cell, Column, TraceFile};
-use crate::trace_report::trace_tables;
+use crate::model::{Cell, Column, Table, TraceFile, TraceRanks};
+use crate::trace_report::{rank_tables, shown_tables};
 
 /// Bytes of all tables together, as JSON.
 const MAX_BYTES: usize = 3_000_000;
@@ -35,10 +35,10 @@ struct Short {
 }
 
 /// The tables of all files as JSON, with as many of their first rows as there is room for.
-pub(super) fn json(files: &[TraceFile]) -> Vec<u8> {
+pub(super) fn json(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Vec<u8> {
     let mut json = Vec::new();
     for limit in LIMITS {
-        json = super::json(&shortened(files, limit));
+        json = super::json(&shortened(files, ranks, limit));
         if json.len() <= MAX_BYTES {
             break;
         }
@@ -46,10 +46,13 @@ pub(super) fn json(files: &[TraceFile]) -> Vec<u8> {
     json
 }
 
-fn shortened(files: &[TraceFile], limit: usize) -> Vec<FileTables<'_>> {
-    let of_file = |file: &TraceFile| -> Vec<Short> {
-        let tables = file.answers.iter().flat_map(trace_tables);
-        let short = tables.map(|mut table| {
+fn shortened<'a>(
+    files: &'a [TraceFile],
+    ranks: Option<&'a TraceRanks>,
+    limit: usize,
+) -> Vec<FileTables<'a>> {
+    let short = |tables: Vec<Table>| -> Vec<Short> {
+        let short = tables.into_iter().map(|mut table| {
             let n_left_out = table.rows.len().saturating_sub(limit);
             table.rows.truncate(limit);
             table.rows.iter_mut().flatten().for_each(shorten);
@@ -67,9 +70,14 @@ fn shortened(files: &[TraceFile], limit: usize) -> Vec<FileTables<'_>> {
     let files = files.iter().map(|file| FileTables {
         file: &file.file,
         problem: file.problem.as_deref(),
-        tables: of_file(file),
+        tables: short(shown_tables(file)),
     });
-    files.collect()
+    let together = ranks.map(|ranks| FileTables {
+        file: "all ranks",
+        problem: None,
+        tables: short(rank_tables(&ranks.communication)),
+    });
+    files.chain(together).collect()
 }
 
 fn shorten(cell: &mut Cell) {
@@ -98,6 +106,7 @@ mod tests {
         TraceFile {
             file: "a.json".into(),
             answers: Some(trace_answers(&trace, None)),
+            hta_compat: None,
             findings: Findings::default(),
             problem: None,
         }
@@ -112,10 +121,10 @@ mod tests {
 
     #[test]
     fn tables_are_cut_and_it_is_said_by_how_much() {
-        let whole = kernels(&json(&[file(20, "k")]));
+        let whole = kernels(&json(&[file(20, "k")], None));
         assert_eq!(whole["rows"].as_array().unwrap().len(), 20);
         assert_eq!(whole["n_left_out"], 0);
-        let long = json(&[file(10_000, &"x".repeat(5_000))]);
+        let long = json(&[file(10_000, &"x".repeat(5_000))], None);
         assert!(long.len() <= MAX_BYTES, "{}", long.len());
         let cut = kernels(&long);
         let rows = cut["rows"].as_array().unwrap();

@@ -8,4 +8,4 @@ mod trace;
 mod values;
 
 pub use report::markdown_report;
-pub use trace::trace_markdown;
+pub use trace::{ranks_markdown, trace_markdown};

@@ -3,8 +3,8 @@
 use super::escape;
 use super::report::findings_of;
 use super::values::table_markdown;
-use crate::model::{Cell, Table, TraceFile};
-use crate::trace_report::{document, read_tables};
+use crate::model::{Cell, Table, TraceFile, TraceRanks};
+use crate::trace_report::{document, rank_tables, read_tables};
 
 /// Tables of a run's document, and their rows.
 const SHORT: [&str; 2] = ["devices", "kernel_classes"];
@@ -13,6 +13,17 @@ const SHORT_ROWS: usize = 8;
 /// Everything that one file says; of each table at most `max_rows` rows, with `details` also those that are read second. Ends with a line feed.
 pub fn trace_markdown(file: &TraceFile, max_rows: usize, details: bool) -> String {
     written(file, max_rows, details, |_| true)
+}
+
+/// What the files of several ranks say together, likewise.
+pub fn ranks_markdown(ranks: &TraceRanks, max_rows: usize) -> String {
+    let n_ranks = ranks.communication.ranks.len();
+    let mut parts = vec![format!("## All {n_ranks} ranks\n")];
+    parts.extend(findings_of(&ranks.findings));
+    let mut tables = rank_tables(&ranks.communication);
+    tables.retain(|table| !table.rows.is_empty());
+    parts.extend(tables.iter().map(|table| table_markdown(table, max_rows)));
+    parts.join("\n")
 }
 
 /// What of a trace stands in the document of a run.
@@ -37,9 +48,9 @@ fn written(
     });
     let title = format!("## Trace {}\n", escape::code(&file.file));
     let mut parts = vec![title, facts.collect()];
-    if let Some(answers) = &file.answers {
+    if file.answers.is_some() {
         parts.extend(findings_of(&file.findings));
-        let (tables, _) = read_tables(answers, details);
+        let (tables, _) = read_tables(file, details);
         let tables = tables.iter().filter(|table| is_wanted(table));
         parts.extend(tables.map(|table| table_markdown(table, max_rows)));
     }

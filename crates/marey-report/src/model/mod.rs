@@ -32,7 +32,7 @@ pub use run_facts::{RunFacts, RunStatus, StatusKind};
 pub use session_facts::{SessionFacts, SessionScope};
 pub use snapshot_file::SnapshotFile;
 pub use table::{Cell, Column, Table};
-pub use trace_file::TraceFile;
+pub use trace_file::{TraceFile, TraceRanks};
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -27,7 +27,7 @@ pub use memory::memory_summary;
 pub use snapshot::snapshot_text;
 pub(crate) use table::shown as shown_cell;
 pub use timing::timing_summary;
-pub use trace::trace_text;
+pub use trace::{ranks_text, trace_text};
 
 /// Names in the timing table of the summary.
 const TOP_NAMES: usize = 30;

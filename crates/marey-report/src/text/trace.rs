@@ -4,8 +4,9 @@ use super::block;
 use super::findings;
 use super::table::table_text;
 use crate::escape::{cut, visible};
-use crate::model::{Cell, TraceFile};
-use crate::trace_report::{document, read_tables};
+use crate::model::{Cell, TraceFile, TraceRanks};
+use crate::quantity::counted;
+use crate::trace_report::{document, rank_tables, read_tables};
 use crate::width::pad_end;
 
 const WIDTH: usize = 80;
@@ -22,12 +23,24 @@ const SHORT_ROWS: usize = 8;
 /// also those that are read second. Ends with a line feed.
 pub fn trace_text(file: &TraceFile, max_rows: usize, details: bool) -> String {
     let mut parts = vec![headline(file)];
-    if let Some(answers) = &file.answers {
+    if file.answers.is_some() {
         parts.extend(findings::of_trace(&file.findings));
-        let (tables, others) = read_tables(answers, details);
+        let (tables, others) = read_tables(file, details);
         parts.extend(tables.iter().map(|table| table_text(table, max_rows)));
         parts.extend(more(&others));
     }
+    parts.join("\n")
+}
+
+/// What the files of several ranks say together, likewise.
+pub fn ranks_text(ranks: &TraceRanks, max_rows: usize) -> String {
+    let n_ranks = ranks.communication.ranks.len() as u64;
+    let about = format!("{} of one job", counted(n_ranks, "rank", "ranks"));
+    let mut parts = vec![block::titled("ALL RANKS", &[about], WIDTH)];
+    parts.extend(findings::of_trace(&ranks.findings));
+    let mut tables = rank_tables(&ranks.communication);
+    tables.retain(|table| !table.rows.is_empty());
+    parts.extend(tables.iter().map(|table| table_text(table, max_rows)));
     parts.join("\n")
 }
 
@@ -35,9 +48,9 @@ pub fn trace_text(file: &TraceFile, max_rows: usize, details: bool) -> String {
 /// devices went.
 pub(super) fn short(file: &TraceFile) -> String {
     let mut parts = vec![headline(file)];
-    if let Some(answers) = &file.answers {
+    if file.answers.is_some() {
         parts.extend(findings::of_trace(&file.findings));
-        let (tables, _) = read_tables(answers, true);
+        let (tables, _) = read_tables(file, true);
         let tables = tables.iter().filter(|table| SHORT.contains(&table.key));
         parts.extend(tables.map(|table| table_text(table, SHORT_ROWS)));
     }

@@ -28,12 +28,28 @@ pub use communication::rank_tables;
 pub use hta_compat::hta_tables;
 pub(crate) use short::read_tables;
 
-use crate::model::{Table, TraceFile};
+use crate::model::{Table, TraceFile, TraceRanks};
 
 /// Every table of a file, for programs: what it is, what is the matter, what it answers.
 pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
     let mut tables = vec![document::facts(file), findings::table(&file.findings)];
-    tables.extend(file.answers.iter().flat_map(trace_tables));
+    tables.extend(shown_tables(file));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// The answers of a file, and what HTA says where that was asked for.
+pub(crate) fn shown_tables(file: &TraceFile) -> Vec<Table> {
+    let mut tables: Vec<Table> = file.answers.iter().flat_map(trace_tables).collect();
+    let hta = file.hta_compat.as_deref();
+    tables.extend(hta.into_iter().flat_map(hta_tables));
+    tables
+}
+
+/// Every table about several files together, for programs.
+pub(crate) fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
+    let mut tables = vec![findings::table(&ranks.findings)];
+    tables.extend(rank_tables(&ranks.communication));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }

@@ -1,9 +1,7 @@
 //! Which of the tables of a trace people read first, and which of their columns.
 
-use marey_analysis::TraceAnswers;
-
-use super::trace_tables;
-use crate::model::{Cell, Table};
+use super::shown_tables;
+use crate::model::{Cell, Table, TraceFile};
 
 /// Tables that are read when another one has raised a question.
 const DETAILS: [&str; 14] = [
@@ -35,10 +33,11 @@ const DETAILS_OF_PARTS: [&str; 6] = [
 
 /// The tables that people read, without columns in which nothing is known; `details` adds what is read second. With them the
 /// titles of those that are not there.
-pub(crate) fn read_tables(answers: &TraceAnswers, details: bool) -> (Vec<Table>, Vec<String>) {
-    let (mut tables, others) = trace_tables(answers)
+pub(crate) fn read_tables(file: &TraceFile, details: bool) -> (Vec<Table>, Vec<String>) {
+    let is_without_device = file.answers.as_ref().is_some_and(|a| a.devices.is_empty());
+    let (mut tables, others) = shown_tables(file)
         .into_iter()
-        .partition::<Vec<_>, _>(|table| details || !is_detail(answers, table));
+        .partition::<Vec<_>, _>(|table| details || !is_detail(table, is_without_device));
     for table in &mut tables {
         let is_part = matches!(table.key, "steps" | "profiler_steps" | "phases");
         let kept: Vec<bool> = (0..table.columns.len())
@@ -56,9 +55,9 @@ pub(crate) fn read_tables(answers: &TraceAnswers, details: bool) -> (Vec<Table>,
     )
 }
 
-fn is_detail(answers: &TraceAnswers, table: &Table) -> bool {
+fn is_detail(table: &Table, is_without_device: bool) -> bool {
     // Without a device nothing else says which attention it was.
-    let is_answer = table.key == "attention_operators" && answers.devices.is_empty();
+    let is_answer = table.key == "attention_operators" && is_without_device;
     DETAILS.contains(&table.key) && !is_answer
 }
 

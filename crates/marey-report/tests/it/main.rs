@@ -11,4 +11,5 @@ mod machine;
 mod markdown;
 mod session;
 mod text;
+mod trace_files;
 mod windows;

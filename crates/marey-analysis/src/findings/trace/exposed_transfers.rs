@@ -6,12 +6,12 @@
 //! ```
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
-use crate::DeviceAnswers;
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
 };
 use crate::stats::float;
+use crate::{DeviceAnswers, TransferMemory};
 
 pub(super) const RULE: TraceRule = TraceRule {
     id: "exposed-transfers",
@@ -52,6 +52,11 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
             FigureUnit::Ns,
         ),
         Evidence::new(
+            "of them from or to pageable memory, which cannot be hidden",
+            float(pageable_ns(device)),
+            FigureUnit::Ns,
+        ),
+        Evidence::new(
             "time from its first to its last work",
             span(device),
             FigureUnit::Ns,
@@ -80,11 +85,24 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
     }
 }
 
+/// Exposed copies between the device and pageable memory.
+fn pageable_ns(device: &DeviceAnswers) -> u64 {
+    let rows = device.transfers_by_memory.iter();
+    let rows = rows.filter(|row| row.host_memory == Some(TransferMemory::Pageable));
+    rows.fold(0, |sum, row| sum.saturating_add(row.exposed_ns))
+}
+
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::super::made::{check, copied, launched, only};
     use super::*;
+
+    fn pageable(found: &Finding) -> Option<f64> {
+        let what = "of them from or to pageable memory, which cannot be hidden";
+        let one = found.evidence.iter().find(|one| one.what == what)?;
+        Some(one.figure.value)
+    }
 
     #[test]
     fn a_copy_that_the_device_waits_for_is_found_and_one_behind_a_kernel_is_not() {
@@ -95,7 +113,13 @@ mod tests {
         ];
         let found = only(check(&RULE, &exposed));
         assert_eq!(found.evidence[0].figure.value, 0.2);
-        assert_eq!(found.saving.unwrap().at_most_ns, Some(20_000));
+        assert_eq!(found.saving.as_ref().unwrap().at_most_ns, Some(20_000));
+        assert_eq!(pageable(&found), Some(20_000.0));
+        let pinned = [
+            launched("gemm", 1, 100, 80),
+            copied("Memcpy HtoD (Pinned -> Device)", 2, 180, 20),
+        ];
+        assert_eq!(pageable(&only(check(&RULE, &pinned))), None);
         let hidden = [
             launched("gemm", 1, 100, 80),
             copied("Memcpy HtoD (Pinned -> Device)", 2, 110, 20),

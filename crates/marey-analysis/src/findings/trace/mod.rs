@@ -6,15 +6,18 @@
 mod eager_attention;
 mod exposed_communication;
 mod exposed_transfers;
+mod late_compile;
 mod launch_bound;
 mod low_gpu_utilization;
+mod rank_skew;
+mod synchronisation_points;
 
 #[cfg(test)]
 mod made;
 
 use super::{Category, Findings, Outcome, Thresholds, collect};
 use crate::stats::{float, ratio};
-use crate::{DeviceAnswers, TraceAnswers};
+use crate::{DeviceAnswers, RankCommunication, TraceAnswers};
 
 /// What rules of traces look at.
 struct TraceFacts<'a> {
@@ -35,7 +38,10 @@ const RULES: &[TraceRule] = &[
     launch_bound::RULE,
     exposed_transfers::RULE,
     exposed_communication::RULE,
+    synchronisation_points::RULE,
+    late_compile::RULE,
     eager_attention::RULE,
+    rank_skew::RULE,
 ];
 
 /// Why nothing can be said of a trace of the host alone.
@@ -49,6 +55,13 @@ pub fn trace_findings(answers: &TraceAnswers, thresholds: &Thresholds) -> Findin
     };
     let checked = RULES.iter();
     collect(checked.map(|rule| (rule.id, rule.checks, (rule.check)(&facts))))
+}
+
+/// What is the matter between ranks whose traces were read one by one. `span_ns` is how long the longest of them is.
+pub fn rank_findings(ranks: &RankCommunication, span_ns: u64, thresholds: &Thresholds) -> Findings {
+    let rule = &rank_skew::RULE;
+    let outcome = rank_skew::of_ranks(ranks, span_ns, thresholds);
+    collect(std::iter::once((rule.id, rule.checks, outcome)))
 }
 
 impl TraceFacts<'_> {

@@ -10,6 +10,7 @@ mod attention_operators;
 mod collective;
 mod collective_calls;
 mod communication;
+mod compilation;
 mod context;
 mod critical_path;
 mod device_timeline;
@@ -51,6 +52,7 @@ pub use attention::{AttentionPath, AttentionUse, attention};
 pub use attention_operators::{AttentionOperator, attention_operators};
 pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
+pub use compilation::{Compilation, Compilations, compilations};
 pub use context::TraceContext;
 pub use critical_path::{
     CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
@@ -114,6 +116,8 @@ pub struct TraceAnswers {
     pub modules: Modules,
     /// Calls that wait for devices.
     pub synchronisation: Synchronisation,
+    /// When torch.compile compiled.
+    pub compilations: Compilations,
     /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
     pub memory: Vec<TraceMemory>,
     /// What the end waited for, of each document.
@@ -167,7 +171,12 @@ pub struct DeviceAnswers {
 
 /// All answers about a trace, or about the part that `scope` is. A part has the work that was launched in it.
 pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
-    let context = TraceContext::new(trace, scope);
+    answers_within(&TraceContext::new(trace, scope))
+}
+
+/// The same of a context, for those who ask it something else, too.
+pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
+    let trace = context.trace;
     let ends = (0_u32..)
         .take(trace.rows.len())
         .map(|row| trace.rows.end_ns(row));
@@ -175,22 +184,23 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
         documents: trace.metadata.clone(),
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
-        parts: part_lists(&context),
+        parts: part_lists(context),
         devices: context
             .timelines
             .iter()
-            .map(|timeline| device_answers(&context, timeline))
+            .map(|timeline| device_answers(context, timeline))
             .collect(),
-        operators: operators(&context),
-        modules: modules(&context),
-        synchronisation: synchronisation(&context),
-        memory: trace_memory(&context),
-        critical_path: critical_path(&context),
-        attention_operators: attention_operators(&context),
-        host_communication: host_communication(&context),
-        ranks: across_ranks(&rank_calls(&context)),
+        operators: operators(context),
+        modules: modules(context),
+        synchronisation: synchronisation(context),
+        compilations: compilations(context),
+        memory: trace_memory(context),
+        critical_path: critical_path(context),
+        attention_operators: attention_operators(context),
+        host_communication: host_communication(context),
+        ranks: across_ranks(&rank_calls(context)),
         quality: trace.quality.clone(),
-        scope: context.scope,
+        scope: context.scope.clone(),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use marey_analysis::findings::{RULES, THRESHOLDS};
+use marey_analysis::import::chrome::{Limits, read};
+use marey_analysis::{Thresholds, trace_answers, trace_findings};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/findings.md");
 
@@ -39,6 +41,21 @@ fn the_table_of_rules_is_that_of_the_code() {
 }
 
 #[test]
+fn the_table_of_rules_of_traces_is_that_of_the_code() {
+    let rows = rows("trace-rules");
+    let documented: Vec<&str> = rows.iter().map(|row| names(row[0])[0]).collect();
+    let trace = read(b"{\"traceEvents\": []}".as_slice(), Limits::default()).unwrap();
+    let all = trace_findings(&trace_answers(&trace, None), &Thresholds::default());
+    let mut checked: Vec<&str> = all.unchecked.iter().map(|one| one.rule).collect();
+    checked.extend(all.passed.iter().map(|one| one.rule));
+    let sorted = |mut names: Vec<_>| {
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(sorted(documented), sorted(checked));
+}
+
+#[test]
 fn the_table_of_limits_is_that_of_the_code() {
     let documented: Vec<(&str, f64, &str)> = rows("limits")
         .iter()
@@ -53,7 +70,9 @@ fn the_table_of_limits_is_that_of_the_code() {
 
 #[test]
 fn each_limit_belongs_to_a_rule() {
-    let used: BTreeSet<&str> = rows("rules").iter().flat_map(|row| names(row[2])).collect();
+    let tables = [rows("rules"), rows("trace-rules")];
+    let rows = tables.iter().flatten();
+    let used: BTreeSet<&str> = rows.flat_map(|row| names(row[2])).collect();
     let mut known: BTreeSet<&str> = THRESHOLDS.iter().map(|limit| limit.name).collect();
     // The analysis of deliveries has it.
     known.remove("playback_frames_per_second");

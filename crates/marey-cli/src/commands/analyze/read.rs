@@ -10,24 +10,19 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use marey_analysis::Thresholds;
+use marey_analysis::RankCalls;
 use marey_analysis::import::chrome::ReadError;
 use marey_report::{SnapshotFile, TraceFile};
 
 use super::content;
 use super::inputs::{Input, Kind};
-use crate::run_folder::{read_memory_snapshot, read_trace};
-
-/// What is asked of each trace.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) thresholds: Thresholds,
-}
+use crate::run_folder::{Asked, read_memory_snapshot, read_trace};
 
 /// What a file says.
 #[derive(Debug)]
 pub(super) enum Said {
-    Trace(Box<TraceFile>),
+    /// With the calls of its ranks, which are small.
+    Trace(Box<TraceFile>, Vec<RankCalls>),
     Snapshot(Box<SnapshotFile>, Option<&'static str>),
 }
 
@@ -35,7 +30,7 @@ impl Said {
     /// The file, and why it could not be read.
     pub(super) fn problem(&self) -> Option<(&str, &str)> {
         let (file, problem) = match self {
-            Self::Trace(said) => (&said.file, &said.problem),
+            Self::Trace(said, _) => (&said.file, &said.problem),
             Self::Snapshot(said, _) => (&said.file, &said.problem),
         };
         Some((file, problem.as_deref()?))
@@ -44,14 +39,14 @@ impl Said {
     /// What whoever asked should know before reading.
     pub(super) fn remark(&self) -> Option<&'static str> {
         match self {
-            Self::Trace(_) => None,
+            Self::Trace(..) => None,
             Self::Snapshot(_, remark) => *remark,
         }
     }
 }
 
 /// Every file, in order, whatever the number of threads.
-pub(super) fn all(inputs: &[Input], wanted: &Wanted, n_threads: usize) -> Vec<Said> {
+pub(super) fn all(inputs: &[Input], asked: &Asked, n_threads: usize) -> Vec<Said> {
     let next = AtomicUsize::new(0);
     let said: Vec<Mutex<Option<Said>>> = inputs.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
@@ -60,7 +55,7 @@ pub(super) fn all(inputs: &[Input], wanted: &Wanted, n_threads: usize) -> Vec<Sa
             let Some((input, place)) = inputs.get(at).zip(said.get(at)) else {
                 break;
             };
-            let one = one(input, wanted);
+            let one = one(input, asked);
             if let Ok(mut place) = place.lock() {
                 *place = Some(one);
             }
@@ -78,13 +73,13 @@ pub(super) fn all(inputs: &[Input], wanted: &Wanted, n_threads: usize) -> Vec<Sa
     said.collect()
 }
 
-fn one(input: &Input, wanted: &Wanted) -> Said {
+fn one(input: &Input, asked: &Asked) -> Said {
     match &input.kind {
-        Kind::Trace => Said::Trace(Box::new(
-            read_trace(&input.path, input.name.clone(), &wanted.thresholds)
-                .unwrap_or_else(|error| unread(input, &why(&error))),
-        )),
-        Kind::Unreadable(why) => Said::Trace(Box::new(unread(input, why))),
+        Kind::Trace => match read_trace(&input.path, input.name.clone(), asked) {
+            Ok((file, calls)) => Said::Trace(Box::new(file), calls),
+            Err(error) => Said::Trace(Box::new(unread(input, &why(&error))), Vec::new()),
+        },
+        Kind::Unreadable(why) => Said::Trace(Box::new(unread(input, why)), Vec::new()),
         Kind::Snapshot(run) => {
             match read_memory_snapshot(&input.path, input.name.clone(), run.as_deref()) {
                 Ok(said) => {
@@ -142,19 +137,17 @@ mod tests {
             "/../marey-analysis/tests/data/traces"
         );
         let inputs = super::super::inputs::of(&[folder.into()], None).unwrap();
-        let wanted = Wanted {
-            thresholds: Thresholds::default(),
-        };
+        let asked = Asked::default();
         let document = |n_threads| {
-            let said = all(&inputs, &wanted, n_threads).into_iter();
+            let said = all(&inputs, &asked, n_threads).into_iter();
             let files: Vec<TraceFile> = said
                 .filter_map(|said| match said {
-                    Said::Trace(file) => Some(*file),
+                    Said::Trace(file, _) => Some(*file),
                     Said::Snapshot(..) => None,
                 })
                 .collect();
             assert_eq!(files.len(), inputs.len());
-            trace_json(&files, &[])
+            trace_json(&files, None, &[])
         };
         assert!(inputs.len() > 10);
         let alone = document(1);

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use marey_report::{
-    CsvTable, SnapshotFile, TraceFile, escape, snapshot_json, snapshot_text, trace_csv, trace_json,
-    trace_markdown, trace_text,
+    CsvTable, SnapshotFile, TraceFile, TraceRanks, escape, ranks_markdown, ranks_text,
+    snapshot_json, snapshot_text, trace_csv, trace_json, trace_markdown, trace_text,
 };
 
 use super::inputs::Input;
@@ -18,23 +18,26 @@ pub(super) fn write(
     arguments: &Arguments,
     inputs: &[Input],
     said: &[Said],
+    ranks: Option<&TraceRanks>,
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
     let document = match arguments.format {
-        Format::Csv => return csv(arguments, said, console),
-        Format::Html => return html(arguments, inputs, said, console),
+        Format::Csv => return csv(arguments, said, ranks, console),
+        Format::Html => return html(arguments, inputs, (said, ranks), console),
         Format::Text => parts(
             said,
             |trace| trace_text(trace, arguments.rows, arguments.details),
             snapshot_text,
+            ranks.map(|ranks| ranks_text(ranks, arguments.rows)),
         ),
         Format::Markdown => parts(
             said,
             |trace| trace_markdown(trace, arguments.rows, arguments.details),
             // Tables of a terminal, which nothing in them ends.
             |snapshot| format!("````text\n{}````\n", snapshot_text(snapshot)),
+            ranks.map(|ranks| ranks_markdown(ranks, arguments.rows)),
         ),
-        Format::Json => String::from_utf8_lossy(&json(said)).into_owned(),
+        Format::Json => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
     };
     match &arguments.output {
         Some(path) => show(&[replace(path.clone(), document.as_bytes())?], console),
@@ -42,47 +45,48 @@ pub(super) fn write(
     }
 }
 
-/// Each file that was read, one after the other.
+/// Each file that was read, one after the other, then what ranks say together.
 fn parts(
     said: &[Said],
     trace: impl Fn(&TraceFile) -> String,
     snapshot: impl Fn(&SnapshotFile) -> String,
+    together: Option<String>,
 ) -> String {
     let read = said.iter().filter(|said| said.problem().is_none());
     let parts = read.map(|said| match said {
-        Said::Trace(file) => trace(file),
+        Said::Trace(file, _) => trace(file),
         Said::Snapshot(file, _) => snapshot(file),
     });
-    parts.collect::<Vec<_>>().join("\n")
+    parts.chain(together).collect::<Vec<_>>().join("\n")
 }
 
 /// A memory snapshot by itself has a document of its own.
-fn json(said: &[Said]) -> Vec<u8> {
+fn json(said: &[Said], ranks: Option<&TraceRanks>) -> Vec<u8> {
     if let [Said::Snapshot(file, _)] = said {
         return snapshot_json(file);
     }
     let (mut traces, mut snapshots) = (Vec::new(), Vec::new());
     for one in said {
         match one {
-            Said::Trace(file) => traces.push((**file).clone()),
+            Said::Trace(file, _) => traces.push((**file).clone()),
             Said::Snapshot(file, _) => snapshots.push((**file).clone()),
         }
     }
-    trace_json(&traces, &snapshots)
+    trace_json(&traces, ranks, &snapshots)
 }
 
 /// The page of all traces, with the timeline of the first that could be read.
 fn html(
     arguments: &Arguments,
     inputs: &[Input],
-    said: &[Said],
+    (said, ranks): (&[Said], Option<&TraceRanks>),
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
     let traces = inputs
         .iter()
         .zip(said)
         .filter_map(|(input, said)| match said {
-            Said::Trace(file) => Some((input, (**file).clone())),
+            Said::Trace(file, _) => Some((input, (**file).clone())),
             Said::Snapshot(..) => None,
         });
     let (inputs, files): (Vec<&Input>, Vec<TraceFile>) = traces.unzip();
@@ -90,23 +94,28 @@ fn html(
     let Some((first, _)) = read.find(|(_, file)| file.problem.is_none()) else {
         bail!("html is for traces; the page of a run shows memory snapshots beside it");
     };
-    let page = trace_page(&files, &first.path)?;
+    let page = trace_page(&files, ranks, &first.path)?;
     let output = arguments.output.as_deref();
     let output = output.unwrap_or_else(|| Path::new("trace.html"));
     show(&[replace(output.to_owned(), &page)?], console)
 }
 
-fn csv(arguments: &Arguments, said: &[Said], console: &mut Console<'_>) -> anyhow::Result<()> {
+fn csv(
+    arguments: &Arguments,
+    said: &[Said],
+    ranks: Option<&TraceRanks>,
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
     let read = said.iter().filter(|said| said.problem().is_none());
     let traces = read.filter_map(|said| match said {
-        Said::Trace(file) => Some((**file).clone()),
+        Said::Trace(file, _) => Some((**file).clone()),
         Said::Snapshot(..) => None,
     });
     let traces: Vec<TraceFile> = traces.collect();
     if traces.is_empty() {
         bail!("csv is for traces; --format json has what memory snapshots say");
     }
-    let tables = trace_csv(&traces);
+    let tables = trace_csv(&traces, ranks);
     match (&arguments.table, &arguments.output) {
         (Some(wanted), output) => {
             let table = named(&tables, wanted)?;

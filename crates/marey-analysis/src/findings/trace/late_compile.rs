@@ -1,0 +1,137 @@
+//! Is something compiled after the first step?
+//!
+//! ```text
+//! host     |compile| step 0 || step 1 ||---- step 2 ----|      the first is warm-up
+//!                                        |recompile|           this one is not
+//! ```
+
+use super::{TraceFacts, TraceRule};
+use crate::Compilation;
+use crate::findings::words::{percent, times};
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::intervals::{Interval, length_ns};
+use crate::stats::{float, ratio};
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "late-compile",
+    category: Category::Diffusion,
+    checks: "something is compiled after the first step",
+    check,
+};
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let answers = facts.answers;
+    if answers.span_ns == 0 {
+        return Outcome::Unknown("the trace has no time".into());
+    }
+    if answers.compilations.count == 0 {
+        return Outcome::Passed("nothing is compiled in the trace".into());
+    }
+    let known = |one: &&Compilation| warm_up_end(facts, one.document).is_some();
+    let all = &answers.compilations.first;
+    if !all.iter().any(|one| known(&one)) {
+        return Outcome::Unknown("something is compiled, but the trace tells no steps".into());
+    }
+    let is_late = |one: &&Compilation| {
+        let end_ns = warm_up_end(facts, one.document);
+        end_ns.is_some_and(|end_ns| one.time.start_ns >= end_ns)
+    };
+    let late: Vec<Interval> = all.iter().filter(is_late).map(|one| one.time).collect();
+    let late_ns = length_ns(&late).min(answers.span_ns);
+    let share = ratio(late_ns.into(), answers.span_ns.into());
+    let limit = facts.thresholds.late_compile_ratio;
+    if share <= limit {
+        let shown = percent(share);
+        return Outcome::Passed(format!(
+            "compiling after the first step took {shown} of the time"
+        ));
+    }
+    Outcome::Found(vec![finding(late, late_ns, share, limit)])
+}
+
+/// The end of the first step of a document; `None` without steps.
+fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> {
+    let parts = &facts.answers.parts;
+    let lists = parts.steps.iter().chain(&parts.profiler_steps);
+    let mut here = lists.filter(|list| list.document == document);
+    let first = here.find_map(|list| list.parts.first())?;
+    Some(first.start_ns.saturating_add(first.host_ns))
+}
+
+fn finding(late: Vec<Interval>, late_ns: u64, share: f64, limit: f64) -> Finding {
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(share),
+        issue: format!(
+            "Compiling goes on after the first step: {}, {} of the time",
+            times(late.len() as u64),
+            percent(share)
+        ),
+        remedy: "Keep shapes, guidance and offloading the same from step to step, or mark what changes as dynamic \
+                 (torch.compile(dynamic=True), mark_dynamic); TORCH_LOGS=recompiles names what changed."
+            .into(),
+        evidence: vec![
+            Evidence::new("share of the time", share, FigureUnit::Ratio).against(limit),
+            Evidence::new("time compiling after the first step", float(late_ns), FigureUnit::Ns),
+        ],
+        intervals: Finding::longest(late),
+        node: None,
+        saving: Some(Saving::of_time(
+            Some(late_ns),
+            late_ns,
+            "all of it: with shapes that stay the same nothing is compiled again",
+        )),
+        confidence: Confidence::High,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made::{check, launched, only};
+    use super::*;
+
+    /// Four steps of 100 µs, and 40 µs of compiling from this moment on.
+    fn compiling_at(at_us: u64, name: &str) -> Vec<String> {
+        let step = |n: u64| {
+            let begin = n * 100;
+            [
+                format!(
+                    r#"{{"ph":"X","cat":"user_annotation","name":"denoising_step {n}","pid":9,"tid":9,"ts":{begin},"dur":100}}"#
+                ),
+                launched("gemm", begin + 5, begin + 10, 10),
+            ]
+        };
+        let mut events: Vec<String> = (0..4).flat_map(step).collect();
+        events.push(format!(
+            r#"{{"ph":"X","cat":"cpu_op","name":"{name}","pid":9,"tid":9,"ts":{at_us},"dur":40}}"#
+        ));
+        events
+    }
+
+    #[test]
+    fn compiling_after_the_first_step_is_found() {
+        // 40 of 400 µs, in the third step.
+        let found = only(check(&RULE, &compiling_at(210, "dynamo")));
+        assert!((found.evidence[0].figure.value - 0.1).abs() < 1e-9);
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(40_000));
+        let part = "build_guards (dynamo_timed)";
+        assert!(matches!(
+            check(&RULE, &compiling_at(210, part)),
+            Outcome::Found(_)
+        ));
+    }
+
+    #[test]
+    fn a_warm_up_passes_and_so_does_calling_what_was_compiled() {
+        let warm_up = check(&RULE, &compiling_at(20, "dynamo"));
+        assert!(matches!(warm_up, Outcome::Passed(_)), "{warm_up:?}");
+        let called = check(&RULE, &compiling_at(210, "Torch-Compiled Region: 0/0"));
+        assert_eq!(
+            called,
+            Outcome::Passed("nothing is compiled in the trace".into())
+        );
+    }
+}
