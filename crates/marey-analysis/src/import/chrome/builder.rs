@@ -139,6 +139,8 @@ impl Builder {
                 }
                 self.take_inputs(row, event.args)?;
             }
+            // Ranges of torch's backends say what a collective moved: `gloo:all_gather`.
+            Class::Annotation => self.take_inputs(row, event.args)?,
             Class::Other if event.category.bytes == b"cuda_sync" => {
                 self.take_bytes(size_of::<DeviceWait>())?;
                 self.trace.waits.push(DeviceWait::of(row, event.args));

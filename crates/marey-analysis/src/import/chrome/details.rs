@@ -11,7 +11,7 @@ pub struct OperatorNumber {
     pub number: u32,
 }
 
-/// The inputs of an operator.
+/// The inputs of an operator, or of a range of one of torch's backends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
     /// Which row.
