@@ -42,7 +42,7 @@ pub fn html_trace(files: &[TraceFile], trace: &Trace) -> Vec<u8> {
         [first, ..] => Some(format!("{} and others", last_part(&first.file))),
     };
     with_traces(
-        title,
+        title.as_deref(),
         &report,
         files,
         Timeline::new(&run, Some(trace), MAX_SLICES),
@@ -56,7 +56,7 @@ fn last_part(path: &str) -> &str {
 
 /// `title` is what the page is called, where that is not the run's name.
 fn with_traces(
-    title: Option<String>,
+    title: Option<&str>,
     report: &Report,
     files: &[TraceFile],
     (timeline, columns): (Timeline, Vec<u8>),

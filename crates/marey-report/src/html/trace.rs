@@ -14,7 +14,7 @@ const MAX_TEXT: usize = 2_000;
 
 /// One file.
 #[derive(Debug, Serialize)]
-struct File<'a> {
+struct FileTables<'a> {
     /// As in [`TraceFile`]; not safe to print.
     file: &'a str,
     /// Why it could not be read.
@@ -46,7 +46,7 @@ pub(super) fn json(files: &[TraceFile]) -> Vec<u8> {
     json
 }
 
-fn shortened(files: &[TraceFile], limit: usize) -> Vec<File<'_>> {
+fn shortened(files: &[TraceFile], limit: usize) -> Vec<FileTables<'_>> {
     let of_file = |file: &TraceFile| -> Vec<Short> {
         let tables = file.answers.iter().flat_map(trace_tables);
         let short = tables.map(|mut table| {
@@ -64,7 +64,7 @@ fn shortened(files: &[TraceFile], limit: usize) -> Vec<File<'_>> {
         });
         short.collect()
     };
-    let files = files.iter().map(|file| File {
+    let files = files.iter().map(|file| FileTables {
         file: &file.file,
         problem: file.problem.as_deref(),
         tables: of_file(file),

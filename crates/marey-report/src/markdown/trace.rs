@@ -4,23 +4,28 @@ use super::escape;
 use super::report::findings_of;
 use super::values::table_markdown;
 use crate::model::{Cell, Table, TraceFile};
-use crate::trace_report::{document, trace_tables};
+use crate::trace_report::{document, read_tables};
 
 /// Tables of a run's document, and their rows.
 const SHORT: [&str; 2] = ["devices", "kernel_classes"];
 const SHORT_ROWS: usize = 8;
 
-/// Everything that one file says; of each table at most `max_rows` rows. Ends with a line feed.
-pub fn trace_markdown(file: &TraceFile, max_rows: usize) -> String {
-    written(file, max_rows, |_| true)
+/// Everything that one file says; of each table at most `max_rows` rows, with `details` also those that are read second. Ends with a line feed.
+pub fn trace_markdown(file: &TraceFile, max_rows: usize, details: bool) -> String {
+    written(file, max_rows, details, |_| true)
 }
 
 /// What of a trace stands in the document of a run.
 pub(super) fn short_trace(file: &TraceFile) -> String {
-    written(file, SHORT_ROWS, |table| SHORT.contains(&table.key))
+    written(file, SHORT_ROWS, true, |table| SHORT.contains(&table.key))
 }
 
-fn written(file: &TraceFile, max_rows: usize, is_wanted: impl Fn(&Table) -> bool) -> String {
+fn written(
+    file: &TraceFile,
+    max_rows: usize,
+    details: bool,
+    is_wanted: impl Fn(&Table) -> bool,
+) -> String {
     let facts = document::facts(file).rows;
     let facts = facts.iter().filter_map(|row| match row.as_slice() {
         [Cell::Text(fact), Cell::Text(value)] => Some(format!(
@@ -34,7 +39,7 @@ fn written(file: &TraceFile, max_rows: usize, is_wanted: impl Fn(&Table) -> bool
     let mut parts = vec![title, facts.collect()];
     if let Some(answers) = &file.answers {
         parts.extend(findings_of(&file.findings));
-        let tables = trace_tables(answers);
+        let (tables, _) = read_tables(answers, details);
         let tables = tables.iter().filter(|table| is_wanted(table));
         parts.extend(tables.map(|table| table_markdown(table, max_rows)));
     }

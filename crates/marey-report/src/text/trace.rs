@@ -5,7 +5,7 @@ use super::findings;
 use super::table::table_text;
 use crate::escape::{cut, visible};
 use crate::model::{Cell, TraceFile};
-use crate::trace_report::{document, trace_tables};
+use crate::trace_report::{document, read_tables};
 use crate::width::pad_end;
 
 const WIDTH: usize = 80;
@@ -18,14 +18,15 @@ const VALUE_WIDTH: usize = 400;
 const SHORT: [&str; 4] = ["devices", "idle_causes", "kernel_classes", "attention"];
 const SHORT_ROWS: usize = 8;
 
-/// Everything that one file says, for people: what it is, what is the matter, then tables of at most `max_rows` rows. Ends with
-/// a line feed.
-pub fn trace_text(file: &TraceFile, max_rows: usize) -> String {
+/// Everything that one file says, for people: what it is, what is the matter, then tables of at most `max_rows` rows, with `details`
+/// also those that are read second. Ends with a line feed.
+pub fn trace_text(file: &TraceFile, max_rows: usize, details: bool) -> String {
     let mut parts = vec![headline(file)];
     if let Some(answers) = &file.answers {
         parts.extend(findings::of_trace(&file.findings));
-        let tables = trace_tables(answers);
+        let (tables, others) = read_tables(answers, details);
         parts.extend(tables.iter().map(|table| table_text(table, max_rows)));
+        parts.extend(more(&others));
     }
     parts.join("\n")
 }
@@ -36,11 +37,19 @@ pub(super) fn short(file: &TraceFile) -> String {
     let mut parts = vec![headline(file)];
     if let Some(answers) = &file.answers {
         parts.extend(findings::of_trace(&file.findings));
-        let tables = trace_tables(answers);
+        let (tables, _) = read_tables(answers, true);
         let tables = tables.iter().filter(|table| SHORT.contains(&table.key));
         parts.extend(tables.map(|table| table_text(table, SHORT_ROWS)));
     }
     parts.join("\n")
+}
+
+/// Which tables there are besides; `None` when there are none.
+fn more(titles: &[String]) -> Option<String> {
+    let titles: Vec<String> = titles.iter().map(|title| visible(title)).collect();
+    let line = format!("More with --details: {}.", titles.join(", "));
+    let lines = crate::width::wrapped(&line, WIDTH + 20);
+    (!titles.is_empty()).then(|| lines.join("\n") + "\n")
 }
 
 fn headline(file: &TraceFile) -> String {

@@ -119,22 +119,19 @@ impl Found {
             return;
         }
         let key = (document, name.to_owned());
-        match self.by_name.get_mut(&key) {
-            Some(phase) => {
-                phase.count += count;
-                phase.ranges = union([&phase.ranges[..], &ranges].concat());
-            }
-            None => {
-                let phase = TracePhase {
-                    document,
-                    name: name.to_owned(),
-                    role,
-                    count,
-                    ranges,
-                };
-                self.by_name.insert(key, phase);
-            }
+        if let Some(phase) = self.by_name.get_mut(&key) {
+            phase.count += count;
+            phase.ranges = union([&phase.ranges[..], &ranges].concat());
+            return;
         }
+        let phase = TracePhase {
+            document,
+            name: name.to_owned(),
+            role,
+            count,
+            ranges,
+        };
+        self.by_name.insert(key, phase);
     }
 
     /// All steps of a document as one phase, unless a range has that role.

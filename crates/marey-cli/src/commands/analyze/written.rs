@@ -25,12 +25,12 @@ pub(super) fn write(
         Format::Html => return html(arguments, inputs, said, console),
         Format::Text => parts(
             said,
-            |trace| trace_text(trace, arguments.rows),
+            |trace| trace_text(trace, arguments.rows, arguments.details),
             snapshot_text,
         ),
         Format::Markdown => parts(
             said,
-            |trace| trace_markdown(trace, arguments.rows),
+            |trace| trace_markdown(trace, arguments.rows, arguments.details),
             // Tables of a terminal, which nothing in them ends.
             |snapshot| format!("````text\n{}````\n", snapshot_text(snapshot)),
         ),
