@@ -170,7 +170,7 @@ impl<'a> Query<'a> {
             let lower = name.to_ascii_lowercase();
             lower == "float" || lower == "double"
         };
-        let is_odd = |size: u64| size % 8 != 0 || size > 256;
+        let is_odd = |size: u64| !size.is_multiple_of(8) || size > 256;
         let mut reasons = Vec::new();
         if self.element_type.is_some_and(is_long) {
             reasons.push(FallbackReason::ElementType);

@@ -23,6 +23,8 @@ enum Step {
     /// May stand before the softmax, but not behind it: biases by position are looked up in a table.
     Lookup,
     Ends,
+    /// No operator: those of torch have a namespace, ranges of older profilers look like operators without one.
+    Range,
 }
 
 /// More operators than these between two products belong to something else.
@@ -30,7 +32,11 @@ const MOST_OPERATORS: usize = 80;
 
 fn step(name: &str) -> Step {
     let Some(short) = name.strip_prefix("aten::") else {
-        return Step::Ends;
+        return if name.contains("::") {
+            Step::Ends
+        } else {
+            Step::Range
+        };
     };
     match short {
         "matmul" | "bmm" | "baddbmm" | "einsum" => Step::Product,
@@ -75,12 +81,11 @@ pub(super) fn eager_calls(context: &TraceContext<'_>) -> Vec<EagerCall> {
             }
             let name = trace.rows.name.get(*row as usize);
             let step = name.and_then(|name| steps.get(*name as usize)).copied();
-            // Ranges of older profilers look like operators without a namespace.
-            if !trace.name_of(*row).contains("::") {
+            let Some(step) = step.filter(|step| *step != Step::Range) else {
                 continue;
-            }
+            };
             end_ns = Some(trace.rows.end_ns(*row));
-            found.extend(open.next(context, *row, step.unwrap_or(Step::Ends)));
+            found.extend(open.next(context, *row, step));
         }
     }
     found
@@ -142,5 +147,6 @@ mod tests {
         assert_eq!(step("aten::embedding"), Step::Lookup);
         assert_eq!(step("aten::native_layer_norm"), Step::Ends);
         assert_eq!(step("vllm::unified_attention"), Step::Ends);
+        assert_eq!(step("denoise"), Step::Range);
     }
 }
