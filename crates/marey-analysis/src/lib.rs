@@ -63,27 +63,7 @@ pub use questions::telemetry::{
     GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,
     SamplerUse, Telemetry, Throttling, telemetry,
 };
-pub use questions::trace::{
-    AttentionOperator, AttentionPath, AttentionUse, ByLaunch, CauseTime, ClassRow, CollectiveKind,
-    Communication, Compilation, Compilations, CriticalPath, DeviceAnswers, DeviceTimeline,
-    DeviceWork, Gap, GapCause, GapReason, HostKind, HostOperation, HostRange, HostRows, HtaAnswers,
-    HtaIdle, HtaIdleCategory, HtaKernelType, IdleGaps, KernelClass, KernelRow, Kernels,
-    LargeTransfer, LaunchCall, LaunchDelay, LaunchQueue, LaunchedWork, Launches, LongSegment,
-    MatchedCollective, MatrixKernel, MatrixTime, ModuleRow, Modules, OperatorBytes, OperatorRow,
-    Operators, Overlap, OwnedKernel, OwnedKernels, Owners, PartFigures, PartList, PartSpread,
-    PartWork, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime, PathSegment,
-    PhaseRole, RankCalls, RankCommunication, RankWaiting, ReasonTime, RestOfWork, RestPlace, Scope,
-    StepRule, StreamUse, SuspiciousDuration, SuspiciousDurations, SyncCall, SyncPlace,
-    Synchronisation, TensorCores, ToldBy, TraceAnswers, TraceContext, TraceMemory, TracePart,
-    TracePartLists, TraceParts, TracePhase, TraceSteps, TransferMemory, Transfers, Utilization,
-    WorkKind, across_ranks, annotations, answers_within, attention, attention_operators,
-    communication, compilations, critical_path, critical_path_segments, device_timelines,
-    find_scope, host_communication, hta_compat, idle_gaps, is_communication, kernel_class, kernels,
-    kernels_of, largest_transfers, launches, modules, operator_class, operators, overlap,
-    owned_kernels, part_lists, profiler_steps, rank_calls, scopes, suspicious_durations,
-    synchronisation, tensor_cores, trace_answers, trace_memory, trace_phases, trace_steps,
-    transfers, transfers_by_memory, uses_tensor_cores, utilization,
-};
+pub use questions::trace::*;
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth, Moment};
 pub use stats::{mean, median, percentile, sample_std_dev};

@@ -1,6 +1,7 @@
 //! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
 
 mod attention;
+mod communication;
 mod critical_path;
 mod damaged;
 mod details;
@@ -16,6 +17,7 @@ mod properties;
 mod reference;
 mod steps;
 mod timelines;
+mod transfers;
 
 use marey_analysis::import::chrome::{Limits, ReadError, Trace, read};
 use marey_analysis::{DeviceTimeline, device_timelines};

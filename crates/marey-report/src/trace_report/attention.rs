@@ -1,6 +1,6 @@
 //! Which attention ran.
 
-use marey_analysis::{AttentionOperator, DeviceAnswers};
+use marey_analysis::{AttentionFallback, AttentionOperator, DeviceAnswers};
 
 use super::kernels::name_of;
 use crate::model::{Cell, Table};
@@ -27,6 +27,84 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
             Cell::known(used.ratio, Cell::Ratio),
             Cell::text(used.kernels.join(", ")),
         ]);
+    }
+    table
+}
+
+/// Whose it was.
+pub(super) fn owners(device: &DeviceAnswers, title: String) -> Table {
+    let mut table = Table::new(
+        "attention_owners",
+        title,
+        &[
+            ("owner", "Owner"),
+            ("kind", "Kind"),
+            ("role", "Role"),
+            ("path", "Path"),
+            ("count", "Calls"),
+            ("total_ns", "Total"),
+            ("preparing_ns", "Preparing"),
+        ],
+    );
+    for row in &device.attention_owners {
+        table.row(vec![
+            Cell::known(row.owner.clone(), Cell::Text),
+            Cell::known(row.kind.map(|kind| name_of(&kind)), Cell::Text),
+            Cell::known(row.role.map(|role| name_of(&role)), Cell::Text),
+            Cell::text(name_of(&row.path)),
+            Cell::Count(row.count),
+            Cell::Duration(row.total_ns),
+            Cell::Duration(row.preparing_ns),
+        ]);
+    }
+    table
+}
+
+/// What ran without a fused kernel, of the whole trace.
+pub(super) fn fallbacks(rows: &[AttentionFallback]) -> Table {
+    let mut table = Table::new(
+        "attention_fallbacks",
+        "Attention without a fused kernel",
+        &[
+            ("owner", "Owner"),
+            ("role", "Role"),
+            ("operator", "Operator"),
+            ("path", "Path"),
+            ("is_warning", "Warning"),
+            ("count", "Calls"),
+            ("host_ns", "On the host"),
+            ("n_launched", "Launched"),
+            ("device_ns", "On devices"),
+            ("element_type", "Type"),
+            ("head_size", "Head size"),
+            ("has_mask", "Mask"),
+            ("reasons", "Against fused kernels"),
+        ],
+    );
+    let yes_or_no = |is: bool| Cell::text(if is { "yes" } else { "no" });
+    for row in rows {
+        let is_launched = row.n_launched > 0;
+        let reasons: Vec<String> = row.reasons.iter().map(name_of).collect();
+        let reasons = (!reasons.is_empty()).then(|| reasons.join(", "));
+        table.row(vec![
+            Cell::known(row.owner.clone(), Cell::Text),
+            Cell::known(row.role.map(|role| name_of(&role)), Cell::Text),
+            Cell::text(row.operator.as_str()),
+            Cell::text(name_of(&row.path)),
+            yes_or_no(row.is_warning),
+            Cell::Count(row.count),
+            Cell::Duration(row.host_ns),
+            Cell::Count(row.n_launched),
+            Cell::known(is_launched.then_some(row.device_ns), Cell::Duration),
+            Cell::known(row.element_type.clone(), Cell::Text),
+            Cell::known(row.head_size, Cell::Count),
+            Cell::known(row.has_mask, yes_or_no),
+            Cell::known(reasons, Cell::Text),
+        ]);
+    }
+    if rows.iter().any(|row| row.is_warning) {
+        let silent = "Rows with a warning fell back in silence: a fused kernel was asked for, or other attention of the denoiser has one.";
+        table.notes.push(silent.into());
     }
     table
 }

@@ -71,6 +71,7 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         tables.push(kernels::by_name(device, title("Kernels by name")));
         tables.extend(owned_kernels::tables(device, title));
         tables.push(attention::table(device, title("Attention")));
+        tables.push(attention::owners(device, title("Attention by owner")));
         tables.push(tensor_cores::table(device, title("Tensor cores")));
         tables.push(tensor_cores::unused(
             device,
@@ -94,6 +95,7 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     }
     tables.extend(critical_path::tables(answers));
     tables.push(attention::operators(&answers.attention_operators));
+    tables.push(attention::fallbacks(&answers.attention_fallbacks));
     tables.push(communication::table(
         &answers.host_communication,
         "Communication of the host".into(),

@@ -139,6 +139,10 @@ impl Builder {
                 }
                 self.take_inputs(row, event.args)?;
             }
+            // What the host itself moved. Of ranges of NCCL the kernels say it.
+            Class::Annotation if is_host_collective(event.name.bytes) => {
+                self.take_inputs(row, event.args)?;
+            }
             Class::Other if event.category.bytes == b"cuda_sync" => {
                 self.take_bytes(size_of::<DeviceWait>())?;
                 self.trace.waits.push(DeviceWait::of(row, event.args));
@@ -410,4 +414,10 @@ impl Builder {
         }
         Ok(trace)
     }
+}
+
+/// A range of a backend of torch that works on the host: `gloo:all_gather`.
+fn is_host_collective(name: &[u8]) -> bool {
+    let backends: [&[u8]; 3] = [b"gloo:", b"mpi:", b"ucc:"];
+    backends.iter().any(|backend| name.starts_with(backend))
 }

@@ -11,7 +11,7 @@ pub struct OperatorNumber {
     pub number: u32,
 }
 
-/// The inputs of an operator.
+/// The inputs of an operator, or of a collective of the host (`gloo:all_gather`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
     /// Which row.

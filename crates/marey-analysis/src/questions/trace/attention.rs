@@ -23,8 +23,19 @@ pub enum AttentionPath {
     Sage,
     /// Over a cache of pages, as servers of language models have it.
     Paged,
+    /// Compiled for what the program does to its scores (`flex_attention`).
+    Flex,
+    /// Without a fused kernel, inside `scaled_dot_product_attention`: what torch takes when no other can be.
+    Math,
     /// Step by step: a product of matrices, a softmax, another product. The slowest.
     Eager,
+}
+
+impl AttentionPath {
+    /// One kernel does it all, without a matrix of the size of the sequence squared in memory.
+    pub fn is_fused(self) -> bool {
+        !matches!(self, Self::Math | Self::Eager)
+    }
 }
 
 /// The kernels of one path. Times in nanoseconds.
@@ -84,6 +95,10 @@ const PARTS: [(&str, AttentionPath); 18] = [
 ];
 
 fn role(name: &str) -> Role {
+    // The template of a compiler, where other kernels of compilers are named after their neighbours.
+    if name.starts_with("triton_tem_") && name.contains("flex_attention") {
+        return Role::Computes(AttentionPath::Flex);
+    }
     if is_fused(name) {
         return Role::Between;
     }
@@ -126,10 +141,39 @@ struct Sums {
 /// gemm  softmax  argmax                   a classifier
 /// ```
 pub fn attention(trace: &Trace, timeline: &DeviceTimeline) -> Vec<AttentionUse> {
-    let mut roles: Vec<Option<Role>> = vec![None; trace.names.len()];
     let mut by_path: BTreeMap<AttentionPath, Sums> = BTreeMap::new();
+    for (work, path, is_preparing) in attention_kernels(trace, timeline) {
+        let sums = by_path.entry(path).or_default();
+        let duration_ns = work.interval().length_ns();
+        let (count, total_ns) = if is_preparing {
+            (&mut sums.n_preparing, &mut sums.preparing_ns)
+        } else {
+            (&mut sums.count, &mut sums.total_ns)
+        };
+        *count += 1;
+        *total_ns = total_ns.saturating_add(duration_ns);
+        sums.names.insert(work.name);
+    }
+    let is_kernel = |kind| matches!(kind, WorkKind::Compute | WorkKind::Communication);
+    let kernels = timeline.work.iter().filter(|work| is_kernel(work.kind));
+    let all_ns = kernels.fold(0_u64, |sum, work| {
+        sum.saturating_add(work.interval().length_ns())
+    });
+    let mut uses: Vec<AttentionUse> = by_path
+        .into_iter()
+        .map(|(path, sums)| row(trace, path, &sums, all_ns))
+        .collect();
+    uses.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
+    uses
+}
+
+/// The kernels of a device that are attention, by stream and there in order of time; and whether they only prepare it.
+pub(super) fn attention_kernels<'a>(
+    trace: &Trace,
+    timeline: &'a DeviceTimeline,
+) -> Vec<(&'a DeviceWork, AttentionPath, bool)> {
+    let mut roles: Vec<Option<Role>> = vec![None; trace.names.len()];
     let mut kernels: Vec<(&DeviceWork, Role)> = Vec::new();
-    let mut all_ns = 0_u64;
     for work in &timeline.work {
         let role = match work.kind {
             WorkKind::Memcpy | WorkKind::Memset => Role::Between,
@@ -140,33 +184,12 @@ pub fn attention(trace: &Trace, timeline: &DeviceTimeline) -> Vec<AttentionUse> 
                 known.map_or(Role::Other, |known| *known.get_or_insert_with(look))
             }
         };
-        if matches!(work.kind, WorkKind::Compute | WorkKind::Communication) {
-            all_ns = all_ns.saturating_add(work.interval().length_ns());
-        }
         kernels.push((work, role));
     }
     // A stable sort: the kernels of each stream stay in order of time.
     kernels.sort_by_key(|(work, _)| work.stream);
-    for stream in kernels.chunk_by(|a, b| a.0.stream == b.0.stream) {
-        for (work, path, is_preparing) in of_stream(stream) {
-            let sums = by_path.entry(path).or_default();
-            let duration_ns = work.interval().length_ns();
-            let (count, total_ns) = if is_preparing {
-                (&mut sums.n_preparing, &mut sums.preparing_ns)
-            } else {
-                (&mut sums.count, &mut sums.total_ns)
-            };
-            *count += 1;
-            *total_ns = total_ns.saturating_add(duration_ns);
-            sums.names.insert(work.name);
-        }
-    }
-    let mut uses: Vec<AttentionUse> = by_path
-        .into_iter()
-        .map(|(path, sums)| row(trace, path, &sums, all_ns))
-        .collect();
-    uses.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
-    uses
+    let streams = kernels.chunk_by(|a, b| a.0.stream == b.0.stream);
+    streams.flat_map(of_stream).collect()
 }
 
 /// What of a stream's kernels, in order of time, is attention; and whether it only prepares it.

@@ -90,7 +90,7 @@ impl CollectiveKind {
         }
     }
 
-    /// What nccl-tests multiplies the algorithm's bandwidth with for that of the links; `None` when the number of ranks or the
+    /// What nccl-tests multiplies the algorithm's bandwidth with for that of the links, and 1 for send and receive; `None` when the number of ranks or the
     /// kind is not known.
     pub(super) fn bus_factor(self, n_ranks: Option<u64>) -> Option<f64> {
         let others = |times: f64| {

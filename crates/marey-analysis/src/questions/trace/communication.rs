@@ -48,7 +48,8 @@ pub struct Communication {
     /// so that it is a lower limit of what the links do.
     pub algorithm_bytes_per_second: Option<f64>,
     /// That times the factor of nccl-tests (its PERFORMANCE.md), which makes it comparable with the speed of the links, whatever
-    /// the number of ranks: all-reduce `2(n-1)/n`; all-gather, reduce-scatter and all-to-all `(n-1)/n`; broadcast, reduce, send and receive 1.
+    /// the number of ranks: all-reduce `2(n-1)/n`; all-gather, reduce-scatter and all-to-all `(n-1)/n`; broadcast and
+    /// reduce 1. That of send and receive is 1 by our own choice: each moves its bytes over one link once.
     pub bus_bytes_per_second: Option<f64>,
     /// Time with at least one of them, each moment once.
     pub covered_ns: u64,

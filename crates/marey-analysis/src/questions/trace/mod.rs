@@ -6,7 +6,10 @@
 //! ```
 
 mod attention;
+mod attention_calls;
+mod attention_fallbacks;
 mod attention_operators;
+mod attention_owners;
 mod collective;
 mod collective_calls;
 mod communication;
@@ -14,6 +17,7 @@ mod compilation;
 mod context;
 mod critical_path;
 mod device_timeline;
+mod eager_calls;
 mod gap_reason;
 mod host_rows;
 mod hta_compat;
@@ -49,7 +53,10 @@ use serde::Serialize;
 use crate::import::chrome::{Metadata, Quality, Trace};
 
 pub use attention::{AttentionPath, AttentionUse, attention};
+pub use attention_calls::AttentionCalls;
+pub use attention_fallbacks::{AttentionFallback, FallbackReason, attention_fallbacks};
 pub use attention_operators::{AttentionOperator, attention_operators};
+pub use attention_owners::{AttentionOwner, attention_owners};
 pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
 pub use compilation::{Compilation, Compilations, compilations};
@@ -124,6 +131,8 @@ pub struct TraceAnswers {
     pub critical_path: Vec<CriticalPath>,
     /// Which attention operators called, and whose it was.
     pub attention_operators: Vec<AttentionOperator>,
+    /// Attention without a fused kernel where others are fused.
+    pub attention_fallbacks: Vec<AttentionFallback>,
     /// Communication that the host did itself.
     pub host_communication: Vec<Communication>,
     /// What ranks waited for each other; `None` when the file has fewer than two.
@@ -155,6 +164,8 @@ pub struct DeviceAnswers {
     pub owned_kernels: OwnedKernels,
     /// Which attention.
     pub attention: Vec<AttentionUse>,
+    /// Whose it was.
+    pub attention_owners: Vec<AttentionOwner>,
     /// What it copied, by direction.
     pub transfers: Vec<Transfers>,
     /// Likewise, apart by the host's memory.
@@ -177,6 +188,13 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
 /// The same of a context, for those who ask it something else, too.
 pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
     let trace = context.trace;
+    let calls = AttentionCalls::new(context);
+    let timelines = context.timelines.iter();
+    let devices: Vec<DeviceAnswers> = timelines
+        .map(|timeline| device_answers(context, &calls, timeline))
+        .collect();
+    let owned = devices.iter().flat_map(|device| &device.attention_owners);
+    let attention_fallbacks = attention_fallbacks(context, &calls, owned);
     let ends = (0_u32..)
         .take(trace.rows.len())
         .map(|row| trace.rows.end_ns(row));
@@ -185,18 +203,15 @@ pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
         parts: part_lists(context),
-        devices: context
-            .timelines
-            .iter()
-            .map(|timeline| device_answers(context, timeline))
-            .collect(),
+        devices,
         operators: operators(context),
         modules: modules(context),
         synchronisation: synchronisation(context),
         compilations: compilations(context),
         memory: trace_memory(context),
         critical_path: critical_path(context),
-        attention_operators: attention_operators(context),
+        attention_operators: attention_operators(context, &calls),
+        attention_fallbacks,
         host_communication: host_communication(context),
         ranks: across_ranks(&rank_calls(context)),
         quality: trace.quality.clone(),
@@ -204,7 +219,11 @@ pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
     }
 }
 
-fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> DeviceAnswers {
+fn device_answers(
+    context: &TraceContext<'_>,
+    calls: &AttentionCalls,
+    timeline: &DeviceTimeline,
+) -> DeviceAnswers {
     let trace = context.trace;
     let process = trace.tracks.processes.get(timeline.process as usize);
     let idle_gaps = idle_gaps(trace, &context.host, timeline);
@@ -221,6 +240,7 @@ fn device_answers(context: &TraceContext<'_>, timeline: &DeviceTimeline) -> Devi
         tensor_cores: tensor_cores(&kernels),
         kernels,
         attention: attention(trace, timeline),
+        attention_owners: attention_owners(context, calls, timeline),
         transfers: transfers(trace, timeline),
         transfers_by_memory: transfers_by_memory(trace, timeline),
         largest_transfers: largest_transfers(context, timeline),
