@@ -50,7 +50,7 @@ fn assert_sound(trace: &Trace) {
             used.idle_ns,
         ];
         assert_eq!(parts.iter().sum::<u64>(), used.span_ns);
-        assert_eq!(idle_gaps(trace, &timeline).total_ns, used.idle_ns);
+        assert_eq!(idle_gaps(trace, &host, &timeline).total_ns, used.idle_ns);
         let hidden = overlap(&timeline).hidden_memory_ns;
         assert!(hidden <= used.memory_ns);
         let _ = (kernels(trace, &timeline), transfers(trace, &timeline));

@@ -246,6 +246,6 @@ mod tests {
 
     #[test]
     fn nothing_in_a_name_reaches_the_terminal() {
-        assert_eq!(one("at::a\x1b[31m<int>"), "a\\x1b[31m<int>");
+        assert_eq!(one("at::a\x1b[31m<int>"), "a\\x1b[31m<…>");
     }
 }

@@ -184,16 +184,16 @@ impl Found {
             let count = float(durations.len() as u64);
             self.observations
                 .add(MeasureKind::KernelCalls, of(), Some(count));
-            if durations.len() >= 2 {
-                if let Some(figure) = Statistic::Median.of(&mut durations.clone()) {
-                    let value = Value {
-                        figure,
-                        calls: durations.clone(),
-                        share: (total_ns / self.span_ns).min(1.0),
-                    };
-                    self.observations
-                        .add_value(MeasureKind::KernelPerCall, of(), value);
-                }
+            let is_repeated = durations.len() >= 2;
+            let median = is_repeated.then(|| Statistic::Median.of(&mut durations.clone()));
+            if let Some(figure) = median.flatten() {
+                let value = Value {
+                    figure,
+                    calls: durations.clone(),
+                    share: (total_ns / self.span_ns).min(1.0),
+                };
+                self.observations
+                    .add_value(MeasureKind::KernelPerCall, of(), value);
             }
             self.add(MeasureKind::KernelTotal, of(), total_ns, durations);
         }

@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// Rows of each table of text and Markdown
     #[arg(long, value_name = "N", default_value_t = 15)]
     rows: usize,
+    /// Also the tables and columns of text and Markdown that are read second; the other formats always have them
+    #[arg(long)]
+    details: bool,
     /// The one table that csv shows on standard output, such as `kernels`
     #[arg(long, value_name = "NAME")]
     table: Option<String>,

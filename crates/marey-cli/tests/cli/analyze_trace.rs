@@ -70,6 +70,24 @@ fn a_trace_is_told_from_what_it_is_to_what_it_ran() {
 }
 
 #[test]
+fn what_the_profiler_was_not_told_to_record_is_said_once_with_its_options() {
+    let said = analyze(&[&fixture(HOST_ALONE)]);
+    let options = [
+        "record_shapes=True",
+        "with_stack=True",
+        "profile_memory=True",
+    ];
+    for option in options {
+        assert_eq!(said.out.matches(option).count(), 1, "{option}");
+    }
+    // Traces of other tools have no operators, and nobody asked torch's profiler for anything.
+    let place = Place::new();
+    let other = written(&place, "other.json", made("gemm"));
+    let said = analyze(&[other.to_str().unwrap()]);
+    assert!(!said.out.contains("Missing"), "{}", said.out);
+}
+
+#[test]
 fn json_of_every_trace_follows_its_schema() {
     let said = analyze(&["--format", "json", TRACES]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));

@@ -49,7 +49,7 @@ pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace
         None => title,
     });
     with_traces(
-        title,
+        title.as_deref(),
         &report,
         (files, ranks),
         Timeline::new(&run, Some(trace), MAX_SLICES),
@@ -63,7 +63,7 @@ fn last_part(path: &str) -> &str {
 
 /// `title` is what the page is called, where that is not the run's name.
 fn with_traces(
-    title: Option<String>,
+    title: Option<&str>,
     report: &Report,
     (files, ranks): (&[TraceFile], Option<&TraceRanks>),
     (timeline, columns): (Timeline, Vec<u8>),

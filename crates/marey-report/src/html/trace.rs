@@ -14,7 +14,7 @@ const MAX_TEXT: usize = 2_000;
 
 /// One file.
 #[derive(Debug, Serialize)]
-struct File<'a> {
+struct FileTables<'a> {
     /// As in [`TraceFile`]; not safe to print.
     file: &'a str,
     /// Why it could not be read.
@@ -50,7 +50,7 @@ fn shortened<'a>(
     files: &'a [TraceFile],
     ranks: Option<&'a TraceRanks>,
     limit: usize,
-) -> Vec<File<'a>> {
+) -> Vec<FileTables<'a>> {
     let short = |tables: Vec<Table>| -> Vec<Short> {
         let short = tables.into_iter().map(|mut table| {
             let n_left_out = table.rows.len().saturating_sub(limit);
@@ -67,12 +67,12 @@ fn shortened<'a>(
         });
         short.collect()
     };
-    let files = files.iter().map(|file| File {
+    let files = files.iter().map(|file| FileTables {
         file: &file.file,
         problem: file.problem.as_deref(),
         tables: short(shown_tables(file)),
     });
-    let together = ranks.map(|ranks| File {
+    let together = ranks.map(|ranks| FileTables {
         file: "all ranks",
         problem: None,
         tables: short(rank_tables(&ranks.communication)),

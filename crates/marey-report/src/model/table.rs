@@ -78,6 +78,17 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Leaves out the columns for which `kept` is false.
+    pub(crate) fn keep_columns(&mut self, kept: &[bool]) {
+        let mut of_columns = kept.iter();
+        self.columns
+            .retain(|_| of_columns.next().is_none_or(|kept| *kept));
+        for row in &mut self.rows {
+            let mut of_cells = kept.iter();
+            row.retain(|_| of_cells.next().is_none_or(|kept| *kept));
+        }
+    }
+
     /// The column holds texts: it is set to the left.
     pub(crate) fn is_text(&self, column: usize) -> bool {
         let cells = self.rows.iter().filter_map(|row| row.get(column));

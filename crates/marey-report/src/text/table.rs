@@ -5,12 +5,14 @@ use crate::escape::{cut, visible};
 use crate::model::{Cell, Table};
 use crate::quantity::{UNKNOWN, bytes, bytes_of, duration, duration_ns, number, percent, time_s};
 use crate::shown_table::ShownTable;
-use crate::width::{columns, pad_end, pad_start};
+use crate::width::{columns, pad_end, pad_start, wrapped};
 
 /// Columns that a text may take.
 const TEXT_WIDTH: usize = 60;
 /// Shortest rule, as in the other tables.
 const MIN_WIDTH: usize = 80;
+/// Notes are not narrower than this.
+const NOTE_WIDTH: usize = 100;
 
 /// The first rows of a table in a block, and how many there are more. Ends with a line feed.
 pub(crate) fn table_text(table: &Table, max_rows: usize) -> String {
@@ -36,7 +38,9 @@ pub(crate) fn table_text(table: &Table, max_rows: usize) -> String {
     let header = line(&titles);
     let mut lines: Vec<String> = shown.rows.iter().map(|row| line(row)).collect();
     lines.extend(shown.more());
-    lines.extend(table.notes.iter().map(|note| visible(note)));
+    let width = columns(&header).max(NOTE_WIDTH);
+    let notes = table.notes.iter();
+    lines.extend(notes.flat_map(|note| wrapped(&visible(note), width)));
     block::table(
         &visible(&table.title).to_uppercase(),
         &header,

@@ -6,7 +6,7 @@ use super::table::table_text;
 use crate::escape::{cut, visible};
 use crate::model::{Cell, TraceFile, TraceRanks};
 use crate::quantity::counted;
-use crate::trace_report::{document, rank_tables, shown_tables};
+use crate::trace_report::{document, rank_tables, read_tables};
 use crate::width::pad_end;
 
 const WIDTH: usize = 80;
@@ -19,14 +19,15 @@ const VALUE_WIDTH: usize = 400;
 const SHORT: [&str; 4] = ["devices", "idle_causes", "kernel_classes", "attention"];
 const SHORT_ROWS: usize = 8;
 
-/// Everything that one file says, for people: what it is, what is the matter, then tables of at most `max_rows` rows. Ends with
-/// a line feed.
-pub fn trace_text(file: &TraceFile, max_rows: usize) -> String {
+/// Everything that one file says, for people: what it is, what is the matter, then tables of at most `max_rows` rows, with `details`
+/// also those that are read second. Ends with a line feed.
+pub fn trace_text(file: &TraceFile, max_rows: usize, details: bool) -> String {
     let mut parts = vec![headline(file)];
     if file.answers.is_some() {
         parts.extend(findings::of_trace(&file.findings));
-        let tables = shown_tables(file);
+        let (tables, others) = read_tables(file, details);
         parts.extend(tables.iter().map(|table| table_text(table, max_rows)));
+        parts.extend(more(&others));
     }
     parts.join("\n")
 }
@@ -49,11 +50,19 @@ pub(super) fn short(file: &TraceFile) -> String {
     let mut parts = vec![headline(file)];
     if file.answers.is_some() {
         parts.extend(findings::of_trace(&file.findings));
-        let tables = shown_tables(file);
+        let (tables, _) = read_tables(file, true);
         let tables = tables.iter().filter(|table| SHORT.contains(&table.key));
         parts.extend(tables.map(|table| table_text(table, SHORT_ROWS)));
     }
     parts.join("\n")
+}
+
+/// Which tables there are besides; `None` when there are none.
+fn more(titles: &[String]) -> Option<String> {
+    let titles: Vec<String> = titles.iter().map(|title| visible(title)).collect();
+    let line = format!("More with --details: {}.", titles.join(", "));
+    let lines = crate::width::wrapped(&line, WIDTH + 20);
+    (!titles.is_empty()).then(|| lines.join("\n") + "\n")
 }
 
 fn headline(file: &TraceFile) -> String {

@@ -1,7 +1,7 @@
 //! What a file is: who wrote it, about whom, and how much of it there is.
 
-use marey_analysis::TraceAnswers;
 use marey_analysis::import::chrome::Metadata;
+use marey_analysis::{HostKind, TraceAnswers};
 
 use super::devices;
 use crate::model::{Cell, Table, TraceFile};
@@ -41,7 +41,32 @@ pub(crate) fn facts(file: &TraceFile) -> Table {
     fact("Devices", busy(answers));
     fact("Time", time(answers));
     fact("Read", read(answers));
+    fact("Missing", not_recorded(answers));
     table
+}
+
+/// What torch's profiler was not told to record, each with its option, so that nobody looks for tables that cannot be there. Empty
+/// for traces of others, which have no operators, and for a part, which may be without what the trace has.
+fn not_recorded(answers: &TraceAnswers) -> String {
+    let operators = &answers.operators;
+    let mut rows = operators.rows.iter();
+    if answers.scope.is_some() || !rows.any(|row| row.kind == HostKind::Operator) {
+        return String::new();
+    }
+    let missing = [
+        (operators.by_shape.is_empty(), "shapes (record_shapes=True)"),
+        (
+            answers.modules.rows.is_empty(),
+            "modules and Python functions (with_stack=True)",
+        ),
+        (answers.memory.is_empty(), "memory (profile_memory=True)"),
+    ];
+    let missing = missing.iter().filter(|(is_missing, _)| *is_missing);
+    let missing: Vec<&str> = missing.map(|(_, what)| *what).collect();
+    if missing.is_empty() {
+        return String::new();
+    }
+    format!("{}: options of torch.profiler", missing.join(", "))
 }
 
 fn made_by(answers: &TraceAnswers) -> String {

@@ -16,6 +16,7 @@ mod operators;
 mod owned_kernels;
 mod parts;
 mod quality;
+mod short;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
@@ -25,6 +26,7 @@ use marey_analysis::{DeviceAnswers, TraceAnswers};
 
 pub use communication::rank_tables;
 pub use hta_compat::hta_tables;
+pub(crate) use short::read_tables;
 
 use crate::model::{Table, TraceFile, TraceRanks};
 
@@ -56,7 +58,6 @@ pub(crate) fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
 pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
     let mut tables = devices::tables(answers);
     tables.extend(parts::tables(answers));
-    tables.extend(critical_path::tables(answers));
     for device in &answers.devices {
         let title = |what: &str| of_device(answers, device, what);
         let first = tables.len();
@@ -91,6 +92,7 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         let suspicious = title("Durations that cannot be true");
         tables.push(suspicious_durations::table(device, suspicious));
     }
+    tables.extend(critical_path::tables(answers));
     tables.push(attention::operators(&answers.attention_operators));
     tables.push(communication::table(
         &answers.host_communication,

@@ -11,8 +11,11 @@ use crate::model::{Cell, Table};
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     let parts = &answers.parts;
     let steps = parts.steps.iter().map(|list| {
-        let is_step = list.rule.is_none_or(StepRule::finds_steps);
-        let what = if is_step { "Steps" } else { "Denoiser calls" };
+        let what = match list.rule {
+            Some(StepRule::KernelPeriod) => "Repeated kernels",
+            Some(rule) if !rule.finds_steps() => "Denoiser calls",
+            _ => "Steps",
+        };
         table(answers, list, "steps", what)
     });
     let profiler = parts.profiler_steps.iter();
@@ -55,12 +58,11 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
         table
             .notes
             .push(format!("Told by {}: {source}", words(rule)));
-        if !rule.finds_steps() {
-            let note = "Guidance may call the denoiser twice a step, a cache not at all.";
-            table.notes.push(note.into());
-        }
         if rule == StepRule::KernelPeriod {
-            let note = "Equal blocks of one call look the same.";
+            let note = "Steps, calls of a model and equal layers of one call all look like this.";
+            table.notes.push(note.into());
+        } else if !rule.finds_steps() {
+            let note = "Guidance may call the denoiser twice a step, a cache not at all.";
             table.notes.push(note.into());
         }
     }

@@ -102,6 +102,7 @@ fn finding(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::super::made::{check, launched, only};
     use super::*;

@@ -86,6 +86,7 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::super::made::{check, launched, only};
     use super::*;

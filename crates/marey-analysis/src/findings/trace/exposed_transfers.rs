@@ -93,6 +93,7 @@ fn pageable_ns(device: &DeviceAnswers) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::super::made::{check, copied, launched, only};
     use super::*;

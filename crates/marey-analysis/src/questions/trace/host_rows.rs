@@ -12,7 +12,14 @@ use crate::import::chrome::{Class, Trace};
 ///                |d|                      b, c: a   d: b
 /// ```
 ///
-/// A row that sticks out of the one it began in takes from that one only what they share; it is counted in `n_overlaps`.
+/// A row that sticks out of the one it began in takes from that one only what they share, and the rest from those around it; it
+/// is counted in `n_overlaps`. So each moment of a thread is some row's own once.
+///
+/// ```text
+/// row        |-------- step ----------------|      record_function: Python's __enter__ ends after its range began
+///              |- enter -|                         step: 2 + what is right of range; range has all of its own
+///                      |------ range ----|
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostRows {
     /// Rows of the host by thread, and there by beginning, the longer first.
@@ -65,15 +72,30 @@ impl HostRows {
             let (start_ns, end_ns) = (trace.rows.start_of(*row), trace.rows.end_ns(*row));
             while open.pop_if(|top| top.1 <= start_ns).is_some() {}
             if let Some((top, top_end_ns)) = open.last().copied() {
-                if let Some(self_ns) = self.self_ns.get_mut(top as usize) {
-                    *self_ns = self_ns.saturating_sub(end_ns.min(top_end_ns) - start_ns);
-                }
+                self.take(&open, start_ns, end_ns);
                 self.n_overlaps += u64::from(end_ns > top_end_ns);
                 if let Some(parent) = self.parent.get_mut(*row as usize) {
                     *parent = top;
                 }
             }
             open.push((*row, end_ns));
+        }
+    }
+
+    /// The time of a row is no time of those that are open around it: of the innermost as far as that goes, then of the next.
+    fn take(&mut self, open: &[(u32, u64)], start_ns: u64, end_ns: u64) {
+        let mut from_ns = start_ns;
+        for (row, open_until_ns) in open.iter().rev() {
+            let until_ns = end_ns.min(*open_until_ns);
+            if until_ns > from_ns {
+                if let Some(self_ns) = self.self_ns.get_mut(*row as usize) {
+                    *self_ns = self_ns.saturating_sub(until_ns - from_ns);
+                }
+                from_ns = until_ns;
+            }
+            if from_ns >= end_ns {
+                break;
+            }
         }
     }
 

@@ -28,8 +28,8 @@ pub struct OperatorRow {
     pub name: String,
     /// The shapes of its inputs as the trace writes them; `None` when it does not, or when they are not told apart.
     pub shapes: Option<String>,
-    /// How often it was called. A call directly within a call of the same name is part of that one: so overloads of an
-    /// operator call each other.
+    /// How often it was called. A call directly within a call of the same name, with nothing else beside it there, is part of
+    /// that one: so overloads of an operator call each other.
     pub count: u64,
     /// Its time on the host without that of anything it called, Python functions included.
     pub self_ns: u64,
@@ -100,10 +100,10 @@ fn called(context: &TraceContext<'_>, row: u32) -> Option<Called> {
     Some((kind, name, shapes, row))
 }
 
-/// The call that a row is part of: the one directly around it, when that has the same name.
+/// The call that a row is part of: the one directly around it, when that has the same name and does nothing else.
 fn part_of(context: &TraceContext<'_>, row: u32) -> Option<u32> {
     let name = |row: u32| context.trace.rows.name.get(row as usize);
-    let around = context.owners.around(row).next()?;
+    let around = context.owners.around_alone(row)?;
     (name(around) == name(row)).then_some(around)
 }
 
@@ -138,10 +138,7 @@ fn grouped(
     for (group, device) in groups.iter().zip(devices) {
         let Some(first) = group.first() else { continue };
         let sum = |time: &dyn Fn(&Called) -> u64| group.iter().map(time).fold(0, add);
-        let total_ns = sum(&|call| {
-            let is_within = is_within_itself(context, call, key);
-            u64::from(!is_within).saturating_mul(context.trace.rows.duration_of(call.3))
-        });
+        let total_ns = sum(&|call| beyond_itself_ns(context, call, key));
         let self_ns = sum(&self_ns);
         let shapes = u32::try_from(key(first).2).unwrap_or_default();
         let shapes = shapes.checked_sub(1).map(|s| context.trace.texts.get(s));
@@ -170,19 +167,23 @@ fn add(a: u64, b: u64) -> u64 {
     a.saturating_add(b)
 }
 
-/// There is a call of the same around this one.
-fn is_within_itself(
+/// The time of a call that is no time of a call of the same around it: none, unless it sticks out of that.
+fn beyond_itself_ns(
     context: &TraceContext<'_>,
     call: &Called,
     key: impl Fn(&Called) -> Key,
-) -> bool {
-    let name = context.trace.rows.name.get(call.3 as usize);
-    let mut around = context.owners.around(call.3);
-    around.any(|row| {
+) -> u64 {
+    let rows = &context.trace.rows;
+    let name = rows.name.get(call.3 as usize);
+    let is_same = |row: &u32| {
         // Names differ for nearly all: the rest is looked up for few.
-        context.trace.rows.name.get(row as usize) == name
-            && called(context, row).is_some_and(|outer| key(&outer) == key(call))
-    })
+        rows.name.get(*row as usize) == name
+            && called(context, *row).is_some_and(|outer| key(&outer) == key(call))
+    };
+    let same = context.owners.around(call.3).filter(is_same);
+    let until_ns = same.map(|row| rows.end_ns(row)).max().unwrap_or_default();
+    let from_ns = until_ns.max(rows.start_of(call.3));
+    rows.end_ns(call.3).saturating_sub(from_ns)
 }
 
 /// What was launched, for each key: by the innermost operator or range around the launch, and by all around it.

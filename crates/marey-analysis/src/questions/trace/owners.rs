@@ -16,6 +16,8 @@ use crate::import::chrome::{Class, Trace};
 pub struct Owners {
     /// Of each row of the trace, the innermost of them around it; [`NONE`] when there is none.
     around: Vec<u32>,
+    /// Of each row of the trace, how many have it around them directly; 2 for more.
+    n_within: Vec<u8>,
     /// Of each name, whether it is that of a module's call.
     is_module: Vec<bool>,
 }
@@ -47,6 +49,7 @@ impl Owners {
     pub fn new(trace: &Trace, host: &HostRows) -> Self {
         let mut owners = Self {
             around: vec![NONE; trace.rows.len()],
+            n_within: vec![0; trace.rows.len()],
             is_module: trace.names.iter().map(|n| n.starts_with(MODULE)).collect(),
         };
         let n_tracks = u32::try_from(trace.tracks.each.len()).unwrap_or(NONE);
@@ -63,6 +66,10 @@ impl Owners {
             };
             if let Some(place) = owners.around.get_mut(*row as usize) {
                 *place = around;
+            }
+            let is_owner = owners.kind(trace, *row) != Some(HostKind::Function);
+            if let Some(n_within) = owners.n_within.get_mut(around as usize) {
+                *n_within = (*n_within + u8::from(is_owner)).min(2);
             }
         }
         owners
@@ -94,6 +101,13 @@ impl Owners {
             around.filter(|row| *row != NONE)
         };
         std::iter::successors(next(row), move |row| next(*row))
+    }
+
+    /// The row directly around this one, if nothing else is directly in that one.
+    pub(super) fn around_alone(&self, row: u32) -> Option<u32> {
+        let around = self.around(row).next()?;
+        let n_within = self.n_within.get(around as usize);
+        n_within.is_some_and(|n| *n == 1).then_some(around)
     }
 
     /// The innermost row of a kind around a row.

@@ -182,7 +182,7 @@ pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
             context,
             &waits,
             steps.document,
-            told,
+            told.as_ref(),
             named.collect(),
         ));
     }
@@ -234,7 +234,7 @@ fn of_document(
     context: &TraceContext<'_>,
     waits: &Waits,
     document: u32,
-    told: Option<(StepRule, String)>,
+    told: Option<&(StepRule, String)>,
     mut named: Vec<Named>,
 ) -> Vec<PartList> {
     if let Some(scope) = &context.scope {
@@ -268,8 +268,8 @@ fn of_document(
         let mut list = PartList {
             document,
             device: timeline.map(|timeline| trace.process_label(timeline.process)),
-            rule: told.as_ref().map(|told| told.0),
-            source: told.as_ref().map(|told| told.1.clone()),
+            rule: told.map(|told| told.0),
+            source: told.map(|told| told.1.clone()),
             parts: parts.collect(),
             rest: launched.map_or_else(Vec::new, |launched| launched.rest(&named)),
             figures: None,
@@ -294,17 +294,17 @@ struct Launched<'a> {
     work: Vec<(u64, DeviceWork)>,
     /// Of each of these, the innermost part.
     owner: Vec<Option<usize>>,
-    not_launched: Vec<DeviceWork>,
+    without_call: Vec<DeviceWork>,
 }
 
 impl<'a> Launched<'a> {
     fn new(trace: &Trace, timeline: &'a DeviceTimeline, parts: &[Named]) -> Self {
         let mut work = Vec::new();
-        let mut not_launched = Vec::new();
+        let mut without_call = Vec::new();
         for each in &timeline.work {
             match each.launch {
                 Some(call) => work.push((trace.rows.start_of(call), *each)),
-                None => not_launched.push(*each),
+                None => without_call.push(*each),
             }
         }
         work.sort_by_key(|(at_ns, _)| *at_ns);
@@ -313,7 +313,7 @@ impl<'a> Launched<'a> {
             timeline,
             work,
             owner,
-            not_launched,
+            without_call,
         }
     }
 
@@ -381,8 +381,8 @@ impl<'a> Launched<'a> {
             .filter(|(_, owner)| owner.is_none())
             .map(|((at_ns, work), _)| (place(*at_ns), *work))
             .collect();
-        let not_launched = self.not_launched.iter();
-        rest.extend(not_launched.map(|work| (RestPlace::NotLaunched, *work)));
+        let without_call = self.without_call.iter();
+        rest.extend(without_call.map(|work| (RestPlace::NotLaunched, *work)));
         rest.sort_by_key(|(place, _)| *place);
         let of_place = |work: &[(RestPlace, DeviceWork)]| {
             let times = || work.iter().map(|(_, work)| work.interval());

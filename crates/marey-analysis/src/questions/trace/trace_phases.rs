@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::part_names::{Part, PartNames};
-use super::trace_steps::TraceSteps;
+use super::trace_steps::{StepRule, TraceSteps};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union};
 
@@ -119,27 +119,26 @@ impl Found {
             return;
         }
         let key = (document, name.to_owned());
-        match self.by_name.get_mut(&key) {
-            Some(phase) => {
-                phase.count += count;
-                phase.ranges = union([&phase.ranges[..], &ranges].concat());
-            }
-            None => {
-                let phase = TracePhase {
-                    document,
-                    name: name.to_owned(),
-                    role,
-                    count,
-                    ranges,
-                };
-                self.by_name.insert(key, phase);
-            }
+        if let Some(phase) = self.by_name.get_mut(&key) {
+            phase.count += count;
+            phase.ranges = union([&phase.ranges[..], &ranges].concat());
+            return;
         }
+        let phase = TracePhase {
+            document,
+            name: name.to_owned(),
+            role,
+            count,
+            ranges,
+        };
+        self.by_name.insert(key, phase);
     }
 
-    /// All steps of a document as one phase, unless a range has that role.
+    /// All steps of a document as one phase, unless a range has that role. Kernels that repeat are no evidence of denoising: the
+    /// layers of any model do.
     fn steps(&mut self, steps: &[TraceSteps]) {
-        for steps in steps {
+        let told = |steps: &&TraceSteps| steps.rule != StepRule::KernelPeriod;
+        for steps in steps.iter().filter(told) {
             let mut known = self.by_name.values();
             let is_known = known.any(|phase| {
                 phase.document == steps.document && phase.role == Some(PhaseRole::Denoising)

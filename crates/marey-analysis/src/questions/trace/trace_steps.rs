@@ -214,14 +214,17 @@ impl<'a> Search<'a> {
             let times = ranges.iter().map(|range| range.time).collect();
             return length_ns(&union(times));
         }
+        let launched = ranges.iter().map(|range| self.launched_ns(range.time));
+        launched.fold(0, u64::saturating_add)
+    }
+
+    /// Device time that was launched in a time of the host.
+    fn launched_ns(&self, time: Interval) -> u64 {
         let before = |t: u64| {
             let at = self.launched.partition_point(|(at_ns, _)| *at_ns < t);
             self.before_ns.get(at).copied().unwrap_or_default()
         };
-        let launched = ranges
-            .iter()
-            .map(|range| before(range.time.end_ns).saturating_sub(before(range.time.start_ns)));
-        launched.fold(0, u64::saturating_add)
+        before(time.end_ns).saturating_sub(before(time.start_ns))
     }
 
     /// The one that explains most, if it explains anything. Of those that explain nearly as much, the one with most ranges: a loop
@@ -333,10 +336,15 @@ impl<'a> Search<'a> {
             .chain(launches)
             .filter(|(_, rows)| rows.len() > 1 && !is_within(rows));
         let candidates = candidates.filter_map(|(rule, rows)| self.candidate(rule, &rows));
-        // Several graphs of one denoiser explain less than the denoiser: no preference for many.
+        // Several graphs of one denoiser explain less than the denoiser: no preference for many. What launched hardly anything of
+        // the whole is none: programs record other things, too.
+        let all_ns = self.before_ns.last().copied().unwrap_or_default();
+        let other_ns = other.iter().map(|time| self.launched_ns(*time));
+        let other_ns = other_ns.fold(0, u64::saturating_add);
+        let least_ns = all_ns.saturating_sub(other_ns) / 5;
         let best = candidates
             .map(|candidate| (self.explained_ns(&candidate.ranges), candidate))
-            .filter(|(explained_ns, _)| *explained_ns > 0)
+            .filter(|(explained_ns, _)| *explained_ns > 0 && *explained_ns >= least_ns)
             .max_by_key(|(explained_ns, c)| (*explained_ns, std::cmp::Reverse(c.rule)))?
             .1;
         let whole = self.outermost(|part, _, _| part == Part::Denoiser);
@@ -411,6 +419,10 @@ impl<'a> Search<'a> {
             })
         };
         let ranges: Vec<HostRange> = (0..period.count).filter_map(range).collect();
+        // Layers of one recorded graph have one launch: that is no range of the host.
+        if ranges.iter().any(|range| range.time.length_ns() == 0) {
+            return None;
+        }
         let candidate = Candidate {
             rule: StepRule::KernelPeriod,
             source: ranges.first()?.name.clone(),

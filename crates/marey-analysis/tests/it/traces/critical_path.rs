@@ -431,6 +431,64 @@ fn a_backward_pass_on_its_own_thread_lies_between_what_its_caller_did() {
 }
 
 #[test]
+fn time_between_the_steps_of_a_backward_pass_is_not_that_of_the_thread_that_waits_for_it() {
+    // µs        0       10  12                              40   44
+    // thread 1  |--loss--|  |------- ## backward ## --------------|
+    // thread 2                  |-f-|    |- g -| |nccl| |-h-|          nccl: a range, between which and h nothing is traced
+    //                           15 20    25   28 29  31 34 40
+    // watchdog                         |query|                         21 - 24: it calls, but for no pass
+    let engine = |name: &str, start, end| on_thread(2, "cpu_op", name, start, end, "");
+    let all = [
+        operator("loss", 0, 10),
+        on_thread(1, "user_annotation", "## backward ##", 12, 44, ""),
+        engine("autograd::engine::evaluate_function: f", 15, 20),
+        on_thread(3, "cuda_runtime", "cudaEventQuery", 21, 24, ""),
+        engine("g", 25, 28),
+        on_thread(2, "user_annotation", "nccl", 29, 31, ""),
+        engine("h", 34, 40),
+    ];
+    let known = [
+        (Operator, "loss", 0, 10),
+        (Untraced, "## backward ##", 10, 12),
+        (Annotation, "## backward ##", 12, 15),
+        (Operator, "autograd::engine::evaluate_function: f", 15, 20),
+        (Untraced, "g", 20, 25),
+        (Operator, "g", 25, 28),
+        (Untraced, "nccl", 28, 29),
+        (Annotation, "nccl", 29, 31),
+        (Untraced, "h", 31, 34),
+        (Operator, "h", 34, 40),
+        (Annotation, "## backward ##", 40, 44),
+    ];
+    assert_eq!(path(&trace(&all)), expected(&known));
+}
+
+#[test]
+fn what_the_caller_did_during_a_backward_pass_can_be_what_the_pass_waited_for() {
+    // µs        0                              40
+    // thread 1  |-------- ## backward ## ------|
+    //                     |-hook-|
+    // thread 2     |-f-|            |--g--|
+    //              5  10  12    18  20   30
+    let all = [
+        on_thread(1, "user_annotation", "## backward ##", 0, 40, ""),
+        operator("hook", 12, 18),
+        on_thread(2, "cpu_op", "autograd::engine: f", 5, 10, ""),
+        on_thread(2, "cpu_op", "g", 20, 30, ""),
+    ];
+    let known = [
+        (Annotation, "## backward ##", 0, 5),
+        (Operator, "autograd::engine: f", 5, 10),
+        (Annotation, "## backward ##", 10, 12),
+        (Operator, "hook", 12, 18),
+        (Annotation, "## backward ##", 18, 20),
+        (Operator, "g", 20, 30),
+        (Annotation, "## backward ##", 30, 40),
+    ];
+    assert_eq!(path(&trace(&all)), expected(&known));
+}
+
+#[test]
 fn each_document_has_a_path_of_its_own() {
     let one = |end| format!(r#"{{"traceEvents": [{}]}}"#, operator("op", 0, end));
     let trace = super::try_read(format!("{}\n{}", one(10), one(30))).unwrap();

@@ -17,7 +17,7 @@ fn fixture(name: &str) -> Trace {
 fn said(name: &str, file: &str) -> Value {
     let folder = format!("{}/tests/data/traces/expected", env!("CARGO_MANIFEST_DIR"));
     let path = format!("{folder}/{name}/{file}.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    serde_json::from_reader(std::fs::File::open(path).unwrap()).unwrap()
 }
 
 /// Microseconds of HTA, which come from floats.

@@ -83,10 +83,10 @@ fn work_belongs_to_what_launched_it_and_not_to_what_was_open() {
 }
 
 #[test]
-fn a_call_within_a_call_of_the_same_counts_once() {
+fn the_time_of_a_call_within_a_call_of_the_same_counts_once() {
     // µs   0    1    3    5    7  8  9   10
     // sum  |------------------------------|
-    // sum       |----|                           (1 - 3, an overload: part of the outer one)
+    // sum       |----|                           (1 - 3: mean stands beside it, so that it is a call of its own, as in torch's table)
     // mean                |------------|         (5 - 9)
     // sum                      |--|              (7 - 8, a call of its own, in the time of the outer one)
     let sums = [
@@ -100,7 +100,7 @@ fn a_call_within_a_call_of_the_same_counts_once() {
     let only = row(&found, "aten::sum");
     assert_eq!(
         (only.count, only.self_ns, only.total_ns),
-        (2, 7_000, 10_000)
+        (3, 7_000, 10_000)
     );
     // Without a device there is nothing to say of it.
     assert_eq!(only.device_total_ns, None);
@@ -329,4 +329,48 @@ fn a_trace_of_nothing_has_no_answers() {
     assert!(modules(&context).rows.is_empty());
     assert_eq!(synchronisation(&context).count, 0);
     assert!(trace_memory(&context).is_empty());
+}
+
+#[test]
+fn an_overload_is_part_of_the_call_around_it_unless_something_stands_beside_it() {
+    // µs     0    2       10      20   22   24      30
+    // add    |-------------|      |-----------------|   arange
+    // add       |--------|          |-|             |   empty
+    // arange                              |-------|
+    let trace = events(
+        &[
+            operator("aten::add", 0, 10),
+            operator("aten::add", 2, 9),
+            operator("aten::arange", 20, 30),
+            operator("aten::empty", 21, 22),
+            operator("aten::arange", 24, 29),
+        ]
+        .join(","),
+    );
+    let found = operators(&context(&trace)).rows;
+    let figures = |name: &str| {
+        let row = row(&found, name);
+        (row.count, row.self_ns, row.total_ns)
+    };
+    assert_eq!(figures("aten::add"), (1, 10_000, 10_000));
+    assert_eq!(figures("aten::arange"), (2, 9_000, 10_000));
+}
+
+#[test]
+fn what_sticks_out_of_a_call_of_the_same_is_time_of_both_once() {
+    // µs    0     4    8   10  12   14
+    // sync  |---------------|            0 - 10
+    // sync        |-------------|        4 - 12
+    // sync             |-------------|   8 - 14
+    let trace = events(
+        &[
+            operator("sync", 0, 10),
+            operator("sync", 4, 12),
+            operator("sync", 8, 14),
+        ]
+        .join(","),
+    );
+    let found = operators(&context(&trace)).rows;
+    let row = row(&found, "sync");
+    assert_eq!((row.self_ns, row.total_ns), (14_000, 14_000));
 }

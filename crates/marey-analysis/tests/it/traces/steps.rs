@@ -213,6 +213,34 @@ fn launches_of_graphs_of_one_size_are_calls_of_the_denoiser() {
 }
 
 #[test]
+fn recorded_graphs_that_launched_hardly_anything_of_the_whole_are_no_calls_of_the_denoiser() {
+    // launches   graph  big  graph  other          graphs of two kernels of 1 µs, kernels of 500 µs and 400 µs
+    let trace = events(
+        &[
+            launch(1, "cudaGraphLaunch", 0, &[("a", 10, 11), ("b", 11, 12)]),
+            one(2, 2, "big", 12, 512),
+            launch(3, "cudaGraphLaunch", 4, &[("a", 512, 513), ("b", 513, 514)]),
+            one(4, 6, "other", 514, 914),
+        ]
+        .join(","),
+    );
+    assert_eq!(found(&trace), []);
+}
+
+#[test]
+fn layers_of_one_recorded_graph_are_no_parts() {
+    // launch     graph
+    // device         abcde abcde abcde
+    let names = ["a", "b", "c", "d", "e"].into_iter().cycle().take(15);
+    let kernels: Vec<(&str, u64, u64)> = (10_u64..)
+        .zip(names)
+        .map(|(at, name)| (name, at, at + 1))
+        .collect();
+    let trace = events(&launch(1, "cudaGraphLaunch", 0, &kernels));
+    assert_eq!(found(&trace), []);
+}
+
+#[test]
 fn modules_are_calls_of_the_denoiser_when_nothing_else_says_more() {
     let module = |name: &str, start, end| {
         let name = format!("nn.Module: {name}");
@@ -238,7 +266,7 @@ fn modules_are_calls_of_the_denoiser_when_nothing_else_says_more() {
 }
 
 #[test]
-fn kernels_that_repeat_are_calls_of_the_denoiser_from_launch_to_launch() {
+fn kernels_that_repeat_are_parts_from_launch_to_launch_and_no_denoising_phase() {
     // launches   p  a b c d e  a b c d e  a b c d e  r        one each 10 µs, and what they launched 1000 µs later
     let names = "pabcdeabcdeabcder";
     let all: Vec<String> = (0_u64..)
@@ -251,6 +279,8 @@ fn kernels_that_repeat_are_calls_of_the_denoiser_from_launch_to_launch() {
     let trace = events(&all.join(","));
     let expected = vec![(10, 60), (60, 110), (110, 151)];
     assert_eq!(only(&trace), (StepRule::KernelPeriod, "a".into(), expected));
+    // Nobody says that this is a denoiser: layers of any model look like it.
+    assert_eq!(trace_phases(&trace, &found(&trace)), []);
 }
 
 #[test]

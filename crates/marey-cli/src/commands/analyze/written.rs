@@ -26,13 +26,13 @@ pub(super) fn write(
         Format::Html => return html(arguments, inputs, (said, ranks), console),
         Format::Text => parts(
             said,
-            |trace| trace_text(trace, arguments.rows),
+            |trace| trace_text(trace, arguments.rows, arguments.details),
             snapshot_text,
             ranks.map(|ranks| ranks_text(ranks, arguments.rows)),
         ),
         Format::Markdown => parts(
             said,
-            |trace| trace_markdown(trace, arguments.rows),
+            |trace| trace_markdown(trace, arguments.rows, arguments.details),
             // Tables of a terminal, which nothing in them ends.
             |snapshot| format!("````text\n{}````\n", snapshot_text(snapshot)),
             ranks.map(|ranks| ranks_markdown(ranks, arguments.rows)),

@@ -15,8 +15,17 @@ pub(super) struct Threads<'a> {
 
 struct Thread {
     track: u32,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
     /// It runs nothing but backward passes for another one: its outermost rows are of the engine.
-    is_backward: bool,
+    Backward,
+    /// It runs operators, ranges or Python, and may have called for a backward pass.
+    Caller,
+    /// It makes calls of the runtime only, as monitors do.
+    Monitor,
 }
 
 /// What a thread did just before a moment.
@@ -43,7 +52,7 @@ impl<'a> Threads<'a> {
             .filter(|(track, of)| is_here(of.process) && !host.of_track(*track).is_empty())
             .map(|(track, _)| Thread {
                 track,
-                is_backward: is_backward(trace, host, track),
+                role: role(trace, host, track),
             })
             .collect();
         tracks.sort_by_cached_key(|thread| {
@@ -103,34 +112,55 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The thread that had something to do last before `at_ns`, other than `track`, and until when.
+    /// The thread that a thread waited for when it had nothing to do of its own after `since_ns`, and until when that one was
+    /// active before `at_ns`.
     ///
-    /// A thread that runs backward passes was called by another; others are asked for those that do, since nothing else
-    /// in a trace says that a thread waits for another.
-    pub(super) fn caller_or_called(&self, track: u32, at_ns: u64) -> Option<(u32, u64)> {
-        let is_backward = |track| {
-            let mut threads = self.tracks.iter();
-            threads.any(|thread| thread.track == track && thread.is_backward)
+    /// A thread that runs backward passes waits for the one that calls for them, if that did anything meanwhile; others wait
+    /// for those that run them, since nothing else in a trace says that a thread waits for another.
+    ///
+    /// ```text
+    /// caller     |-- loss --| |----------- ## backward ## --------------------|
+    /// backward                     |-- f --|        |-- g --|
+    ///                         ╰────╯ of the caller  ╎
+    ///                                      ╰────────╯ of nobody else: the caller did nothing but wait
+    /// ```
+    pub(super) fn waited_for(&self, track: u32, since_ns: u64, at_ns: u64) -> Option<(u32, u64)> {
+        let mut threads = self.tracks.iter();
+        let is_backward =
+            threads.any(|thread| thread.track == track && thread.role == Role::Backward);
+        let wanted = if is_backward {
+            Role::Caller
+        } else {
+            Role::Backward
         };
-        let wanted = !is_backward(track);
-        self.last_active(at_ns, |thread| {
-            thread.track != track && thread.is_backward == wanted
+        self.last_active(at_ns, |thread, before| {
+            let is_idle = before.row.is_none_or(|row| may_wait(self.trace, row));
+            let until_ns = if is_idle {
+                before.since_ns
+            } else {
+                Some(at_ns)
+            };
+            thread.role == wanted
+                && thread.track != track
+                && (!is_backward || until_ns > Some(since_ns))
         })
+        .filter(|(_, until_ns)| *until_ns > since_ns)
     }
 
     /// The thread that had something to do last before `at_ns`, other than `track`.
     pub(super) fn starter(&self, track: u32, at_ns: u64) -> Option<(u32, u64)> {
-        self.last_active(at_ns, |thread| thread.track != track)
+        self.last_active(at_ns, |thread, _| thread.track != track)
     }
 
-    fn last_active(&self, at_ns: u64, is_meant: impl Fn(&Thread) -> bool) -> Option<(u32, u64)> {
-        let threads = self.tracks.iter().filter(|thread| is_meant(thread));
-        let until = threads.filter_map(|thread| {
+    fn last_active(
+        &self,
+        at_ns: u64,
+        is_meant: impl Fn(&Thread, &Before) -> bool,
+    ) -> Option<(u32, u64)> {
+        let until = self.tracks.iter().filter_map(|thread| {
             let before = self.before(thread.track, at_ns);
-            match before.row {
-                Some(_) => Some((thread.track, at_ns)),
-                None => Some((thread.track, before.since_ns?)),
-            }
+            let until_ns = before.row.map_or(before.since_ns, |_| Some(at_ns))?;
+            is_meant(thread, &before).then_some((thread.track, until_ns))
         });
         // Of equals the first.
         until.fold(None, |best: Option<(u32, u64)>, found| match best {
@@ -140,8 +170,23 @@ impl<'a> Threads<'a> {
     }
 }
 
-/// The first row of the thread that is in no other is one of the engine.
-fn is_backward(trace: &Trace, host: &HostRows, track: u32) -> bool {
-    let first = host.of_track(track).first();
-    first.is_some_and(|row| trace.name_of(*row).starts_with(ENGINE))
+/// In this row, and nothing in it, a thread may wait for a backward pass: a named range, or the function that starts one.
+pub(super) fn may_wait(trace: &Trace, row: u32) -> bool {
+    match trace.class_of(row) {
+        Class::Annotation => true,
+        Class::PythonFunction => trace.name_of(row).contains("run_backward"),
+        _ => false,
+    }
+}
+
+fn role(trace: &Trace, host: &HostRows, track: u32) -> Role {
+    let rows = host.of_track(track);
+    let mut first = rows.first().into_iter();
+    if first.any(|row| trace.name_of(*row).starts_with(ENGINE)) {
+        Role::Backward
+    } else if rows.iter().any(|row| trace.class_of(*row) != Class::Call) {
+        Role::Caller
+    } else {
+        Role::Monitor
+    }
 }

@@ -3,7 +3,7 @@
 use super::super::{DeviceWork, WorkKind};
 use super::events::Events;
 use super::queues::{Queues, launched_ns};
-use super::threads::Threads;
+use super::threads::{Threads, may_wait};
 use super::{PathKind, PathPlace, PathSegment};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::Interval;
@@ -173,8 +173,8 @@ impl Walk<'_> {
         let since_ns = before.since_ns.unwrap_or_default();
         let Some(row) = before.row else {
             let name = way.name;
-            let mut other = self.threads.caller_or_called(track, way.at_ns);
-            other = other.filter(|other| other.1 > since_ns && !is_alone);
+            let mut other = self.threads.waited_for(track, since_ns, way.at_ns);
+            other = other.filter(|_| !is_alone);
             if before.since_ns.is_none() && other.is_none() && !is_alone {
                 other = self.threads.starter(track, way.at_ns);
             }
@@ -189,26 +189,15 @@ impl Walk<'_> {
                 way.back_to(end_ns, PathKind::Synchronisation, name, place);
                 return Position::Work(at);
             }
-            let other = self.backward_pass(row, track, way.at_ns);
-            if let Some((other, end_ns)) = other.filter(|other| other.1 > since_ns) {
+            let waits = may_wait(self.trace, row);
+            let other = waits.then(|| self.threads.waited_for(track, since_ns, way.at_ns));
+            if let Some((other, end_ns)) = other.flatten() {
                 way.back_to(end_ns, kind_of_row(self.trace, row), name, place);
                 return Position::Thread(other);
             }
         }
         way.back_to(since_ns, kind_of_row(self.trace, row), name, place);
         Position::Thread(track)
-    }
-
-    /// The thread that did a backward pass while a thread was in the function that starts one, or in nothing but a named range;
-    /// and until when.
-    fn backward_pass(&self, row: u32, track: u32, at_ns: u64) -> Option<(u32, u64)> {
-        let starts = match self.trace.class_of(row) {
-            Class::Annotation => true,
-            Class::PythonFunction => self.trace.name_of(row).contains("run_backward"),
-            _ => false,
-        };
-        let other = starts.then(|| self.threads.caller_or_called(track, at_ns));
-        other.flatten()
     }
 
     /// The work whose end let a call go on; `None` when it is no call that waits, or nothing ended in it.
