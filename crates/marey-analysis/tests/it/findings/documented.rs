@@ -53,7 +53,8 @@ fn the_table_of_limits_is_that_of_the_code() {
 
 #[test]
 fn each_limit_belongs_to_a_rule() {
-    let used: BTreeSet<&str> = rows("rules").iter().flat_map(|row| names(row[2])).collect();
+    let rules = rows("rules").into_iter().chain(rows("trace-rules"));
+    let used: BTreeSet<&str> = rules.flat_map(|row| names(row[2])).collect();
     let mut known: BTreeSet<&str> = THRESHOLDS.iter().map(|limit| limit.name).collect();
     // The analysis of deliveries has it.
     known.remove("playback_frames_per_second");
