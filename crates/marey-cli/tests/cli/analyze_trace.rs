@@ -254,6 +254,13 @@ fn csv_is_a_file_a_table_or_one_table() {
     // Two kernels of each file.
     assert_eq!(lines.len(), 1 + 4 + 1);
     assert!(lines[2].contains(",GPU 0,\"gemm<2, 3>\","), "{kernels}");
+    // What rules came to is always there, also where nothing was found.
+    let findings = place.read("tables/findings.csv");
+    let head = "file,rule,outcome,severity,issue,";
+    assert!(findings.starts_with(head), "{findings}");
+    for outcome in [",passed,,", ",unchecked,,"] {
+        assert!(findings.contains(outcome), "{findings}");
+    }
     let one = analyze(&["--format", "csv", "--table", "kernels", text(&a), text(&b)]);
     assert_eq!(one.out, kernels);
     let unknown = analyze(&["--format", "csv", "--table", "kernel", text(&a)]);
@@ -275,6 +282,9 @@ fn limits_and_rows_are_those_of_the_command_line() {
     let short = analyze(&["--rows", "3", &nccl]).out;
     let long = analyze(&["--rows", "30", &nccl]).out;
     assert!(short.lines().count() < long.lines().count());
+    let all = analyze(&["--rows", "0", &nccl]).out;
+    assert!(long.lines().count() < all.lines().count());
+    assert!(!all.contains("more row"), "{all}");
 }
 
 #[test]

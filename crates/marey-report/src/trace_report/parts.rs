@@ -6,6 +6,10 @@ use marey_analysis::{
 
 use super::devices;
 use crate::model::{Cell, Table};
+use crate::short_names::short_name;
+
+/// Columns that a name in a note may take.
+const NAME_WIDTH: usize = 80;
 
 /// Steps, profiler steps and phases: a table for each list.
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
@@ -25,10 +29,12 @@ pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     steps.chain(profiler).chain(phases).collect()
 }
 
-const COLUMNS: [(&str, &str); 18] = [
+const COLUMNS: [(&str, &str); 20] = [
     ("name", "Part"),
+    ("place", "Place"),
+    ("is_warm_up", "Warm-up"),
     ("start_ns", "At"),
-    ("count", "Times"),
+    ("count", "Count"),
     ("host_ns", "Host"),
     ("n_ops", "Ops"),
     ("device_start_ns", "Device from"),
@@ -55,9 +61,11 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
         table.row(rest_row(rest));
     }
     if let (Some(rule), Some(source)) = (list.rule, &list.source) {
-        table
-            .notes
-            .push(format!("Told by {}: {source}", words(rule)));
+        table.notes.push(format!(
+            "Told by {}: {}",
+            words(rule),
+            short_name(source, NAME_WIDTH)
+        ));
         if rule == StepRule::KernelPeriod {
             let note = "Steps, calls of a model and equal layers of one call all look like this.";
             table.notes.push(note.into());
@@ -86,17 +94,14 @@ fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> String {
 }
 
 fn row(part: &TracePart) -> Vec<Cell> {
-    let name = if part.is_warm_up {
-        format!("{} (warm-up)", part.name)
-    } else {
-        part.name.clone()
-    };
     let work = part.work;
     let duration = |figure: fn(&marey_analysis::PartWork) -> u64| {
         Cell::known(work.as_ref().map(figure), Cell::Duration)
     };
     vec![
-        Cell::Text(name),
+        Cell::text(part.name.as_str()),
+        Cell::text(PART),
+        Cell::text(part.is_warm_up.to_string()),
         Cell::Moment(part.start_ns),
         Cell::Count(part.count),
         Cell::Duration(part.host_ns),
@@ -117,18 +122,44 @@ fn row(part: &TracePart) -> Vec<Cell> {
     ]
 }
 
+/// The place of what is a part.
+const PART: &str = "part";
+
+/// Steps and phases as people read them: what is said of the name is in one column with it, `0 (warm-up)`, `(between)`. Other tables stay.
+pub(super) fn for_people(mut table: Table) -> Table {
+    if !matches!(table.key, "steps" | "profiler_steps" | "phases") {
+        return table;
+    }
+    for row in &mut table.rows {
+        let words = match &row[..] {
+            [Cell::Text(name), _, Cell::Text(is_warm_up), ..] if is_warm_up == "true" => {
+                Some(format!("{name} (warm-up)"))
+            }
+            [Cell::Absent, Cell::Text(place), ..] => Some(format!("({place})")),
+            _ => None,
+        };
+        if let (Some(name), Some(words)) = (row.first_mut(), words) {
+            *name = Cell::Text(words);
+        }
+    }
+    let is_kept = |(key, _): &(&str, &str)| !matches!(*key, "place" | "is_warm_up");
+    let kept: Vec<bool> = COLUMNS.iter().map(is_kept).collect();
+    table.keep_columns(&kept);
+    table
+}
+
 /// Work of no part: what is not known of it stays away.
 fn rest_row(rest: &RestOfWork) -> Vec<Cell> {
-    let name = match rest.place {
-        RestPlace::Before => "(before)",
-        RestPlace::Between => "(between)",
-        RestPlace::After => "(after)",
-        RestPlace::NotLaunched => "(without a launch)",
+    let place = match rest.place {
+        RestPlace::Before => "before",
+        RestPlace::Between => "between",
+        RestPlace::After => "after",
+        RestPlace::NotLaunched => "without a launch",
     };
     COLUMNS
         .iter()
         .map(|(key, _)| match *key {
-            "name" => Cell::text(name),
+            "place" => Cell::text(place),
             "n_ops" => Cell::Count(rest.n_ops),
             "busy_ns" => Cell::Duration(rest.busy_ns),
             "own_work_ns" => Cell::Duration(rest.work_ns),

@@ -18,6 +18,7 @@ mod context;
 mod critical_path;
 mod device_timeline;
 mod eager_calls;
+mod function_name;
 mod gap_reason;
 mod host_rows;
 mod hta_compat;
@@ -68,6 +69,7 @@ pub use critical_path::{
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
+pub use function_name::{Brackets, function_of};
 pub use gap_reason::GapReason;
 pub use host_rows::HostRows;
 pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};

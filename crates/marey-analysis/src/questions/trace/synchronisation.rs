@@ -81,7 +81,8 @@ fn waits(name: &str) -> Waits {
     let is_copy = ["cudaMemcpy", "hipMemcpy", "cuMemcpy"]
         .iter()
         .any(|beginning| name.starts_with(beginning));
-    if name.contains("Synchronize") {
+    // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
+    if name.contains("Synchronize") || name.starts_with("synchronize") {
         Waits::Always
     } else if !is_copy {
         Waits::Never
