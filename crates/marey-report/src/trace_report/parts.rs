@@ -14,19 +14,22 @@ const NAME_WIDTH: usize = 80;
 /// Steps, profiler steps and phases: a table for each list.
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     let parts = &answers.parts;
-    let steps = parts.steps.iter().map(|list| {
-        let what = match list.rule {
-            Some(StepRule::KernelPeriod) => "Repeated kernels",
-            Some(rule) if !rule.finds_steps() => "Denoiser calls",
-            _ => "Steps",
-        };
-        table(answers, list, "steps", what)
-    });
+    let steps = parts.steps.iter();
+    let steps = steps.map(|list| table(answers, list, "steps", steps_are(list)));
     let profiler = parts.profiler_steps.iter();
     let profiler = profiler.map(|list| table(answers, list, "profiler_steps", "Profiler steps"));
     let phases = parts.phases.iter();
     let phases = phases.map(|list| table(answers, list, "phases", "Phases"));
     steps.chain(profiler).chain(phases).collect()
+}
+
+/// What the parts of a list of steps are called: only some rules find steps.
+pub(crate) fn steps_are(list: &PartList) -> &'static str {
+    match list.rule {
+        Some(StepRule::KernelPeriod) => "Repeated kernels",
+        Some(rule) if !rule.finds_steps() => "Denoiser calls",
+        _ => "Steps",
+    }
 }
 
 const COLUMNS: [(&str, &str); 20] = [
@@ -82,7 +85,7 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
 }
 
 /// With its device when the trace has several lists of the kind.
-fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> String {
+pub(crate) fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> String {
     let is_its = |device: &&marey_analysis::DeviceAnswers| {
         device.document == list.document && Some(&device.device) == list.device.as_ref()
     };

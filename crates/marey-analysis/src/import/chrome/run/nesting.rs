@@ -66,7 +66,7 @@ const NONE: u32 = u32::MAX;
 /// What a name becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// A turn of the profiler's own loop.
+    /// What the program told torch's profiler is a step.
     Step,
     /// A module of torch.
     Module,
@@ -202,7 +202,7 @@ impl Nesting {
 
     /// The node of a row below a parent, a new one if it was not there.
     fn node(&mut self, trace: &Trace, parent: u32, row: u32, shown: Shown) -> u32 {
-        // All steps are turns of one loop.
+        // All steps are one node.
         let name = match shown {
             Shown::Step => NONE,
             _ => name_of(trace, row),
@@ -223,6 +223,8 @@ impl Nesting {
         }
         let (kind, text) = match shown {
             _ if is_full => (NodeKind::Section, "(other)"),
+            // What a schedule calls a step may be anything, a whole generation too: no rate can be made of it.
+            Shown::Step if self.detail == Detail::All => (NodeKind::Section, "ProfilerStep"),
             Shown::Step => (NodeKind::Iteration, "ProfilerStep"),
             _ => (NodeKind::Section, trace.names.get(name)),
         };
