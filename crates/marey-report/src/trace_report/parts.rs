@@ -1,7 +1,8 @@
 //! Steps and phases, and what devices did for them.
 
 use marey_analysis::{
-    PartFigures, PartList, PartSpread, RestOfWork, RestPlace, StepRule, TraceAnswers, TracePart,
+    PartFigures, PartList, PartSpread, RestOfWork, RestPlace, StepKind, StepRule, TraceAnswers,
+    TracePart,
 };
 
 use super::devices;
@@ -77,11 +78,38 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
             table.notes.push(note.into());
         }
     }
-    if let Some(figures) = &list.figures {
-        let is_warm_up = list.parts.first().is_some_and(|part| part.is_warm_up);
-        table.notes.extend(figure_notes(figures, is_warm_up));
-    }
+    table.notes.extend(notes(list));
     table
+}
+
+/// Figures of all parts, or of full and cached ones.
+fn notes(list: &PartList) -> Vec<String> {
+    let first = list.parts.first();
+    let is_warm_up = first.is_some_and(|part| part.is_warm_up);
+    if list.groups.is_empty() {
+        let figures = list.figures.iter();
+        return figures
+            .flat_map(|figures| figure_notes(figures, "", is_warm_up))
+            .collect();
+    }
+    let mut notes = Vec::new();
+    let cached = list.groups.iter().find(|g| g.kind == StepKind::Cached);
+    if let Some(cached) = cached {
+        notes.push(format!(
+            "{} of {} took half as long as the others or less: a cache may have skipped work.",
+            cached.n_parts,
+            list.parts.len()
+        ));
+    }
+    for group in &list.groups {
+        let (kind, is_warm_up) = match group.kind {
+            StepKind::Full => (" full ones", is_warm_up),
+            StepKind::Cached => (" short ones", false),
+        };
+        let figures = group.figures.iter();
+        notes.extend(figures.flat_map(|figures| figure_notes(figures, kind, is_warm_up)));
+    }
+    notes
 }
 
 /// With its device when the trace has several lists of the kind.
@@ -103,7 +131,10 @@ fn row(part: &TracePart) -> Vec<Cell> {
     };
     vec![
         Cell::text(part.name.as_str()),
-        Cell::text(PART),
+        Cell::text(match part.kind {
+            Some(StepKind::Cached) => CACHED,
+            _ => PART,
+        }),
         Cell::text(part.is_warm_up.to_string()),
         Cell::Moment(part.start_ns),
         Cell::Count(part.count),
@@ -127,6 +158,8 @@ fn row(part: &TracePart) -> Vec<Cell> {
 
 /// The place of what is a part.
 const PART: &str = "part";
+/// Likewise, of a part that took half as long as others or less.
+const CACHED: &str = "cached";
 
 /// Steps and phases as people read them: what is said of the name is in one column with it, `0 (warm-up)`, `(between)`. Other tables stay.
 pub(super) fn for_people(mut table: Table) -> Table {
@@ -137,6 +170,9 @@ pub(super) fn for_people(mut table: Table) -> Table {
         let words = match &row[..] {
             [Cell::Text(name), _, Cell::Text(is_warm_up), ..] if is_warm_up == "true" => {
                 Some(format!("{name} (warm-up)"))
+            }
+            [Cell::Text(name), Cell::Text(place), ..] if place == CACHED => {
+                Some(format!("{name} (cached?)"))
             }
             [Cell::Absent, Cell::Text(place), ..] => Some(format!("({place})")),
             _ => None,
@@ -183,12 +219,13 @@ fn words(rule: StepRule) -> &'static str {
     }
 }
 
-fn figure_notes(figures: &PartFigures, is_warm_up: bool) -> Vec<String> {
+/// `kind` is what they are called, if they are not all.
+fn figure_notes(figures: &PartFigures, kind: &str, is_warm_up: bool) -> Vec<String> {
     let of = figures.n_parts;
     let without = if is_warm_up {
-        format!("Of the {of} after the warm-up")
+        format!("Of the {of}{kind} after the warm-up")
     } else {
-        format!("Of all {of}")
+        format!("Of all {of}{kind}")
     };
     let line = |what: &str, spread: Option<PartSpread>| {
         let spread = spread?;

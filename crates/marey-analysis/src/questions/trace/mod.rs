@@ -40,6 +40,7 @@ mod periods;
 mod rank_communication;
 mod scope;
 mod scopes;
+mod step_groups;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
@@ -48,6 +49,7 @@ mod trace_phases;
 mod trace_steps;
 mod transfers;
 mod utilization;
+mod wait_times;
 
 use serde::Serialize;
 
@@ -93,6 +95,7 @@ pub use rank_communication::{
 };
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
+pub use step_groups::{StepGroup, StepKind};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
