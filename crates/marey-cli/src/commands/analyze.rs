@@ -110,6 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
         bail!("--table goes with --format csv");
     }
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
+    written::keep_inputs(arguments, &inputs)?;
     let asked = arguments.asked();
     let said = read::all(&inputs, &asked, n_threads());
     let n_unread = say_problems(&said, console);

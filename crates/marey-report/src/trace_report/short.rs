@@ -34,10 +34,9 @@ const DETAILS_OF_PARTS: [&str; 6] = [
 /// The tables that people read, without columns in which nothing is known; `details` adds what is read second. With them the
 /// titles of those that are not there.
 pub(crate) fn read_tables(file: &TraceFile, details: bool) -> (Vec<Table>, Vec<String>) {
-    let is_without_device = file.answers.as_ref().is_some_and(|a| a.devices.is_empty());
     let (mut tables, others) = shown_tables(file)
         .into_iter()
-        .partition::<Vec<_>, _>(|table| details || !is_detail(table, is_without_device));
+        .partition::<Vec<_>, _>(|table| details || !is_detail(file, table));
     for table in &mut tables {
         let is_part = matches!(table.key, "steps" | "profiler_steps" | "phases");
         let kept: Vec<bool> = (0..table.columns.len())
@@ -55,9 +54,10 @@ pub(crate) fn read_tables(file: &TraceFile, details: bool) -> (Vec<Table>, Vec<S
     )
 }
 
-fn is_detail(table: &Table, is_without_device: bool) -> bool {
+fn is_detail(file: &TraceFile, table: &Table) -> bool {
     // Without a device nothing else says which attention it was.
-    let is_answer = table.key == "attention_operators" && is_without_device;
+    let is_of_host = file.answers.as_ref().is_some_and(|a| a.devices.is_empty());
+    let is_answer = table.key == "attention_operators" && is_of_host;
     DETAILS.contains(&table.key) && !is_answer
 }
 
