@@ -40,6 +40,11 @@ pub fn outline_of(trace: &Trace) -> Run {
     run_with(trace, Detail::Outline)
 }
 
+/// The outline as if the trace had no modules: beside one that has none.
+pub(crate) fn outline_without_modules(trace: &Trace) -> Run {
+    run_with(trace, Detail::OutlineWithoutModules)
+}
+
 fn run_with(trace: &Trace, detail: Detail) -> Run {
     let mut nesting = Nesting::new(trace, detail);
     let mut run = Run {

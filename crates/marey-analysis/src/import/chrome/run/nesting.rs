@@ -59,6 +59,8 @@ pub(super) enum Detail {
     All,
     /// Ranges, modules, and operators that are in neither a module nor another operator.
     Outline,
+    /// The same as if the trace had no modules.
+    OutlineWithoutModules,
 }
 
 const NONE: u32 = u32::MAX;
@@ -136,14 +138,15 @@ impl Nesting {
             }
             let class = trace.class_of(row);
             let shown = self.shown(trace, row);
-            if class == Class::PythonFunction && shown != Shown::Module {
+            let has_modules = self.detail != Detail::OutlineWithoutModules;
+            if class == Class::PythonFunction && !(has_modules && shown == Shown::Module) {
                 self.n_python += 1;
                 continue;
             }
             let is_told = around.is_some_and(|around| around.is_told);
             let is_operator = class == Class::Operator && shown == Shown::Other;
-            if self.detail == Detail::Outline && (class == Class::Call || (is_operator && is_told))
-            {
+            let is_outline = self.detail != Detail::All;
+            if is_outline && (class == Class::Call || (is_operator && is_told)) {
                 continue;
             }
             if open.len() >= MAX_DEPTH {
@@ -172,7 +175,7 @@ impl Nesting {
                 });
             }
             // Of two traces of one program, one may have steps and the other none: what is in a step is found all the same.
-            let is_passed_over = self.detail == Detail::Outline && shown == Shown::Step;
+            let is_passed_over = is_outline && shown == Shown::Step;
             let of_what_is_in_it = if is_passed_over {
                 around.map_or(0, |around| around.node)
             } else {
