@@ -84,6 +84,7 @@ bench: $(BIN)/marey web/node_modules
 	$(BIN)/python benches/python/telemetry.py
 	$(BIN)/python benches/python/reports.py
 	$(BIN)/python benches/python/traces.py
+	$(BIN)/python benches/python/analysis.py
 	cargo bench --locked -p marey-analysis --bench comparing
 	cd web && npm run --silent bench
 

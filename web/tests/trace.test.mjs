@@ -91,7 +91,7 @@ test("what is not known, and what was left out, is said", async () => {
     const kernels = model.traces[0].tables.find(({ key }) => key === "kernels");
     kernels.n_left_out = 1234;
     kernels.rows[0][4] = { unit: "absent" };
-    model.traces.push({ file: "b.json", problem: "it is cut", tables: [] });
+    model.traces.push({ file: "b.json", problem: "it is cut", devices: [], steps: [], tables: [] });
   });
   const { page, problems } = await open(browser, path, { hash: "#view=trace" });
   assert.match(await page.locator("main").innerText(), /1\u2009234 more are not in this page/);
@@ -100,9 +100,96 @@ test("what is not known, and what was left out, is said", async () => {
   assert.deepEqual(problems, []);
 });
 
-test("the views are no wider than a narrow window", async () => {
-  for (const [view, width] of [["overview", 600], ["trace", 400]]) {
-    const { page } = await shown("trace", view, { viewport: { width, height: 800 } });
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, view);
+test("the headline is about the device, and what the profiler calls a step is no step", async () => {
+  const { page, problems } = await shown("trace", "overview");
+  const verdict = await page.locator(".verdict").innerText();
+  assert.match(verdict, /^GPU 0 was busy 88\.0 % of 25\.0 ms; /);
+  const main = await page.locator("main").innerText();
+  assert.doesNotMatch(main, /it\/s|First step|often loads|Nothing was lost|could not be read/);
+  assert.match(main, /Where the time of the host went/);
+  assert.match(main, /\d+ operators, ranges and calls of the host/);
+  assert.deepEqual(problems, []);
+});
+
+/** The drawn trace with four calls of the denoiser, a busy device and long tables. */
+const long = () =>
+  edited(drawn("trace"), "trace-long", (report, model) => {
+    const [file] = model.traces;
+    file.devices = [
+      { name: "GPU 2", span_ns: 227e6, busy_ratio: 0.889, idle_cause: "launch_late", idle_cause_ratio: 0.95 },
+      { name: "GPU 3", span_ns: 227e6, busy_ratio: 0.95, idle_cause: null, idle_cause_ratio: null },
+    ];
+    file.steps = [{ what: "Denoiser calls", n_parts: 5, n_counted: 4, mean_ns: 42.8e6, is_of_device: true }];
+    const kernels = file.tables.find(({ key }) => key === "kernels");
+    kernels.rows = Array.from({ length: 40 }, (_, n) => [{ unit: "text", value: `kernel ${n}` }, ...kernels.rows[0].slice(1)]);
+    file.tables = file.tables.filter(({ key }) => key !== "steps");
+    file.tables.push({ ...kernels, key: "steps", title: "Denoiser calls" });
+    for (let n = 0; n < 4; n++) {
+      file.tables.push({ ...kernels, key: `more_${n}`, title: `More ${n}` });
+    }
+    report.quality.unavailable = [
+      { what: "python_functions", why: "7 calls of Python functions are left out" },
+      { what: "end", why: "the file ends too early" },
+    ];
+    model.left_out = [
+      { list: "activity.stages.each", kept: 500, left_out: 322 },
+      { list: "activity.unheard_of.each", kept: 1, left_out: 2 },
+    ];
+  });
+
+test("steps of a trace are cards, and a view, with the time of the device", async () => {
+  const { page } = await open(browser, long(), { hash: "#view=overview" });
+  assert.match(
+    await page.locator(".verdict").innerText(),
+    /^GPU 2, the least busy of 2 devices, was busy 88\.9 % of 227 ms; of its idle time the host was late for 95\.0 %/,
+  );
+  const card = page.locator(".cards .card", { hasText: "Denoiser calls" });
+  assert.match(await card.innerText(), /5, 42\.8 ms each\s+busy on the device, on average, of the 4 after the warm-up/);
+  await page.getByRole("tab", { name: "Diffusion" }).click();
+  assert.equal((await rowsOf(page, "diffusion-0")).length, 40);
+});
+
+test("what the page leaves out is said in words, and apart from damage to the file", async () => {
+  const { page } = await open(browser, long(), { hash: "#view=overview" });
+  const quality = page.locator(".quality");
+  assert.equal(await quality.locator(".note.warn").innerText(), "the file ends too early");
+  const text = await quality.innerText();
+  assert.match(text, /7 calls of Python functions are left out\./);
+  assert.match(text, /For lack of room this page lists 500 of 822 stages, 1 of 3 entries of activity unheard of\. Figures count all\./);
+  assert.doesNotMatch(text, /could not be read|\.each/);
+});
+
+test("long tables begin with their first rows, and the list of tables is never far", async () => {
+  const { page, problems } = await open(browser, long(), { hash: "#view=trace" });
+  const id = await idOf(page, "kernels");
+  assert.equal((await rowsOf(page, id)).length, 15);
+  const table = page.locator(`.table:has([aria-labelledby="table-${id}"])`);
+  assert.match(await table.innerText(), /the first 15 of 40 rows/);
+  await table.getByRole("button", { name: "Show all 40" }).click();
+  assert.equal((await rowsOf(page, id)).length, 40);
+  await table.getByRole("button", { name: "Show only the first 15" }).click();
+  assert.equal((await rowsOf(page, id)).length, 15);
+  await page.getByRole("button", { name: "More 3" }).click();
+  await page.waitForFunction(() => scrollY > 0);
+  const isInSight = (selector) => page.locator(selector).first().evaluate((it) => it.getBoundingClientRect().bottom > 0 && it.getBoundingClientRect().top < innerHeight);
+  assert.ok(await isInSight(".contents"));
+  await page.setViewportSize({ width: 400, height: 800 });
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  assert.ok(!(await isInSight(".contents")));
+  await page.getByRole("button", { name: "All tables" }).last().click();
+  assert.ok(await isInSight(".contents"));
+  assert.deepEqual(problems, []);
+});
+
+test("only tables are wider than a narrow window", async () => {
+  const path = edited(drawn("trace"), "trace-wide", (report) => {
+    const [stage] = report.activity.stages.each;
+    report.activity.stages.each = [{ ...stage, name: "## Call CompiledFxGraph fjs75i4jmhjizyb52gwp7gln7sgi42fcmh5xdwningderuqcuslv ##" }, stage];
+  });
+  const { page } = await open(browser, path, { viewport: { width: 400, height: 800 } });
+  for (const tab of await page.getByRole("tab").all()) {
+    await tab.click();
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 400, await tab.innerText());
   }
 });
+

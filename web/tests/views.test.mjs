@@ -64,7 +64,7 @@ test("a page that has not all of its run says so, where it is asked and at the t
   });
   const { page } = await open(browser, path);
   const quality = (await page.locator(".quality").textContent()).replaceAll("\u2009", " ");
-  assert.match(quality, /not whole in this page: activity\.cache_timeline \(20 of 28\)/);
+  assert.match(quality, /this page lists 20 of 28 uses of caches\. Figures count all\./);
   assert.match(quality, /puts 2 000 000 sections shorter than 1\.50 µs together/);
   await page.getByRole("tab", { name: "Caches" }).click();
   assert.match(await page.locator(".tools").textContent(), /8 more are not in this page/);

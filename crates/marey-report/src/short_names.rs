@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use marey_analysis::{Brackets, function_of};
+
 use crate::escape::{cut, visible};
 use crate::width::{back, columns};
 
@@ -109,6 +111,11 @@ fn told_apart(names: &[String], width: usize) -> Vec<String> {
         .collect()
 }
 
+/// A name by itself, as short as it can be.
+pub(crate) fn short_name(name: &str, width: usize) -> String {
+    cut(&folded(name, 0), width)
+}
+
 /// The name without what returns, where it is declared, what it is called with, and what stands in angle brackets deeper than
 /// `level`. From [`WHOLE`] on the name as it is, as is one whose brackets do not match.
 fn folded(name: &str, level: usize) -> String {
@@ -116,10 +123,7 @@ fn folded(name: &str, level: usize) -> String {
     if level >= WHOLE || plain(name) {
         return name.to_owned();
     }
-    let mut text = name.replace(", void ", ", ");
-    if let Some(rest) = text.strip_prefix("void ") {
-        text = rest.to_owned();
-    }
+    let mut text = function_of(name).replace(", void ", ", ");
     for namespace in NAMESPACES {
         text = text.replace(namespace, "");
     }
@@ -128,8 +132,7 @@ fn folded(name: &str, level: usize) -> String {
     } else {
         level
     };
-    let Some(text) = without_arguments(&text).and_then(|text| without_templates(&text, keep))
-    else {
+    let Some(text) = without_templates(&text, keep) else {
         return name.to_owned();
     };
     if text.is_empty() {
@@ -139,50 +142,23 @@ fn folded(name: &str, level: usize) -> String {
     }
 }
 
-/// Angle brackets that open after a word, with what is deeper than `keep` as `…`; `None` when they do not match.
+/// Template arguments that are deeper than `keep` as `…`; `None` when their brackets do not match.
 fn without_templates(text: &str, keep: usize) -> Option<String> {
     let mut shown = String::with_capacity(text.len());
-    let (mut depth, mut before) = (0_usize, ' ');
+    let mut brackets = Brackets::default();
     for c in text.chars() {
-        let opens = c == '<' && (before.is_alphanumeric() || before == '_');
-        let closes = c == '>' && before != '-' && depth > 0;
-        if closes {
-            depth -= 1;
-        }
-        if depth <= keep {
+        let before = brackets.angle_depth();
+        brackets.pass(c);
+        let depth = brackets.angle_depth();
+        // Brackets themselves belong to what is around them.
+        if before.min(depth) <= keep {
             shown.push(c);
         }
-        if opens {
-            depth += 1;
-            if depth == keep.saturating_add(1) {
-                shown.push('…');
-            }
-        }
-        before = c;
-    }
-    (depth == 0).then_some(shown)
-}
-
-/// The text without parentheses right after a word or an angle bracket that last to its end; `None` when they do not match.
-fn without_arguments(text: &str) -> Option<String> {
-    let body = text.trim_end_matches(" [clone .kd]").trim_end();
-    if !body.ends_with(')') {
-        return Some(text.to_owned());
-    }
-    let mut depth = 0_usize;
-    for (at, c) in body.char_indices().rev() {
-        match c {
-            ')' => depth += 1,
-            '(' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            let front = &body[..at];
-            let is_call = front.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '>');
-            return Some(if is_call { front } else { text }.to_owned());
+        if depth > before && before == keep {
+            shown.push('…');
         }
     }
-    None
+    (brackets.depth() == 0 && !brackets.is_broken()).then_some(shown)
 }
 
 #[cfg(test)]
@@ -199,6 +175,8 @@ mod tests {
         assert_eq!(one(fill), "vectorized_elementwise_kernel<…>");
         let norm = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, float>(int, float)";
         assert_eq!(one(norm), "vectorized_layer_norm_kernel<…>");
+        let fused = "std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, long)";
+        assert_eq!(one(fused), "vllm::fused_add_rms_norm_kernel<…>");
     }
 
     #[test]

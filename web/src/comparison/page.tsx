@@ -1,6 +1,6 @@
 // The page of two runs: the verdict, what matters first, what differs around them, then everything that was compared.
 
-import type { Comparison, Headline, Side } from "../data/comparison";
+import type { Comparison, Headline, Measure, Side } from "../data/comparison";
 import type { ComparisonModel } from "../data/page";
 import { figure } from "../data/figure";
 import { count, duration } from "../data/quantity";
@@ -13,7 +13,7 @@ import { BASES, SubjectName, VERDICTS, VerdictMark, change } from "./words";
 export function ComparisonPage({ model }: { model: ComparisonModel }) {
   const { comparison, meanings } = model;
   const measures = comparison.measures;
-  const changed = measures.filter(({ verdict }) => verdict !== "same" && verdict !== "cannot_tell");
+  const changed = byWeight(measures.filter(({ verdict }) => verdict !== "same" && verdict !== "cannot_tell"));
   const open = measures.filter(({ verdict }) => verdict === "cannot_tell");
   const same = measures.filter(({ verdict }) => verdict === "same");
   return (
@@ -38,6 +38,11 @@ export function ComparisonPage({ model }: { model: ComparisonModel }) {
             <strong>{visible(text)}</strong>
           </p>
         ))}
+        {comparison.notes.map((note) => (
+          <p key={note} class="note">
+            {visible(note)}
+          </p>
+        ))}
         <Verdicts comparison={comparison} />
         <Environment comparison={comparison} />
         {changed.length > 0 && <Measures id="changed" caption="What changed" measures={changed} meanings={meanings} />}
@@ -49,12 +54,23 @@ export function ComparisonPage({ model }: { model: ComparisonModel }) {
           Chance was judged by {BASES[comparison.basis]}
           {comparison.n_tests > 0 && `; ${count(comparison.n_tests)} tests, corrected for their number (Holm)`}.
         </p>
-        {comparison.notes.map((note) => (
-          <p key={note}>{visible(note)}</p>
-        ))}
       </main>
     </>
   );
+}
+
+/** What changed most first: times by their share of the largest change of a time, others by their ratio. */
+function byWeight(measures: Measure[]): Measure[] {
+  const impact = ({ impact_ns, baseline, candidate }: Measure) => Math.abs(impact_ns ?? (baseline ?? candidate)?.value ?? 0);
+  const most = measures.filter(({ unit }) => unit === "ns").reduce((most, measure) => Math.max(most, impact(measure)), 1);
+  const weight = (measure: Measure) => {
+    if (measure.unit === "ns") {
+      return impact(measure) / most;
+    }
+    const ratio = measure.change?.ratio ?? 1;
+    return measure.unit === "count" ? 0 : Math.min(1, Math.abs(ratio - 1));
+  };
+  return measures.toSorted((a, b) => weight(b) - weight(a));
 }
 
 function SideFacts({ what, side }: { what: string; side: Side }) {
@@ -109,6 +125,10 @@ function Figures({ line, ratio }: { line: Headline; ratio: number | null }) {
 }
 
 function Environment({ comparison }: { comparison: Comparison }) {
+  const unknown = comparison.unknown_environment;
+  if (comparison.environment.length === 0 && unknown.length > 0) {
+    return <p class="note warn">Nothing that is recorded differs around the program; not recorded on both sides: {unknown.join(", ")}.</p>;
+  }
   if (comparison.environment.length === 0) {
     return <p class="note good">Command, configuration, machine and versions are the same on both sides.</p>;
   }

@@ -16,7 +16,10 @@ export type Subject =
   | { cache: string }
   | { kernel: string }
   | { kernel_class: string }
-  | { transfer: string };
+  | { transfer: string }
+  | { phase: string }
+  | { attention: string }
+  | { idle_cause: string };
 
 export type Observed = { value: number; min: number; max: number; n_samples: number };
 
@@ -64,6 +67,7 @@ export type Comparison = {
   baseline: Side;
   candidate: Side;
   environment: { category: string; name: string; baseline: string[]; candidate: string[] }[];
+  unknown_environment: string[];
   headline: Headline[];
   sections: SectionMatch[];
   measures: Measure[];

@@ -21,6 +21,11 @@ export type Model = {
   timeline: TimelineModel;
 };
 
+/** Whether the page is about a trace, not about a run that may have traces beside it. */
+export function isOfTrace({ title, traces }: Model): boolean {
+  return title !== null && traces.length > 0;
+}
+
 export type ShortList = { list: string; kept: number; left_out: number };
 
 /** A page about two runs; `meanings` says what each kind of measure is. */

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 
 import { count, counted, duration, moment, percent } from "../data/quantity";
-import type { Model } from "../data/page";
+import { listName } from "../data/cuts";
+import { type Model, isOfTrace } from "../data/page";
 import type { Report } from "../data/report";
 import { placesOf } from "../data/places";
 import { statusText } from "../data/status";
@@ -13,6 +14,9 @@ import { Name, Path, cut, visible } from "./name";
 type Line = { tone: "bad" | "warn" | "good"; text: ComponentChildren };
 
 export function Quality({ model }: { model: Model }) {
+  if (isOfTrace(model)) {
+    return <TraceQuality model={model} />;
+  }
   const { report } = model;
   const lines = [...ended(report), ...missing(report), ...open(report)];
   const isSound = lines.length === 0;
@@ -35,6 +39,30 @@ export function Quality({ model }: { model: Model }) {
   );
 }
 
+/** What of a trace's file is damaged; all else that is left out was left out on purpose. */
+const DAMAGE = new Set(["events", "open_events", "events_without_time", "end", "compressed_data"]);
+
+function TraceQuality({ model }: { model: Model }) {
+  const { quality } = model.report;
+  const losses = quality.losses.map(({ count: n, meaning }) => `${count(n)} ${visible(meaning)}`);
+  const damage = quality.unavailable.filter(({ what }) => DAMAGE.has(what));
+  const chosen = quality.unavailable.filter(({ what }) => !DAMAGE.has(what));
+  return (
+    <section class="quality" aria-label="Data quality">
+      {[...losses, ...damage.map(({ why }) => visible(why))].map((text, at) => (
+        <p key={at} class="note warn">
+          {text}
+        </p>
+      ))}
+      <p class="muted">
+        {quality.n_calls === 0 ? "The host's side is not in it." : `${counted(quality.n_calls, "operator, range or call", "operators, ranges and calls")} of the host.`}
+        {chosen.length > 0 && ` ${chosen.map(({ why }) => visible(why).replace(/^\d+/, (n) => count(Number(n)))).join(". ")}.`}
+      </p>
+      <Cuts model={model} />
+    </section>
+  );
+}
+
 /** What the page, not the capture, does without. */
 function Cuts({ model }: { model: Model }) {
   const lists = model.left_out;
@@ -43,8 +71,8 @@ function Cuts({ model }: { model: Model }) {
     <>
       {lists.length > 0 && (
         <p class="muted">
-          Lists that are not whole in this page:{" "}
-          {lists.map(({ list, kept, left_out }) => `${visible(list)} (${count(kept)} of ${count(kept + left_out)})`).join(", ")}. Figures count all.
+          For lack of room this page lists{" "}
+          {lists.map(({ list, kept, left_out }) => `${count(kept)} of ${count(kept + left_out)} ${visible(listName(list))}`).join(", ")}. Figures count all.
         </p>
       )}
       {together && (

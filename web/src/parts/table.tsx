@@ -35,13 +35,19 @@ export type TableProps<Row> = {
   leftOut?: number | undefined;
   /** What a row looks like: a class. */
   rowClass?: (row: Row) => string | undefined;
+  /** So many rows are shown before all are asked for; all when absent. */
+  first?: number | undefined;
+  /** Stands in the head, before what every table has. */
+  tools?: ComponentChildren;
 };
 
 const PAGE = 500;
+/** Names up to so many characters need no wide column. */
+const SHORT_NAME = 16;
 /** Shorter tables need no search. */
 const SEARCHED = 12;
 
-export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: TableProps<Row>) {
+export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass, first, tools }: TableProps<Row>) {
   const address = useAddress();
   const [sorted, direction] = (address[`sort.${id}`] ?? "").split(":");
   const search = address[`find.${id}`] ?? "";
@@ -51,8 +57,11 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: Ta
     () => inOrder(found, columns.find((column) => column.id === sorted), direction === "down"),
     [found, columns, sorted, direction],
   );
-  const pages = Math.max(1, Math.ceil(ordered.length / PAGE));
+  const isWhole = first === undefined || ordered.length <= first || address[`rows.${id}`] === "all";
+  const pages = isWhole ? Math.max(1, Math.ceil(ordered.length / PAGE)) : 1;
   const page = Math.min(pages - 1, Math.max(0, (Number(address[`page.${id}`]) || 1) - 1));
+  const [from, to] = isWhole ? [page * PAGE, (page + 1) * PAGE] : [0, first];
+  const hasShortNames = useMemo(() => rows.every((row) => shown[0] && String(shown[0].value(row) ?? "").length <= SHORT_NAME), [rows, columns]);
   const title = `table-${id}`;
   return (
     <div class="table">
@@ -60,10 +69,11 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: Ta
         <span id={title} class="table-title">
           {caption}
         </span>
+        {tools}
         <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} leftOut={leftOut} />
       </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-labelledby={title}>
-        <table aria-labelledby={title}>
+        <table aria-labelledby={title} class={hasShortNames ? "short-names" : undefined}>
           <thead>
             <tr>
               {shown.map((column) => (
@@ -72,7 +82,7 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: Ta
             </tr>
           </thead>
           <tbody>
-            {ordered.slice(page * PAGE, (page + 1) * PAGE).map((row, at) => (
+            {ordered.slice(from, to).map((row, at) => (
               <tr key={at} class={rowClass?.(row)}>
                 {shown.map((column, place) => {
                   const content = column.show ? column.show(row) : plain(column.value(row));
@@ -92,6 +102,7 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass }: Ta
           </tbody>
         </table>
       </div>
+      {first !== undefined && ordered.length > first && <More id={id} first={first} n={ordered.length} isWhole={isWhole} />}
       {pages > 1 && <Pages id={id} page={page} pages={pages} n={ordered.length} />}
     </div>
   );
@@ -160,6 +171,22 @@ function Tools<Row>({ id, columns, rows, all, search, leftOut }: ToolsProps<Row>
         JSON
       </button>
     </span>
+  );
+}
+
+/** From the first rows to all, and back. */
+function More({ id, first, n, isWhole }: { id: string; first: number; n: number; isWhole: boolean }) {
+  return (
+    <div class="pages">
+      {!isWhole && (
+        <span>
+          the first {count(first)} of {count(n)} rows
+        </span>
+      )}
+      <button type="button" aria-expanded={isWhole} onClick={() => setState({ [`rows.${id}`]: isWhole ? null : "all", [`page.${id}`]: null })}>
+        {isWhole ? `Show only the first ${count(first)}` : `Show all ${count(n)}`}
+      </button>
+    </div>
   );
 }
 

@@ -12,12 +12,21 @@ import { type Column, Table } from "./table";
 /** Characters of a text that are shown at once. */
 const TEXT = 120;
 
-/** `id` tells it from other tables of the page. */
-export function ValuesTable({ table, id }: { table: TraceTable; id: string }) {
+type ValuesTableProps = {
+  table: TraceTable;
+  /** Tells it from other tables of the page. */
+  id: string;
+  /** So many rows are shown before all are asked for. */
+  first?: number;
+  /** Stands in its head. */
+  tools?: ComponentChildren;
+};
+
+export function ValuesTable({ table, id, first, tools }: ValuesTableProps) {
   const columns = useMemo(() => columnsOf(table), [table]);
   return (
     <>
-      <Table id={id} caption={visible(table.title)} columns={columns} rows={table.rows} leftOut={table.n_left_out} />
+      <Table id={id} caption={visible(table.title)} columns={columns} rows={table.rows} leftOut={table.n_left_out} first={first} tools={tools} />
       {table.notes.map((note, at) => (
         <p key={at} class="muted table-note">
           <Name text={note} limit={600} />

@@ -8,16 +8,34 @@ import { GuidancePart, ModelsPart, RatesPart } from "../diffusion/rates";
 import { StepMap } from "../diffusion/step_map";
 import { StepsPart } from "../diffusion/steps";
 import { leftOut } from "../data/left_out";
-import type { Model } from "../data/page";
+import { type Model, isOfTrace } from "../data/page";
+import type { TraceTable } from "../data/trace";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
+import { ValuesTable } from "../parts/values_table";
 import type { View } from "./view";
 
 export const diffusion: View = {
   id: "diffusion",
   title: "Diffusion",
-  isShown: ({ report }) => report.activity.diffusion !== null,
-  Body,
+  isShown: (model) => model.report.activity.diffusion !== null || stepsOfTraces(model).length > 0,
+  Body: ({ model }) => (isOfTrace(model) ? <TraceBody model={model} /> : <Body model={model} />),
 };
+
+/** The tables of steps of traces, where steps are known: what only repeats may be anything. */
+function stepsOfTraces(model: Model): TraceTable[] {
+  const known = isOfTrace(model) ? model.traces.filter(({ steps }) => steps.length > 0) : [];
+  return known.flatMap(({ tables }) => tables.filter(({ key }) => key === "steps"));
+}
+
+function TraceBody({ model }: { model: Model }) {
+  return (
+    <>
+      {stepsOfTraces(model).map((table, at) => (
+        <ValuesTable key={at} table={table} id={`diffusion-${at}`} first={50} />
+      ))}
+    </>
+  );
+}
 
 function Body({ model }: { model: Model }) {
   const { diffusion: answer, streaming } = model.report.activity;

@@ -60,6 +60,7 @@ const VIEWS: readonly (readonly [string, string, string])[] = [
   ["overview", "Overview", "What the run comes to: the stage that took most by itself, the figures that runs are judged by, how far they can be trusted, and what was found."],
   ["phases", "Phases", "When each stage began and ended, with loading, compilation and warm-up apart, and the figures of every call path. The first call stands apart from the rest, because it often loads and compiles. A name leads to its place in the timeline."],
   ["timeline", "Timeline", "Every section that was recorded by itself, a row a thread and depth, with counters on the same time axis. Sections too thin to see are drawn as one column whose strength is the time that they fill."],
+  ["trace", "Trace", "What a trace of torch.profiler says, a table for each question, with the first rows of long ones. On the page of a trace the overview begins with its devices, and steps are those of the trace: what the profiler calls a step is none."],
   ["diffusion", "Diffusion", "Denoising steps, blocks of frames, models, and delivery to a viewer who plays at a fixed rate. Each rate says in words which frames it counts and what its time includes."],
   ["caches", "Caches", "When each cache hit and missed, the score against the threshold that decided, and what it held. The saved time is the median computed step less the median cached one, times the cached steps."],
   ["memory", "Memory", "Memory over time by source, with the stages, and what was open at the peak."],

@@ -1,20 +1,38 @@
 // The figures that a run is judged by; only those that are known.
 
 import { bytes, count, duration, number, percent, rate } from "../data/quantity";
+import { type Model, isOfTrace } from "../data/page";
 import type { Iterations, Report, StepSource } from "../data/report";
 import { type Fact, known } from "../parts/facts";
 import { cut } from "../parts/name";
 
-export function keyFigures(report: Report): Fact[] {
+export function keyFigures(model: Model): Fact[] {
+  const { report } = model;
   return known([
     { what: "Wall time", value: duration(report.run.wall_ns) },
-    ...steps(report),
+    ...(isOfTrace(model) ? stepsOfTraces(model) : steps(report)),
     ...frames(report),
     ...blocks(report),
     ...memory(report),
     ...machine(report),
     ...caches(report),
   ]);
+}
+
+/** Most cards of steps: a trace may have many devices. */
+const STEP_CARDS = 4;
+
+function stepsOfTraces({ traces }: Model): Fact[] {
+  const cards = traces.flatMap(({ file, steps }) => steps.map((step) => ({ file, step })));
+  return cards.slice(0, STEP_CARDS).map(({ file, step: { what, n_parts, n_counted, mean_ns, is_of_device } }) => {
+    const where = is_of_device ? "busy on the device" : "on the host";
+    const which = n_counted < n_parts ? `, of the ${count(n_counted)} after the warm-up` : "";
+    return {
+      what: cut(traces.length > 1 ? `${what}, ${file}` : what, 80),
+      value: `${count(n_parts)}, ${duration(mean_ns)} each`,
+      note: `${where}, on average${which}`,
+    };
+  });
 }
 
 function steps({ activity: { diffusion }, iterations }: Report): (Fact | false)[] {

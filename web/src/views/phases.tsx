@@ -9,6 +9,7 @@ import { useAddress } from "../data/state";
 import { TimeAxis } from "../parts/axis";
 import { TimeLink } from "../parts/link";
 import { Name, Path } from "../parts/name";
+import { Scrolled } from "../parts/scrolled";
 import { type Column, Table } from "../parts/table";
 import type { View } from "./view";
 
@@ -100,30 +101,32 @@ function Waterfall({ report }: { report: Report }) {
   return (
     <section class="waterfall">
       <h2>When what went on</h2>
-      <table aria-label="Phases by their start">
-        <thead>
-          <tr>
-            <th scope="col">Phase</th>
-            <th scope="col" aria-label="Over time">
-              <TimeAxis wall={wall} />
-            </th>
-            <th scope="col" class="number">
-              Lasts
-            </th>
-            <th scope="col" class="number">
-              Calls
-            </th>
-            <th scope="col" class="number">
-              Busy
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((each) => (
-            <WaterfallRow key={each.row.node} {...each} wall={wall} />
-          ))}
-        </tbody>
-      </table>
+      <Scrolled label="Phases by their start">
+        <table aria-label="Phases by their start">
+          <thead>
+            <tr>
+              <th scope="col">Phase</th>
+              <th scope="col" aria-label="Over time">
+                <TimeAxis wall={wall} />
+              </th>
+              <th scope="col" class="number">
+                Lasts
+              </th>
+              <th scope="col" class="number">
+                Calls
+              </th>
+              <th scope="col" class="number">
+                Busy
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((each) => (
+              <WaterfallRow key={each.row.node} {...each} wall={wall} />
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
       <p class="muted">
         From the first start to the last end; the fuller the colour, the busier. The two upper levels are shown.
         {more > 0 && ` ${count(more)} shorter ones are only in the table.`}

@@ -2,7 +2,7 @@
 
 import { bytes, duration, number, percent } from "../data/quantity";
 import { leftOut } from "../data/cuts";
-import type { Model } from "../data/page";
+import { type Model, isOfTrace } from "../data/page";
 import type { Report, SamplerUse } from "../data/report";
 import { placesOf } from "../data/places";
 import { type Fact, FactList, known } from "../parts/facts";
@@ -31,7 +31,7 @@ export const system: View = {
       <Attributes model={model} />
       <ProfilerWindows model={model} />
       <Events model={model} />
-      <Unavailable report={report} />
+      <Unavailable model={model} />
       <p class="muted">Durations: {visible(report.quality.how_measured)}.</p>
       <Synchronised report={report} />
     </>
@@ -168,11 +168,12 @@ function Events({ model }: { model: Model }) {
   );
 }
 
-function Unavailable({ report: { quality } }: { report: Report }) {
+function Unavailable({ model }: { model: Model }) {
+  const { quality } = model.report;
   return quality.unavailable.length === 0 ? null : (
     <Table
       id="unavailable"
-      caption="What could not be read, and why"
+      caption={isOfTrace(model) ? "What these views leave out of the trace" : "What could not be read, and why"}
       rows={quality.unavailable}
       columns={[
         { id: "what", title: "What", value: ({ what }) => what },

@@ -19,7 +19,13 @@ export const trace: View = {
   ),
 };
 
+/** Rows of a table that are shown before all are asked for. */
+const ROWS = 15;
+/** Fewer tables need no list of them. */
+const LISTED = 5;
+
 function File({ file: { file, problem, tables }, id }: { file: TraceFile; id: string }) {
+  const hasContents = tables.length >= LISTED;
   return (
     <section data-trace>
       <h2>
@@ -34,10 +40,24 @@ function File({ file: { file, problem, tables }, id }: { file: TraceFile; id: st
       )}
       {tables.map((table, at) => (
         <div key={at} id={`${id}-${at}`}>
-          <ValuesTable table={table} id={`${id}-${at}-${table.key}`} />
+          <ValuesTable table={table} id={`${id}-${at}-${table.key}`} first={ROWS} tools={hasContents && <Back id={id} />} />
         </div>
       ))}
     </section>
+  );
+}
+
+/** To the list of tables, where that does not stay in sight. */
+function Back({ id }: { id: string }) {
+  const go = () => {
+    const contents = document.getElementById(`${id}-contents`);
+    contents?.scrollIntoView({ block: "start" });
+    contents?.focus({ preventScroll: true });
+  };
+  return (
+    <button type="button" class="quiet back" onClick={go}>
+      All tables
+    </button>
   );
 }
 
@@ -46,7 +66,7 @@ function Contents({ id, tables }: { id: string; tables: TraceFile["tables"] }) {
   if (tables.length === 0) {
     return <p>No work of devices is in it, and nothing else that a table would have.</p>;
   }
-  if (tables.length < 5) {
+  if (tables.length < LISTED) {
     return null;
   }
   const go = (at: number) => {
@@ -55,7 +75,7 @@ function Contents({ id, tables }: { id: string; tables: TraceFile["tables"] }) {
     table?.querySelector<HTMLElement>(".table-scroll")?.focus({ preventScroll: true });
   };
   return (
-    <nav class="contents" aria-label={counted(tables.length, "table", "tables")}>
+    <nav class="contents" id={`${id}-contents`} tabIndex={-1} aria-label={counted(tables.length, "table", "tables")}>
       {tables.map(({ title }, at) => (
         <button key={at} type="button" class="link" onClick={() => go(at)}>
           <Name text={title} limit={48} />

@@ -1,13 +1,15 @@
 // The overview: what the run comes to, in one sentence and a few figures.
 
-import { bytes, counted, duration, percent } from "../data/quantity";
-import type { Model } from "../data/page";
-import type { Report, SectionRow, Stage } from "../data/report";
+import { bytes, count, counted, duration, percent } from "../data/quantity";
+import { type Model, isOfTrace } from "../data/page";
+import type { Findings, Report, SectionRow, Stage } from "../data/report";
+import type { TraceDevice } from "../data/trace";
 import { Bar } from "../parts/bar";
 import { Cards } from "../parts/facts";
 import { ViewLink } from "../parts/link";
 import { Name, visible } from "../parts/name";
 import { Quality } from "../parts/quality";
+import { Scrolled } from "../parts/scrolled";
 import { Severity } from "../parts/severity";
 import { ValuesTable } from "../parts/values_table";
 import { keyFigures } from "./key_figures";
@@ -21,12 +23,12 @@ export const verdict: View = {
     const { report } = model;
     return (
       <>
-        <Verdict report={report} />
+        <Verdict model={model} />
         <Quality model={model} />
-        <Cards facts={keyFigures(report)} />
+        <Cards facts={keyFigures(model)} />
         <Devices model={model} />
         <div class="columns">
-          <TopStages report={report} />
+          <TopStages report={report} title={isOfTrace(model) ? "Where the time of the host went" : "Where the time went"} />
           <TopFindings report={report} />
         </div>
       </>
@@ -48,17 +50,43 @@ function Devices({ model: { traces } }: { model: Model }) {
   );
 }
 
-function Verdict({ report }: { report: Report }) {
-  const { stages, findings } = report.activity;
+function Verdict({ model }: { model: Model }) {
+  const { findings } = model.report.activity;
+  const devices = isOfTrace(model) ? model.traces.flatMap(({ devices }) => devices) : [];
+  const leastBusy = [...devices].sort((a, b) => (a.busy_ratio ?? 1) - (b.busy_ratio ?? 1))[0];
+  // What the host did says little where it waits for a device.
+  return (
+    <p class="verdict">
+      {leastBusy ? <DeviceVerdict device={leastBusy} of={devices.length} /> : <HostVerdict report={model.report} />}
+      <FindingsVerdict findings={findings} isOfDevice={leastBusy !== undefined} />
+    </p>
+  );
+}
+
+function DeviceVerdict({ device, of }: { device: TraceDevice; of: number }) {
+  const { name, busy_ratio, span_ns, idle_cause, idle_cause_ratio } = device;
+  const idle = percent(idle_cause_ratio);
+  const causes = {
+    launch_late: `of its idle time the host was late for ${idle}`,
+    launched_before: `for ${idle} of its idle time work had been launched before and waited`,
+    not_known: `why it was idle is not known for ${idle} of that time`,
+  };
+  return (
+    <>
+      <Name text={name} limit={48} />
+      {of > 1 && `, the least busy of ${count(of)} devices,`} was busy {percent(busy_ratio)} of {duration(span_ns)}
+      {idle_cause !== null && `; ${causes[idle_cause]}`}
+    </>
+  );
+}
+
+function HostVerdict({ report }: { report: Report }) {
+  const { stages } = report.activity;
   const largest = stages.each[stages.bottlenecks[0] ?? -1] ?? mostOwn(stages.each);
   const open = longestOpen(report, largest);
   const inner = open && innermostOpen(report, open);
-  // The sentence begins with the bottleneck: a finding that says it again tells nothing new.
-  const worst = findings.found.find(({ rule }) => rule !== "stage-bottleneck");
-  const all = counted(findings.found.length, "finding", "findings");
-  const checks = findings.passed.length;
   return (
-    <p class="verdict">
+    <>
       {open ? (
         <>
           <Name text={open.name} limit={48} /> takes {percent(open.share_of_wall_ratio)} of {duration(stages.wall_ns)} and had not ended
@@ -77,6 +105,17 @@ function Verdict({ report }: { report: Report }) {
       ) : (
         <>The run took {duration(report.run.wall_ns)} and recorded no section</>
       )}
+    </>
+  );
+}
+
+function FindingsVerdict({ findings, isOfDevice }: { findings: Findings; isOfDevice: boolean }) {
+  // The sentence begins with the bottleneck: a finding that says it again tells nothing new.
+  const worst = findings.found.find(({ rule }) => isOfDevice || rule !== "stage-bottleneck");
+  const all = counted(findings.found.length, "finding", "findings");
+  const checks = findings.passed.length;
+  return (
+    <>
       {worst ? (
         <>
           ; {worst === findings.found[0] ? `the most severe of ${all}` : `one more of ${all}`}:{" "}
@@ -91,7 +130,7 @@ function Verdict({ report }: { report: Report }) {
       ) : (
         "."
       )}
-    </p>
+    </>
   );
 }
 
@@ -149,7 +188,7 @@ function larger(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.max(a, b);
 }
 
-function TopStages({ report }: { report: Report }) {
+function TopStages({ report, title }: { report: Report; title: string }) {
   const all = listed(report);
   if (all.length === 0) {
     return null;
@@ -157,40 +196,42 @@ function TopStages({ report }: { report: Report }) {
   const more = all.length - STAGES;
   return (
     <section>
-      <h2>Where the time went</h2>
-      <table class="bars" aria-label="Where the time went">
-        <thead>
-          <tr>
-            <th scope="col">Stage</th>
-            <th scope="col">
-              <span class="legend">
-                <i class="swatch full" /> itself <i class="swatch" /> with what is under it
-              </span>
-            </th>
-            <th scope="col" class="number">
-              Itself
-            </th>
-            <th scope="col" class="number">
-              Share
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {all.slice(0, STAGES).map(({ name, share, own, openNs }) => (
-            <tr key={name}>
-              <th scope="row">
-                <Name text={name} limit={36} />
-                {openNs !== null && <span class="card-note warn-text"> had not ended, {duration(openNs)} so far</span>}
+      <h2>{title}</h2>
+      <Scrolled label={title}>
+        <table class="bars" aria-label={title}>
+          <thead>
+            <tr>
+              <th scope="col">Stage</th>
+              <th scope="col">
+                <span class="legend">
+                  <i class="swatch full" /> itself <i class="swatch" /> with what is under it
+                </span>
               </th>
-              <td class="wide">
-                <Bar ratio={share} inner={own} />
-              </td>
-              <td class="number">{percent(own)}</td>
-              <td class="number">{percent(share)}</td>
+              <th scope="col" class="number">
+                Itself
+              </th>
+              <th scope="col" class="number">
+                Share
+              </th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {all.slice(0, STAGES).map(({ name, share, own, openNs }) => (
+              <tr key={name}>
+                <th scope="row">
+                  <Name text={name} limit={36} />
+                  {openNs !== null && <span class="card-note warn-text"> had not ended, {duration(openNs)} so far</span>}
+                </th>
+                <td class="wide">
+                  <Bar ratio={share} inner={own} />
+                </td>
+                <td class="number">{percent(own)}</td>
+                <td class="number">{percent(share)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolled>
       <p class="muted">
         Shares of the wall time, each moment counted once.{" "}
         {report.under_no_section_ratio !== null && `${percent(report.under_no_section_ratio)} is under no section. `}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::environment::Difference;
+use super::environment::{Difference, EnvironmentCategory};
 use super::headline::Headline;
 use super::matching::SectionMatch;
 use super::measure::Measure;
@@ -25,6 +25,8 @@ pub struct Comparison {
     pub candidate: Side,
     /// Facts that differ, configuration and command first.
     pub environment: Vec<Difference>,
+    /// What neither differs nor is the same as far as anybody knows: a side says nothing of it.
+    pub unknown_environment: Vec<EnvironmentCategory>,
     /// What matters, most important first: wall time by its loss or gain, then memory, then disks; regressions before
     /// improvements.
     pub headline: Vec<Headline>,

@@ -78,6 +78,28 @@ fn all_facts(runs: &[Run]) -> BTreeMap<String, BTreeSet<String>> {
     all
 }
 
+/// What a side says nothing of. Without a fact of its own the configuration is the default where the command is known.
+pub(super) fn unknown(baseline: &[Run], candidate: &[Run]) -> Vec<EnvironmentCategory> {
+    use EnvironmentCategory as Category;
+    let said = |runs: &[Run]| -> BTreeSet<Category> {
+        let names = all_facts(runs).into_keys();
+        names.map(|name| category(&name)).collect()
+    };
+    let sides = [said(baseline), said(candidate)];
+    let is_known = |of: Category| sides.iter().all(|said| said.contains(&of));
+    let all = [
+        Category::Command,
+        Category::Configuration,
+        Category::Machine,
+        Category::Version,
+    ];
+    let is_default = |of: &Category| *of == Category::Configuration && is_known(Category::Command);
+    let unknown = all.into_iter();
+    unknown
+        .filter(|of| !is_known(*of) && !is_default(of))
+        .collect()
+}
+
 /// What a run says; of a fact that it gives several times, the last, which holds.
 fn facts(run: &Run) -> BTreeMap<String, String> {
     let info = &run.info;

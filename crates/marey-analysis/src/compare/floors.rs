@@ -45,7 +45,7 @@ pub(super) const BETWEEN_RUNS: f64 = 1.015;
 pub(super) const OTHER_COUNT_RATIO: f64 = 1.1;
 
 /// What devices did in two single traces differs by this factor before that means anything.
-const DEVICE_RATIO: f64 = 1.1;
+pub(super) const DEVICE_RATIO: f64 = 1.1;
 
 /// The same of what waits for the host, or for other devices.
 const HOST_RATIO: f64 = 1.5;
@@ -66,14 +66,20 @@ impl Rule {
             | K::Turn
             | K::Step
             | K::DeviceStep
+            | K::StepBusy
+            | K::StepHost
             | K::KernelPerCall => Self::Calls,
             K::SectionTotal | K::NameTotal | K::KernelTotal => Self::Total,
             // Kernels take the same time each time, within the clocks of the device.
-            K::DeviceBusy | K::DeviceCompute | K::ClassTotal => Self::Part(DEVICE_RATIO),
+            K::DeviceBusy | K::DeviceCompute | K::ClassTotal | K::PhaseBusy | K::AttentionTime => {
+                Self::Part(DEVICE_RATIO)
+            }
             K::DeviceIdle
             | K::ExposedCommunication
             | K::ExposedCopies
             | K::TransferTime
+            | K::PhaseHost
+            | K::IdleOfCause
             | K::WaitsForDevices => Self::Part(HOST_RATIO),
             K::TransferBytes => value(1.01, 4096.0),
             K::WallTime => Self::Once(WALL_RATIO),
@@ -82,6 +88,7 @@ impl Rule {
             }
             K::FramesPerSecond | K::BlocksPerSecond => Self::Rate(1.25),
             K::KernelCalls
+            | K::TracedSteps
             | K::SectionCalls
             | K::NameCalls
             | K::Turns

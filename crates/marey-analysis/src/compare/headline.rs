@@ -61,20 +61,21 @@ const MOST_OF_DEVICES: usize = 8;
 /// New and gone sections matter from this share of the wall time on.
 const MATTERS: f64 = 0.05;
 
-/// All lines, most important first: regressions, the first of time, of memory and of disks before all others; then
+/// All lines, most important first: regressions, the first of devices, of time, of memory and of disks before all others; then
 /// improvements; then sections that are new or gone.
 pub(super) fn headline(measures: &[Measure], sections: &[SectionMatch]) -> Vec<Headline> {
     let teller = Teller { measures, sections };
     let mut lines = Vec::new();
     for verdict in [Verdict::Worse, Verdict::Better] {
         let mut of_areas = [
+            teller.devices(verdict),
             teller.times(verdict),
             teller.memory(verdict),
             teller.disks(verdict),
-            teller.devices(verdict),
             teller.others(verdict),
         ];
-        let firsts = of_areas.iter_mut().take(3).filter_map(|lines| {
+        // Only traces say what devices did, and there that is what all else is for.
+        let firsts = of_areas.iter_mut().take(4).filter_map(|lines| {
             let has_any = !lines.is_empty();
             has_any.then(|| lines.remove(0))
         });
@@ -228,17 +229,19 @@ impl Teller<'_> {
             m.kind != MeasureKind::KernelPerCall
         };
         let mut found = self.of(verdict, Area::Device, is_told);
-        let is_whole = |at: &usize| {
-            let kind = self.measures[*at].kind;
-            matches!(kind, MeasureKind::DeviceBusy | MeasureKind::DeviceStep)
+        let place = |at: &usize| match self.measures[*at].kind {
+            MeasureKind::StepBusy => 0,
+            MeasureKind::DeviceStep => 1,
+            MeasureKind::DeviceBusy => 2,
+            _ => 3,
         };
         found.sort_by(|a, b| {
-            let order = is_whole(b).cmp(&is_whole(a));
+            let order = place(a).cmp(&place(b));
             order.then(self.difference(*b).total_cmp(&self.difference(*a)))
         });
         found.truncate(MOST_OF_DEVICES);
-        let line = |at| self.line(at, self.measures[at].kind.meaning());
-        found.into_iter().map(line).collect()
+        let what = what(verdict, "more time", "less time");
+        found.into_iter().map(|at| self.line(at, what)).collect()
     }
 
     fn others(&self, verdict: Verdict) -> Vec<Headline> {
@@ -261,6 +264,13 @@ impl Teller<'_> {
             let figure = self.figure(at);
             figure.baseline.or(figure.candidate).unwrap_or(0.0)
         };
+        let is_attention = |m: &Measure| m.kind == MeasureKind::AttentionTime;
+        let busy = self.find(MeasureKind::DeviceBusy, &Subject::Run);
+        let busy = busy.map(|at| self.figure(at));
+        let busy = busy.map(|busy| [busy.baseline, busy.candidate]);
+        let busy = busy.into_iter().flatten().flatten().fold(0.0, f64::max);
+        let mut attention = self.of(verdict, Area::Device, is_attention);
+        attention.retain(|at| size(*at) >= MATTERS * busy);
         let is_outermost = |m: &Measure| match &m.subject {
             Subject::Path(path) => {
                 let around = Subject::Path(path[..path.len() - 1].to_vec());
@@ -278,7 +288,8 @@ impl Teller<'_> {
         } else {
             "gone"
         };
-        found.into_iter().map(|at| self.line(at, what)).collect()
+        let found = attention.into_iter().chain(found);
+        found.map(|at| self.line(at, what)).collect()
     }
 
     fn of(&self, verdict: Verdict, area: Area, is_wanted: impl Fn(&Measure) -> bool) -> Vec<usize> {

@@ -9,10 +9,12 @@
 
 use super::bootstrap::{Bootstrap, Statistic, autocorrelation, inflation};
 use super::comparison::{Basis, Verdict};
-use super::floors::{BETWEEN_RUNS, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule, distance};
+use super::floors::{
+    BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule, distance,
+};
 use super::holm::Test;
 use super::mann_whitney::mann_whitney;
-use super::measure::{Change, Measure};
+use super::measure::{Change, Measure, MeasureKind};
 use super::options::CompareOptions;
 use super::pair::{Pair, Samples};
 use super::repeats::repeated;
@@ -207,6 +209,14 @@ impl Judge<'_> {
                 self.once(&both, change, direction, ratio, 0.0)
             }
             (Rule::Once(ratio), _) => self.once(&both, change, direction, ratio, ONCE_NS),
+            (Rule::Calls, Basis::SingleValues) => {
+                let (ratio, least_ns) = large(measure.kind);
+                let mut ruling = self.once(&both, change, direction, ratio, least_ns);
+                if ruling.verdict == Verdict::CannotTell && pair.has_one_call() {
+                    "one call is too few".clone_into(&mut ruling.reason);
+                }
+                ruling
+            }
             _ => self.once(&both, change, direction, ONCE_RATIO, ONCE_NS),
         }
     }
@@ -239,11 +249,12 @@ impl Judge<'_> {
             };
             return Ruling::new(direction, confidence, chance);
         }
+        let (ratio, least_ns) = large(measure.kind);
         let is_large =
-            both.is_beyond(ONCE_RATIO) && measure.impact_ns.is_some_and(|ns| ns.abs() >= ONCE_NS);
+            both.is_beyond(ratio) && measure.impact_ns.is_some_and(|ns| ns.abs() >= least_ns);
         if is_large && both.is_apart {
             let reason = format!(
-                "{chance}, but every value is beyond all of the other side, and the median by a factor of two"
+                "{chance}, but every value is beyond all of the other side, and the median by a factor of {ratio}"
             );
             return Ruling::new(direction, Confidence::Low, reason);
         }
@@ -307,6 +318,15 @@ impl Judge<'_> {
         }
         let reason = format!("one value on each side, not a factor of {ratio}{least} apart");
         Ruling::new(Verdict::CannotTell, Confidence::Low, reason)
+    }
+}
+
+/// A change of few values counts from this factor on, and from so many nanoseconds in a run. Devices take the same time for each
+/// step, within their clocks.
+fn large(kind: MeasureKind) -> (f64, f64) {
+    match kind {
+        MeasureKind::StepBusy | MeasureKind::DeviceStep => (DEVICE_RATIO, 0.0),
+        _ => (ONCE_RATIO, ONCE_NS),
     }
 }
 

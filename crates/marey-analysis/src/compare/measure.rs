@@ -119,6 +119,12 @@ pub enum Subject {
     KernelClass(String),
     /// Copies of a direction: `HtoD`.
     Transfer(String),
+    /// All parts of a trace that do one thing in a generation: `text encoder`.
+    Phase(String),
+    /// Attention by one path: `flash`.
+    Attention(String),
+    /// Idle time of devices by its cause: `host late`.
+    IdleCause(String),
 }
 
 /// What kind of thing a measure is about.
@@ -281,6 +287,20 @@ kinds! {
     ExposedCopies: Device, Ns, Less;
     /// time in which the device worked for a step of the profiler, the first one apart where there are three
     DeviceStep: Device, Ns, Less;
+    /// time in which the device worked for a step or a call of the denoiser, warm-up apart
+    StepBusy: Device, Ns, Less;
+    /// time of the host in a step or a call of the denoiser, warm-up apart
+    StepHost: Device, Ns, Less;
+    /// steps, or calls of the denoiser, in a trace
+    TracedSteps: Device, Count, Neither;
+    /// time in which devices worked for what such parts launched
+    PhaseBusy: Device, Ns, Less;
+    /// time of the host in such parts
+    PhaseHost: Device, Ns, Less;
+    /// time of the kernels of the attention path
+    AttentionTime: Device, Ns, Less;
+    /// idle time of devices with the cause
+    IdleOfCause: Device, Ns, Less;
     /// time of all kernels of the class
     ClassTotal: Device, Ns, Less;
     /// time of all kernels of the name

@@ -24,10 +24,13 @@ mod measure;
 mod observations;
 mod obstacles;
 mod options;
+mod outer_ranges;
 mod pair;
 mod random;
 mod repeats;
 mod traced;
+mod traced_parts;
+mod traced_preparation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,14 +52,21 @@ use holm::{Test, holm};
 use judge::Judge;
 use matching::Path;
 use observations::Observations;
-use pair::{Pair, pairs};
+use pair::{Pair, Samples, pairs};
+use traced_preparation::Prepared;
 
 /// The candidate against the baseline; each side is one run or several repeats of one, whose order does not matter.
 pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) -> Comparison {
-    compare_with([baseline, candidate], [vec![], vec![]], options)
+    compare_with(
+        [baseline, candidate],
+        [vec![], vec![]],
+        SamplesAre::Repeats,
+        options,
+    )
 }
 
-/// The same of traces: their sections, and what their devices did.
+/// The same of traces: their sections, and what their devices did. Traces of the ranks of a job are no repeats: of several the
+/// median is compared, and there are no tests.
 pub fn compare_traces(
     baseline: &TracedSide,
     candidate: &TracedSide,
@@ -65,13 +75,32 @@ pub fn compare_traces(
     let mut kernels = baseline.largest_kernels();
     kernels.extend(candidate.largest_kernels());
     let devices = [baseline, candidate].map(|side| side.figures_of(&kernels));
-    compare_with([baseline.runs(), candidate.runs()], devices, options)
+    let prepared = Prepared::new(baseline, candidate);
+    let [first, second] = &prepared.outlines;
+    let samples = if prepared.are_ranks {
+        SamplesAre::NoRepeats
+    } else {
+        SamplesAre::Repeats
+    };
+    let mut found = compare_with([first, second], devices, samples, options);
+    found.notes.extend(prepared.notes);
+    found
+}
+
+/// What the runs of a side are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SamplesAre {
+    /// Each is a sample.
+    Repeats,
+    /// They depend on each other, and so do their calls.
+    NoRepeats,
 }
 
 /// Runs, and what is known of each of them otherwise, in the same order; nothing for those beyond.
 fn compare_with(
     [baseline, candidate]: [&[Run]; 2],
     others: [Vec<Observations>; 2],
+    samples: SamplesAre,
     options: &CompareOptions,
 ) -> Comparison {
     let (here, there) = (matching::tree(baseline), matching::tree(candidate));
@@ -82,7 +111,15 @@ fn compare_with(
         .iter()
         .filter_map(|row| Some((row.candidate_path.clone()?, row.path.clone())))
         .collect();
-    let observed = |(run, other)| Observations::new(run, &names).with(other);
+    let are_repeats = samples == SamplesAre::Repeats;
+    let observed = |(run, other)| {
+        let found = Observations::new(run, &names).with(other);
+        if are_repeats {
+            found
+        } else {
+            found.without_calls()
+        }
+    };
     let [of_baseline, of_candidate] = others.map(|known| {
         let none = std::iter::repeat_with(Observations::default);
         known.into_iter().chain(none)
@@ -96,7 +133,7 @@ fn compare_with(
     let sides = [side(baseline), side(candidate)];
     let judge = Judge {
         options,
-        is_repeated: baseline.len() >= 2 && candidate.len() >= 2,
+        is_repeated: are_repeats && baseline.len() >= 2 && candidate.len() >= 2,
         is_cut_short: (sides[0].n_unfinished > 0) != (sides[1].n_unfinished > 0),
     };
     let (measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
@@ -116,6 +153,8 @@ fn compare_with(
         obstacles,
         basis: if judge.is_repeated {
             Basis::Repeats
+        } else if !are_repeats {
+            Basis::SingleValues
         } else {
             Basis::Calls
         },
@@ -125,7 +164,12 @@ fn compare_with(
             vec![]
         },
         headline: headline::headline(&measures, &sections),
-        notes: notes(&judge, &of_baseline, &of_candidate),
+        notes: notes(
+            are_repeats && !judge.is_repeated,
+            &of_baseline,
+            &of_candidate,
+        ),
+        unknown_environment: environment::unknown(baseline, candidate),
         baseline: of_baseline,
         candidate: of_candidate,
         sections,
@@ -136,7 +180,7 @@ fn compare_with(
 
 /// All measures with their verdicts, and how many tests were made.
 fn judged(judge: &Judge<'_>, pairs: Vec<Pair>) -> (Vec<Measure>, u64) {
-    let pairs = without_small_reads(pairs);
+    let pairs = with_single_calls(without_small_reads(pairs));
     let mut measured: Vec<(Measure, Option<Test>)> =
         pairs.iter().map(|p| judge.measured(p)).collect();
     let tests: Vec<Test> = measured.iter().filter_map(|(_, test)| *test).collect();
@@ -180,6 +224,40 @@ fn of_each_call(measures: &[Measure], total: usize) -> Option<(Verdict, bool)> {
     let is_as_many = find(calls).is_ok_and(|at| measures[at].verdict == Verdict::Same);
     let verdict = find(per_call).map_or(Verdict::CannotTell, |at| measures[at].verdict);
     Some((verdict, is_as_many))
+}
+
+/// What a side did once has no figure of a call, for it is that of the total. Against a side that did it more often it stands for
+/// a call: it is not gone.
+fn with_single_calls(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    let at = |pairs: &[Pair], kind: MeasureKind, subject: &Subject| {
+        pairs.binary_search_by(|pair| (pair.kind, &pair.subject).cmp(&(kind, subject)))
+    };
+    for total in 0..pairs.len() {
+        let Some([per_call, calls]) = of_a_call(pairs[total].kind) else {
+            continue;
+        };
+        let subject = pairs[total].subject.clone();
+        let (Ok(per_call), Ok(calls)) =
+            (at(&pairs, per_call, &subject), at(&pairs, calls, &subject))
+        else {
+            continue;
+        };
+        let is_once = |samples: &Samples| samples.figures.iter().all(|n| *n <= 1.0);
+        let [baseline, candidate] = [
+            is_once(&pairs[calls].baseline).then(|| pairs[total].baseline.once()),
+            is_once(&pairs[calls].candidate).then(|| pairs[total].candidate.once()),
+        ];
+        let pair = &mut pairs[per_call];
+        for (side, once) in [
+            (&mut pair.baseline, baseline),
+            (&mut pair.candidate, candidate),
+        ] {
+            if let Some(once) = once.filter(|_| side.figures.is_empty()) {
+                *side = once;
+            }
+        }
+    }
+    pairs
 }
 
 /// What was read during sections matters where they take some of the time.
@@ -299,9 +377,9 @@ fn side(runs: &[Run]) -> Side {
     }
 }
 
-fn notes(judge: &Judge<'_>, baseline: &Side, candidate: &Side) -> Vec<String> {
+fn notes(is_single: bool, baseline: &Side, candidate: &Side) -> Vec<String> {
     let mut notes = Vec::new();
-    if !judge.is_repeated {
+    if is_single {
         notes.push(
             "With one run on a side, what differs between any two runs of the same program cannot be seen; \
              three or more repeats of each would show it."

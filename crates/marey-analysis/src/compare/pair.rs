@@ -82,6 +82,14 @@ impl Samples {
         }
     }
 
+    /// The same without single calls: of what was done once, the total is that of the call.
+    pub(super) fn once(&self) -> Self {
+        Self {
+            calls: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Median of the runs; `None` without any.
     pub(super) fn figure(&self) -> Option<f64> {
         Statistic::Median.of(&mut self.figures.clone())
@@ -124,6 +132,11 @@ impl Pair {
     /// Both sides have it.
     pub(super) fn is_on_both(&self) -> bool {
         !self.baseline.figures.is_empty() && !self.candidate.figures.is_empty()
+    }
+
+    /// A side has no more than one call or turn of it.
+    pub(super) fn has_one_call(&self) -> bool {
+        self.baseline.calls.len() < 2 || self.candidate.calls.len() < 2
     }
 
     /// The larger share of the wall time.

@@ -14,9 +14,10 @@ use marey::Run;
 use super::bootstrap::Statistic;
 use super::measure::{MeasureKind, Subject};
 use super::observations::{Observations, Value};
-use crate::import::chrome::{Class, Trace, outline_of};
+use super::traced_parts;
+use crate::import::chrome::{Class, Trace, outline_of, outline_without_modules};
 use crate::questions::trace::{
-    ByLaunch, DeviceTimeline, WorkKind, device_timelines, kernel_class, profiler_steps, transfers,
+    ByLaunch, DeviceTimeline, TraceContext, WorkKind, kernel_class, profiler_steps, transfers,
     utilization,
 };
 use crate::stats::float;
@@ -30,14 +31,41 @@ const APART: usize = 3;
 #[derive(Clone, Debug, Default)]
 pub struct TracedSide {
     runs: Vec<Run>,
+    /// The same without modules, of those that have some.
+    without_modules: Vec<Option<Run>>,
     figures: Vec<Observations>,
 }
 
 impl TracedSide {
     /// Adds a trace; it is not needed afterwards. O(n log n).
     pub fn push(&mut self, trace: &Trace) {
-        self.runs.push(outline_of(trace));
+        let outline = outline_of(trace);
+        let plain = has_modules(&outline).then(|| outline_without_modules(trace));
+        self.runs.push(outline);
+        self.without_modules.push(plain);
         self.figures.push(figures(trace));
+    }
+
+    /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
+    /// repeats: their processes wait for each other.
+    pub fn ranks(&self) -> Option<Vec<u32>> {
+        let ranks = self.runs.iter().filter_map(|run| run.info.rank);
+        let ranks: BTreeSet<u32> = ranks.collect();
+        (ranks.len() >= 2).then(|| ranks.into_iter().collect())
+    }
+
+    pub(super) fn has_modules(&self) -> bool {
+        self.without_modules.iter().any(Option::is_some)
+    }
+
+    /// The traces as runs, with modules or without.
+    pub(super) fn outlines(&self, with_modules: bool) -> Vec<Run> {
+        let each = self.runs.iter().zip(&self.without_modules);
+        let outline = |(run, plain): (&Run, &Option<Run>)| match plain {
+            Some(plain) if !with_modules => plain.clone(),
+            _ => run.clone(),
+        };
+        each.map(outline).collect()
     }
 
     /// The traces as runs, in the order in which they were added.
@@ -76,9 +104,15 @@ impl TracedSide {
     }
 }
 
+fn has_modules(run: &Run) -> bool {
+    let mut nodes = run.nodes.iter();
+    nodes.any(|node| node.name.starts_with("nn.Module: "))
+}
+
 /// What the devices of a trace did.
 fn figures(trace: &Trace) -> Observations {
-    let timelines = device_timelines(trace);
+    let context = TraceContext::new(trace, None);
+    let timelines = &context.timelines;
     let span_ns: f64 = timelines
         .iter()
         .map(|device| float(device.span().length_ns()))
@@ -87,7 +121,7 @@ fn figures(trace: &Trace) -> Observations {
         observations: Observations::default(),
         span_ns: span_ns.max(1.0),
     };
-    for device in &timelines {
+    for device in timelines {
         // The only device is the same one on both sides, whatever its number.
         let of = if timelines.len() == 1 {
             Subject::Run
@@ -97,8 +131,9 @@ fn figures(trace: &Trace) -> Observations {
         found.add_use(trace, device, &of);
         found.add_steps(trace, device, &of);
     }
-    found.add_kernels(trace, &timelines);
-    found.add_transfers(trace, &timelines);
+    found.add_kernels(trace, timelines);
+    found.add_transfers(trace, timelines);
+    traced_parts::observe(&context, &mut found.observations);
     found.add_waits(trace);
     found.observations
 }
@@ -247,114 +282,4 @@ impl Found {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{Comparison, Verdict, compare_traces};
-    use super::*;
-    use crate::CompareOptions;
-    use crate::import::chrome::{Limits, read};
-
-    /// Kernels one after the other, each 10 µs after the one before: names with the duration of each, in microseconds.
-    fn side(kernels: &[(&str, &[u64])]) -> TracedSide {
-        let each = kernels
-            .iter()
-            .flat_map(|(name, lasts)| lasts.iter().map(move |us| (*name, *us)));
-        let mut at = 0;
-        let events: Vec<String> = each
-            .map(|(name, us)| {
-                let event = format!(
-                    r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": 7, "ts": {at}, "dur": {us}, "args": {{"stream": 7}}}}"#
-                );
-                at += us + 10;
-                event
-            })
-            .collect();
-        let json = format!(r#"{{"traceEvents": [{}]}}"#, events.join(","));
-        let mut side = TracedSide::default();
-        side.push(&read(json.as_bytes(), Limits::default()).unwrap());
-        side
-    }
-
-    fn compared(baseline: &[(&str, &[u64])], candidate: &[(&str, &[u64])]) -> Comparison {
-        compare_traces(
-            &side(baseline),
-            &side(candidate),
-            &CompareOptions::default(),
-        )
-    }
-
-    /// Baseline, candidate in nanoseconds, and the verdict.
-    fn of(
-        found: &Comparison,
-        kind: MeasureKind,
-        of: &Subject,
-    ) -> (Option<f64>, Option<f64>, Verdict) {
-        let measure = found
-            .measures
-            .iter()
-            .find(|m| m.kind == kind && m.subject == *of);
-        let measure = measure.unwrap();
-        let value = |observed: Option<super::super::Observed>| observed.map(|o| o.value);
-        (
-            value(measure.baseline),
-            value(measure.candidate),
-            measure.verdict,
-        )
-    }
-
-    #[test]
-    fn a_trace_against_itself_has_no_difference() {
-        let kernels: [(&str, &[u64]); 2] = [("gemm", &[50, 52, 51]), ("softmax", &[20])];
-        let found = compared(&kernels, &kernels);
-        assert_eq!(found.differences().count(), 0);
-        assert_eq!(found.verdict, Verdict::Same);
-    }
-
-    #[test]
-    fn kernels_that_take_longer_and_those_of_one_side_are_told() {
-        // gemm      8 × about 100 µs ─► 8 × about 150 µs
-        // flash     one, gone          sage: one, new
-        // busy      800 + 300 µs       1 200 + 100 µs
-        let before = [100, 101, 99, 100, 102, 98, 100, 100];
-        let after = before.map(|us| us + 50);
-        let found = compared(
-            &[("gemm", &before), ("flash", &[300])],
-            &[("gemm", &after), ("sage", &[100])],
-        );
-        let kernel = |name: &str| Subject::Kernel(name.into());
-        assert_eq!(
-            of(&found, MeasureKind::KernelTotal, &kernel("gemm")),
-            (Some(800e3), Some(1_200e3), Verdict::Worse)
-        );
-        assert_eq!(
-            of(&found, MeasureKind::KernelPerCall, &kernel("gemm")),
-            (Some(100e3), Some(150e3), Verdict::Worse)
-        );
-        assert_eq!(
-            of(&found, MeasureKind::KernelTotal, &kernel("flash")),
-            (Some(300e3), None, Verdict::Gone)
-        );
-        assert_eq!(
-            of(&found, MeasureKind::KernelTotal, &kernel("sage")).2,
-            Verdict::New
-        );
-        assert_eq!(
-            of(&found, MeasureKind::DeviceBusy, &Subject::Run),
-            (Some(1_100e3), Some(1_300e3), Verdict::Worse)
-        );
-    }
-
-    #[test]
-    fn a_small_difference_of_what_is_there_once_cannot_be_told() {
-        // 5 %: above what is the same, below what two single traces can tell.
-        let found = compared(&[("a", &[1000])], &[("a", &[1050])]);
-        let busy = of(&found, MeasureKind::DeviceBusy, &Subject::Run);
-        assert_eq!(busy.2, Verdict::CannotTell);
-    }
-
-    #[test]
-    fn nothing_is_compared_with_nothing() {
-        let empty = TracedSide::default();
-        let found = compare_traces(&empty, &empty, &CompareOptions::default());
-        assert_eq!(found.verdict, Verdict::CannotTell);
-    }
-}
+mod tests;

@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
     /// Write it to this file instead; csv: into this folder, one file a table
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Rows of each table of text and Markdown
-    #[arg(long, value_name = "N", default_value_t = 15)]
+    /// Rows of each table of text and Markdown; 0 for all
+    #[arg(long, value_name = "N", default_value = "15", value_parser = most_rows)]
     rows: usize,
     /// Also the tables and columns of text and Markdown that are read second; the other formats always have them
     #[arg(long)]
@@ -100,11 +100,17 @@ impl Arguments {
     }
 }
 
+/// How many rows are shown; 0 is no limit.
+fn most_rows(written: &str) -> Result<usize, std::num::ParseIntError> {
+    written.parse().map(|n| if n == 0 { usize::MAX } else { n })
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if arguments.table.is_some() && arguments.format != Format::Csv {
         bail!("--table goes with --format csv");
     }
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
+    written::keep_inputs(arguments, &inputs)?;
     let asked = arguments.asked();
     let said = read::all(&inputs, &asked, n_threads());
     let n_unread = say_problems(&said, console);

@@ -1,7 +1,7 @@
 //! The derived files of a job: made anew from its captures, each replaced in one step.
 
 use std::ffi::OsString;
-use std::fs::Permissions;
+use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,8 @@ fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, V
     documents
 }
 
-/// Writes a file; readers see the old one or the new one, never half of one. Returns the path.
+/// Writes a file; readers see the old one or the new one, never half of one. What is no regular file is written into. Returns the
+/// path.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -199,8 +200,14 @@ pub(crate) fn replace_with(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PathBuf, Error> {
     let attempt = || -> io::Result<()> {
+        let Some(path) = replaceable(&path) else {
+            return write(&mut OpenOptions::new().write(true).open(&path)?);
+        };
         // Without the name of the half-made file, which helps nobody.
-        let plain = |error: io::Error| io::Error::from(error.kind());
+        let plain = |error: io::Error| match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::from(error.kind()),
+        };
         let folder = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
@@ -217,6 +224,16 @@ pub(crate) fn replace_with(
         Ok(()) => Ok(path),
         Err(source) => Err(Error::NotWritten { path, source }),
     }
+}
+
+/// What to put in place of `path`: what a link leads to. `None` for what is written into instead of replaced, such as a pipe, a
+/// terminal and `/dev/full`.
+fn replaceable(path: &Path) -> Option<PathBuf> {
+    // What is not there yet is made.
+    let is_replaceable = std::fs::metadata(path).map_or(true, |there| {
+        there.file_type().is_file() || there.file_type().is_dir()
+    });
+    is_replaceable.then(|| path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
 impl<'a> ProcessObject<'a> {

@@ -1,6 +1,7 @@
 //! `marey analyze` with traces of torch.profiler: formats, several files, files of other tools, names that mean harm.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::program::{Place, Said, marey};
 
@@ -253,6 +254,13 @@ fn csv_is_a_file_a_table_or_one_table() {
     // Two kernels of each file.
     assert_eq!(lines.len(), 1 + 4 + 1);
     assert!(lines[2].contains(",GPU 0,\"gemm<2, 3>\","), "{kernels}");
+    // What rules came to is always there, also where nothing was found.
+    let findings = place.read("tables/findings.csv");
+    let head = "file,rule,outcome,severity,issue,";
+    assert!(findings.starts_with(head), "{findings}");
+    for outcome in [",passed,,", ",unchecked,,"] {
+        assert!(findings.contains(outcome), "{findings}");
+    }
     let one = analyze(&["--format", "csv", "--table", "kernels", text(&a), text(&b)]);
     assert_eq!(one.out, kernels);
     let unknown = analyze(&["--format", "csv", "--table", "kernel", text(&a)]);
@@ -274,6 +282,9 @@ fn limits_and_rows_are_those_of_the_command_line() {
     let short = analyze(&["--rows", "3", &nccl]).out;
     let long = analyze(&["--rows", "30", &nccl]).out;
     assert!(short.lines().count() < long.lines().count());
+    let all = analyze(&["--rows", "0", &nccl]).out;
+    assert!(long.lines().count() < all.lines().count());
+    assert!(!all.contains("more row"), "{all}");
 }
 
 #[test]
@@ -291,6 +302,58 @@ fn an_output_is_written_and_named() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.out.contains("said.md"), "{}", said.out);
     assert!(place.read("said.md").starts_with("## Trace "));
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let place = Place::new();
+    let trace = written(&place, "a.json", made("k"));
+    let said = analyze(&["--format", "json", "--output", text(&trace), text(&trace)]);
+    assert_eq!((said.code, said.out.as_str()), (2, ""));
+    assert!(
+        said.err.contains("one of the files to read"),
+        "{}",
+        said.err
+    );
+    assert_eq!(place.read("a.json"), made("k"));
+}
+
+#[test]
+fn a_link_stays_a_link_and_a_pipe_a_pipe() {
+    let place = Place::new();
+    let trace = written(&place, "a.json", made("k"));
+    let (real, link, pipe) = (
+        place.path("real.md"),
+        place.path("link.md"),
+        place.path("pipe"),
+    );
+    std::fs::write(&real, "before").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let asked = |output| {
+        analyze(&[
+            "--format",
+            "markdown",
+            "--output",
+            text(output),
+            text(&trace),
+        ])
+    };
+    assert_eq!(asked(&link).code, 0);
+    assert!(link.is_symlink());
+    assert!(place.read("real.md").starts_with("## Trace "));
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    assert_eq!(asked(&pipe).code, 0);
+    assert_eq!(reader.join().unwrap(), place.read("real.md"));
 }
 
 #[test]

@@ -385,6 +385,9 @@ impl<'a> SubjectObject<'a> {
             Subject::Kernel(name) => ("kernel", None, Some(name)),
             Subject::KernelClass(name) => ("kernel_class", None, Some(name)),
             Subject::Transfer(name) => ("transfer", None, Some(name)),
+            Subject::Phase(name) => ("phase", None, Some(name)),
+            Subject::Attention(name) => ("attention", None, Some(name)),
+            Subject::IdleCause(name) => ("idle_cause", None, Some(name)),
         };
         Self {
             kind,

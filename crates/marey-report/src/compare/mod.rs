@@ -3,6 +3,7 @@
 mod date;
 mod environment;
 mod figure;
+mod figures;
 mod headline;
 mod json;
 mod markdown;

@@ -54,6 +54,8 @@ pub struct ComparedSide {
     pub path: String,
     /// Its runs, in order of their start.
     pub runs: Vec<ComparedRun>,
+    /// Processes of one job that its traces are of; empty for repeats and for a single run.
+    pub ranks: Vec<u32>,
     /// Captures of which nothing could be read, and why; not safe to print.
     pub unreadable: Vec<String>,
 }
@@ -153,7 +155,7 @@ impl Decided {
                 "single runs, each call or turn a sample".into(),
                 "Mann-Whitney",
             ),
-            Basis::SingleValues => ("one value on each side".into(), "Mann-Whitney"),
+            Basis::SingleValues => ("one value on each side".into(), "none"),
         };
         format!(
             "{samples}; {} ({test}), corrected (Holm) for {} false alarms overall; changes of time below {} are the same",
@@ -182,6 +184,11 @@ impl ComparedSide {
     pub(crate) fn text_of(&self, several: &str, shown: impl Fn(&str) -> String) -> String {
         let n = self.runs.len() as u64;
         let mut parts = vec![counted(n, "run", several)];
+        if !self.ranks.is_empty() {
+            let ranks: Vec<String> = self.ranks.iter().map(u32::to_string).collect();
+            let runs = counted(n, "trace", "traces");
+            parts = vec![format!("{runs} of ranks {} of one job", ranks.join(", "))];
+        }
         parts.extend(self.when());
         let others: u64 = self.runs.iter().map(|run| run.n_others).sum();
         if others > 0 {

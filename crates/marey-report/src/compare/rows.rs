@@ -50,11 +50,31 @@ pub(crate) fn by_area(comparison: &Comparison) -> Vec<AreaRows<'_>> {
         .collect()
 }
 
-/// Measures that changed, most important area first.
+/// Measures that changed, those that changed most first: times by their share of the largest change of a time, others by their
+/// ratio.
 pub(crate) fn changed(comparison: &Comparison) -> Vec<&Measure> {
-    let areas = by_area(comparison);
-    let rows = areas.into_iter().flat_map(|area| area.rows);
-    rows.filter(|measure| has_changed(measure)).collect()
+    let changed = comparison.measures.iter().filter(|m| has_changed(m));
+    let mut changed: Vec<&Measure> = changed.collect();
+    let most_ns = changed.iter().filter_map(|measure| impact_ns(measure));
+    let most_ns = most_ns.fold(1.0, f64::max);
+    let weight = |measure: &Measure| match impact_ns(measure) {
+        Some(ns) => ns / most_ns,
+        None if is_count(measure) => 0.0,
+        None => {
+            let ratio = measure.change.and_then(|change| change.ratio);
+            ratio.map_or(0.0, |ratio| (ratio - 1.0).abs().min(1.0))
+        }
+    };
+    changed.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    changed
+}
+
+/// What a changed time adds to a run or takes from it; `None` for what is no time.
+fn impact_ns(measure: &Measure) -> Option<f64> {
+    let is_time = measure.unit == FigureUnit::Ns;
+    let side = measure.baseline.or(measure.candidate);
+    let ns = measure.impact_ns.or(side.map(|side| side.value));
+    ns.filter(|_| is_time).map(f64::abs)
 }
 
 pub(crate) fn has_changed(measure: &Measure) -> bool {

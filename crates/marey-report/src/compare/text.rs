@@ -4,10 +4,10 @@ use marey_analysis::compare::{Comparison, Measure, SectionMatch, Verdict};
 
 use super::environment::values;
 use super::figure::{change, interval, observed};
-use super::headline;
 use super::model::ComparisonReport;
 use super::rows::{by_area, has_changed, undecided};
 use super::words::{self, shortened};
+use super::{figures, headline};
 use crate::escape::visible;
 use crate::quantity::UNKNOWN;
 use crate::text::columns::{Columns, Last};
@@ -21,14 +21,17 @@ const MAX_LINES: usize = 20;
 
 /// The comparison as text. Its first lines say what matters most. Ends with a line feed.
 pub fn comparison_text(report: &ComparisonReport) -> String {
-    let mut parts = vec![
-        lines(&headline::lines(
-            report,
-            |name| shortened(name, MAX_NAME),
-            |text| shortened(text, MAX_REASON),
-        )),
-        lines(&sides(report)),
-    ];
+    let mut first = headline::lines(
+        report,
+        |name| shortened(name, MAX_NAME),
+        |text| shortened(text, MAX_REASON),
+    );
+    // What a reader has to know of the verdict, beside it.
+    let notes = report.comparison.notes.iter();
+    let notes = notes.map(|note| format!("Note: {}", visible(note)));
+    let at = first.len().min(1);
+    first.splice(at..at, notes);
+    let mut parts = vec![lines(&first), lines(&sides(report))];
     parts.extend(environment(report));
     parts.extend(tables(&report.comparison));
     parts.extend(other_names(&report.comparison.sections));
@@ -96,18 +99,16 @@ fn table<'a>(title: &str, rows: impl Iterator<Item = &'a Measure>) -> Option<Str
         "Verdict",
     ];
     let mut table = Columns::new(&headers, Last::Text);
-    let mut has_rows = false;
-    for measure in rows {
-        table.row(row(measure));
-        has_rows = true;
+    let rows: Vec<&Measure> = rows.collect();
+    for (measure, name) in rows.iter().zip(figures::names(&rows)) {
+        table.row(row(measure, name));
     }
-    has_rows.then(|| table.block(title, &[]))
+    (!rows.is_empty()).then(|| table.block(title, &[]))
 }
 
-fn row(measure: &Measure) -> Vec<String> {
-    let shown = |name: &str| shortened(name, MAX_NAME);
+fn row(measure: &Measure, name: String) -> Vec<String> {
     vec![
-        words::measured(&measure.subject, measure.kind, shown),
+        name,
         observed(measure.baseline.as_ref(), measure.unit),
         observed(measure.candidate.as_ref(), measure.unit),
         change(measure.change.as_ref(), measure.unit),
@@ -177,13 +178,6 @@ fn and_more(n: usize) -> Option<String> {
 /// How it was decided, how far the data goes, and whether it passes.
 fn trust(report: &ComparisonReport) -> Vec<String> {
     let mut found = vec![format!("Decided by: {}", report.decided.text())];
-    found.extend(
-        report
-            .comparison
-            .notes
-            .iter()
-            .map(|note| format!("Note: {}", visible(note))),
-    );
     for (name, side) in [
         ("baseline", &report.baseline),
         ("candidate", &report.candidate),

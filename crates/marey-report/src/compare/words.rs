@@ -74,8 +74,14 @@ pub(crate) fn label(kind: MeasureKind) -> &'static str {
         K::DeviceCompute => "device computing",
         K::ExposedCommunication => "exposed communication",
         K::ExposedCopies => "exposed copies",
-        K::DeviceStep => "device busy per step",
-        K::ClassTotal | K::KernelTotal | K::TransferTime => "device time",
+        K::DeviceStep => "device busy per profiler step",
+        K::StepBusy => "device busy per step",
+        K::StepHost => "host time per step",
+        K::TracedSteps => "steps",
+        K::PhaseBusy => "device busy",
+        K::PhaseHost => "host time",
+        K::IdleOfCause => "device idle",
+        K::ClassTotal | K::KernelTotal | K::TransferTime | K::AttentionTime => "device time",
         K::KernelPerCall => "device time per kernel",
         K::WaitsForDevices => "waiting for devices",
         K::SectionCalls
@@ -107,6 +113,9 @@ pub(crate) fn subject(subject: &Subject, shown: impl Fn(&str) -> String) -> Opti
         Subject::Kernel(name) => format!("kernel {}", shown(name)),
         Subject::KernelClass(name) => format!("kernels of class {}", shown(name)),
         Subject::Transfer(name) => format!("copies {}", shown(name)),
+        Subject::Phase(name) => format!("phase {}", shown(name)),
+        Subject::Attention(name) => format!("{} attention", shown(name)),
+        Subject::IdleCause(name) => format!("cause: {}", shown(name)),
         Subject::Memory(name) | Subject::Gpu(name) | Subject::Rate(name) | Subject::Cache(name) => {
             shown(name)
         }

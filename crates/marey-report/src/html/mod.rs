@@ -9,6 +9,7 @@ mod page;
 mod projection;
 mod timeline;
 mod trace;
+mod trace_facts;
 
 use marey::Run;
 use marey_analysis::Findings;
@@ -34,8 +35,12 @@ pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
 pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace) -> Vec<u8> {
     let run = run_of(trace);
     let mut report = Report::new(&run);
-    // Rules about runs ask for what a trace never has.
+    // Rules about runs ask for what a trace never has, and so do questions about steps: the trace has answers of its own.
     report.activity.findings = together(files, ranks);
+    report.activity.diffusion = None;
+    let is_sampled = |what: &str| matches!(what, "gpu_metrics" | "cpu_metrics");
+    let unavailable = &mut report.quality.unavailable;
+    unavailable.retain(|not_read| !is_sampled(&not_read.what));
     let title = match files {
         [] => None,
         [only] => Some(last_part(&only.file).to_owned()),

@@ -1,7 +1,8 @@
-//! What a page says of traces: their tables.
+//! What a page says of traces: their tables, and what it says of them before those.
 
 use serde::Serialize;
 
+use super::trace_facts::{DeviceFacts, StepFacts, device_facts, step_facts};
 use crate::model::{Cell, Column, Table, TraceFile, TraceRanks};
 use crate::trace_report::{rank_tables, shown_tables};
 
@@ -19,6 +20,8 @@ struct FileTables<'a> {
     file: &'a str,
     /// Why it could not be read.
     problem: Option<&'a str>,
+    devices: Vec<DeviceFacts>,
+    steps: Vec<StepFacts>,
     tables: Vec<Short>,
 }
 
@@ -70,11 +73,15 @@ fn shortened<'a>(
     let files = files.iter().map(|file| FileTables {
         file: &file.file,
         problem: file.problem.as_deref(),
+        devices: file.answers.as_ref().map_or_else(Vec::new, device_facts),
+        steps: file.answers.as_ref().map_or_else(Vec::new, step_facts),
         tables: short(shown_tables(file)),
     });
     let together = ranks.map(|ranks| FileTables {
         file: "all ranks",
         problem: None,
+        devices: Vec::new(),
+        steps: Vec::new(),
         tables: short(rank_tables(&ranks.communication)),
     });
     files.chain(together).collect()

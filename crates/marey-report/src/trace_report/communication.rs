@@ -14,7 +14,7 @@ pub(super) fn table(rows: &[Communication], title: String) -> Table {
             ("group", "Group"),
             ("group_size", "Ranks"),
             ("element_type", "Type"),
-            ("count", "Calls"),
+            ("count", "Count"),
             ("total_ns", "Total"),
             ("mean_ns", "Mean"),
             ("p95_ns", "p95"),

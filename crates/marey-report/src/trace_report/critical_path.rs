@@ -145,7 +145,7 @@ fn words(kind: PathKind) -> &'static str {
     match kind {
         PathKind::Operator => "operator",
         PathKind::Python => "Python",
-        PathKind::Annotation => "named range",
+        PathKind::Annotation => "range",
         PathKind::Call => "runtime call",
         PathKind::Untraced => "host, not in the trace",
         PathKind::LaunchDelay => "launch delay",

@@ -11,7 +11,7 @@ pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
 }
 
 /// What a device is called: `GPU 0`, of several documents `rank 1 · GPU 0`.
-pub(super) fn name(answers: &TraceAnswers, device: &DeviceAnswers) -> String {
+pub(crate) fn name(answers: &TraceAnswers, device: &DeviceAnswers) -> String {
     let name = format!("GPU {}", device.device);
     if answers.documents.len() < 2 {
         return name;

@@ -97,7 +97,16 @@ fn ranks(answers: &TraceAnswers) -> String {
 /// Each device with its model and how busy it was.
 fn busy(answers: &TraceAnswers) -> String {
     if answers.devices.is_empty() {
-        return "none did anything: the trace is of the host alone".into();
+        let not_analysed = &answers.quality.n_not_analysed;
+        if not_analysed.is_empty() {
+            return "none did anything: the trace is of the host alone".into();
+        }
+        let rows = not_analysed
+            .iter()
+            .map(|(category, n)| format!("{} of {category}", counted(*n, "row", "rows")));
+        let rows: Vec<String> = rows.collect();
+        let rows = rows.join(", ");
+        return format!("work of a device that is not analysed: {rows}");
     }
     several(answers.devices.iter().map(|device| {
         let name = devices::name(answers, device);

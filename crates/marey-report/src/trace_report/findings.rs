@@ -1,18 +1,20 @@
-//! What is the matter, as a table for programs. People read sentences.
+//! What the rules came to, as a table for programs. People read sentences.
 
 use marey_analysis::Findings;
 
 use super::kernels::name_of;
 use crate::model::{Cell, Table};
 
+/// A row a finding, and one each for the rules that found nothing or could not tell: `outcome` says which.
 pub(super) fn table(findings: &Findings) -> Table {
     let mut table = Table::new(
         "findings",
         "Findings",
         &[
             ("rule", "Rule"),
+            ("outcome", "Outcome"),
             ("severity", "Severity"),
-            ("issue", "Issue"),
+            ("issue", "What"),
             ("remedy", "Remedy"),
             ("estimate_ns", "Saves"),
             ("at_most_ns", "At most"),
@@ -23,6 +25,7 @@ pub(super) fn table(findings: &Findings) -> Table {
         let saving = found.saving.as_ref();
         table.row(vec![
             Cell::text(found.rule),
+            Cell::text("found"),
             Cell::text(name_of(&found.severity)),
             Cell::text(found.issue.as_str()),
             Cell::text(found.remedy.as_str()),
@@ -31,5 +34,54 @@ pub(super) fn table(findings: &Findings) -> Table {
             Cell::text(name_of(&found.confidence)),
         ]);
     }
+    let passed = findings.passed.iter();
+    let passed = passed.map(|rule| (rule.rule, "passed", &rule.what));
+    let unchecked = findings.unchecked.iter();
+    let unchecked = unchecked.map(|rule| (rule.rule, "unchecked", &rule.why));
+    for (rule, outcome, what) in passed.chain(unchecked) {
+        let mut row = vec![Cell::text(rule), Cell::text(outcome), Cell::Absent];
+        row.push(Cell::text(what.as_str()));
+        row.resize(table.columns.len(), Cell::Absent);
+        table.row(row);
+    }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use marey_analysis::findings::{Passed, Unchecked};
+
+    use super::*;
+
+    #[test]
+    fn rules_that_passed_or_could_not_tell_have_rows_as_well() {
+        let findings = Findings {
+            found: Vec::new(),
+            passed: vec![Passed {
+                rule: "launch_bound",
+                checks: "the host is late",
+                what: "it is not".into(),
+            }],
+            unchecked: vec![Unchecked {
+                rule: "pageable_copies",
+                checks: "copies",
+                why: "there is no device".into(),
+            }],
+        };
+        let table = table(&findings);
+        let texts = |row: usize| -> Vec<Cell> { table.rows[row][..4].to_vec() };
+        let row = |rule: &str, outcome: &str, what: &str| {
+            vec![
+                Cell::text(rule),
+                Cell::text(outcome),
+                Cell::Absent,
+                Cell::text(what),
+            ]
+        };
+        assert_eq!(texts(0), row("launch_bound", "passed", "it is not"));
+        assert_eq!(
+            texts(1),
+            row("pageable_copies", "unchecked", "there is no device")
+        );
+    }
 }

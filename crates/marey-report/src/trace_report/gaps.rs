@@ -77,6 +77,7 @@ pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table 
         title,
         &[
             ("name", "Host"),
+            ("reason", "In detail"),
             ("n_gaps", "Gaps"),
             ("total_ns", "Total"),
             ("ratio", "Share"),
@@ -85,6 +86,7 @@ pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table 
     for row in &device.idle_gaps.host_operations {
         table.row(vec![
             Cell::known(row.name.clone(), Cell::Text),
+            Cell::text(reason_words(row.reason)),
             Cell::Count(row.n_gaps),
             Cell::Duration(row.total_ns),
             Cell::known(row.ratio, Cell::Ratio),

@@ -37,7 +37,7 @@ pub(super) fn by_name(device: &DeviceAnswers, title: String) -> Table {
         title,
         &[
             ("name", "Name"),
-            ("kind", "Kind"),
+            ("kind", "Class"),
             ("count", "Count"),
             ("total_ns", "Total"),
             ("ratio", "Share"),

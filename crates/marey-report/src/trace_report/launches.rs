@@ -50,12 +50,12 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
             ]);
         }
     };
-    delay("delay from the call", launches.delay);
-    delay("delay after the call", launches.delay_after_call);
+    delay("from a call to its first work", launches.delay);
+    delay("from its end to that", launches.delay_after_call);
     if let Some(queue) = launches.queue {
         table.row(vec![
             Cell::text("queue, operations"),
-            Cell::Number(queue.mean),
+            Cell::Number(rounded(queue.mean)),
             Cell::Count(queue.median),
             Cell::Count(queue.p95),
             Cell::Count(queue.max),
@@ -63,12 +63,18 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
         table.row(one("queue empty", Cell::Ratio(queue.empty_ratio)));
     }
     if let Some(rate) = launches.kernels_per_second {
-        table.row(one("kernels a second", Cell::Number(rate)));
+        table.row(one("kernels a second", Cell::Number(rounded(rate))));
     }
     if let Some(ratio) = launches.launch_bound_ratio {
         table.row(one(
             "idle time in which the host was launching",
             Cell::Ratio(ratio),
+        ));
+    }
+    if let Some(delay) = launches.delay {
+        table.notes.push(format!(
+            "Delays are of {} calls; one that launches a graph counts once. A call behind work that still runs waits for it.",
+            delay.count
         ));
     }
     if launches.n_before_launch > 0 {
@@ -86,6 +92,17 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
     table
 }
 
+/// To three digits, and whole from 100 on: rates of a trace are no more certain.
+fn rounded(value: f64) -> f64 {
+    let scale = match value.abs() {
+        n if n >= 100.0 => 1.0,
+        n if n >= 10.0 => 10.0,
+        n if n >= 1.0 => 100.0,
+        _ => 1_000.0,
+    };
+    (value * scale).round() / scale
+}
+
 /// A figure that is one number.
 fn one(what: &str, cell: Cell) -> Vec<Cell> {
     vec![
@@ -95,4 +112,19 @@ fn one(what: &str, cell: Cell) -> Vec<Cell> {
         Cell::Absent,
         Cell::Absent,
     ]
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn rates_have_three_digits_and_no_decimals_from_100_on() {
+        assert_eq!(rounded(34_554.9), 34_555.0);
+        assert_eq!(rounded(134.558), 135.0);
+        assert_eq!(rounded(12.345), 12.3);
+        assert_eq!(rounded(0.220_754), 0.221);
+        assert_eq!(rounded(0.0), 0.0);
+    }
 }

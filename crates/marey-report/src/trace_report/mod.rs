@@ -3,10 +3,10 @@
 mod attention;
 mod communication;
 mod critical_path;
-mod devices;
+pub(crate) mod devices;
 pub(crate) mod document;
 mod findings;
-mod gaps;
+pub(crate) mod gaps;
 mod hta_compat;
 mod kernels;
 mod launches;
@@ -14,7 +14,7 @@ mod memory;
 mod modules;
 mod operators;
 mod owned_kernels;
-mod parts;
+pub(crate) mod parts;
 mod quality;
 mod short;
 mod suspicious_durations;
@@ -33,24 +33,34 @@ use crate::model::{Table, TraceFile, TraceRanks};
 /// Every table of a file, for programs: what it is, what is the matter, what it answers.
 pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
     let mut tables = vec![document::facts(file), findings::table(&file.findings)];
-    tables.extend(shown_tables(file));
-    tables.retain(|table| !table.rows.is_empty());
+    tables.extend(file.answers.iter().flat_map(trace_tables));
+    tables.extend(hta_of(file));
+    tables.retain(has_rows);
     tables
 }
 
-/// The answers of a file, and what HTA says where that was asked for.
+/// The same as people read it: the answers of a file, and what HTA says where that was asked for.
 pub(crate) fn shown_tables(file: &TraceFile) -> Vec<Table> {
-    let mut tables: Vec<Table> = file.answers.iter().flat_map(trace_tables).collect();
-    let hta = file.hta_compat.as_deref();
-    tables.extend(hta.into_iter().flat_map(hta_tables));
+    let tables = file.answers.iter().flat_map(trace_tables);
+    let mut tables: Vec<Table> = tables.map(parts::for_people).collect();
+    tables.extend(hta_of(file));
     tables
+}
+
+fn hta_of(file: &TraceFile) -> impl Iterator<Item = Table> {
+    file.hta_compat.as_deref().into_iter().flat_map(hta_tables)
+}
+
+/// What the rules came to is always there, so that programs need not ask whether it is.
+fn has_rows(table: &Table) -> bool {
+    table.key == "findings" || !table.rows.is_empty()
 }
 
 /// Every table about several files together, for programs.
 pub(crate) fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
     let mut tables = vec![findings::table(&ranks.findings)];
     tables.extend(rank_tables(&ranks.communication));
-    tables.retain(|table| !table.rows.is_empty());
+    tables.retain(has_rows);
     tables
 }
 

@@ -25,7 +25,7 @@ fn table(key: &'static str, title: &str, rows: &[ModuleRow], name: &'static str)
         &[
             ("name", name),
             ("n_modules", "Modules"),
-            ("count", "Calls"),
+            ("count", "Count"),
             ("self_ns", "Self"),
             ("total_ns", "Total"),
             ("n_launched", "Launched"),

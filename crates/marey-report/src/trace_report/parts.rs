@@ -1,23 +1,22 @@
 //! Steps and phases, and what devices did for them.
 
 use marey_analysis::{
-    PartFigures, PartList, PartSpread, RestOfWork, RestPlace, StepRule, TraceAnswers, TracePart,
+    PartFigures, PartList, PartSpread, RestOfWork, RestPlace, StepKind, StepRule, TraceAnswers,
+    TracePart,
 };
 
 use super::devices;
 use crate::model::{Cell, Table};
+use crate::short_names::short_name;
+
+/// Columns that a name in a note may take.
+const NAME_WIDTH: usize = 80;
 
 /// Steps, profiler steps and phases: a table for each list.
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     let parts = &answers.parts;
-    let steps = parts.steps.iter().map(|list| {
-        let what = match list.rule {
-            Some(StepRule::KernelPeriod) => "Repeated kernels",
-            Some(rule) if !rule.finds_steps() => "Denoiser calls",
-            _ => "Steps",
-        };
-        table(answers, list, "steps", what)
-    });
+    let steps = parts.steps.iter();
+    let steps = steps.map(|list| table(answers, list, "steps", steps_are(list)));
     let profiler = parts.profiler_steps.iter();
     let profiler = profiler.map(|list| table(answers, list, "profiler_steps", "Profiler steps"));
     let phases = parts.phases.iter();
@@ -25,10 +24,21 @@ pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     steps.chain(profiler).chain(phases).collect()
 }
 
-const COLUMNS: [(&str, &str); 18] = [
+/// What the parts of a list of steps are called: only some rules find steps.
+pub(crate) fn steps_are(list: &PartList) -> &'static str {
+    match list.rule {
+        Some(StepRule::KernelPeriod) => "Repeated kernels",
+        Some(rule) if !rule.finds_steps() => "Denoiser calls",
+        _ => "Steps",
+    }
+}
+
+const COLUMNS: [(&str, &str); 20] = [
     ("name", "Part"),
+    ("place", "Place"),
+    ("is_warm_up", "Warm-up"),
     ("start_ns", "At"),
-    ("count", "Times"),
+    ("count", "Count"),
     ("host_ns", "Host"),
     ("n_ops", "Ops"),
     ("device_start_ns", "Device from"),
@@ -55,9 +65,11 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
         table.row(rest_row(rest));
     }
     if let (Some(rule), Some(source)) = (list.rule, &list.source) {
-        table
-            .notes
-            .push(format!("Told by {}: {source}", words(rule)));
+        table.notes.push(format!(
+            "Told by {}: {}",
+            words(rule),
+            short_name(source, NAME_WIDTH)
+        ));
         if rule == StepRule::KernelPeriod {
             let note = "Steps, calls of a model and equal layers of one call all look like this.";
             table.notes.push(note.into());
@@ -66,15 +78,42 @@ fn table(answers: &TraceAnswers, list: &PartList, key: &'static str, what: &str)
             table.notes.push(note.into());
         }
     }
-    if let Some(figures) = &list.figures {
-        let is_warm_up = list.parts.first().is_some_and(|part| part.is_warm_up);
-        table.notes.extend(figure_notes(figures, is_warm_up));
-    }
+    table.notes.extend(notes(list));
     table
 }
 
+/// Figures of all parts, or of full and cached ones.
+fn notes(list: &PartList) -> Vec<String> {
+    let first = list.parts.first();
+    let is_warm_up = first.is_some_and(|part| part.is_warm_up);
+    if list.groups.is_empty() {
+        let figures = list.figures.iter();
+        return figures
+            .flat_map(|figures| figure_notes(figures, "", is_warm_up))
+            .collect();
+    }
+    let mut notes = Vec::new();
+    let cached = list.groups.iter().find(|g| g.kind == StepKind::Cached);
+    if let Some(cached) = cached {
+        notes.push(format!(
+            "{} of {} took half as long as the others or less: a cache may have skipped work.",
+            cached.n_parts,
+            list.parts.len()
+        ));
+    }
+    for group in &list.groups {
+        let (kind, is_warm_up) = match group.kind {
+            StepKind::Full => (" full ones", is_warm_up),
+            StepKind::Cached => (" short ones", false),
+        };
+        let figures = group.figures.iter();
+        notes.extend(figures.flat_map(|figures| figure_notes(figures, kind, is_warm_up)));
+    }
+    notes
+}
+
 /// With its device when the trace has several lists of the kind.
-fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> String {
+pub(crate) fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> String {
     let is_its = |device: &&marey_analysis::DeviceAnswers| {
         device.document == list.document && Some(&device.device) == list.device.as_ref()
     };
@@ -86,17 +125,17 @@ fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> String {
 }
 
 fn row(part: &TracePart) -> Vec<Cell> {
-    let name = if part.is_warm_up {
-        format!("{} (warm-up)", part.name)
-    } else {
-        part.name.clone()
-    };
     let work = part.work;
     let duration = |figure: fn(&marey_analysis::PartWork) -> u64| {
         Cell::known(work.as_ref().map(figure), Cell::Duration)
     };
     vec![
-        Cell::Text(name),
+        Cell::text(part.name.as_str()),
+        Cell::text(match part.kind {
+            Some(StepKind::Cached) => CACHED,
+            _ => PART,
+        }),
+        Cell::text(part.is_warm_up.to_string()),
         Cell::Moment(part.start_ns),
         Cell::Count(part.count),
         Cell::Duration(part.host_ns),
@@ -117,18 +156,49 @@ fn row(part: &TracePart) -> Vec<Cell> {
     ]
 }
 
+/// The place of what is a part.
+const PART: &str = "part";
+/// Likewise, of a part that took half as long as others or less.
+const CACHED: &str = "cached";
+
+/// Steps and phases as people read them: what is said of the name is in one column with it, `0 (warm-up)`, `(between)`. Other tables stay.
+pub(super) fn for_people(mut table: Table) -> Table {
+    if !matches!(table.key, "steps" | "profiler_steps" | "phases") {
+        return table;
+    }
+    for row in &mut table.rows {
+        let words = match &row[..] {
+            [Cell::Text(name), _, Cell::Text(is_warm_up), ..] if is_warm_up == "true" => {
+                Some(format!("{name} (warm-up)"))
+            }
+            [Cell::Text(name), Cell::Text(place), ..] if place == CACHED => {
+                Some(format!("{name} (cached?)"))
+            }
+            [Cell::Absent, Cell::Text(place), ..] => Some(format!("({place})")),
+            _ => None,
+        };
+        if let (Some(name), Some(words)) = (row.first_mut(), words) {
+            *name = Cell::Text(words);
+        }
+    }
+    let is_kept = |(key, _): &(&str, &str)| !matches!(*key, "place" | "is_warm_up");
+    let kept: Vec<bool> = COLUMNS.iter().map(is_kept).collect();
+    table.keep_columns(&kept);
+    table
+}
+
 /// Work of no part: what is not known of it stays away.
 fn rest_row(rest: &RestOfWork) -> Vec<Cell> {
-    let name = match rest.place {
-        RestPlace::Before => "(before)",
-        RestPlace::Between => "(between)",
-        RestPlace::After => "(after)",
-        RestPlace::NotLaunched => "(without a launch)",
+    let place = match rest.place {
+        RestPlace::Before => "before",
+        RestPlace::Between => "between",
+        RestPlace::After => "after",
+        RestPlace::NotLaunched => "without a launch",
     };
     COLUMNS
         .iter()
         .map(|(key, _)| match *key {
-            "name" => Cell::text(name),
+            "place" => Cell::text(place),
             "n_ops" => Cell::Count(rest.n_ops),
             "busy_ns" => Cell::Duration(rest.busy_ns),
             "own_work_ns" => Cell::Duration(rest.work_ns),
@@ -149,12 +219,13 @@ fn words(rule: StepRule) -> &'static str {
     }
 }
 
-fn figure_notes(figures: &PartFigures, is_warm_up: bool) -> Vec<String> {
+/// `kind` is what they are called, if they are not all.
+fn figure_notes(figures: &PartFigures, kind: &str, is_warm_up: bool) -> Vec<String> {
     let of = figures.n_parts;
     let without = if is_warm_up {
-        format!("Of the {of} after the warm-up")
+        format!("Of the {of}{kind} after the warm-up")
     } else {
-        format!("Of all {of}")
+        format!("Of all {of}{kind}")
     };
     let line = |what: &str, spread: Option<PartSpread>| {
         let spread = spread?;

@@ -55,6 +55,10 @@ pub(super) fn table(answers: &TraceAnswers) -> Table {
         quality.n_without_begin,
         None,
     );
+    for (category, count) in &quality.n_not_analysed {
+        let what = format!("rows of a device that are not analysed: {category}");
+        row(&what, *count, None);
+    }
     row(
         "names with bytes that are no text",
         quality.n_damaged_names,

@@ -11,7 +11,7 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
         title,
         &[
             ("use", "Tensor cores"),
-            ("count", "Kernels"),
+            ("count", "Count"),
             ("total_ns", "Total"),
             ("ratio", "Share"),
         ],

@@ -144,6 +144,7 @@ fn story(decode: &str) -> Comparison {
         basis: Basis::Calls,
         baseline: side(58e9),
         candidate: side(441e9),
+        unknown_environment: vec![],
         environment: vec![Difference {
             category: EnvironmentCategory::Command,
             name: "command".into(),

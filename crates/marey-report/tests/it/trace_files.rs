@@ -2,7 +2,10 @@
 
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::{Thresholds, trace_answers, trace_findings};
-use marey_report::{Report, TraceFile, markdown_report, profiling_report, summary, trace_json};
+use marey_report::{
+    Report, TraceFile, markdown_report, profiling_report, summary, trace_csv, trace_json,
+    trace_text,
+};
 use serde_json::Value;
 
 use crate::example::latent_video;
@@ -76,4 +79,80 @@ fn text_and_markdown_of_a_run_show_its_traces() {
     ] {
         assert!(markdown.contains(part), "{part}\n{markdown}");
     }
+}
+
+fn file_of(events: &[String]) -> TraceFile {
+    let text = format!(r#"{{"traceEvents": [{}]}}"#, events.join(","));
+    let trace = read(text.as_bytes(), Limits::default()).expect("a trace");
+    let answers = trace_answers(&trace, None);
+    TraceFile {
+        file: "a.json".into(),
+        findings: trace_findings(&answers, &Thresholds::default()),
+        answers: Some(answers),
+        hta_compat: None,
+        problem: None,
+    }
+}
+
+/// An event in microseconds.
+fn event(category: &str, name: &str, pid: u32, at: u32, duration: u32, correlation: u32) -> String {
+    format!(
+        r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {pid}, "tid": 7, "ts": {at}, "dur": {duration}, "args": {{"correlation": {correlation}}}}}"#
+    )
+}
+
+#[test]
+fn what_is_said_of_a_step_is_a_column_for_programs_and_stands_with_its_name_for_people() {
+    // host     l   |-- 0 --|          |-- 1 --|      |-- 2 --|      l launches before all steps
+    // device     k    |------ k ------|  |-k-|          |-k-|
+    let mut events = vec![
+        event("cuda_runtime", "cudaLaunchKernel", 9, 0, 1, 1),
+        event("kernel", "k", 0, 2, 2, 1),
+    ];
+    for (correlation, at, duration) in [(2, 10, 20), (3, 40, 4), (4, 60, 4)] {
+        let launch = event(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            9,
+            at + 1,
+            1,
+            correlation,
+        );
+        events.extend([
+            event("user_annotation", "denoising_step", 9, at, 10, 0),
+            launch,
+            event("kernel", "k", 0, at + 2, duration, correlation),
+        ]);
+    }
+    let file = file_of(&events);
+    let csv = trace_csv(std::slice::from_ref(&file), None);
+    let steps = csv.iter().find(|csv| csv.key == "steps").expect("steps");
+    let rows: Vec<Vec<&str>> = steps
+        .text
+        .split("\r\n")
+        .map(|line| line.split(',').take(4).collect())
+        .collect();
+    assert_eq!(rows[0], ["file", "name", "place", "is_warm_up"]);
+    assert_eq!(rows[1], ["a.json", "0", "part", "true"]);
+    assert_eq!(rows[2], ["a.json", "1", "part", "false"]);
+    assert_eq!(rows[4], ["a.json", "", "before", ""]);
+    let text = trace_text(&file, 15, false);
+    for part in ["0 (warm-up)", "(before)"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    for part in ["Place", "Warm-up"] {
+        assert!(!text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn work_of_a_device_that_is_not_understood_is_not_passed_over() {
+    let file = file_of(&[
+        event("mtia_ccp_events", "FC", 0, 0, 1, 0),
+        event("mtia_ccp_events", "FC", 0, 1, 1, 0),
+    ]);
+    let text = trace_text(&file, 15, false);
+    let said = "work of a device that is not analysed: 2 rows of mtia_ccp_events";
+    assert!(text.contains(said), "{text}");
+    assert!(!text.contains("host alone"), "{text}");
 }

@@ -72,6 +72,15 @@ impl Observations {
         self
     }
 
+    /// The same without single calls.
+    #[must_use]
+    pub(super) fn without_calls(mut self) -> Self {
+        self.values
+            .values_mut()
+            .for_each(|value| value.calls.clear());
+        self
+    }
+
     /// What is of these subjects.
     pub(super) fn only(&self, is_meant: impl Fn(&Subject) -> bool) -> Self {
         let values = self.values.iter().filter(|((_, of), _)| is_meant(of));

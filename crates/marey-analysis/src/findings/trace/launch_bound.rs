@@ -2,19 +2,21 @@
 //!
 //! ```text
 //! host     [launch a]      [launch b]       [launch c]
-//! device          |--a--|╌╌╌╌╌╌╌╌|--b--|╌╌╌╌╌╌╌╌╌|--c--|     each gap ends after its launch began: the host was late
+//! device          |--a--|╌╌╌╌╌╌╌╌|--b--|╌╌╌╌╌╌╌╌|--c--|     each gap ends after its launch began: the host was late
 //! ```
 //!
-//! Measured by the call of what came after each gap; nothing is guessed from how busy the host was.
+//! Measured by the call of what came after each gap, and by what its thread did until then: operators and calls, or Python between
+//! them. Gaps in which it loaded data or waited for the device have rules of their own.
 
+use super::late_gaps::LateGaps;
 use super::low_gpu_utilization::gaps;
-use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
+use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
 };
 use crate::stats::float;
-use crate::{DeviceAnswers, GapCause};
+use crate::{DeviceAnswers, GapReason};
 
 pub(super) const RULE: TraceRule = TraceRule {
     id: "launch-bound",
@@ -26,13 +28,22 @@ pub(super) const RULE: TraceRule = TraceRule {
 /// Share of its time that a device may wait for launches.
 const MOST_WAITING: f64 = 0.2;
 
+const LAUNCHING: &str = "Launch less often: torch.compile the transformer (mode=\"reduce-overhead\" records CUDA graphs), batch the \
+     conditional and unconditional passes, take Python hooks, prints and copies to the host out of the step.";
+const PYTHON: &str = "Find out what Python does there: record with with_stack=True, or name ranges with record_function. Take hooks, \
+     prints and work on the host out of the loop; if the gaps lie between the operators of a model, torch.compile it \
+     (mode=\"reduce-overhead\" records CUDA graphs).";
+
+fn of_launching(device: &DeviceAnswers) -> LateGaps<'_> {
+    LateGaps::new(device, &[GapReason::LaunchBound, GapReason::Python])
+}
+
 fn check(facts: &TraceFacts<'_>) -> Outcome {
-    let late = |device: &DeviceAnswers| of_span(device, late_ns(device)?);
+    let late = |device: &DeviceAnswers| of_span(device, of_launching(device).total_ns()?);
     let Some((device, late)) = facts.most(late) else {
-        let why = if facts.answers.devices.is_empty() {
-            NO_DEVICE
-        } else {
-            "the trace does not say which calls launched what; record it with ProfilerActivity.CPU, too"
+        let why = match facts.answers.devices.is_empty() {
+            true => NO_DEVICE,
+            false => LAUNCHES_NOT_KNOWN,
         };
         return Outcome::Unknown(why.into());
     };
@@ -43,66 +54,117 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     Outcome::Found(vec![finding(facts, device, late)])
 }
 
-/// Time in gaps in which the host was late; `None` when the trace has gaps and no launches.
-fn late_ns(device: &DeviceAnswers) -> Option<u64> {
-    let of = |cause: GapCause| {
-        let causes = device.idle_gaps.causes.iter();
-        let of = causes.filter(move |time| time.cause == cause);
-        of.map(|time| time.total_ns).sum::<u64>()
+fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Finding {
+    let late = of_launching(device);
+    let late_ns = late.total_ns().unwrap_or_default();
+    let python_ns = late.of(GapReason::Python);
+    let launching_ns = late.of(GapReason::LaunchBound);
+    let is_python = python_ns > launching_ns;
+    let (named, shown) = (facts.named(device), percent(share));
+    let operation = late.operation().and_then(|most| most.name.as_ref());
+    let place = match operation {
+        Some(name) => format!(", most of it in {name}"),
+        None if is_python => ", most of it in Python or in what was not recorded".to_owned(),
+        None => ", most of it in operators and calls".to_owned(),
     };
-    let is_known = of(GapCause::NotKnown) < device.idle_gaps.total_ns.max(1);
-    is_known.then(|| of(GapCause::LaunchLate))
-}
-
-fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, late: f64) -> Finding {
-    let late_ns = late_ns(device).unwrap_or_default();
-    let (named, shown) = (facts.named(device), percent(late));
-    let is_late = |gap: &&crate::Gap| gap.cause == GapCause::LaunchLate;
+    let mut evidence = vec![
+        Evidence::new(
+            "share of its time in gaps with a late launch",
+            share,
+            FigureUnit::Ratio,
+        )
+        .against(MOST_WAITING),
+        Evidence::new("time in them", float(late_ns), FigureUnit::Ns),
+        Evidence::new(
+            "with the host in operators and calls",
+            float(launching_ns),
+            FigureUnit::Ns,
+        ),
+        Evidence::new(
+            "with the host in Python or what was not recorded",
+            float(python_ns),
+            FigureUnit::Ns,
+        ),
+        Evidence::new(
+            "time from its first to its last work",
+            span(device),
+            FigureUnit::Ns,
+        ),
+    ];
+    evidence.retain(|one| one.figure.value > 0.0);
     Finding {
         rule: RULE.id,
         category: RULE.category,
-        severity: Severity::of_share(late),
+        severity: Severity::of_share(share),
         issue: sentence(&format!(
-            "{named} waited {shown} of its time for the host to launch what came next"
+            "{named} waited {shown} of its time for the host to launch what came next{place}"
         )),
-        remedy: "Launch less often: torch.compile the transformer (mode=\"reduce-overhead\" records CUDA graphs), batch the \
-                 conditional and unconditional passes, take Python hooks, prints and copies to the host out of the step."
-            .into(),
-        evidence: vec![
-            Evidence::new("share of its time in gaps with a late launch", late, FigureUnit::Ratio)
-                .against(MOST_WAITING),
-            Evidence::new("time in them", float(late_ns), FigureUnit::Ns),
-            Evidence::new("time from its first to its last work", span(device), FigureUnit::Ns),
-        ],
-        intervals: gaps(device.idle_gaps.longest.iter().filter(is_late)),
+        remedy: if is_python { PYTHON } else { LAUNCHING }.into(),
+        evidence,
+        intervals: gaps(late.longest()),
         node: None,
         saving: Some(Saving::of_time(
             None,
             late_ns,
             "the gaps in which the host was late; what it did before it launched is not gone with them",
         )),
-        confidence: Confidence::High,
+        confidence: if is_python {
+            Confidence::Medium
+        } else {
+            Confidence::High
+        },
     }
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use super::super::made::{check, launched, only};
+    use super::super::made::{check, host, launched, only};
     use super::*;
+
+    /// Kernels of 10 µs from 12, 42, 72 on, each called 2 µs before: gaps of 20 µs, the call in them.
+    fn late() -> Vec<String> {
+        (0..3)
+            .map(|n| launched("add", 10 + n * 30, 12 + n * 30, 10))
+            .collect()
+    }
 
     #[test]
     fn a_host_that_launches_when_the_device_is_done_is_found() {
-        // Kernels of 10 µs from 12, 42, 72 on, each called 2 µs before: gaps of 20 µs, the call in them.
-        let events: Vec<String> = (0..3)
-            .map(|n| launched("add", 10 + n * 30, 12 + n * 30, 10))
-            .collect();
+        // In an operator from 23 to 38 and from 53 to 68, of gaps from 22 to 42 and from 52 to 72.
+        let mut events = late();
+        events.push(host("cpu_op", "aten::add", 23, 15));
+        events.push(host("cpu_op", "aten::add", 53, 15));
         let found = only(check(&RULE, &events));
         // 40 of 70 µs.
         assert_eq!(found.evidence[1].figure.value, 40_000.0);
         assert_eq!(found.saving.unwrap().at_most_ns, Some(40_000));
         assert_eq!(found.severity, Severity::High);
         assert_eq!(found.intervals[0].start_ns, 12_000);
+        assert!(found.issue.ends_with("aten::add"), "{}", found.issue);
+        assert!(found.remedy.starts_with("Launch less often"));
+    }
+
+    #[test]
+    fn between_calls_it_was_python_or_something_that_was_not_recorded() {
+        let found = only(check(&RULE, &late()));
+        assert!(
+            found.issue.ends_with("Python or in what was not recorded"),
+            "{}",
+            found.issue
+        );
+        assert_eq!(found.confidence, Confidence::Medium);
+        assert!(found.remedy.contains("with_stack=True"));
+    }
+
+    #[test]
+    fn gaps_in_which_the_host_waits_for_the_device_are_not_launching() {
+        // host     |------ cudaStreamSynchronize ------|[launch]      22 to 38: the wait is in the gap
+        let mut events = late();
+        events.push(host("cuda_runtime", "cudaStreamSynchronize", 22, 16));
+        events.push(host("cuda_runtime", "cudaStreamSynchronize", 52, 16));
+        let passed = check(&RULE, &events);
+        assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
     }
 
     #[test]

@@ -27,6 +27,13 @@ fn work(category: &str, name: &str, stream: u64, times: (u64, u64, u64)) -> Stri
     )
 }
 
+/// A row of the thread that launches.
+pub(super) fn host(category: &str, name: &str, start_us: u64, lasts_us: u64) -> String {
+    format!(
+        r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":9,"tid":9,"ts":{start_us},"dur":{lasts_us}}}"#
+    )
+}
+
 /// What a trace of these events says.
 pub(super) fn answers(events: &[String]) -> TraceAnswers {
     let text = format!("{{\"traceEvents\": [{}]}}", events.join(",\n"));

@@ -3,10 +3,12 @@
 //! Rules have the names of those of runs where they look for the same, but decide by kernels, calls and gaps, which are measured,
 //! instead of by names of sections. A rule a file.
 
+mod data_bound;
 mod eager_attention;
 mod exposed_communication;
 mod exposed_transfers;
 mod late_compile;
+mod late_gaps;
 mod launch_bound;
 mod low_gpu_utilization;
 mod rank_skew;
@@ -36,6 +38,7 @@ struct TraceRule {
 const RULES: &[TraceRule] = &[
     low_gpu_utilization::RULE,
     launch_bound::RULE,
+    data_bound::RULE,
     exposed_transfers::RULE,
     exposed_communication::RULE,
     synchronisation_points::RULE,
@@ -46,6 +49,10 @@ const RULES: &[TraceRule] = &[
 
 /// Why nothing can be said of a trace of the host alone.
 const NO_DEVICE: &str = "the trace has no work of a device; record it with ProfilerActivity.CUDA";
+
+/// Why nothing can be said of gaps when no launch is known.
+const LAUNCHES_NOT_KNOWN: &str =
+    "the trace does not say which calls launched what; record it with ProfilerActivity.CPU, too";
 
 /// Checks every rule of traces. What was found stands with the most severe first, then with the largest saving.
 pub fn trace_findings(answers: &TraceAnswers, thresholds: &Thresholds) -> Findings {

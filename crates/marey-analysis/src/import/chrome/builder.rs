@@ -1,5 +1,7 @@
 //! Events to columns.
 
+use std::borrow::Cow;
+
 use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
 use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
@@ -172,8 +174,8 @@ impl Builder {
         row: u32,
         read: &CollectiveArguments<'_>,
     ) -> Result<(), ReadError> {
-        let has_description = |value: &&[u8]| !matches!(*value, b"\"\"" | b"null");
-        let group = read.group_description.filter(has_description);
+        let is_known = |value: &&[u8]| !matches!(*value, b"\"\"" | b"null" | b"\"undefined\"");
+        let group = read.group_description.filter(is_known);
         let mut text = |value: Option<&[u8]>| value.map(|value| self.said(value)).transpose();
         let collective = Collective {
             row,
@@ -182,7 +184,7 @@ impl Builder {
             n_elements_in: read.n_elements_in,
             n_elements_out: read.n_elements_out,
             group_size: read.group_size,
-            group: text(group.or(read.group_name))?,
+            group: text(group.or(read.group_name.filter(is_known)))?,
         };
         self.take_bytes(size_of::<Collective>())?;
         self.trace.collectives.push(collective);
@@ -219,7 +221,7 @@ impl Builder {
     /// Likewise, of a value as it is written.
     fn written(&mut self, value: &[u8]) -> Result<u32, ReadError> {
         self.detail(Text {
-            bytes: value,
+            bytes: &on_one_line(value),
             is_escaped: false,
         })
     }
@@ -402,6 +404,7 @@ impl Builder {
         quality.n_without_begin = paired.n_without_begin;
         quality.n_damaged_names = trace.names.n_damaged();
         quality.n_events = self.n_by_phase.iter().sum();
+        quality.n_not_analysed = trace.rows.not_analysed(&trace.categories);
         for (phase, count) in (0_u8..=u8::MAX).zip(self.n_by_phase) {
             if count > 0 {
                 let phase = if phase == 0 {
@@ -414,6 +417,28 @@ impl Builder {
         }
         Ok(trace)
     }
+}
+
+/// A list as torch writes it, whatever lines and indentation a later tool gave it: `[[1, 77], []]`. What stands in quotes stays.
+fn on_one_line(list: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr3(b'\n', b'\r', b'\t', list).is_none() {
+        return Cow::Borrowed(list);
+    }
+    let mut line = Vec::with_capacity(list.len());
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    for byte in list {
+        if is_quoted || !byte.is_ascii_whitespace() {
+            line.push(*byte);
+        }
+        if *byte == b'"' && !is_escaped {
+            is_quoted = !is_quoted;
+        }
+        is_escaped = *byte == b'\\' && !is_escaped;
+        if *byte == b',' && !is_quoted {
+            line.push(b' ');
+        }
+    }
+    Cow::Owned(line)
 }
 
 /// A range of a backend of torch that works on the host: `gloo:all_gather`.

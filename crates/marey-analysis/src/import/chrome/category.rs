@@ -56,6 +56,11 @@ impl Class {
         }
     }
 
+    /// A device wrote rows of this category, and what they say of its work is not known here.
+    pub(super) fn is_not_analysed(category: &str) -> bool {
+        ["mtia_ccp_events", "mtia_insight", "hpu_op"].contains(&category)
+    }
+
     /// A device is at work.
     pub fn is_device_work(self) -> bool {
         matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)

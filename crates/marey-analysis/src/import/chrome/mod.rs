@@ -46,6 +46,7 @@ pub use metadata::{Device, Metadata};
 pub use names::Names;
 pub use quality::{Broken, Quality};
 pub use rows::{Call, Categories, Rows, Work};
+pub(crate) use run::outline_without_modules;
 pub use run::{outline_of, run_of};
 pub use trace::Trace;
 pub use tracks::{Identifier, Process, Track, Tracks};

@@ -37,6 +37,8 @@ pub struct Quality {
     pub n_without_begin: u64,
     /// Allocations and releases that do not say how many bytes; they are left out.
     pub n_without_bytes: u64,
+    /// Rows of devices whose work is not understood, by category: `mtia_ccp_events`. They are in no answer.
+    pub n_not_analysed: BTreeMap<String, u64>,
     /// Names with bytes that are no text.
     pub n_damaged_names: u64,
     /// Rows of the host that lie in more than 4,096 others, of which only the nearest are asked whose a row is. Counted when

@@ -1,5 +1,7 @@
 //! Events that last, as columns.
 
+use std::collections::BTreeMap;
+
 use super::category::Class;
 use super::names::Names;
 use super::tracks::Identifier;
@@ -45,6 +47,17 @@ impl Rows {
     pub fn duration_of(&self, row: u32) -> u64 {
         let duration = self.duration_ns.get(row as usize);
         duration.copied().unwrap_or_default()
+    }
+
+    /// How many there are of each category of devices that is not analysed. One pass over a column, if there is such a category.
+    pub(super) fn not_analysed(&self, categories: &Categories) -> BTreeMap<String, u64> {
+        let numbers = (0..OTHERS).take(categories.classes.len());
+        let wanted = numbers.filter(|number| Class::is_not_analysed(categories.name(*number)));
+        let counted = wanted.map(|number| {
+            let rows = self.category.iter().filter(|category| **category == number);
+            (categories.name(number).to_owned(), rows.count() as u64)
+        });
+        counted.collect()
     }
 }
 

@@ -4,7 +4,7 @@
 //! trace                            run
 //! operators, ranges, calls   ───►  sections of their threads, nested
 //! nn.Module rows             ───►  likewise; other Python functions are left out
-//! ProfilerStep#n             ───►  turns of the loop ProfilerStep
+//! ProfilerStep#n             ───►  calls of ProfilerStep; in an outline turns of a loop
 //! work of devices            ───►  GPU spans of the ranges and modules that launched it
 //! [memory]                   ───►  readings of memory
 //! ```
@@ -38,6 +38,11 @@ pub fn run_of(trace: &Trace) -> Run {
 /// of one program have in common.
 pub fn outline_of(trace: &Trace) -> Run {
     run_with(trace, Detail::Outline)
+}
+
+/// The outline as if the trace had no modules: beside one that has none.
+pub(crate) fn outline_without_modules(trace: &Trace) -> Run {
+    run_with(trace, Detail::OutlineWithoutModules)
 }
 
 fn run_with(trace: &Trace, detail: Detail) -> Run {
@@ -139,12 +144,12 @@ fn not_read(trace: &Trace, nesting: &Nesting) -> Vec<Unavailable> {
         (
             "python_functions",
             nesting.n_python,
-            "rows of Python functions that are no modules are no sections",
+            "calls of Python functions are left out of the views of sections; modules are in them",
         ),
         (
             "overlaps",
             nesting.n_clipped,
-            "rows end after the one that they began in; they are cut at its end",
+            "calls end after the one that they began in: the views of sections cut them at its end",
         ),
         (
             "events",
@@ -164,7 +169,7 @@ fn not_read(trace: &Trace, nesting: &Nesting) -> Vec<Unavailable> {
         (
             "documents",
             trace.metadata.len().saturating_sub(1) as u64,
-            "more documents are in the file; the facts are those of the first",
+            "more ranks or parts are in the file: the facts of System are those of the first",
         ),
     ];
     let counted = counted.into_iter().filter(|(_, n, _)| *n > 0);

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::function_name::own_name;
+
 /// A kind of communication of several ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -53,7 +55,7 @@ const NAMES: [(&str, CollectiveKind); 10] = [
 impl CollectiveKind {
     /// As a name says: of a kernel (`ncclDevKernel_AllReduce_Sum_bf16_RING_LL`), or of a collective (`_allgather_base`).
     pub fn of(name: &str) -> Self {
-        let name = name.split('(').next().unwrap_or_default();
+        let name = own_name(name);
         let letters = name.chars().filter(|c| *c != '_');
         let lower: String = letters.map(|c| c.to_ascii_lowercase()).collect();
         let found = NAMES.iter().find(|(part, _)| lower.contains(part));
@@ -133,6 +135,14 @@ mod tests {
                 CollectiveKind::AllReduce,
             ),
             ("multimem_all_reduce_kernel", CollectiveKind::AllReduce),
+            (
+                "void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*, unsigned long)",
+                CollectiveKind::AllReduce,
+            ),
+            (
+                "void moe::shuffle<Epilogue::AllGather>(int)",
+                CollectiveKind::Other,
+            ),
             (
                 "void vllm::cross_device_reduce_2stage",
                 CollectiveKind::AllReduce,

@@ -3,6 +3,7 @@
 use super::TraceContext;
 use super::collective::{CollectiveKind, ToldBy, element_bytes};
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
+use super::function_name::function_of;
 use crate::import::chrome::{Class, Collective, Inputs, Trace};
 use crate::intervals::Interval;
 
@@ -59,7 +60,8 @@ fn device_call<'a>(context: &TraceContext<'a>, work: &DeviceWork) -> CollectiveC
     let kernel = trace.names.get(work.name);
     let by_kernel = || {
         let word = CollectiveKind::of(kernel).word();
-        let short = kernel.split(['(', '<']).next().unwrap_or(kernel);
+        let function = function_of(kernel);
+        let short = function.split('<').next().unwrap_or(function);
         (word.unwrap_or(short), ToldBy::KernelName)
     };
     let (name, told_by) = named.or_else(ranged).unwrap_or_else(by_kernel);

@@ -44,14 +44,28 @@ impl<'a> TraceContext<'a> {
         scope.is_none_or(|scope| scope.has_row(self.trace, row))
     }
 
-    /// The model of a device, by its number; `None` when the trace does not say.
+    /// The model of a device, by its number; `None` when the trace does not say. Where the trace knows one device and one did
+    /// something, that is it: masks of visible devices change the numbers of one and not of the other.
     pub(super) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
         let process = self.trace.tracks.processes.get(timeline.process as usize)?;
         let Identifier::Number(number) = process.pid else {
             return None;
         };
         let metadata = self.trace.metadata.get(process.document as usize)?;
-        let device = metadata.devices.iter().find(|d| d.id == Some(number))?;
-        device.name.clone()
+        let by_number = metadata.devices.iter().find(|d| d.id == Some(number));
+        let device = by_number.or_else(|| {
+            let document_of = |of: &DeviceTimeline| {
+                let process = self.trace.tracks.processes.get(of.process as usize);
+                process.map(|process| process.document)
+            };
+            let timelines = self.timelines.iter();
+            let its = timelines.filter(|of| document_of(of) == Some(process.document));
+            let is_only = its.count() == 1;
+            metadata
+                .devices
+                .first()
+                .filter(|_| is_only && metadata.devices.len() == 1)
+        });
+        device?.name.clone()
     }
 }

@@ -79,6 +79,8 @@ pub struct ReasonTime {
 pub struct HostOperation {
     /// An operator, a range, a Python function, a call that waits; `None` when the trace has nothing for most of the gap.
     pub name: Option<String>,
+    /// Why the host was late in these gaps: one thing may be done in gaps of several reasons.
+    pub reason: GapReason,
     /// How many.
     pub n_gaps: u64,
     /// All of them together.
@@ -237,21 +239,23 @@ fn reasons(gaps: &[Found], idle_ns: u64) -> Vec<ReasonTime> {
     by_reason.into_iter().map(row).collect()
 }
 
-/// Gaps for which the host was late, by the name of what it did.
+/// Gaps for which the host was late, by the name of what it did, and the reason.
 fn host_operations(trace: &Trace, gaps: &[Found], idle_ns: u64) -> Vec<HostOperation> {
-    let mut by_name = BTreeMap::<Option<u32>, (u64, u64)>::new();
+    let mut by_name = BTreeMap::<(Option<u32>, GapReason), (u64, u64)>::new();
     let late = gaps.iter().filter(|gap| gap.cause == GapCause::LaunchLate);
     for gap in late {
         let row = gap.explained.during;
         let name = row.and_then(|row| trace.rows.name.get(row as usize).copied());
-        let (n_gaps, total_ns) = by_name.entry(name).or_default();
+        let key = (name, gap.explained.reason);
+        let (n_gaps, total_ns) = by_name.entry(key).or_default();
         *n_gaps += 1;
         *total_ns += gap.length_ns;
     }
     let mut all: Vec<_> = by_name.into_iter().collect();
-    all.sort_by_key(|(name, (_, total_ns))| (std::cmp::Reverse(*total_ns), *name));
-    let row = |(name, (n_gaps, total_ns)): (Option<u32>, (u64, u64))| HostOperation {
-        name: name.map(|name| trace.names.get(name).to_owned()),
+    all.sort_by_key(|(key, (_, total_ns))| (std::cmp::Reverse(*total_ns), *key));
+    let row = |((name, reason), (n_gaps, total_ns))| HostOperation {
+        name: Option::map(name, |name: u32| trace.names.get(name).to_owned()),
+        reason,
         n_gaps,
         total_ns,
         ratio: (idle_ns > 0).then(|| float(total_ns) / float(idle_ns)),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::device_timeline::is_communication;
+use super::function_name::own_name;
 
 /// A kind of kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -137,8 +138,12 @@ const PARTS: &[(&str, KernelClass)] = &[
     ("act_and_mul", KernelClass::Elementwise),
     ("distribution_", KernelClass::Random),
     ("philox", KernelClass::Random),
+    ("dropout", KernelClass::Random),
     ("random", KernelClass::Random),
     ("reduce", KernelClass::Reduction),
+    // Of cuBLAS: the product of two vectors, whose sums another kernel adds up, and a vector times a number.
+    ("dot_kernel", KernelClass::Reduction),
+    ("scal_kernel", KernelClass::Elementwise),
     ("devicescan", KernelClass::Reduction),
     ("scan_config", KernelClass::Reduction),
     ("reshape_and_cache", KernelClass::Layout),
@@ -169,6 +174,32 @@ const PARTS: &[(&str, KernelClass)] = &[
     ("subtensorop", KernelClass::Elementwise),
 ];
 
+/// Functions that do whatever their template arguments do: by the last part of their names, in lower case.
+const WRAPPERS: [&str; 9] = [
+    "kernel",
+    "kernel2",
+    "device_kernel",
+    "kentry",
+    "kentry2",
+    "trampoline_kernel",
+    "globalkernel",
+    "multi_tensor_apply_kernel",
+    "compute_cuda_kernel",
+];
+
+/// The part of a name that says what a kernel does, in lower case: the function's own name, and of a wrapper all of it. What
+/// other functions have as template arguments are types, which come from libraries for something else: `cutlass::bfloat16_t`.
+fn telling(name: &str) -> String {
+    let own = own_name(name).to_ascii_lowercase();
+    let last = own.rsplit("::").next().unwrap_or_default();
+    let is_wrapper = WRAPPERS.contains(&last) || last.contains("elementwise_kernel");
+    if is_wrapper {
+        name.to_ascii_lowercase()
+    } else {
+        own
+    }
+}
+
 /// A compiler made this kernel, and named it after what is in it and around it.
 pub(super) fn is_fused(name: &str) -> bool {
     FUSED.iter().any(|beginning| name.starts_with(beginning))
@@ -182,7 +213,7 @@ pub fn kernel_class(name: &str) -> KernelClass {
     if is_communication(name) {
         return KernelClass::Communication;
     }
-    let lower = name.to_ascii_lowercase();
+    let lower = telling(name);
     // Batched products of TensorRT-LLM are named by types and tiles: `bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16`.
     if lower.starts_with("bmm_") {
         return KernelClass::Gemm;
@@ -284,6 +315,38 @@ mod tests {
             ),
             ("sage_quant_kernel", KernelClass::Quantization),
             ("SubTensorOpWithScalar1d", KernelClass::Elementwise),
+            (
+                "void moe::dev::finalize::finalizeKernelVecLoad<moe::KernelParams<cutlass::bfloat16_t, 4, true> >(moe::KernelParams<cutlass::bfloat16_t, 4, true>)",
+                KernelClass::Other,
+            ),
+            (
+                "std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::BFloat16>::exists, void>::type vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, long)",
+                KernelClass::Normalization,
+            ),
+            (
+                "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#1}> >(int)",
+                KernelClass::Layout,
+            ),
+            (
+                "void split_embedding_codegen_forward_weighted_kernel<float>(at::GenericPackedTensorAccessor<float, 1ul>)",
+                KernelClass::Indexing,
+            ),
+            (
+                "void dot_kernel<float, 128, 0, cublasDotParams<cublasGemvTensorStridedBatched<float const> > >(int)",
+                KernelClass::Reduction,
+            ),
+            (
+                "void scal_kernel<float, float, 1>(cublasTransposeParams<float>, float const*)",
+                KernelClass::Elementwise,
+            ),
+            (
+                "void at::native::(anonymous namespace)::fused_dropout_kernel_vec<float>(at::PhiloxCudaState)",
+                KernelClass::Random,
+            ),
+            (
+                "void ck_tile::kentry<1, ck_tile::FmhaFwdKernel<ck_tile::Pipeline> >(int)",
+                KernelClass::Attention,
+            ),
             ("foo", KernelClass::Other),
         ] {
             assert_eq!(kernel_class(name), class, "{name}");

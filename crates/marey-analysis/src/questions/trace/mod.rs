@@ -18,6 +18,7 @@ mod context;
 mod critical_path;
 mod device_timeline;
 mod eager_calls;
+mod function_name;
 mod gap_reason;
 mod host_rows;
 mod hta_compat;
@@ -41,6 +42,7 @@ mod periods;
 mod rank_communication;
 mod scope;
 mod scopes;
+mod step_groups;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
@@ -49,6 +51,7 @@ mod trace_phases;
 mod trace_steps;
 mod transfers;
 mod utilization;
+mod wait_times;
 
 use serde::Serialize;
 
@@ -70,6 +73,7 @@ pub use critical_path::{
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
+pub use function_name::{Brackets, function_of};
 pub use gap_reason::GapReason;
 pub use host_rows::HostRows;
 pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};
@@ -94,6 +98,7 @@ pub use rank_communication::{
 };
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
+pub use step_groups::{StepGroup, StepKind};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};

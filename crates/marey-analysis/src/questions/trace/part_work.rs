@@ -5,9 +5,12 @@ use serde::Serialize;
 use super::context::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::scopes::{TraceParts, number_of};
+use super::step_groups::{StepGroup, StepKind, groups, mark_kinds, mark_warm_up};
+use super::synchronisation::waiting_rows;
 use super::trace_steps::StepRule;
+use super::wait_times::WaitTimes;
 use crate::import::chrome::Trace;
-use crate::intervals::{Interval, common_length_ns, length_ns, length_within, union};
+use crate::intervals::{Interval, common_length_ns, length_ns, union};
 use crate::stats::{mean, median, sample_std_dev};
 
 /// The parts of one kind in one document, with the work of one of its devices.
@@ -27,6 +30,8 @@ pub struct PartList {
     pub rest: Vec<RestOfWork>,
     /// Figures of all parts but a warm-up; `None` when there are fewer than two, and for phases.
     pub figures: Option<PartFigures>,
+    /// Full and cached steps, when there are two kinds; otherwise empty, as for profiler steps and phases.
+    pub groups: Vec<StepGroup>,
 }
 
 /// A step, a profiler step or a phase. Times in nanoseconds.
@@ -40,12 +45,15 @@ pub struct TracePart {
     pub host_ns: u64,
     /// How often it was entered.
     pub count: u64,
-    /// Time of the host in it that calls waited for a device; those of several threads add up.
+    /// Time of the host in it in calls that wait for a device, as in [`super::synchronisation`]; of several threads it adds up.
     pub synchronising_ns: u64,
     /// What it launched; `None` when the document has no device.
     pub work: Option<PartWork>,
-    /// It is the first, and took longer than any other: more than a hundredth longer than their median.
+    /// It is the first, and took longer than the longest other: by more than these differ, and by a tenth of their median or more
+    /// (half of it, if there are but two). Cached steps are not among these.
     pub is_warm_up: bool,
+    /// Whether a cache may have answered it; `None` when steps are not of two kinds.
+    pub kind: Option<StepKind>,
 }
 
 /// What a device did for a part. Each moment counts once, other than in sums.
@@ -162,13 +170,14 @@ pub struct TracePartLists {
 pub fn part_lists(context: &TraceContext<'_>) -> TracePartLists {
     let trace = context.trace;
     let whole;
-    let parts = if context.scope.is_some() {
+    let timelines = if context.scope.is_some() {
         whole = super::device_timelines(trace);
-        TraceParts::new(trace, &whole)
+        &whole
     } else {
-        TraceParts::new(trace, &context.timelines)
+        &context.timelines
     };
-    let waits = Waits::new(trace);
+    let parts = TraceParts::new(trace, timelines);
+    let waits = WaitTimes::new(trace, &waiting_rows(trace, timelines));
     let mut lists = TracePartLists::default();
     for steps in &parts.steps {
         let ranges = steps.ranges.iter().enumerate();
@@ -232,7 +241,7 @@ struct Named {
 /// A list for each device of a document, or one without a device.
 fn of_document(
     context: &TraceContext<'_>,
-    waits: &Waits,
+    waits: &WaitTimes,
     document: u32,
     told: Option<&(StepRule, String)>,
     mut named: Vec<Named>,
@@ -264,6 +273,7 @@ fn of_document(
                 .as_ref()
                 .map(|launched| launched.of(n, &part.ranges)),
             is_warm_up: false,
+            kind: None,
         });
         let mut list = PartList {
             document,
@@ -273,9 +283,15 @@ fn of_document(
             parts: parts.collect(),
             rest: launched.map_or_else(Vec::new, |launched| launched.rest(&named)),
             figures: None,
+            groups: Vec::new(),
         };
+        let are_steps = told.is_some_and(|told| told.0 != StepRule::KernelPeriod);
+        if are_steps {
+            mark_kinds(&mut list.parts);
+        }
         mark_warm_up(&mut list.parts);
-        list.figures = figures(&list.parts);
+        list.figures = figures(list.parts.iter());
+        list.groups = groups(&list.parts);
         list
     };
     if timelines.is_empty() {
@@ -320,6 +336,7 @@ impl<'a> Launched<'a> {
     fn of(&self, part: usize, ranges: &[Interval]) -> PartWork {
         let mut found = PartWork::default();
         let mut all = Vec::new();
+        let mut spans = Vec::new();
         for range in ranges {
             let at = |t: u64| self.work.partition_point(|(at_ns, _)| *at_ns < t);
             let (from, to) = (at(range.start_ns), at(range.end_ns));
@@ -334,26 +351,26 @@ impl<'a> Launched<'a> {
                     found.own_work_ns = found.own_work_ns.saturating_add(length_ns);
                 }
             }
-            self.open(work, &mut found);
+            spans.extend(self.open(work, &mut found));
             all.extend(work.iter().map(|(_, work)| *work));
         }
         cover(&all, &mut found);
+        // Work of two ranges may overlap on the device: each moment counts once.
+        found.span_ns = length_ns(&union(spans));
+        found.idle_ns = found.span_ns.saturating_sub(found.busy_ns);
         found
     }
 
     /// The span of a range's work; for the first of a part how it opens.
-    fn open(&self, work: &[(u64, DeviceWork)], found: &mut PartWork) {
-        let Some((at_ns, first)) = work.iter().min_by_key(|(_, work)| work.start_ns) else {
-            return;
-        };
+    fn open(&self, work: &[(u64, DeviceWork)], found: &mut PartWork) -> Option<Interval> {
+        let (at_ns, first) = work.iter().min_by_key(|(_, work)| work.start_ns)?;
         let end_ns = work.iter().map(|(_, work)| work.end_ns).max();
-        let span_ns = end_ns.unwrap_or_default().saturating_sub(first.start_ns);
-        let times = work.iter().map(|(_, work)| work.interval()).collect();
-        let busy_ns = length_ns(&union(times));
-        found.span_ns = found.span_ns.saturating_add(span_ns);
-        found.idle_ns = found.idle_ns.saturating_add(span_ns - busy_ns.min(span_ns));
+        let span = Interval {
+            start_ns: first.start_ns,
+            end_ns: end_ns.unwrap_or_default(),
+        };
         if found.device_start_ns.is_some() {
-            return;
+            return Some(span);
         }
         found.device_start_ns = Some(first.start_ns);
         found.delay_ns = first.start_ns.checked_sub(*at_ns);
@@ -361,6 +378,7 @@ impl<'a> Launched<'a> {
         let after = busy.partition_point(|time| time.start_ns < first.start_ns);
         let before = after.checked_sub(1).and_then(|before| busy.get(before));
         found.opening_gap_ns = before.map(|time| first.start_ns.saturating_sub(time.end_ns));
+        Some(span)
     }
 
     /// What no part launched.
@@ -440,70 +458,9 @@ fn cover(work: &[DeviceWork], found: &mut PartWork) {
     found.exposed_memory_ns = found.memory_ns - common_length_ns(&memory, &kernels);
 }
 
-/// Calls that wait for a device, by document, and there as the time of each thread by itself.
-struct Waits {
-    threads: Vec<(u32, Vec<Interval>)>,
-}
-
-impl Waits {
-    fn new(trace: &Trace) -> Self {
-        let mut is_wait: Vec<Option<bool>> = vec![None; trace.names.len()];
-        let mut by_track = std::collections::BTreeMap::<u32, (u32, Vec<Interval>)>::new();
-        for call in &trace.calls {
-            let row = call.row as usize;
-            let place = trace.rows.name.get(row).zip(trace.rows.track.get(row));
-            let Some((name, track)) = place else { continue };
-            let known = is_wait.get_mut(*name as usize);
-            let waits = known.is_some_and(|known| {
-                *known.get_or_insert_with(|| trace.names.get(*name).contains("Synchronize"))
-            });
-            if waits {
-                let document = trace.document_of(call.row);
-                let thread = by_track.entry(*track).or_insert((document, Vec::new()));
-                thread.1.push(Interval {
-                    start_ns: trace.rows.start_of(call.row),
-                    end_ns: trace.rows.end_ns(call.row),
-                });
-            }
-        }
-        let threads = by_track.into_values();
-        Self {
-            threads: threads
-                .map(|(document, times)| (document, union(times)))
-                .collect(),
-        }
-    }
-
-    fn within(&self, document: u32, ranges: &[Interval]) -> u64 {
-        let threads = self.threads.iter().filter(|thread| thread.0 == document);
-        let times =
-            threads.flat_map(|(_, times)| ranges.iter().map(|range| length_within(*range, times)));
-        times.fold(0, u64::saturating_add)
-    }
-}
-
-/// How long a part took: on the device where it did anything, else on the host.
-fn took_ns(part: &TracePart) -> u64 {
-    let work = part.work.filter(|work| work.n_ops > 0);
-    work.map_or(part.host_ns, |work| work.span_ns)
-}
-
-fn mark_warm_up(parts: &mut [TracePart]) {
-    let Some((first, others)) = parts.split_first_mut() else {
-        return;
-    };
-    let mut others: Vec<u64> = others.iter().map(took_ns).collect();
-    others.sort_unstable();
-    let (Some(longest), Some(median)) = (others.last(), median(&others)) else {
-        return;
-    };
-    let first_ns = took_ns(first);
-    let is_longer = crate::stats::float(first_ns) > median * 1.01;
-    first.is_warm_up = others.len() > 1 && first_ns > *longest && is_longer;
-}
-
-fn figures(parts: &[TracePart]) -> Option<PartFigures> {
-    let parts: Vec<&TracePart> = parts.iter().filter(|part| !part.is_warm_up).collect();
+/// Figures of parts but a warm-up; `None` of fewer than two.
+pub(super) fn figures<'a>(parts: impl Iterator<Item = &'a TracePart>) -> Option<PartFigures> {
+    let parts: Vec<&TracePart> = parts.filter(|part| !part.is_warm_up).collect();
     if parts.len() < 2 {
         return None;
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::owners::{HostKind, MODULE};
-use super::{Owners, TraceContext};
+use super::{DeviceTimeline, Owners, TraceContext};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, length_within, union};
 
@@ -81,7 +81,8 @@ fn waits(name: &str) -> Waits {
     let is_copy = ["cudaMemcpy", "hipMemcpy", "cuMemcpy"]
         .iter()
         .any(|beginning| name.starts_with(beginning));
-    if name.contains("Synchronize") {
+    // CUDA and HIP: `cudaStreamSynchronize`; MTIA: `synchronizeStream`.
+    if name.contains("Synchronize") || name.starts_with("synchronize") {
         Waits::Always
     } else if !is_copy {
         Waits::Never
@@ -153,9 +154,16 @@ pub fn synchronisation(context: &TraceContext<'_>) -> Synchronisation {
     }
 }
 
-/// The rows of calls that wait, in order.
+/// The rows of calls that wait, of the part that is asked about, in order.
 fn waiting_calls(context: &TraceContext<'_>) -> Vec<u32> {
-    let trace = context.trace;
+    let mut rows = waiting_rows(context.trace, &context.timelines);
+    rows.retain(|row| context.has_row(*row));
+    rows
+}
+
+/// The rows of all calls that wait, in order: what is called waiting wherever a trace is looked at by parts. The timelines say when
+/// copies ended; a copy that is in none waits for nothing.
+pub(super) fn waiting_rows(trace: &Trace, timelines: &[DeviceTimeline]) -> Vec<u32> {
     let mut known: Vec<Option<Waits>> = vec![None; trace.names.len()];
     let mut copies: Option<BTreeMap<u32, u64>> = None;
     let mut rows = Vec::new();
@@ -169,14 +177,14 @@ fn waiting_calls(context: &TraceContext<'_>) -> Vec<u32> {
             Waits::Always => true,
             Waits::Never => false,
             Waits::WithItsCopy => {
-                let copies = copies.get_or_insert_with(|| copies_to_host(context));
+                let copies = copies.get_or_insert_with(|| copies_to_host(trace, timelines));
                 let end_ns = trace.rows.end_ns(call.row);
                 copies
                     .get(&call.row)
                     .is_some_and(|copied| *copied <= end_ns)
             }
         };
-        if is_waiting && context.has_row(call.row) {
+        if is_waiting {
             rows.push(call.row);
         }
     }
@@ -185,9 +193,8 @@ fn waiting_calls(context: &TraceContext<'_>) -> Vec<u32> {
 }
 
 /// When copies from devices to the host ended, by the rows of the calls that launched them.
-fn copies_to_host(context: &TraceContext<'_>) -> BTreeMap<u32, u64> {
-    let trace = context.trace;
-    let work = context.timelines.iter().flat_map(|t| &t.work);
+fn copies_to_host(trace: &Trace, timelines: &[DeviceTimeline]) -> BTreeMap<u32, u64> {
+    let work = timelines.iter().flat_map(|t| &t.work);
     let copies = work.filter(|work| {
         let is_copy = trace.work.get(work.origin as usize);
         is_copy.is_some_and(|work| work.class == Class::Memcpy)

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::function_name::own_name;
 use super::kernel_class::KernelClass;
 use super::kernels::{KernelRow, Kernels};
 use crate::stats::ratio;
@@ -87,6 +88,11 @@ const WITH: [&str; 22] = [
     "_mi4x4",
 ];
 
+/// Types of 8 and 4 bits in a function's own name (`bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8`). Of NVIDIA's instructions only those of
+/// tensor cores multiply them: in PTX `.e4m3`, `.e5m2` and `.e2m1` are types of `mma`, `wgmma.mma_async` and `tcgen05.mma`, beside those
+/// of conversions. A product with a vector (`gemv`) may convert them and multiply without.
+const SMALL_TYPES: [&str; 3] = ["e4m3", "e5m2", "e2m1"];
+
 /// A kernel of this name uses tensor cores or matrix cores; `None` when the name does not tell.
 pub fn uses_tensor_cores(name: &str) -> Option<bool> {
     let lower = name.to_ascii_lowercase();
@@ -95,7 +101,12 @@ pub fn uses_tensor_cores(name: &str) -> Option<bool> {
     if !is_tensor_operation && has(&WITHOUT) {
         return Some(false);
     }
-    has(&WITH).then_some(true)
+    if has(&WITH) {
+        return Some(true);
+    }
+    let own = own_name(name).to_ascii_lowercase();
+    let is_small = SMALL_TYPES.iter().any(|part| own.contains(part));
+    (is_small && !own.contains("gemv")).then_some(true)
 }
 
 /// Of the kernels of a device; `None` when none works with matrices.
@@ -163,6 +174,17 @@ mod tests {
             ("volta_sgemm_128x64_tn", Some(false)),
             ("cutlass_80_simt_sgemm_128x64_8x5_nt_align1", Some(false)),
             ("volta_scudnn_128x128_stridedB_small_nn_v1", Some(false)),
+            (
+                "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x8x512u2_s7_et128x8_m128x8x32",
+                Some(true),
+            ),
+            (
+                "bmm_Bfloat16_E2m1E2m1_Fp32_t128x16x512_dynBatch_sm100f",
+                Some(true),
+            ),
+            // A type of the values, and not of the products; a product that may convert first.
+            ("void gemm_simple<Scales<e4m3> >(e4m3*)", None),
+            ("gemv_fp8_e4m3_kernel", None),
             ("Cijk_Alik_Bljk_BBS_BH_Bias", None),
             (
                 "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>",

@@ -14,7 +14,7 @@ use crate::intervals::{Interval, union};
 pub struct TracePhase {
     /// Which document of the file.
     pub document: u32,
-    /// The name that the trace has, or `denoising` for all steps together.
+    /// The name that the trace has, or `denoising` for the loop of all steps, with what is between them.
     pub name: String,
     /// What it does in a generation; `None` when its name does not say.
     pub role: Option<PhaseRole>,
@@ -134,7 +134,7 @@ impl Found {
         self.by_name.insert(key, phase);
     }
 
-    /// All steps of a document as one phase, unless a range has that role. Kernels that repeat are no evidence of denoising: the
+    /// The loop of a document as one phase, unless a range has that role. Kernels that repeat are no evidence of denoising: the
     /// layers of any model do.
     fn steps(&mut self, steps: &[TraceSteps]) {
         let told = |steps: &&TraceSteps| steps.rule != StepRule::KernelPeriod;
@@ -144,10 +144,42 @@ impl Found {
                 phase.document == steps.document && phase.role == Some(PhaseRole::Denoising)
             });
             if !is_known {
-                let times = steps.ranges.iter().map(|range| range.time).collect();
+                let times = self.loops(steps);
                 let role = Some(PhaseRole::Denoising);
                 self.add(steps.document, "denoising", role, times);
             }
         }
+    }
+
+    /// From the beginning of the first step to the end of the last, with what was between them. Where a text encoder or a VAE
+    /// worked between two steps a loop ends, and another begins: these are no denoising.
+    ///
+    /// ```text
+    /// host     |step 0|  |step 1|    |vae_decode|    |step 2| |step 3|
+    /// loops    |-----------------|                    |-----------------|
+    /// ```
+    fn loops(&self, steps: &TraceSteps) -> Vec<Interval> {
+        let phases = self.by_name.values();
+        let others = phases.filter(|phase| {
+            let is_other = matches!(phase.role, Some(PhaseRole::TextEncoder | PhaseRole::Vae));
+            phase.document == steps.document && is_other
+        });
+        let others = union(others.flat_map(|phase| phase.ranges.clone()).collect());
+        let lies_in = |start_ns: u64, end_ns: u64| {
+            let at = others.partition_point(|range| range.start_ns < start_ns);
+            others.get(at).is_some_and(|range| range.end_ns <= end_ns)
+        };
+        let mut times: Vec<Interval> = steps.ranges.iter().map(|range| range.time).collect();
+        times.sort_unstable_by_key(|time| time.start_ns);
+        let mut loops: Vec<Interval> = Vec::new();
+        for time in times {
+            match loops.last_mut() {
+                Some(last) if !lies_in(last.end_ns, time.start_ns) => {
+                    last.end_ns = last.end_ns.max(time.end_ns);
+                }
+                _ => loops.push(time),
+            }
+        }
+        loops
     }
 }

@@ -102,6 +102,7 @@ fn kernels_of_communication_say_their_collective() {
             kernel("gemm", 0, 1),
             nccl(&format!(r#"{said}, "Process Group Name": "3", "Process Group Description": "tp""#)),
             nccl(r#""Process Group Name": "3", "Process Group Description": "", "In msg nelems": -1"#),
+            nccl(r#""Process Group Name": "", "Process Group Description": "undefined", "Group size": 2"#),
             // The operator that records it is no kernel.
             complete("cpu_op", "record_param_comms", 9, 0, 1, said),
         ]
@@ -119,8 +120,9 @@ fn kernels_of_communication_say_their_collective() {
     };
     let texts: Vec<_> = trace.collectives.iter().map(of).collect();
     let first = (1, Some("all_gather"), Some("BFloat16"), Some("tp"));
-    assert_eq!(texts, [first, (2, None, None, Some("3"))]);
-    let [first, second] = &trace.collectives[..] else {
+    let others = [(2, None, None, Some("3")), (3, None, None, None)];
+    assert_eq!(texts, [first, others[0], others[1]]);
+    let [first, second, _] = &trace.collectives[..] else {
         panic!("{:?}", trace.collectives)
     };
     let counts = |c: &Collective| (c.n_elements_in, c.n_elements_out, c.group_size);
@@ -304,4 +306,39 @@ fn details_that_are_broken_are_left_out() {
     // What is written is kept, whatever it is.
     assert_eq!(shapes_of(&trace), [(0, "N/A", None)]);
     assert_eq!(trace.quality.n_without_bytes, 1);
+}
+
+#[test]
+fn shapes_are_one_whether_they_are_written_on_one_line_or_on_many() {
+    let operator = |dims: &str, types: &str| {
+        let args = format!(r#""Input Dims": {dims}, "Input type": {types}"#);
+        complete("cpu_op", "aten::mm", 9, 0, 1, &args)
+    };
+    let plain = operator("[[1, 77], []]", r#"["long int", ""]"#);
+    let pretty = operator(
+        "[\n          [\n   1,\r\n\t77\n ],\n [\n]\n]",
+        "[\n \"long int\",\n \"\"\n]",
+    );
+    let trace = events(&[plain, pretty].join(","));
+    let types = Some(r#"["long int", ""]"#);
+    let shapes = "[[1, 77], []]";
+    assert_eq!(shapes_of(&trace), [(0, shapes, types), (1, shapes, types)]);
+    assert_eq!(trace.inputs[0].shapes, trace.inputs[1].shapes);
+}
+
+#[test]
+fn rows_of_devices_that_are_not_understood_are_counted() {
+    let trace = events(
+        &[
+            complete("mtia_ccp_events", "FC", 0, 0, 1, ""),
+            complete("mtia_ccp_events", "FC", 0, 1, 2, ""),
+            complete("hpu_op", "gemm", 0, 2, 3, ""),
+            complete("overhead", "Lazy load", 0, 2, 3, ""),
+        ]
+        .join(","),
+    );
+    assert!(trace.work.is_empty());
+    let counted = trace.quality.n_not_analysed.iter();
+    let counted: Vec<(&str, u64)> = counted.map(|(name, n)| (name.as_str(), *n)).collect();
+    assert_eq!(counted, [("hpu_op", 1), ("mtia_ccp_events", 2)]);
 }

@@ -294,3 +294,93 @@ fn asked_about_a_step_there_is_that_step() {
     assert_eq!(answers.parts.steps[0].parts.len(), 1);
     assert_eq!(answers.parts.steps[0].parts[0].name, "0");
 }
+
+#[test]
+fn a_graph_counts_once_with_the_first_work_that_it_launched() {
+    // host    [graph]                     at 0          delay 10: to the first of three
+    //            [a]                      at 5          delay 95: behind all of the graph
+    // device       |-g-||-g-||-g-||-a-|
+    //             10   40   70  100  110
+    let trace = events(
+        &[
+            call(1, 0, 1),
+            call(2, 5, 6),
+            launched(1, 10, 40),
+            launched(1, 40, 70),
+            launched(1, 70, 100),
+            launched(2, 100, 110),
+        ]
+        .join(","),
+    );
+    let timeline = only_device(&trace);
+    let delay = launches(&trace, &timeline, &gaps(&trace)).delay.unwrap();
+    assert_eq!(delay.count, 2);
+    assert_eq!((delay.spread.min_ns, delay.spread.max_ns), (10_000, 95_000));
+}
+
+#[test]
+fn copies_that_wait_count_in_steps_as_they_do_among_all_calls_that_wait() {
+    // step     |------------------- 0 ------------------|
+    // calls       [hipMemcpyWithStream]  [Synchronize]  [cudaMemcpyAsync]: of memory that is pinned, ends before its copy
+    //             10                 40  50         60  70 72
+    let copy = |id: u32, name: &str, start: u64, end: u64| {
+        let args = format!(r#""correlation": {id}"#);
+        complete("cuda_runtime", name, 9, start, end, &args)
+    };
+    let copied = |id: u32, start: u64, end: u64| {
+        let args = format!(r#""stream": 7, "correlation": {id}"#);
+        let name = "Memcpy DtoH (Device -> Pinned)";
+        complete("gpu_memcpy", name, 0, start, end, &args)
+    };
+    let trace = events(
+        &[
+            host("user_annotation", "denoising_step", 0, 80),
+            host("user_annotation", "denoising_step", 80, 90),
+            copy(1, "hipMemcpyWithStream", 10, 40),
+            copied(1, 20, 38),
+            copy(2, "hipStreamSynchronize", 50, 60),
+            copy(3, "hipMemcpyAsync", 70, 72),
+            copied(3, 75, 78),
+        ]
+        .join(","),
+    );
+    let answers = trace_answers(&trace, None);
+    assert_eq!(answers.synchronisation.total_ns, 40_000);
+    let steps = &answers.parts.steps[0].parts;
+    let waited: Vec<u64> = steps.iter().map(|part| part.synchronising_ns).collect();
+    assert_eq!(waited, [40_000, 0]);
+    let phases = &answers.parts.phases[0].parts;
+    assert_eq!(phases[0].synchronising_ns, 40_000);
+    let scope: Scope = marey_analysis::find_scope(&trace, "step 0").unwrap();
+    let of_step = trace_answers(&trace, Some(scope));
+    assert_eq!(of_step.parts.steps[0].parts[0].synchronising_ns, 40_000);
+}
+
+#[test]
+fn the_phase_denoising_has_the_gaps_between_steps_in_it_but_no_vae() {
+    // host     |step 0|    |step 1|          kernels of 10 µs, launched in each
+    //          0     20   40     60
+    // device       |-|         |-|           idle from 15 to 45
+    //              5 15       45 55
+    let step = |start, end| host("user_annotation", "denoising_step", start, end);
+    let all = [
+        step(0, 20),
+        step(40, 60),
+        call(1, 1, 2),
+        launched(1, 5, 15),
+        call(2, 41, 42),
+        launched(2, 45, 55),
+    ];
+    let loop_of = |all: &[String]| {
+        let answers = trace_answers(&events(&all.join(",")), None);
+        let phases = answers.parts.phases.first().unwrap().parts.iter();
+        let found = phases.clone().find(|part| part.name == "denoising");
+        let found = found.unwrap();
+        (found.count, found.host_ns, found.work.unwrap().idle_ns)
+    };
+    assert_eq!(loop_of(&all), (1, 60_000, 30_000));
+    // A picture is decoded between them: two loops, each without a gap.
+    let mut with_vae = all.to_vec();
+    with_vae.push(host("user_annotation", "vae_decode", 25, 35));
+    assert_eq!(loop_of(&with_vae), (2, 40_000, 0));
+}

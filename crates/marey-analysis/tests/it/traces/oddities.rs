@@ -1,7 +1,7 @@
 //! What real traces have that no specification mentions, and what other tools make of it.
 
 use marey_analysis::import::chrome::Class;
-use marey_analysis::{HostRows, device_timelines, idle_gaps, kernels, utilization};
+use marey_analysis::{HostRows, device_timelines, idle_gaps, kernels, trace_answers, utilization};
 
 use super::{complete, events, kernel, only_device, try_read};
 
@@ -263,4 +263,35 @@ fn what_has_no_duration_or_a_negative_one_is_counted() {
     assert_eq!(trace.quality.n_negative_durations, 1);
     assert_eq!(trace.quality.n_events, 5);
     assert_eq!(trace.quality.n_by_phase[""], 2);
+}
+
+#[test]
+fn the_only_device_has_the_only_model_whatever_its_number() {
+    let models = |properties: &str, devices: &[u32]| {
+        let work = |pid: &u32| complete("kernel", "gemm", *pid, 0, 1, r#""stream": 7"#);
+        let work: Vec<String> = devices.iter().map(work).collect();
+        let text = format!(
+            r#"{{"deviceProperties": [{properties}], "traceEvents": [{}]}}"#,
+            work.join(",")
+        );
+        let answers = trace_answers(&try_read(text).unwrap(), None);
+        let models = answers.devices.into_iter().map(|device| device.model);
+        models.collect::<Vec<_>>()
+    };
+    let one = r#"{"id": 0, "name": "MI300X"}"#;
+    let two = r#"{"id": 0, "name": "MI300X"}, {"id": 1, "name": "MI250"}"#;
+    let known = Some("MI300X".to_owned());
+    // HIP_VISIBLE_DEVICES=2 and one device.
+    assert_eq!(models(one, &[2]), [known.clone()]);
+    assert_eq!(models(one, &[0]), [known.clone()]);
+    // Of several it is not known which it is.
+    assert_eq!(models(two, &[2]), [None]);
+    assert_eq!(models(one, &[0, 2]), [known, None]);
+}
+
+#[test]
+fn a_call_of_mtia_that_waits_is_one() {
+    let trace = events(&complete("mtia_runtime", "synchronizeStream", 9, 2, 9, ""));
+    let waiting = trace_answers(&trace, None).synchronisation;
+    assert_eq!((waiting.count, waiting.total_ns), (1, 7_000));
 }

@@ -413,6 +413,11 @@ fn check_parts(name: &str, trace: &Trace) {
         let sum = own.chain(rest).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let all = (device.utilization.n_ops, device.kernels.total_ns);
         assert_eq!(sum, all, "{name}");
+        for (part, work) in list.parts.iter().filter_map(|p| Some((&p.name, p.work?))) {
+            let exposed_ns = work.exposed_communication_ns + work.exposed_memory_ns;
+            let sum_ns = work.compute_ns + exposed_ns + work.idle_ns;
+            assert_eq!(sum_ns, work.span_ns, "{name}: {part}");
+        }
     }
     for device in &answers.devices {
         for cause in &device.idle_gaps.causes {

@@ -45,6 +45,22 @@ pub(super) fn write(
     }
 }
 
+/// Refuses to write over what is about to be read.
+pub(super) fn keep_inputs(arguments: &Arguments, inputs: &[Input]) -> anyhow::Result<()> {
+    let Some(output) = arguments.output.as_ref() else {
+        return Ok(());
+    };
+    let place = output.canonicalize().ok();
+    let is_output = |input: &&Input| place.is_some() && input.path.canonicalize().ok() == place;
+    if inputs.iter().any(|input| is_output(&input)) {
+        bail!(
+            "{} is one of the files to read; name another one for --output",
+            output.display()
+        );
+    }
+    Ok(())
+}
+
 /// Each file that was read, one after the other, then what ranks say together.
 fn parts(
     said: &[Said],

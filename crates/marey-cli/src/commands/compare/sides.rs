@@ -71,7 +71,7 @@ impl Sides {
             Self::Traced {
                 baseline,
                 candidate,
-            } => [baseline.side.runs().len(), candidate.side.runs().len()],
+            } => [baseline.n_repeats(), candidate.n_repeats()],
         };
         first >= 2 && second >= 2
     }
@@ -128,6 +128,7 @@ impl Side {
                 path: shown(path),
                 runs: facts,
                 unreadable,
+                ranks: Vec::new(),
             },
         })
     }

@@ -43,7 +43,16 @@ impl TracesOfSide {
         if found.side.runs().is_empty() {
             bail!("{} holds no trace that can be read", path.display());
         }
+        found.facts.ranks = found.side.ranks().unwrap_or_default();
         Ok(found)
+    }
+
+    /// Traces that are samples; the ranks of a job are none.
+    pub(super) fn n_repeats(&self) -> usize {
+        match self.side.ranks() {
+            Some(_) => 1,
+            None => self.side.runs().len(),
+        }
     }
 
     fn add(&mut self, file: &Path) -> anyhow::Result<()> {

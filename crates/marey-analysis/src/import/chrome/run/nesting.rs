@@ -59,6 +59,8 @@ pub(super) enum Detail {
     All,
     /// Ranges, modules, and operators that are in neither a module nor another operator.
     Outline,
+    /// The same as if the trace had no modules.
+    OutlineWithoutModules,
 }
 
 const NONE: u32 = u32::MAX;
@@ -66,7 +68,7 @@ const NONE: u32 = u32::MAX;
 /// What a name becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// A turn of the profiler's own loop.
+    /// What the program told torch's profiler is a step.
     Step,
     /// A module of torch.
     Module,
@@ -136,14 +138,15 @@ impl Nesting {
             }
             let class = trace.class_of(row);
             let shown = self.shown(trace, row);
-            if class == Class::PythonFunction && shown != Shown::Module {
+            let has_modules = self.detail != Detail::OutlineWithoutModules;
+            if class == Class::PythonFunction && !(has_modules && shown == Shown::Module) {
                 self.n_python += 1;
                 continue;
             }
             let is_told = around.is_some_and(|around| around.is_told);
             let is_operator = class == Class::Operator && shown == Shown::Other;
-            if self.detail == Detail::Outline && (class == Class::Call || (is_operator && is_told))
-            {
+            let is_outline = self.detail != Detail::All;
+            if is_outline && (class == Class::Call || (is_operator && is_told)) {
                 continue;
             }
             if open.len() >= MAX_DEPTH {
@@ -172,7 +175,7 @@ impl Nesting {
                 });
             }
             // Of two traces of one program, one may have steps and the other none: what is in a step is found all the same.
-            let is_passed_over = self.detail == Detail::Outline && shown == Shown::Step;
+            let is_passed_over = is_outline && shown == Shown::Step;
             let of_what_is_in_it = if is_passed_over {
                 around.map_or(0, |around| around.node)
             } else {
@@ -202,7 +205,7 @@ impl Nesting {
 
     /// The node of a row below a parent, a new one if it was not there.
     fn node(&mut self, trace: &Trace, parent: u32, row: u32, shown: Shown) -> u32 {
-        // All steps are turns of one loop.
+        // All steps are one node.
         let name = match shown {
             Shown::Step => NONE,
             _ => name_of(trace, row),
@@ -223,6 +226,8 @@ impl Nesting {
         }
         let (kind, text) = match shown {
             _ if is_full => (NodeKind::Section, "(other)"),
+            // What a schedule calls a step may be anything, a whole generation too: no rate can be made of it.
+            Shown::Step if self.detail == Detail::All => (NodeKind::Section, "ProfilerStep"),
             Shown::Step => (NodeKind::Iteration, "ProfilerStep"),
             _ => (NodeKind::Section, trace.names.get(name)),
         };

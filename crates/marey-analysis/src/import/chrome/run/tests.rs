@@ -65,7 +65,7 @@ fn rows_of_the_host_are_sections_and_those_that_stick_out_are_cut() {
         ("ProfilerStep/nn.Module: Linear_0/aten::mm", vec![(5, 10)]),
     ];
     assert_eq!(found, expected.map(|(path, at)| (path.to_owned(), at)));
-    assert_eq!(run.nodes[1].kind, NodeKind::Iteration);
+    assert_eq!(run.nodes[1].kind, NodeKind::Section);
     assert_eq!((run.wall_ns, run.threads.len()), (60_000, 1));
     let step = &run.totals[1];
     assert_eq!(
@@ -75,6 +75,22 @@ fn rows_of_the_host_are_sections_and_those_that_stick_out_are_cut() {
     let said: Vec<&str> = run.unavailable.iter().map(|u| u.what.as_str()).collect();
     assert_eq!(said, ["python_functions", "overlaps"]);
     assert!(run.unavailable.iter().all(|u| u.why.starts_with("1 ")));
+}
+
+#[test]
+fn steps_of_the_profiler_are_turns_of_a_loop_only_where_traces_are_compared() {
+    let step = |n: u64| {
+        host(
+            "user_annotation",
+            &format!("ProfilerStep#{n}"),
+            n,
+            n + 1,
+            "",
+        )
+    };
+    let steps = events(&[step(0), step(1)]);
+    assert_eq!(run_of(&steps).nodes[1].kind, NodeKind::Section);
+    assert_eq!(outline_of(&steps).nodes[1].kind, NodeKind::Iteration);
 }
 
 #[test]

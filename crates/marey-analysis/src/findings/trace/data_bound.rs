@@ -1,0 +1,132 @@
+//! Does the device wait for data or files?
+//!
+//! ```text
+//! host     [launch a]  |---- DataLoader.__next__ ----| [launch b]
+//! device          |--a--|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--b--|     nothing was left to do until there was data
+//! ```
+//!
+//! A gap counts when the thread that was late with its launch spent most of it loading, reading, writing or moving data.
+
+use super::late_gaps::LateGaps;
+use super::low_gpu_utilization::gaps;
+use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::stats::float;
+use crate::{DeviceAnswers, GapReason};
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "data-bound",
+    category: Category::Io,
+    checks: "the device waits for data or files",
+    check,
+};
+
+/// Share of its time that a device may wait for data.
+const MOST_WAITING: f64 = 0.1;
+
+fn of_data(device: &DeviceAnswers) -> LateGaps<'_> {
+    LateGaps::new(device, &[GapReason::Data])
+}
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let share = |device: &DeviceAnswers| of_span(device, of_data(device).total_ns()?);
+    let Some((device, share)) = facts.most(share) else {
+        let why = match facts.answers.devices.is_empty() {
+            true => NO_DEVICE,
+            false => LAUNCHES_NOT_KNOWN,
+        };
+        return Outcome::Unknown(why.into());
+    };
+    if share <= MOST_WAITING {
+        let (named, share) = (facts.named(device), percent(share));
+        return Outcome::Passed(format!(
+            "{named} waited {share} of its time for data or files"
+        ));
+    }
+    Outcome::Found(vec![finding(facts, device, share)])
+}
+
+fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Finding {
+    let late = of_data(device);
+    let waited_ns = late.total_ns().unwrap_or_default();
+    let (named, shown) = (facts.named(device), percent(share));
+    let operation = late.operation().and_then(|most| most.name.as_ref());
+    let place = operation.map_or_else(String::new, |name| format!(", most of it in {name}"));
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(share),
+        issue: sentence(&format!(
+            "{named} waited {shown} of its time for the host to load or move data{place}"
+        )),
+        remedy: "Load what comes next while the device works: a DataLoader with num_workers above 0, persistent_workers=True and \
+                 a prefetch_factor; pin_memory=True and .to(device, non_blocking=True) for the copies. What is used again is \
+                 loaded once, before the loop."
+            .into(),
+        evidence: vec![
+            Evidence::new("share of its time in gaps in which the host loaded data", share, FigureUnit::Ratio)
+                .against(MOST_WAITING),
+            Evidence::new("time in them", float(waited_ns), FigureUnit::Ns),
+            Evidence::new("time from its first to its last work", span(device), FigureUnit::Ns),
+        ],
+        intervals: gaps(late.longest()),
+        node: None,
+        saving: Some(Saving::of_time(
+            None,
+            waited_ns,
+            "the gaps in which the host loaded data; loading has to be faster than the device to win all of it",
+        )),
+        confidence: Confidence::High,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests {
+    use super::super::launch_bound;
+    use super::super::made::{check, host, launched, only};
+    use super::*;
+
+    /// ```text
+    /// host     [1]     |- loader -|[2]      |- loader -|[3]
+    /// device      |-1-|                |-2-|                |-3-|
+    ///            12  22               52  62               92  102
+    /// ```
+    fn loads(name: &str) -> Vec<String> {
+        let mut events: Vec<String> = (0..3)
+            .map(|n| launched("gemm", 10 + n * 40, 12 + n * 40, 10))
+            .collect();
+        events.push(host("user_annotation", name, 23, 25));
+        events.push(host("user_annotation", name, 63, 25));
+        events
+    }
+
+    #[test]
+    fn a_device_that_waits_for_a_loader_is_told_so_and_not_to_launch_less() {
+        // Gaps of 30 µs: 60 of 90 µs.
+        let name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+        let found = only(check(&RULE, &loads(name)));
+        assert_eq!(found.evidence[1].figure.value, 60_000.0);
+        assert_eq!(found.evidence[2].figure.value, 90_000.0);
+        assert!(
+            found.issue.ends_with(&format!("most of it in {name}")),
+            "{}",
+            found.issue
+        );
+        assert!(found.remedy.contains("num_workers"));
+        assert_eq!(found.intervals.len(), 2);
+        let launching = check(&launch_bound::RULE, &loads(name));
+        assert!(matches!(launching, Outcome::Passed(_)), "{launching:?}");
+    }
+
+    #[test]
+    fn other_ranges_in_the_same_gaps_are_no_data() {
+        let passed = check(&RULE, &loads("forward"));
+        assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
+        let launching = check(&launch_bound::RULE, &loads("forward"));
+        assert!(matches!(launching, Outcome::Found(_)), "{launching:?}");
+    }
+}

@@ -1,0 +1,55 @@
+//! What the host did while a device waited for a launch.
+//!
+//! ```text
+//! host     [launch a]  |-- DataLoader --| [launch b]  |-op-|-op-| [launch c]
+//! device          |--a--|╌╌╌╌╌╌ data ╌╌╌╌╌╌╌╌|--b--|╌╌╌╌ launching ╌╌╌|--c--|
+//! ```
+
+use crate::{DeviceAnswers, Gap, GapCause, GapReason, HostOperation};
+
+/// Gaps of a device in which the host was late for some reasons.
+pub(super) struct LateGaps<'a> {
+    device: &'a DeviceAnswers,
+    reasons: &'static [GapReason],
+}
+
+impl<'a> LateGaps<'a> {
+    pub(super) fn new(device: &'a DeviceAnswers, reasons: &'static [GapReason]) -> Self {
+        Self { device, reasons }
+    }
+
+    /// Their time; `None` when there are gaps and the launch of what came next is known of none.
+    pub(super) fn total_ns(&self) -> Option<u64> {
+        let gaps = &self.device.idle_gaps;
+        let mut causes = gaps.causes.iter();
+        let not_known = causes.find(|time| time.cause == GapCause::NotKnown);
+        let not_known_ns = not_known.map_or(0, |time| time.total_ns);
+        let is_known = not_known_ns < gaps.total_ns.max(1);
+        is_known.then(|| {
+            let of_each = self.reasons.iter().map(|reason| self.of(*reason));
+            of_each.fold(0, u64::saturating_add)
+        })
+    }
+
+    /// Time of those of one reason.
+    pub(super) fn of(&self, reason: GapReason) -> u64 {
+        let mut reasons = self.device.idle_gaps.reasons.iter();
+        let found = reasons.find(|time| time.reason == reason);
+        found.map_or(0, |time| time.total_ns)
+    }
+
+    /// What the host did in most of them, that has a name; `None` when nothing has, or less than half of their time has this one.
+    pub(super) fn operation(&self) -> Option<&'a HostOperation> {
+        let mut operations = self.device.idle_gaps.host_operations.iter();
+        let most = operations.find(|one| self.reasons.contains(&one.reason))?;
+        let half_ns = self.total_ns().unwrap_or_default() / 2;
+        (most.name.is_some() && most.total_ns >= half_ns).then_some(most)
+    }
+
+    /// The longest of them, among the longest of all gaps.
+    pub(super) fn longest(&self) -> impl Iterator<Item = &'a Gap> {
+        let reasons = self.reasons;
+        let gaps = self.device.idle_gaps.longest.iter();
+        gaps.filter(move |gap| reasons.contains(&gap.reason))
+    }
+}
