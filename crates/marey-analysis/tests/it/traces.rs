@@ -1,6 +1,7 @@
 //! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
 
 mod attention;
+mod bounded_cost;
 mod communication;
 mod critical_path;
 mod damaged;

@@ -74,5 +74,22 @@ pub(super) fn table(answers: &TraceAnswers) -> Table {
         quality.n_damaged_names,
         None,
     );
+    row(
+        "rows in more than 4,096 others, of which the nearest are known",
+        quality.n_too_deep,
+        None,
+    );
+    for left_out in &answers.left_out {
+        let list = left_out.list.as_str();
+        let of = left_out
+            .device
+            .as_deref()
+            .map(|device| format!(" of {device}"));
+        let what = format!(
+            "rows of {list}{} past the first, left out",
+            of.unwrap_or_default()
+        );
+        row(&what, left_out.n_rows, None);
+    }
     table
 }

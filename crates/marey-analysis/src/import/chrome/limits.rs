@@ -15,11 +15,11 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 100 million events, 2 GiB, 256 MiB of names, 16 MiB for one event.
+    /// 100 million events, 1 GiB, 256 MiB of names, 16 MiB for one event.
     fn default() -> Self {
         Self {
             rows: 100_000_000,
-            bytes: 2 << 30,
+            bytes: 1 << 30,
             name_bytes: 256 << 20,
             event_bytes: 16 << 20,
         }

@@ -46,6 +46,9 @@ pub struct Quality {
     pub n_not_analysed: BTreeMap<String, u64>,
     /// Names with bytes that are no text.
     pub n_damaged_names: u64,
+    /// Rows of the host that lie in more than 4,096 others, of which only the nearest are asked whose a row is. Counted when
+    /// questions are answered.
+    pub n_too_deep: u64,
 }
 
 /// A stretch that could not be read.

@@ -32,7 +32,12 @@ pub struct HostRows {
     self_ns: Vec<u64>,
     /// Rows that end after the one they began in.
     pub n_overlaps: u64,
+    /// Rows that lie in more than 4,096 others.
+    pub n_too_deep: u64,
 }
+
+/// Rows around a row that are looked at, the nearest.
+pub(super) const MOST_AROUND: usize = 4_096;
 
 /// No row.
 const NONE: u32 = u32::MAX;
@@ -52,6 +57,7 @@ impl HostRows {
             parent: vec![NONE; trace.rows.len()],
             self_ns: trace.rows.duration_ns.clone(),
             n_overlaps: 0,
+            n_too_deep: 0,
             tracks: Vec::new(),
         };
         for place in &tracks {
@@ -66,26 +72,31 @@ impl HostRows {
     }
 
     fn nest(&mut self, trace: &Trace, thread: &[u32]) {
-        // Rows that are open, with their ends.
-        let mut open: Vec<(u32, u64)> = Vec::new();
+        // Rows that are open, with their ends and how many rows each lies in.
+        let mut open: Vec<(u32, u64, usize)> = Vec::new();
         for row in thread {
             let (start_ns, end_ns) = (trace.rows.start_of(*row), trace.rows.end_ns(*row));
             while open.pop_if(|top| top.1 <= start_ns).is_some() {}
-            if let Some((top, top_end_ns)) = open.last().copied() {
+            let mut depth = 0;
+            if let Some((top, top_end_ns, top_depth)) = open.last().copied() {
+                depth = top_depth + 1;
+                self.n_too_deep += u64::from(depth > MOST_AROUND);
                 self.take(&open, start_ns, end_ns);
                 self.n_overlaps += u64::from(end_ns > top_end_ns);
                 if let Some(parent) = self.parent.get_mut(*row as usize) {
                     *parent = top;
                 }
             }
-            open.push((*row, end_ns));
+            // What ends first, or with it, takes nothing of later rows any more and is around none of them but through it.
+            while open.pop_if(|outer| outer.1 <= end_ns).is_some() {}
+            open.push((*row, end_ns, depth));
         }
     }
 
     /// The time of a row is no time of those that are open around it: of the innermost as far as that goes, then of the next.
-    fn take(&mut self, open: &[(u32, u64)], start_ns: u64, end_ns: u64) {
+    fn take(&mut self, open: &[(u32, u64, usize)], start_ns: u64, end_ns: u64) {
         let mut from_ns = start_ns;
-        for (row, open_until_ns) in open.iter().rev() {
+        for (row, open_until_ns, _) in open.iter().rev() {
             let until_ns = end_ns.min(*open_until_ns);
             if until_ns > from_ns {
                 if let Some(self_ns) = self.self_ns.get_mut(*row as usize) {
@@ -105,9 +116,9 @@ impl HostRows {
         parent.filter(|parent| *parent != NONE)
     }
 
-    /// The rows around a row, from the inside to the outside, without itself.
+    /// The rows around a row, from the inside to the outside, without itself: no more than 4,096.
     pub fn around(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
-        std::iter::successors(self.parent(row), |row| self.parent(*row))
+        std::iter::successors(self.parent(row), |row| self.parent(*row)).take(MOST_AROUND)
     }
 
     /// A row's time without that of the rows in it, in nanoseconds.

@@ -28,7 +28,9 @@ mod kernels;
 mod launch_delay;
 mod launched_work;
 mod launches;
+mod left_out;
 mod modules;
+mod nested_sums;
 mod operator_class;
 mod operators;
 mod overlap;
@@ -80,6 +82,7 @@ pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
 pub use launched_work::{ByLaunch, LaunchedWork, annotations, profiler_steps};
+pub use left_out::{AnswerLimits, LeftOut};
 pub use modules::{ModuleRow, Modules, modules};
 pub use operator_class::operator_class;
 pub use operators::{OperatorRow, Operators, operators};
@@ -142,6 +145,8 @@ pub struct TraceAnswers {
     pub host_communication: Vec<Communication>,
     /// What ranks waited for each other; `None` when the file has fewer than two.
     pub ranks: Option<RankCommunication>,
+    /// Lists that had too many rows, each with how many of them are not in it. Totals are of all rows.
+    pub left_out: Vec<LeftOut>,
     /// What was read of the file and what was not.
     pub quality: Quality,
 }
@@ -192,18 +197,30 @@ pub fn trace_answers(trace: &Trace, scope: Option<Scope>) -> TraceAnswers {
 
 /// The same of a context, for those who ask it something else, too.
 pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
+    limited_answers(context, AnswerLimits::default())
+}
+
+/// Likewise, with lists of no more than so many rows.
+pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> TraceAnswers {
     let trace = context.trace;
     let calls = AttentionCalls::new(context);
-    let timelines = context.timelines.iter();
+    let mut left_out = Vec::new();
+    let n_more = context.timelines.len().saturating_sub(limits.devices) as u64;
+    left_out::add(&mut left_out, &[("devices", n_more)], None);
+    let timelines = context.timelines.iter().take(limits.devices);
     let devices: Vec<DeviceAnswers> = timelines
-        .map(|timeline| device_answers(context, &calls, timeline))
+        .map(|timeline| {
+            let mut device = device_answers(context, &calls, timeline);
+            left_out::shorten_device(&mut device, limits, &mut left_out);
+            device
+        })
         .collect();
     let owned = devices.iter().flat_map(|device| &device.attention_owners);
     let attention_fallbacks = attention_fallbacks(context, &calls, owned);
     let ends = (0_u32..)
         .take(trace.rows.len())
         .map(|row| trace.rows.end_ns(row));
-    TraceAnswers {
+    let mut answers = TraceAnswers {
         documents: trace.metadata.clone(),
         span_ns: ends.max().unwrap_or_default(),
         n_rows: trace.rows.len() as u64,
@@ -219,9 +236,15 @@ pub fn answers_within(context: &TraceContext<'_>) -> TraceAnswers {
         attention_fallbacks,
         host_communication: host_communication(context),
         ranks: across_ranks(&rank_calls(context)),
-        quality: trace.quality.clone(),
+        left_out,
+        quality: Quality {
+            n_too_deep: context.host.n_too_deep,
+            ..trace.quality.clone()
+        },
         scope: context.scope.clone(),
-    }
+    };
+    left_out::shorten_host(&mut answers, limits);
+    answers
 }
 
 fn device_answers(

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::TraceContext;
 use super::launches::{Launch, launches};
+use super::nested_sums::{NO_GROUP, nested_sums};
 use super::owners::HostKind;
 use crate::import::chrome::Trace;
 use crate::stats::ratio;
@@ -60,27 +61,36 @@ type Key = (HostKind, u32, u64);
 /// device                    |--k--|
 /// ```
 ///
-/// O(n log n) for n operators, ranges and calls; 24 bytes each while it runs.
+/// O(n log n) for n operators, ranges and calls; 32 bytes each while it runs.
 pub fn operators(context: &TraceContext<'_>) -> Operators {
-    let calls = calls(context);
-    let launches = launches(context.trace, &context.timelines);
     let has_shapes = !context.trace.inputs.is_empty();
+    let wholes = if has_shapes {
+        wholes(context)
+    } else {
+        Vec::new()
+    };
+    let calls = calls(context, &wholes);
+    let launches = launches(context.trace, &context.timelines);
     let of_operators = calls.partition_point(|call| call.0 == HostKind::Operator);
     let by_shape = calls.get(..of_operators).filter(|_| has_shapes);
     Operators {
-        rows: grouped(context, &calls, &launches, |call| (call.0, call.1, 0)),
+        rows: grouped(context, &wholes, &calls, &launches, |call| {
+            (call.0, call.1, 0)
+        }),
         by_shape: by_shape.map_or_else(Vec::new, |calls| {
-            grouped(context, calls, &launches, |call| (call.0, call.1, call.2))
+            grouped(context, &wholes, calls, &launches, |call| {
+                (call.0, call.1, call.2)
+            })
         }),
     }
 }
 
 /// Every call that began in the part that is asked about; the same ones next to each other.
-fn calls(context: &TraceContext<'_>) -> Vec<Called> {
+fn calls(context: &TraceContext<'_>, wholes: &[u32]) -> Vec<Called> {
     let trace = context.trace;
     let mut calls: Vec<Called> = (0_u32..)
         .take(trace.rows.len())
-        .filter_map(|row| called(context, row))
+        .filter_map(|row| called(context, wholes, row))
         .filter(|call| context.has_row(call.3))
         .collect();
     calls.sort_unstable();
@@ -88,16 +98,31 @@ fn calls(context: &TraceContext<'_>) -> Vec<Called> {
 }
 
 /// A row as a call; `None` when it is a module or function of Python, or of a device.
-fn called(context: &TraceContext<'_>, row: u32) -> Option<Called> {
+fn called(context: &TraceContext<'_>, wholes: &[u32], row: u32) -> Option<Called> {
     let trace = context.trace;
     let kind = context.owners.kind(trace, row)?;
     if matches!(kind, HostKind::Module | HostKind::Function) {
         return None;
     }
     let name = trace.rows.name.get(row as usize).copied()?;
-    let whole = std::iter::successors(Some(row), |row| part_of(context, *row)).last();
-    let shapes = shapes(trace, whole?).map_or(0, |shapes| u64::from(shapes) + 1);
+    let whole = wholes.get(row as usize).copied().unwrap_or(row);
+    let shapes = shapes(trace, whole).map_or(0, |shapes| u64::from(shapes) + 1);
     Some((kind, name, shapes, row))
+}
+
+/// Of each row, the call that it is part of in the end: itself, where it is part of none.
+fn wholes(context: &TraceContext<'_>) -> Vec<u32> {
+    let n_rows = u32::try_from(context.trace.rows.len()).unwrap_or(u32::MAX);
+    let mut wholes: Vec<u32> = (0..n_rows).collect();
+    let n_tracks = u32::try_from(context.trace.tracks.each.len()).unwrap_or(u32::MAX);
+    // What a row is part of comes before it.
+    for row in (0..n_tracks).flat_map(|track| context.host.of_track(track)) {
+        let around = part_of(context, *row).and_then(|around| wholes.get(around as usize));
+        if let (Some(whole), Some(place)) = (around.copied(), wholes.get_mut(*row as usize)) {
+            *place = whole;
+        }
+    }
+    wholes
 }
 
 /// The call that a row is part of: the one directly around it, when that has the same name and does nothing else.
@@ -114,31 +139,28 @@ pub(super) fn shapes(trace: &Trace, row: u32) -> Option<u32> {
     inputs.map(|inputs| inputs.shapes)
 }
 
-#[derive(Clone, Copy, Default)]
-struct OnDevice {
-    n_launched: u64,
-    self_ns: u64,
-    total_ns: u64,
-}
-
 /// The rows of calls that are sorted by what tells them apart.
 fn grouped(
     context: &TraceContext<'_>,
+    wholes: &[u32],
     calls: &[Called],
     launches: &[Launch],
     key: impl Fn(&Called) -> Key + Copy,
 ) -> Vec<OperatorRow> {
     let groups: Vec<&[Called]> = calls.chunk_by(|a, b| key(a) == key(b)).collect();
     let keys: Vec<Key> = groups.iter().filter_map(|g| g.first()).map(key).collect();
-    let devices = on_devices(context, &keys, launches, key);
+    let of_rows = groups_of_rows(context, &groups, |row| {
+        let called = called(context, wholes, row)?;
+        keys.binary_search(&key(&called)).ok()
+    });
+    let sums = nested_sums(context, &of_rows, keys.len(), launches);
     let self_ns = |call: &Called| context.host.self_ns(call.3);
     let all_ns: u128 = calls.iter().map(|call| u128::from(self_ns(call))).sum();
     let has_device = !context.trace.work.is_empty();
     let mut rows: Vec<OperatorRow> = Vec::with_capacity(groups.len());
-    for (group, device) in groups.iter().zip(devices) {
+    for (group, of_group) in groups.iter().zip(sums) {
         let Some(first) = group.first() else { continue };
         let sum = |time: &dyn Fn(&Called) -> u64| group.iter().map(time).fold(0, add);
-        let total_ns = sum(&|call| beyond_itself_ns(context, call, key));
         let self_ns = sum(&self_ns);
         let shapes = u32::try_from(key(first).2).unwrap_or_default();
         let shapes = shapes.checked_sub(1).map(|s| context.trace.texts.get(s));
@@ -148,17 +170,16 @@ fn grouped(
             shapes: shapes.map(str::to_owned),
             count: sum(&|call| u64::from(part_of(context, call.3).is_none())),
             self_ns,
-            total_ns,
+            total_ns: of_group.host_ns,
             ratio: (all_ns > 0).then(|| ratio(u128::from(self_ns), all_ns)),
-            n_launched: has_device.then_some(device.n_launched),
-            device_self_ns: has_device.then_some(device.self_ns),
-            device_total_ns: has_device.then_some(device.total_ns),
+            n_launched: has_device.then_some(of_group.n_launched),
+            device_self_ns: has_device.then_some(of_group.device_self_ns),
+            device_total_ns: has_device.then_some(of_group.device_total_ns),
         });
     }
     rows.sort_by(|a, b| {
-        let name = |row: &OperatorRow| (row.kind, row.name.clone(), row.shapes.clone());
         let time = Reverse(a.self_ns).cmp(&Reverse(b.self_ns));
-        time.then_with(|| name(a).cmp(&name(b)))
+        time.then_with(|| (a.kind, &a.name, &a.shapes).cmp(&(b.kind, &b.name, &b.shapes)))
     });
     rows
 }
@@ -167,59 +188,28 @@ fn add(a: u64, b: u64) -> u64 {
     a.saturating_add(b)
 }
 
-/// The time of a call that is no time of a call of the same around it: none, unless it sticks out of that.
-fn beyond_itself_ns(
+/// The group of each row, [`NO_GROUP`] for those in none. Rows outside of the part that is asked about are in the group that
+/// their name has in it.
+fn groups_of_rows(
     context: &TraceContext<'_>,
-    call: &Called,
-    key: impl Fn(&Called) -> Key,
-) -> u64 {
-    let rows = &context.trace.rows;
-    let name = rows.name.get(call.3 as usize);
-    let is_same = |row: &u32| {
-        // Names differ for nearly all: the rest is looked up for few.
-        rows.name.get(*row as usize) == name
-            && called(context, *row).is_some_and(|outer| key(&outer) == key(call))
-    };
-    let same = context.owners.around(call.3).filter(is_same);
-    let until_ns = same.map(|row| rows.end_ns(row)).max().unwrap_or_default();
-    let from_ns = until_ns.max(rows.start_of(call.3));
-    rows.end_ns(call.3).saturating_sub(from_ns)
-}
-
-/// What was launched, for each key: by the innermost operator or range around the launch, and by all around it.
-fn on_devices(
-    context: &TraceContext<'_>,
-    keys: &[Key],
-    launches: &[Launch],
-    key: impl Fn(&Called) -> Key,
-) -> Vec<OnDevice> {
-    let mut sums = vec![OnDevice::default(); keys.len()];
-    let mut met: Vec<usize> = Vec::new();
-    for launch in launches {
-        met.clear();
-        let mut is_first = true;
-        let call = std::iter::once(launch.row);
-        for row in call.chain(context.owners.around(launch.row)) {
-            let Some(called) = called(context, row) else {
-                continue;
-            };
-            let is_own = called.0 != HostKind::Call && std::mem::take(&mut is_first);
-            let Ok(at) = keys.binary_search(&key(&called)) else {
-                continue;
-            };
-            let Some(sum) = sums.get_mut(at) else {
-                continue;
-            };
-            // A call launches, and so does the operator that makes it.
-            if is_own || called.0 == HostKind::Call {
-                sum.n_launched += launch.n_ops;
-                sum.self_ns = add(sum.self_ns, launch.total_ns);
-            }
-            if !met.contains(&at) {
-                sum.total_ns = add(sum.total_ns, launch.total_ns);
-                met.push(at);
+    groups: &[&[Called]],
+    of_other: impl Fn(u32) -> Option<usize>,
+) -> Vec<u32> {
+    let mut of_rows = vec![NO_GROUP; context.trace.rows.len()];
+    for (number, group) in (0_u32..).zip(groups) {
+        for call in *group {
+            if let Some(of_row) = of_rows.get_mut(call.3 as usize) {
+                *of_row = number;
             }
         }
     }
-    sums
+    if context.scope.is_some() {
+        for (row, of_row) in (0_u32..).zip(&mut of_rows) {
+            if *of_row == NO_GROUP {
+                let other = of_other(row).and_then(|group| u32::try_from(group).ok());
+                *of_row = other.unwrap_or(NO_GROUP);
+            }
+        }
+    }
+    of_rows
 }

@@ -1,6 +1,7 @@
 //! Which operator, module, range or Python function a row of the host belongs to.
 
 use super::HostRows;
+use super::host_rows::MOST_AROUND;
 use crate::import::chrome::{Class, Trace};
 
 /// What the host was in the middle of, as far as it has a meaning: Python functions are left out, calls of modules are not.
@@ -94,13 +95,14 @@ impl Owners {
         })
     }
 
-    /// Operators, ranges, calls and modules around a row, from the inside to the outside, without itself.
+    /// Operators, ranges, calls and modules around a row, from the inside to the outside, without itself: no more than
+    /// 4,096.
     pub fn around(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
         let next = |row: u32| {
             let around = self.around.get(row as usize).copied();
             around.filter(|row| *row != NONE)
         };
-        std::iter::successors(next(row), move |row| next(*row))
+        std::iter::successors(next(row), move |row| next(*row)).take(MOST_AROUND)
     }
 
     /// The row directly around this one, if nothing else is directly in that one.

@@ -1,7 +1,9 @@
 //! What did the end of the trace wait for? The one chain of host and device work that no moment of it could have been shorter
 //! without.
 
+mod activity;
 mod events;
+mod past;
 mod queues;
 mod sums;
 mod threads;

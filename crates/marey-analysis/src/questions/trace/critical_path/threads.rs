@@ -1,8 +1,10 @@
 //! The threads of the host, for the way back through them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::HostRows;
+use super::activity::Activity;
+use super::past::{Before, Past};
 use crate::import::chrome::{Class, Trace};
 
 /// Threads of a document that did something.
@@ -11,6 +13,8 @@ pub(super) struct Threads<'a> {
     host: &'a HostRows,
     /// By what the trace calls them, so that the order of the file makes no difference.
     tracks: Vec<Thread>,
+    /// Where each track is in `tracks`.
+    places: BTreeMap<u32, u32>,
 }
 
 struct Thread {
@@ -26,16 +30,6 @@ enum Role {
     Caller,
     /// It makes calls of the runtime only, as monitors do.
     Monitor,
-}
-
-/// What a thread did just before a moment.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
-    /// The innermost row that was open.
-    pub(super) row: Option<u32>,
-    /// Since when nothing else was: when the last row in it ended, or it began. Without a row, when the last row ended; `None`
-    /// when there was none.
-    pub(super) since_ns: Option<u64>,
 }
 
 /// What torch calls the steps of a backward pass.
@@ -60,9 +54,13 @@ impl<'a> Threads<'a> {
             let process = track.map(|track| trace.process_label(track.process));
             (process, track.map(|track| trace.tracks.label(track.tid)))
         });
+        let places = (0_u32..).zip(&tracks);
         Self {
             trace,
             host,
+            places: places
+                .map(|(place, thread)| (thread.track, place))
+                .collect(),
             tracks,
         }
     }
@@ -85,31 +83,51 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// What a thread did just before `at_ns`. O(log n + depth).
-    pub(super) fn before(&self, track: u32, at_ns: u64) -> Before {
-        let rows = self.host.of_track(track);
-        let began = rows.partition_point(|row| self.trace.rows.start_of(*row) < at_ns);
-        let last = began
-            .checked_sub(1)
-            .and_then(|last| rows.get(last))
-            .copied();
-        let mut since_ns: Option<u64> = None;
-        let around = last.into_iter().flat_map(|last| self.host.around(last));
-        for row in last.into_iter().chain(around) {
-            let end_ns = self.trace.rows.end_ns(row);
-            if end_ns >= at_ns {
-                let start_ns = self.trace.rows.start_of(row);
-                return Before {
-                    row: Some(row),
-                    since_ns: since_ns.max(Some(start_ns)),
-                };
-            }
-            since_ns = since_ns.max(Some(end_ns));
+    /// The threads as the way back meets them, of which it asks about one moment after the other, each before the last.
+    pub(super) fn back(&self) -> ThreadsBack<'_> {
+        ThreadsBack {
+            threads: self,
+            pasts: BTreeMap::new(),
+            backward: None,
+            callers: None,
+            everyone: None,
         }
-        Before {
-            row: None,
-            since_ns,
-        }
+    }
+
+    fn place(&self, track: u32) -> Option<u32> {
+        self.places.get(&track).copied()
+    }
+
+    fn activity(&self, is_meant: impl Fn(&Thread) -> bool) -> Activity {
+        let threads = (0_u32..).zip(&self.tracks);
+        let meant = threads.filter(|(_, thread)| is_meant(thread));
+        Activity::new(
+            self.trace,
+            meant.map(|(place, thread)| (place, self.host.of_track(thread.track))),
+        )
+    }
+}
+
+/// What the threads did before moments that only ever go down.
+pub(super) struct ThreadsBack<'a> {
+    threads: &'a Threads<'a>,
+    /// By track.
+    pasts: BTreeMap<u32, Past>,
+    /// Of threads of each role, from when they are first asked about.
+    backward: Option<Activity>,
+    callers: Option<Activity>,
+    everyone: Option<Activity>,
+}
+
+/// Threads that are open at a moment of which it is looked at what they do, the first ones by name: of the rest none is taken
+/// for what a backward pass waited for.
+const MOST_OPEN: usize = 64;
+
+impl ThreadsBack<'_> {
+    /// What a thread did just before `at_ns`.
+    pub(super) fn before(&mut self, track: u32, at_ns: u64) -> Before {
+        let past = self.pasts.entry(track).or_default();
+        past.before(self.threads.trace, self.threads.host, track, at_ns)
     }
 
     /// The thread that a thread waited for when it had nothing to do of its own after `since_ns`, and until when that one was
@@ -124,49 +142,57 @@ impl<'a> Threads<'a> {
     ///                         ╰────╯ of the caller  ╎
     ///                                      ╰────────╯ of nobody else: the caller did nothing but wait
     /// ```
-    pub(super) fn waited_for(&self, track: u32, since_ns: u64, at_ns: u64) -> Option<(u32, u64)> {
-        let mut threads = self.tracks.iter();
-        let is_backward =
-            threads.any(|thread| thread.track == track && thread.role == Role::Backward);
-        let wanted = if is_backward {
-            Role::Caller
+    pub(super) fn waited_for(
+        &mut self,
+        track: u32,
+        since_ns: u64,
+        at_ns: u64,
+    ) -> Option<(u32, u64)> {
+        let threads = self.threads;
+        let place = threads.place(track);
+        let role = place.and_then(|place| Some(threads.tracks.get(place as usize)?.role));
+        let found = if role == Some(Role::Backward) {
+            let callers = || threads.activity(|thread| thread.role == Role::Caller);
+            let mut callers = self.callers.take().unwrap_or_else(callers);
+            let open: Vec<u32> = callers.open(at_ns, place).take(MOST_OPEN).collect();
+            let ended = callers.ended(place);
+            self.callers = Some(callers);
+            let is_active = |place: &u32| self.is_active(*place, since_ns, at_ns);
+            let open = open.into_iter().find(is_active);
+            open.map(|place| (place, at_ns)).or(ended)
         } else {
-            Role::Backward
+            let backward = || threads.activity(|thread| thread.role == Role::Backward);
+            let backward = self.backward.get_or_insert_with(backward);
+            backward.last(at_ns, place)
         };
-        self.last_active(at_ns, |thread, before| {
-            let is_idle = before.row.is_none_or(|row| may_wait(self.trace, row));
-            let until_ns = if is_idle {
-                before.since_ns
-            } else {
-                Some(at_ns)
-            };
-            thread.role == wanted
-                && thread.track != track
-                && (!is_backward || until_ns > Some(since_ns))
-        })
-        .filter(|(_, until_ns)| *until_ns > since_ns)
+        let (place, until_ns) = found.filter(|(_, until_ns)| *until_ns > since_ns)?;
+        Some((threads.tracks.get(place as usize)?.track, until_ns))
+    }
+
+    /// A thread did something of its own between two moments, other than to wait in a row that is open.
+    fn is_active(&mut self, place: u32, since_ns: u64, at_ns: u64) -> bool {
+        let Some(thread) = self.threads.tracks.get(place as usize) else {
+            return false;
+        };
+        let before = self.before(thread.track, at_ns);
+        let is_idle = before
+            .row
+            .is_none_or(|row| may_wait(self.threads.trace, row));
+        let until_ns = if is_idle {
+            before.since_ns
+        } else {
+            Some(at_ns)
+        };
+        until_ns > Some(since_ns)
     }
 
     /// The thread that had something to do last before `at_ns`, other than `track`.
-    pub(super) fn starter(&self, track: u32, at_ns: u64) -> Option<(u32, u64)> {
-        self.last_active(at_ns, |thread, _| thread.track != track)
-    }
-
-    fn last_active(
-        &self,
-        at_ns: u64,
-        is_meant: impl Fn(&Thread, &Before) -> bool,
-    ) -> Option<(u32, u64)> {
-        let until = self.tracks.iter().filter_map(|thread| {
-            let before = self.before(thread.track, at_ns);
-            let until_ns = before.row.map_or(before.since_ns, |_| Some(at_ns))?;
-            is_meant(thread, &before).then_some((thread.track, until_ns))
-        });
-        // Of equals the first.
-        until.fold(None, |best: Option<(u32, u64)>, found| match best {
-            Some(best) if best.1 >= found.1 => Some(best),
-            _ => Some(found),
-        })
+    pub(super) fn starter(&mut self, track: u32, at_ns: u64) -> Option<(u32, u64)> {
+        let threads = self.threads;
+        let everyone = || threads.activity(|_| true);
+        let everyone = self.everyone.get_or_insert_with(everyone);
+        let (place, until_ns) = everyone.last(at_ns, threads.place(track))?;
+        Some((threads.tracks.get(place as usize)?.track, until_ns))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::{DeviceWork, WorkKind};
 use super::events::Events;
 use super::queues::{Queues, launched_ns};
-use super::threads::{Threads, may_wait};
+use super::threads::{Threads, ThreadsBack, may_wait};
 use super::{PathKind, PathPlace, PathSegment};
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::Interval;
@@ -73,6 +73,7 @@ impl Walk<'_> {
             name: u32::MAX,
             found,
         };
+        let mut threads = self.threads.back();
         let mut position = Some(from);
         let mut n_still = 0;
         while way.at_ns > way.start_ns {
@@ -80,7 +81,8 @@ impl Walk<'_> {
             position = match position {
                 Some(Position::Work(at)) => self.leave_work(&mut way, at),
                 Some(Position::Thread(track)) => {
-                    Some(self.leave_thread(&mut way, track, n_still > MOST_STILL))
+                    let is_alone = n_still > MOST_STILL;
+                    Some(self.leave_thread(&mut way, &mut threads, track, is_alone))
                 }
                 None => {
                     let name = way.name;
@@ -165,18 +167,19 @@ impl Walk<'_> {
     fn leave_thread(
         &self,
         way: &mut Way<impl FnMut(PathSegment)>,
+        threads: &mut ThreadsBack<'_>,
         track: u32,
         is_alone: bool,
     ) -> Position {
         let place = PathPlace::Thread(track);
-        let before = self.threads.before(track, way.at_ns);
+        let before = threads.before(track, way.at_ns);
         let since_ns = before.since_ns.unwrap_or_default();
         let Some(row) = before.row else {
             let name = way.name;
-            let mut other = self.threads.waited_for(track, since_ns, way.at_ns);
+            let mut other = threads.waited_for(track, since_ns, way.at_ns);
             other = other.filter(|_| !is_alone);
             if before.since_ns.is_none() && other.is_none() && !is_alone {
-                other = self.threads.starter(track, way.at_ns);
+                other = threads.starter(track, way.at_ns);
             }
             let until_ns = other.map_or(since_ns, |other| other.1);
             way.back_to(until_ns, PathKind::Untraced, name, place);
@@ -190,7 +193,7 @@ impl Walk<'_> {
                 return Position::Work(at);
             }
             let waits = may_wait(self.trace, row);
-            let other = waits.then(|| self.threads.waited_for(track, since_ns, way.at_ns));
+            let other = waits.then(|| threads.waited_for(track, since_ns, way.at_ns));
             if let Some((other, end_ns)) = other.flatten() {
                 way.back_to(end_ns, kind_of_row(self.trace, row), name, place);
                 return Position::Thread(other);
