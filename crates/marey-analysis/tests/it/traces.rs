@@ -7,6 +7,7 @@ mod critical_path;
 mod damaged;
 mod details;
 mod gaps;
+mod halves;
 mod hostile;
 mod hta_compat;
 mod nesting;

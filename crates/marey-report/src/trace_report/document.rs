@@ -96,6 +96,9 @@ fn ranks(answers: &TraceAnswers) -> String {
 
 /// Each device with its model and how busy it was.
 fn busy(answers: &TraceAnswers) -> String {
+    if answers.quality.n_events == 0 {
+        return String::new();
+    }
     if answers.devices.is_empty() {
         let not_analysed = &answers.quality.n_not_analysed;
         if not_analysed.is_empty() {
@@ -136,6 +139,9 @@ fn time(answers: &TraceAnswers) -> String {
 /// How much was read, and whether that is all.
 fn read(answers: &TraceAnswers) -> String {
     let quality = &answers.quality;
+    if quality.n_events == 0 {
+        return "it holds no events".into();
+    }
     let events = counted(quality.n_events, "event", "events");
     let cut = quality.is_truncated;
     let cut = cut.then(|| "the file ends within them: it was cut, or its writer was killed".into());

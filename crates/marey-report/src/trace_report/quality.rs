@@ -49,6 +49,16 @@ pub(super) fn table(answers: &TraceAnswers) -> Table {
         quality.n_negative_durations,
         None,
     );
+    row(
+        "events whose end is past 64 bits of nanoseconds, left out",
+        quality.n_out_of_range,
+        None,
+    );
+    row(
+        "events with times in whole nanoseconds, not in microseconds",
+        quality.n_in_nanoseconds,
+        None,
+    );
     row("beginnings without an end, left out", quality.n_open, None);
     row(
         "ends without a beginning, left out",

@@ -141,7 +141,8 @@ fn label_of(value: &[u8]) -> Label<'_> {
     label_of_text(text_of(value).unwrap_or(written))
 }
 
-fn unquoted(value: &[u8]) -> &[u8] {
+/// A value as it is written, without its quotes if it has some.
+pub(super) fn unquoted(value: &[u8]) -> &[u8] {
     value
         .strip_prefix(b"\"")
         .and_then(|rest| rest.strip_suffix(b"\""))

@@ -7,13 +7,15 @@ use super::category::Class;
 use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
-use super::halves::{Half, paired};
+use super::halves::{Half, Paired, paired};
 use super::inputs::InputFinder;
 use super::limits::Limits;
 use super::names::Full;
+use super::nanoseconds::Unit;
 use super::rows::{Call, OTHERS, Work};
 use super::scan::Text;
 use super::trace::Trace;
+use super::tracks::Identifier;
 use super::typed::typed;
 
 /// A trace that is being read.
@@ -23,6 +25,8 @@ pub(super) struct Builder {
     /// Beginnings, on the trace's own clock.
     start_ns: Vec<i64>,
     halves: Vec<Half>,
+    /// Arguments of those that may say more, one behind the other.
+    args_of_halves: Vec<u8>,
     /// When allocations happened, on the trace's own clock.
     allocated_at_ns: Vec<i64>,
     input_finder: InputFinder,
@@ -38,6 +42,9 @@ pub(super) struct Builder {
 /// Of the columns, for one row.
 const BYTES_OF_ROW: usize = 25;
 
+/// The category of synchronisations on the rows of devices.
+const DEVICE_WAIT: &str = "cuda_sync";
+
 /// Of a process or a track, with its places in the tables where it is looked for.
 const BYTES_OF_PLACE: usize = 256;
 
@@ -48,6 +55,7 @@ impl Builder {
             limits,
             start_ns: Vec::new(),
             halves: Vec::new(),
+            args_of_halves: Vec::new(),
             allocated_at_ns: Vec::new(),
             input_finder: InputFinder::new(),
             n_by_phase: [0; 256],
@@ -68,15 +76,14 @@ impl Builder {
             self.take_event(&scanned.event)?;
             return Ok(Ok(()));
         }
-        let typed = match typed(written) {
-            Ok(typed) => typed,
-            Err(why) => return Ok(Err(why)),
-        };
+        let typed = typed(written);
         let event = match typed.event() {
             Ok(event) => event,
             Err(why) => return Ok(Err(why)),
         };
-        self.trace.quality.n_unusual += 1;
+        let quality = &mut self.trace.quality;
+        quality.n_unusual += 1;
+        quality.n_in_nanoseconds += u64::from(typed.unit() == Unit::Nanoseconds);
         self.take_event(&event)?;
         Ok(Ok(()))
     }
@@ -103,55 +110,79 @@ impl Builder {
             self.trace.quality.n_negative_durations += 1;
             0
         });
+        if start_ns.checked_add_unsigned(duration_ns).is_none() {
+            self.trace.quality.n_out_of_range += 1;
+            return Ok(());
+        }
         let category = self.category(event.category)?;
         let name = self.name(event.name)?;
         let track = self.track(event)?;
         let row = self.push(start_ns, duration_ns, name, track, category)?;
+        self.take_details(row, category, event.args)
+    }
+
+    /// Takes in what a row says beyond the columns; `args` as they are written.
+    #[inline]
+    fn take_details(&mut self, row: u32, category: u8, args: &[u8]) -> Result<(), ReadError> {
         match self.trace.categories.class(category) {
             class @ (Class::Kernel | Class::Memcpy | Class::Memset) => {
-                let read = arguments(event.args);
-                let stream = match read.stream {
-                    Label::None => event.tid,
-                    stream => stream,
-                };
-                self.take_bytes(size_of::<Work>())?;
-                let tracks = &mut self.trace.tracks;
-                let stream = tracks.identifier(stream, self.limits.name_bytes);
-                self.trace.work.push(Work {
-                    row,
-                    class,
-                    correlation: read.correlation,
-                    stream: stream.map_err(|Full| ReadError::Names(self.limits.name_bytes))?,
-                    bytes: read.bytes,
-                });
-                if class == Class::Kernel && read.collective != CollectiveArguments::default() {
-                    self.take_collective(row, &read.collective)?;
-                }
+                self.take_work(row, class, args)?;
             }
             Class::Call => {
                 self.take_bytes(size_of::<Call>())?;
-                let correlation = arguments(event.args).correlation;
+                let correlation = arguments(args).correlation;
                 self.trace.calls.push(Call { row, correlation });
             }
             Class::Operator => {
-                if let Some(number) = operator_number(event.args) {
+                if let Some(number) = operator_number(args) {
                     self.take_bytes(size_of::<OperatorNumber>())?;
                     let number = OperatorNumber { row, number };
                     self.trace.operator_numbers.push(number);
                 }
-                self.take_inputs(row, event.args)?;
+                self.take_inputs(row, args)?;
             }
             // What the host itself moved. Of ranges of NCCL the kernels say it.
-            Class::Annotation if is_host_collective(event.name.bytes) => {
-                self.take_inputs(row, event.args)?;
+            Class::Annotation if is_host_collective(self.trace.name_of(row)) => {
+                self.take_inputs(row, args)?;
             }
-            Class::Other if event.category.bytes == b"cuda_sync" => {
+            Class::Other if self.trace.categories.name(category) == DEVICE_WAIT => {
                 self.take_bytes(size_of::<DeviceWait>())?;
-                self.trace.waits.push(DeviceWait::of(row, event.args));
+                self.trace.waits.push(DeviceWait::of(row, args));
             }
             _ => {}
         }
         Ok(())
+    }
+
+    #[inline]
+    fn take_work(&mut self, row: u32, class: Class, args: &[u8]) -> Result<(), ReadError> {
+        let read = arguments(args);
+        self.take_bytes(size_of::<Work>())?;
+        let stream = match read.stream {
+            Label::None => self.tid_of(row),
+            stream => {
+                let most_bytes = self.limits.name_bytes;
+                let stream = self.trace.tracks.identifier(stream, most_bytes);
+                stream.map_err(|Full| ReadError::Names(most_bytes))?
+            }
+        };
+        self.trace.work.push(Work {
+            row,
+            class,
+            correlation: read.correlation,
+            stream,
+            bytes: read.bytes,
+        });
+        if class == Class::Kernel && read.collective != CollectiveArguments::default() {
+            self.take_collective(row, &read.collective)?;
+        }
+        Ok(())
+    }
+
+    fn tid_of(&self, row: u32) -> Identifier {
+        let track = self.trace.rows.track.get(row as usize);
+        let track = track.and_then(|track| self.trace.tracks.each.get(*track as usize));
+        track.map_or(Identifier::None, |track| track.tid)
     }
 
     #[inline]
@@ -266,14 +297,28 @@ impl Builder {
         }
         let is_end = event.phase == b'E';
         let is_named = !is_end || !event.name.bytes.is_empty();
+        let category = self.category(event.category)?;
+        let says_more = match self.trace.categories.class(category) {
+            Class::PythonFunction | Class::DeviceAnnotation => false,
+            Class::Other => self.trace.categories.name(category) == DEVICE_WAIT,
+            _ => true,
+        };
+        let args = if says_more && !is_end {
+            event.args
+        } else {
+            &[]
+        };
+        let from = self.args_of_halves.len();
         let half = Half {
             at_ns,
             track: self.track(event)?,
             name: is_named.then(|| self.name(event.name)).transpose()?,
-            category: self.category(event.category)?,
+            category,
             is_end,
+            args: (from, from + args.len()),
         };
-        self.take_bytes(size_of::<Half>())?;
+        self.take_bytes(size_of::<Half>().saturating_add(args.len()))?;
+        self.args_of_halves.extend_from_slice(args);
         self.halves.push(half);
         Ok(())
     }
@@ -376,20 +421,28 @@ impl Builder {
         track.map_err(|Full| ReadError::Names(most_bytes))
     }
 
+    /// Takes in halves that fit together as if they had been written as one event, with the arguments of the beginning.
+    fn take_pairs(&mut self, paired: &Paired) -> Result<(), ReadError> {
+        let args_of_halves = std::mem::take(&mut self.args_of_halves);
+        for (begun, end_ns) in &paired.pairs {
+            let duration_ns = end_ns.checked_sub(begun.at_ns);
+            let Some(duration_ns) = duration_ns.map(i64::unsigned_abs) else {
+                self.trace.quality.n_out_of_range += 1;
+                continue;
+            };
+            let name = begun.name.unwrap_or_default();
+            let row = self.push(begun.at_ns, duration_ns, name, begun.track, begun.category)?;
+            let (from, to) = begun.args;
+            let args = args_of_halves.get(from..to).unwrap_or_default();
+            self.take_details(row, begun.category, args)?;
+        }
+        Ok(())
+    }
+
     /// The trace, when all events are in.
     pub(super) fn finish(mut self) -> Result<Trace, ReadError> {
         let paired = paired(std::mem::take(&mut self.halves));
-        for (begun, end_ns) in &paired.pairs {
-            let duration_ns = end_ns.abs_diff(begun.at_ns);
-            let name = begun.name.unwrap_or_default();
-            let row = self.push(begun.at_ns, duration_ns, name, begun.track, begun.category)?;
-            if self.trace.categories.class(begun.category) == Class::Call {
-                self.trace.calls.push(Call {
-                    row,
-                    correlation: None,
-                });
-            }
-        }
+        self.take_pairs(&paired)?;
         let mut trace = self.trace;
         trace.first_ns = self.start_ns.iter().copied().min();
         let first_ns = trace.first_ns.unwrap_or_default();
@@ -442,7 +495,8 @@ fn on_one_line(list: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// A range of a backend of torch that works on the host: `gloo:all_gather`.
-fn is_host_collective(name: &[u8]) -> bool {
-    let backends: [&[u8]; 3] = [b"gloo:", b"mpi:", b"ucc:"];
-    backends.iter().any(|backend| name.starts_with(backend))
+fn is_host_collective(name: &str) -> bool {
+    ["gloo:", "mpi:", "ucc:"]
+        .iter()
+        .any(|backend| name.starts_with(backend))
 }

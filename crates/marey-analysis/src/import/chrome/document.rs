@@ -31,6 +31,9 @@ enum Outcome {
     Broken(String),
 }
 
+/// The key of the list of events.
+const EVENTS: &str = "traceEvents";
+
 /// A value that is longer than this is not metadata that is read.
 const LONGEST_VALUE: usize = 1 << 20;
 
@@ -85,10 +88,19 @@ impl<'a> Reader<'a> {
                 None if self.builder.trace.quality.n_documents == 0 => {
                     ReadError::NotJson("nothing".to_owned())
                 }
+                _ if self.keys.iter().any(|key| key == EVENTS) => ReadError::EventsAreNoList,
                 _ => ReadError::NoEvents(self.keys),
             });
         }
         let mut trace = self.builder.finish()?;
+        if trace.quality.n_events == 0
+            && let Some(first) = trace.quality.broken.first()
+        {
+            return Err(ReadError::Broken {
+                reason: first.reason.clone(),
+                at_byte: first.at_byte,
+            });
+        }
         trace.quality.n_bytes = self.window.position();
         trace.quality.damage = self.window.damage().map(str::to_owned);
         Ok(trace)
@@ -157,13 +169,13 @@ impl<'a> Reader<'a> {
         }
         self.window.advance(1);
         let first = self.first_byte()?;
-        if key == "traceEvents" && first == Some(b'[') {
+        if key == EVENTS && first == Some(b'[') {
             self.window.advance(1);
             self.has_events = true;
             self.events()?;
             return Ok(true);
         }
-        if self.keys.len() < MOST_KEYS {
+        if self.keys.len() < MOST_KEYS && first.is_some() {
             self.keys.push(key.clone());
         }
         self.value(&key)

@@ -15,6 +15,17 @@ pub enum ReadError {
     /// It is JSON, but no trace.
     #[error("has no traceEvents{}", keys(.0))]
     NoEvents(Vec<String>),
+    /// It has something else where a trace has its events.
+    #[error("holds no events: its traceEvents is no list")]
+    EventsAreNoList,
+    /// It may have been a trace; nothing of it can be read.
+    #[error("holds no event that can be read: {reason} at byte {at_byte}")]
+    Broken {
+        /// Why the first of it could not be read.
+        reason: String,
+        /// Where that is, in bytes of JSON.
+        at_byte: u64,
+    },
     /// It is what rocprofiler-sdk writes.
     #[error(
         "is rocprofiler-sdk's own JSON, no Chrome trace; rocprofv3 --output-format pftrace or torch.profiler write others"

@@ -29,6 +29,11 @@ pub struct Quality {
     pub n_unusual: u64,
     /// Events that should have a time or a duration and have none.
     pub n_without_time: u64,
+    /// Events whose times were taken for whole nanoseconds, since as microseconds they would be after the year 2262. All others were
+    /// taken for microseconds, which is what the format says.
+    pub n_in_nanoseconds: u64,
+    /// Rows that would end after the last moment that 64 bits of nanoseconds hold; they are left out.
+    pub n_out_of_range: u64,
     /// Durations below zero; they are taken for zero.
     pub n_negative_durations: u64,
     /// Events that began and did not end.

@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::event::event;
+use serde_json::Value;
+
+use super::event::{Event, event};
 use super::gzip::Source;
+use super::scan::Text;
 use super::typed::typed;
 
-/// Both read every event of this text alike; how many there are.
+/// Both read every event of this text alike, and as a general reader of JSON does; how many there are.
 fn compared(text: &[u8]) -> usize {
     let list = memchr::memmem::find(text, b"\"traceEvents\"").unwrap_or(0);
     let mut at = list + memchr::memchr(b'[', &text[list..]).unwrap() + 1;
@@ -24,14 +27,42 @@ fn compared(text: &[u8]) -> usize {
         }
         let fast = event(text, at).unwrap();
         let written = &text[at..fast.end];
-        let general = typed(written).unwrap();
-        let general = general.event().unwrap();
+        let general = typed(written).event().unwrap();
+        compare_with_json(written, &general);
         if !fast.is_unusual {
             let about = String::from_utf8_lossy(written);
             assert_eq!(fast.event, general, "{about}");
         }
         n_events += 1;
         at = fast.end;
+    }
+}
+
+/// An event is what a reader of JSON finds, where the text is JSON to the letter.
+fn compare_with_json(written: &[u8], event: &Event<'_>) {
+    let Ok(json) = serde_json::from_slice::<Value>(written) else {
+        return;
+    };
+    let about = String::from_utf8_lossy(written);
+    let is_said = |text: Text<'_>, key: &str| {
+        text.is_escaped || json[key].as_str().unwrap_or_default().as_bytes() == text.bytes
+    };
+    assert!(is_said(event.category, "cat"), "{about}");
+    assert!(
+        json["name"].is_number() || is_said(event.name, "name"),
+        "{about}"
+    );
+    assert_eq!(json["ph"].as_str(), str::from_utf8(&[event.phase]).ok());
+    if !event.args.is_empty() {
+        let args: Value = serde_json::from_slice(event.args).unwrap();
+        assert_eq!(args, json["args"], "{about}");
+    }
+    let microseconds = |ns: i64| ns.to_string().parse::<f64>().unwrap() / 1e3;
+    if let (Some(ns), Some(said)) = (event.duration_ns, json["dur"].as_f64()) {
+        assert!((microseconds(ns) - said).abs() < 1e-2, "{about}");
+    }
+    if let (Some(ns), Some(said)) = (event.start_ns, json["ts"].as_f64()) {
+        assert!((microseconds(ns) - said).abs() < 1.0, "{about}");
     }
 }
 

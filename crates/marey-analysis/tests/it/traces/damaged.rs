@@ -148,6 +148,72 @@ fn what_is_no_json_but_hides_nothing_is_read() {
     assert_eq!(trace.work[0].correlation, Some(9));
 }
 
+/// Times that only the general reader understands: two microseconds.
+const UNUSUAL_TIMES: [&str; 4] = [
+    r#""ts": "12.5", "dur": 2"#,
+    r#""ts": 1694128201545123000, "dur": 2000"#,
+    r#""ts": 12.5000, "dur": 2.0000"#,
+    r#""ts": 1.25e1, "dur": "2""#,
+];
+
+#[test]
+fn unusual_times_do_not_make_a_reader_strict() {
+    // What follows the times: names, and arguments that are no JSON.
+    let rests: [(&[u8], &str); 9] = [
+        (b"\"name\": \"a\nb\"", "a\nb"),
+        (b"\"name\": \"a\x01\"", "a\u{1}"),
+        (b"\"name\": \"\xFFa\"", "\u{FFFD}a"),
+        (
+            b"\"name\": \"a\", \"args\": {\"x\": N/A, \"correlation\": 9}",
+            "a",
+        ),
+        (
+            b"\"name\": \"a\", \"args\": {\"x\": NaN, \"correlation\": 9}",
+            "a",
+        ),
+        (
+            b"\"name\": \"a\", \"args\": {\"x\": [-Infinity, None]}",
+            "a",
+        ),
+        (b"\"name\": \"a\", \"args\": {\"x\": \"\t\xFE\"}", "a"),
+        (b"\"name\": \"a\", \"\xFE\": \"\x02\"", "a"),
+        (b"\"n\\u0061me\": \"a\x02\", \"x\": N/A", "a\u{2}"),
+    ];
+    for times in UNUSUAL_TIMES {
+        for (rest, name) in rests {
+            let head = format!(
+                r#"[{}, {{"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, {times}, "#,
+                kernel("first", 1, 2)
+            );
+            let text = [head.as_bytes(), rest, b"}]"].concat();
+            let about = String::from_utf8_lossy(&text).into_owned();
+            let trace = try_read(&text).unwrap();
+            let quality = &trace.quality;
+            assert_eq!((quality.n_broken, quality.n_unusual), (0, 1), "{about}");
+            assert_eq!(trace.name_of(1), name, "{about}");
+            assert_eq!(trace.rows.duration_of(1), 2_000, "{about}");
+            let correlation = about.contains("correlation").then_some(9);
+            assert_eq!(trace.work[1].correlation, correlation, "{about}");
+            let n_damaged = u64::from(name.contains('\u{FFFD}'));
+            assert_eq!(quality.n_damaged_names, n_damaged, "{about}");
+        }
+    }
+}
+
+#[test]
+fn a_word_for_no_number_is_no_number() {
+    for word in ["N/A", "NaN", "-nan", "Infinity", "None", "null"] {
+        let text = format!(
+            r#"[{{"ph": "X", "name": "a", "pid": 0, "tid": 7, "ts": 1, "dur": {word}}},
+                {{"ph": "X", "name": "a", "pid": 0, "tid": 7, "ts": {word}, "dur": 1}}, {}]"#,
+            kernel("b", 1, 2)
+        );
+        let trace = try_read(text).unwrap();
+        assert_eq!((trace.rows.len(), trace.quality.n_broken), (1, 0), "{word}");
+        assert_eq!(trace.quality.n_without_time, 2, "{word}");
+    }
+}
+
 #[test]
 fn only_the_first_broken_events_are_shown() {
     let events = [r#"{"ph": }"#; 100].join(&format!(",{},", kernel("a", 0, 1)));
@@ -183,6 +249,18 @@ fn what_is_no_trace_is_told_by_what_it_is() {
     assert_eq!(why(b"<html>\n"), r#"is no JSON: it begins with "<html>\n""#);
     let spans = br#"{"spans": [], "resource": {}}"#;
     assert_eq!(why(spans), "has no traceEvents; it has spans, resource");
+    assert_eq!(
+        why(br#"{"a": 1, "traceEvents": "x"}"#),
+        "holds no events: its traceEvents is no list"
+    );
+    assert_eq!(
+        why("[".repeat(1_000_000).as_bytes()),
+        "holds no event that can be read: is no event at byte 1"
+    );
+    assert_eq!(
+        why(br#"{"traceEvents": [{"ph": }]}"#),
+        "holds no event that can be read: a value is missing at byte 17"
+    );
     let rocprofiler = br#"{"rocprofiler-sdk-tool": [{"metadata": {}}]}"#;
     assert!(why(rocprofiler).starts_with("is rocprofiler-sdk's own JSON"));
 }

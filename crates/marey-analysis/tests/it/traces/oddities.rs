@@ -248,6 +248,23 @@ fn whole_nanoseconds_are_told_from_microseconds() {
     );
     assert_eq!(trace.rows.start_ns, [0, 1_000]);
     assert_eq!(trace.rows.duration_ns, [1_500, 7]);
+    assert_eq!(trace.quality.n_in_nanoseconds, 2);
+    let microseconds = events(&kernel("a", 1_694_128_201_545_123, 1_694_128_201_545_124));
+    assert_eq!(microseconds.quality.n_in_nanoseconds, 0);
+}
+
+#[test]
+fn what_ends_past_all_nanoseconds_is_counted_and_left_out() {
+    let trace = events(
+        r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 9223372036854774, "dur": 2},
+           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 5, "dur": 9223372036854775},
+           {"ph": "B", "cat": "kernel", "name": "b", "pid": 0, "tid": 1, "ts": -9223372036854775},
+           {"ph": "E", "cat": "kernel", "name": "b", "pid": 0, "tid": 1, "ts": 9223372036854775},
+           {"ph": "X", "cat": "kernel", "name": "c", "pid": 0, "tid": 0, "ts": 7, "dur": 1}"#,
+    );
+    assert_eq!((trace.rows.len(), trace.name_of(0)), (1, "c"));
+    assert_eq!((trace.work.len(), trace.first_ns), (1, Some(7_000)));
+    assert_eq!(trace.quality.n_out_of_range, 3);
 }
 
 #[test]

@@ -270,14 +270,15 @@ fn the_order_of_events_changes_nothing() {
 fn extremes_do_not_overflow() {
     let trace = events(
         r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": -9223372036854775, "dur": 9223372036854775},
-           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 9223372036854774, "dur": 9223372036854775},
-           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 9223372036854774, "dur": 9223372036854775},
+           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 9223372036854774, "dur": 1},
+           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 0, "ts": 9223372036854774, "dur": 1.807},
            {"ph": "X", "cat": "gpu_memset", "name": "Memset", "pid": 0, "tid": 0, "ts": 0, "dur": 0,
             "args": {"bytes": 9223372036854775807}}"#,
     );
     let timeline = only_device(&trace);
     let used = utilization(&trace, &timeline);
-    assert_eq!(used.span_ns, u64::MAX);
+    // From -9_223_372_036_854_775_000 to the last nanosecond that there is.
+    assert_eq!(used.span_ns, 18_446_744_073_709_550_807);
     assert_eq!(used.busy_ns + used.idle_ns, used.span_ns);
     assert_eq!(kernels(&trace, &timeline).rows[0].count, 3);
 }
