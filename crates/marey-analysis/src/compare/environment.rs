@@ -83,6 +83,8 @@ pub(super) fn unknown(baseline: &[Run], candidate: &[Run]) -> Vec<EnvironmentCat
     use EnvironmentCategory as Category;
     let said = |runs: &[Run]| -> BTreeSet<Category> {
         let names = all_facts(runs).into_keys();
+        // Which clock it was says nothing of the machine.
+        let names = names.filter(|name| name != "clock");
         names.map(|name| category(&name)).collect()
     };
     let sides = [said(baseline), said(candidate)];
@@ -129,7 +131,7 @@ fn category(name: &str) -> EnvironmentCategory {
     if is_version || matches!(name, "marey" | "nvidia.nvml" | "python" | "torch" | "cuda") {
         return EnvironmentCategory::Version;
     }
-    let is_machine = begins(&["host", "gpu.", "cgroup.", "processor"]);
+    let is_machine = begins(&["host", "gpu.", "gpu ", "cgroup.", "processor"]);
     if is_machine || matches!(name, "clock" | "world_size") {
         return EnvironmentCategory::Machine;
     }

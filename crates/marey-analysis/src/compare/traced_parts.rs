@@ -16,7 +16,8 @@ use super::measure::{MeasureKind, Subject};
 use super::observations::{Observations, Value};
 use crate::intervals::{Interval, length_ns, union};
 use crate::questions::trace::{
-    DeviceTimeline, GapCause, PhaseRole, TraceContext, TraceParts, attention, idle_gaps, part_lists,
+    DeviceTimeline, DeviceWork, GapCause, PhaseRole, TraceContext, TraceParts, attention,
+    idle_gaps, part_lists,
 };
 use crate::stats::float;
 
@@ -128,7 +129,7 @@ impl Asked<'_, '_> {
             .work
             .iter()
             .filter(|work| work.launch.is_some_and(|call| is_in(rows.start_of(call))));
-        length_ns(&union(launched.map(|work| work.interval()).collect()))
+        length_ns(&union(launched.map(DeviceWork::interval).collect()))
     }
 
     fn add_attention(&mut self) {

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// Only this denoising step, or call of the denoiser, from 0 on: what it launched, and what the host did in it
     #[arg(long, value_name = "N", group = "part")]
     step: Option<u64>,
-    /// Only this ProfilerStep, by the number in its name
+    /// Only this `ProfilerStep`, by the number in its name
     #[arg(long, value_name = "N", group = "part")]
     profiler_step: Option<u64>,
     /// Only this phase, as the trace calls it or by what it does: `text encoder`, `denoising`, `vae`

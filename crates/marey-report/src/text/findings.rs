@@ -49,9 +49,10 @@ pub(super) fn of_trace(all: &Findings) -> Option<String> {
         _ => format!("none; {}", checks(all, SEE_JSON)),
     };
     let why = why.map_or_else(String::new, |(count, why)| {
-        match count == all.unchecked.len() {
-            true => format!(": {why}"),
-            false => format!("; {count} of {}: {why}", all.unchecked.len()),
+        if count == all.unchecked.len() {
+            format!(": {why}")
+        } else {
+            format!("; {count} of {}: {why}", all.unchecked.len())
         }
     });
     let lines = wrapped(

@@ -289,13 +289,7 @@ fn ranks_of_one_job_are_no_repeats() {
 #[test]
 fn what_a_trace_does_not_say_of_its_surroundings_is_listed() {
     let found = compared(&[("a", &[10])], &[("a", &[10])]);
-    assert_eq!(
-        found.unknown_environment.len(),
-        4,
-        "{:?} {:?}",
-        found.unknown_environment,
-        found.notes
-    );
+    assert_eq!(found.unknown_environment.len(), 4);
     let note = found.notes.last().unwrap();
     assert!(
         note.ends_with("command, configuration, machine, versions."),

@@ -34,9 +34,10 @@ fn of_data(device: &DeviceAnswers) -> LateGaps<'_> {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let share = |device: &DeviceAnswers| of_span(device, of_data(device).total_ns()?);
     let Some((device, share)) = facts.most(share) else {
-        let why = match facts.answers.devices.is_empty() {
-            true => NO_DEVICE,
-            false => LAUNCHES_NOT_KNOWN,
+        let why = if facts.answers.devices.is_empty() {
+            NO_DEVICE
+        } else {
+            LAUNCHES_NOT_KNOWN
         };
         return Outcome::Unknown(why.into());
     };

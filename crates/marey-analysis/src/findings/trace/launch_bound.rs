@@ -41,9 +41,10 @@ fn of_launching(device: &DeviceAnswers) -> LateGaps<'_> {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let late = |device: &DeviceAnswers| of_span(device, of_launching(device).total_ns()?);
     let Some((device, late)) = facts.most(late) else {
-        let why = match facts.answers.devices.is_empty() {
-            true => NO_DEVICE,
-            false => LAUNCHES_NOT_KNOWN,
+        let why = if facts.answers.devices.is_empty() {
+            NO_DEVICE
+        } else {
+            LAUNCHES_NOT_KNOWN
         };
         return Outcome::Unknown(why.into());
     };

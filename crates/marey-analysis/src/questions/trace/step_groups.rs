@@ -92,9 +92,10 @@ pub(super) fn mark_kinds(parts: &mut [TracePart]) {
     };
     for part in parts {
         let is_full = worked_ns(part) >= longest_cached_ns.saturating_mul(2).max(1);
-        part.kind = Some(match is_full {
-            true => StepKind::Full,
-            false => StepKind::Cached,
+        part.kind = Some(if is_full {
+            StepKind::Full
+        } else {
+            StepKind::Cached
         });
     }
 }

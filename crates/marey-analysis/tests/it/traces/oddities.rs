@@ -299,8 +299,8 @@ fn the_only_device_has_the_only_model_whatever_its_number() {
     let two = r#"{"id": 0, "name": "MI300X"}, {"id": 1, "name": "MI250"}"#;
     let known = Some("MI300X".to_owned());
     // HIP_VISIBLE_DEVICES=2 and one device.
-    assert_eq!(models(one, &[2]), [known.clone()]);
-    assert_eq!(models(one, &[0]), [known.clone()]);
+    assert_eq!(models(one, &[2]), std::slice::from_ref(&known));
+    assert_eq!(models(one, &[0]), std::slice::from_ref(&known));
     // Of several it is not known which it is.
     assert_eq!(models(two, &[2]), [None]);
     assert_eq!(models(one, &[0, 2]), [known, None]);
