@@ -348,10 +348,12 @@ fn a_link_stays_a_link_and_a_pipe_a_pipe() {
             .unwrap()
             .success()
     );
-    let reader = std::thread::spawn({
+    let read = {
         let pipe = pipe.clone();
         move || std::fs::read_to_string(pipe).unwrap()
-    });
+    };
+    let reader = std::thread::Builder::new().name("reader".into());
+    let reader = reader.spawn(read).unwrap();
     assert_eq!(asked(&pipe).code, 0);
     assert_eq!(reader.join().unwrap(), place.read("real.md"));
 }

@@ -194,7 +194,7 @@ fn runs(name: &str, n: u64) -> ComparedSide {
         ComparedRun::new(format!("{name}-{index}"), &run.finish(10), 0)
     };
     ComparedSide {
-        ranks: None,
+        ranks: Vec::new(),
         path: name.into(),
         runs: (0..n).map(run).collect(),
         unreadable: Vec::new(),
