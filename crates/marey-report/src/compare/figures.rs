@@ -74,7 +74,7 @@ mod tests {
         );
         let names = path(&[
             "generation",
-            "transformer",
+            "a transformer with a long name",
             "transformer_blocks",
             "attention",
             "to_q",

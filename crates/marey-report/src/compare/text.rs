@@ -29,8 +29,7 @@ pub fn comparison_text(report: &ComparisonReport) -> String {
     // What a reader has to know of the verdict, beside it.
     let notes = report.comparison.notes.iter();
     let notes = notes.map(|note| format!("Note: {}", visible(note)));
-    let at = first.len().min(1);
-    first.splice(at..at, notes);
+    first.extend(notes);
     let mut parts = vec![lines(&first), lines(&sides(report))];
     parts.extend(environment(report));
     parts.extend(tables(&report.comparison));
