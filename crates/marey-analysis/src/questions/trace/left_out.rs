@@ -57,6 +57,16 @@ pub(super) fn shorten_device(
             "attention_owners",
             shorten(&mut answers.attention_owners, most),
         ),
+        (
+            "idle_gaps.host_operations",
+            shorten(&mut answers.idle_gaps.host_operations, most),
+        ),
+        ("transfers", shorten(&mut answers.transfers, most)),
+        (
+            "transfers_by_memory",
+            shorten(&mut answers.transfers_by_memory, most),
+        ),
+        ("communication", shorten(&mut answers.communication, most)),
     ];
     add(found, &lists, Some(&answers.device));
 }
@@ -76,7 +86,34 @@ pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
             "attention_operators",
             shorten(&mut answers.attention_operators, most),
         ),
+        (
+            "synchronisation.calls",
+            shorten(&mut answers.synchronisation.calls, most),
+        ),
+        (
+            "synchronisation.places",
+            shorten(&mut answers.synchronisation.places, most),
+        ),
+        (
+            "host_communication",
+            shorten(&mut answers.host_communication, most),
+        ),
         ("memory", shorten(&mut answers.memory, limits.devices)),
+    ];
+    add(&mut answers.left_out, &lists, None);
+    let paths = answers.critical_path.iter_mut();
+    let names = paths.map(|path| shorten(&mut path.names, most));
+    let names = names.fold(0, u64::saturating_add);
+    let paths = answers.critical_path.iter_mut();
+    let places = paths.map(|path| shorten(&mut path.places, most));
+    let places = places.fold(0, u64::saturating_add);
+    let parts = &mut answers.parts;
+    let phases = parts.phases.iter_mut();
+    let phases = phases.map(|list| shorten(&mut list.parts, most));
+    let lists = [
+        ("critical_path.names", names),
+        ("critical_path.places", places),
+        ("parts.phases.parts", phases.fold(0, u64::saturating_add)),
     ];
     add(&mut answers.left_out, &lists, None);
     let memory = answers.memory.iter_mut();
