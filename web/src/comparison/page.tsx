@@ -38,12 +38,12 @@ export function ComparisonPage({ model }: { model: ComparisonModel }) {
             <strong>{visible(text)}</strong>
           </p>
         ))}
+        <Verdicts comparison={comparison} />
         {comparison.notes.map((note) => (
           <p key={note} class="note">
             {visible(note)}
           </p>
         ))}
-        <Verdicts comparison={comparison} />
         <Environment comparison={comparison} />
         {changed.length > 0 && <Measures id="changed" caption="What changed" measures={changed} meanings={meanings} />}
         <Presence comparison={comparison} />
