@@ -45,7 +45,7 @@ pub struct TracePart {
     pub host_ns: u64,
     /// How often it was entered.
     pub count: u64,
-    /// Time of the host in it in calls that wait for a device, as in [`super::synchronisation`]; of several threads it adds up.
+    /// Time of the host in it in calls that wait for a device, as in [`super::synchronisation()`]; of several threads it adds up.
     pub synchronising_ns: u64,
     /// What it launched; `None` when the document has no device.
     pub work: Option<PartWork>,

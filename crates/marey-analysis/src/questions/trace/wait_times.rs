@@ -11,7 +11,7 @@ pub(super) struct WaitTimes {
 }
 
 impl WaitTimes {
-    /// Of the rows of calls that wait: see [`super::synchronisation`].
+    /// Of the rows of calls that wait: see [`super::synchronisation()`].
     pub(super) fn new(trace: &Trace, rows: &[u32]) -> Self {
         let mut by_track: BTreeMap<u32, (u32, Vec<Interval>)> = BTreeMap::new();
         for row in rows {
