@@ -162,15 +162,20 @@ fn marey_does_not_take_communication_of_other_libraries_for_computing() {
 #[test]
 fn marey_does_not_fail_without_a_device_a_step_or_a_rank() {
     // HTA: IndexError, ValueError, TypeError, AssertionError, by version.
-    for name in [
-        "cpu_only__rank-34.Jul_15_10_52_41.1074.pt.trace",
-        "rank_non_gpu__rank_non_gpu",
-        "traces__torch_compile_triton__trace",
-        "traces__inference__vllm_decode_full__graph_execution",
-        "nccl_parser_config__nccl_data",
+    // Operations of devices, counted in the files.
+    for (name, n_ops) in [
+        ("cpu_only__rank-34.Jul_15_10_52_41.1074.pt.trace", 0),
+        ("rank_non_gpu__rank_non_gpu", 0),
+        ("traces__torch_compile_triton__trace", 12),
+        ("traces__inference__vllm_decode_full__graph_execution", 434),
+        ("nccl_parser_config__nccl_data", 3_774),
     ] {
         let answers = trace_answers(&fixture(name), None);
-        assert!(answers.n_rows > 0, "{name}");
+        let found = answers
+            .devices
+            .iter()
+            .map(|device| device.utilization.n_ops);
+        assert_eq!(found.sum::<u64>(), n_ops, "{name}");
     }
 }
 
