@@ -1,9 +1,9 @@
 //! Time that several intervals cover together, counted once.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// From `start_ns` to `end_ns`, which is never before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Interval {
     /// Where it begins.
     pub start_ns: u64,

@@ -13,6 +13,7 @@ mod coverage;
 pub mod findings;
 pub mod import;
 mod intervals;
+pub mod job;
 mod readings;
 mod records;
 mod stats;
@@ -45,6 +46,7 @@ pub use questions::memory::{
 };
 pub use questions::names::NameRow;
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
+pub use questions::ranks;
 pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,

@@ -11,6 +11,7 @@ pub(crate) mod iterations;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod phases;
+pub mod ranks;
 pub(crate) mod section_memory;
 pub(crate) mod sections;
 pub(crate) mod session_runs;

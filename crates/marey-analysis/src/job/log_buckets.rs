@@ -1,0 +1,99 @@
+//! A distribution of durations in few bytes.
+
+use marey::{Histogram, bucket_of, bucket_range};
+use serde::{Deserialize, Serialize};
+
+/// Occupied buckets of [`Histogram`], each with how many durations of nanoseconds are in it, in order: a bucket is at most 6.25 % wide.
+/// Adding two of them is exact, so the order in which many are added changes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LogBuckets(Vec<(u16, u64)>);
+
+impl LogBuckets {
+    /// Of durations in nanoseconds, in any order.
+    pub fn of(durations: impl IntoIterator<Item = u64>) -> Self {
+        let mut counts = std::collections::BTreeMap::new();
+        for duration in durations {
+            *counts.entry(number(bucket_of(duration))).or_insert(0) += 1;
+        }
+        Self(counts.into_iter().collect())
+    }
+
+    /// Of a histogram in any unit: its buckets are counted by their middles, so that a duration may be one bucket off.
+    pub fn of_histogram(histogram: &Histogram) -> Self {
+        let mut counts = std::collections::BTreeMap::new();
+        for (low, high, count) in histogram.buckets() {
+            *counts
+                .entry(number(bucket_of(low + (high - low) / 2)))
+                .or_insert(0) += count;
+        }
+        Self(counts.into_iter().collect())
+    }
+
+    /// How many durations.
+    pub fn count(&self) -> u64 {
+        self.0.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
+    }
+
+    /// Adds all durations of another one.
+    pub fn add(&mut self, other: &Self) {
+        for (bucket, count) in &other.0 {
+            match self.0.binary_search_by_key(bucket, |(bucket, _)| *bucket) {
+                Ok(at) => self.0[at].1 = self.0[at].1.saturating_add(*count),
+                Err(at) => self.0.insert(at, (*bucket, *count)),
+            }
+        }
+    }
+
+    /// The duration that at least `quantile` (0 to 1) of all do not exceed, as the middle of its bucket (±3.1 %); nearest-rank definition.
+    /// `None` when empty.
+    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "counts stay far below 2^53; casts saturate"
+        )]
+        let rank = ((self.count() as f64 * quantile.clamp(0.0, 1.0)).ceil() as u64).max(1);
+        let mut seen = 0_u64;
+        let reached = self.0.iter().find(|(_, count)| {
+            seen = seen.saturating_add(*count);
+            seen >= rank
+        });
+        reached.map(|(bucket, _)| {
+            let (low, high) = bucket_range(usize::from(*bucket));
+            low + (high - low) / 2
+        })
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "there are 976 buckets")]
+fn number(bucket: usize) -> u16 {
+    bucket as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adding_in_any_order_gives_the_same() {
+        let (a, b, c) = (
+            LogBuckets::of([1, 5, 1_000_000]),
+            LogBuckets::of([5, 70]),
+            LogBuckets::of([u64::MAX, 0]),
+        );
+        let sum = |parts: [&LogBuckets; 3]| {
+            let mut all = LogBuckets::default();
+            for part in parts {
+                all.add(part);
+            }
+            all
+        };
+        assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
+        assert_eq!(sum([&a, &b, &c]).count(), 7);
+        // 0 1 5 5 70 10^6 max: the middle one is 5, which has a bucket of its own.
+        assert_eq!(sum([&a, &b, &c]).quantile_ns(0.5), Some(5));
+        assert_eq!(LogBuckets::default().quantile_ns(0.5), None);
+    }
+}

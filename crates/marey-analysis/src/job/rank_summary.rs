@@ -1,0 +1,299 @@
+//! What one process of a job did, in a few kilobytes.
+//!
+//! Times are nanoseconds since the start of the process (`start_unix_ns` says when that was), sizes bytes, ratios 0 to 1. What is
+//! not known is `None`. Names are as the user gave them: not safe to print. Every list is bounded; what is not in it is counted.
+
+use serde::{Deserialize, Serialize};
+
+use super::LogBuckets;
+use crate::intervals::Interval;
+
+/// One process of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankSummary {
+    /// Which process.
+    pub process: RankProcess,
+    /// What it was read from.
+    pub source: Source,
+    /// The file, as whoever read it calls it.
+    pub file: String,
+    /// Version of Marey that wrote it; `None` when another tool did, or it does not say.
+    pub marey: Option<String>,
+    /// How it ended.
+    pub ended: Ended,
+    /// From its start to its end.
+    pub wall_ns: u64,
+    /// Sections that are in the sums but were not recorded one by one, and notes that were dropped.
+    pub n_lost: u64,
+    /// What was wrong with the file, at most [`RankSummary::MAX_WARNINGS`].
+    pub warnings: Vec<String>,
+    /// Sums of each call path, in order of the path; at most [`RankSummary::MAX_SECTIONS`], those with the most time.
+    pub sections: Vec<SectionSums>,
+    /// Call paths that are not in `sections`.
+    pub n_sections_left_out: u64,
+    /// Denoising steps; `None` when it recorded none.
+    pub steps: Option<TurnSums>,
+    /// Autoregressive blocks, or chunks of frames; `None` when it recorded none.
+    pub blocks: Option<TurnSums>,
+    /// What it did when: outermost sections of its main thread in order of time, at most [`RankSummary::MAX_PIECES`].
+    pub stages: Vec<StagePiece>,
+    /// Names that `stages` refers to.
+    pub stage_names: Vec<String>,
+    /// Calls of collectives, by group and name.
+    pub collectives: Vec<CollectiveSums>,
+    /// The machine meanwhile.
+    pub machine: MachineSums,
+    /// What it made.
+    pub work: Work,
+    /// What is the matter with it, most severe first, at most [`RankSummary::MAX_FINDINGS`].
+    pub findings: Vec<RankFinding>,
+}
+
+impl RankSummary {
+    /// Warnings that are kept.
+    pub const MAX_WARNINGS: usize = 4;
+    /// Call paths that are kept.
+    pub const MAX_SECTIONS: usize = 256;
+    /// Pieces of `stages`.
+    pub const MAX_PIECES: usize = 256;
+    /// Cells of [`TurnSums`].
+    pub const MAX_CELLS: usize = 512;
+    /// Calls that a [`CollectiveSums`] keeps one by one.
+    pub const MAX_CALLS: usize = 1024;
+    /// Findings that are kept.
+    pub const MAX_FINDINGS: usize = 8;
+}
+
+/// Which process of which job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RankProcess {
+    /// The job; empty when not known.
+    pub job_id: String,
+    /// Place in the job; `None` when not known.
+    pub rank: Option<u32>,
+    /// Host name; empty when not known.
+    pub host: String,
+    /// Process id; 0 when not known.
+    pub pid: u32,
+    /// Wall clock at its start, nanoseconds since 1970; 0 when not known.
+    pub start_unix_ns: u64,
+    /// Number of ranks in the job.
+    pub world_size: Option<u32>,
+    /// Place among the ranks of its host.
+    pub local_rank: Option<u32>,
+    /// The process that it was forked from.
+    pub forked_from: Option<u32>,
+    /// One start of the host: processes that share it read the same clock. Empty when not known.
+    pub boot_id: String,
+}
+
+/// What a summary was read from, the best first.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// A capture of Marey.
+    #[default]
+    Capture,
+    /// A trace of torch.profiler.
+    Trace,
+    /// A `profiling_report.json`, of Marey or in the shape of the documents.
+    Report,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// The file does not say.
+    #[default]
+    NotKnown,
+    /// It had not ended when the file was read.
+    Running,
+    /// By itself.
+    Finished,
+    /// It said that it failed, and why.
+    Failed(String),
+    /// `marey run` saw it die of this signal.
+    Killed(i32),
+    /// It is gone and never closed its capture.
+    WithoutClosing,
+}
+
+/// All calls of one call path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SectionSums {
+    /// Names from the outermost section to this one.
+    pub path: Vec<String>,
+    /// Turns of a loop instead of a section.
+    pub is_iteration: bool,
+    /// Completed calls.
+    pub count: u64,
+    /// Sum of their durations.
+    pub total_ns: u64,
+    /// Shortest call; 0 when `count` is 0.
+    pub min_ns: u64,
+    /// Longest call; 0 when `count` is 0.
+    pub max_ns: u64,
+    /// Calls that were left by an error.
+    pub errors: u64,
+    /// Durations of all calls; `None` when they are not known one by one and no histogram was kept.
+    pub durations: Option<LogBuckets>,
+    /// Open when the process ended: how long so far; `None` when none was.
+    pub open_ns: Option<u64>,
+}
+
+/// Turns of one kind, denoising steps say, in order of time. Of more than [`RankSummary::MAX_CELLS`] each cell holds several.
+///
+/// ```text
+/// turns    0 1 2 3 4 5 6        with room for four cells: per_cell 2
+/// cells    |0  |1  |2  |3
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TurnSums {
+    /// All of them whose duration is known.
+    pub count: u64,
+    /// The first one of each generation, which warms up.
+    pub n_warm_up: u64,
+    /// Sum of their durations.
+    pub total_ns: u64,
+    /// Median of all that are no warm-up; `None` when there are none.
+    pub median_ns: Option<u64>,
+    /// Turns of a cell: 1, 2, 4, …; the last cell may have fewer.
+    pub per_cell: u32,
+    /// In order of time.
+    pub cells: Vec<TurnCell>,
+}
+
+/// Some turns that follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnCell {
+    /// When the first began.
+    pub start_ns: u64,
+    /// When the last ended.
+    pub end_ns: u64,
+    /// Sum of their durations.
+    pub total_ns: u64,
+    /// Time in which a collective was open meanwhile, each moment counted once; `None` when the process recorded no collectives.
+    pub communication_ns: Option<u64>,
+    /// It holds the first turn of a generation.
+    pub is_warm_up: bool,
+}
+
+/// A stage from when to when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagePiece {
+    /// Index into [`RankSummary::stage_names`].
+    pub name: u32,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it ended, or the last of several short ones that were put together.
+    pub end_ns: u64,
+}
+
+/// Calls of one collective in one group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CollectiveSums {
+    /// The group; `None` when not known.
+    pub group: Option<String>,
+    /// Ranks in the group; `None` when not known.
+    pub group_size: Option<u64>,
+    /// The collective: `all_reduce`.
+    pub name: String,
+    /// Measured on a device (kernels, or events there) instead of on the host.
+    pub is_device: bool,
+    /// Nobody leaves it before everybody has come: its calls tell what clocks differ by.
+    pub is_synchronising: bool,
+    /// All calls.
+    pub count: u64,
+    /// Sum of their durations.
+    pub total_ns: u64,
+    /// Bytes that calls said they moved, together; `None` when none said.
+    pub bytes: Option<u64>,
+    /// Every how many calls one is in `calls`: 1, 2, 4, …; equal for all ranks with the same `count`.
+    pub stride: u32,
+    /// Calls number 0, `stride`, 2 · `stride` …, in order of time.
+    pub calls: Vec<Interval>,
+}
+
+/// Lowest, mean and highest of readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Range {
+    /// Lowest.
+    pub min: f64,
+    /// Mean over the time.
+    pub mean: f64,
+    /// Highest.
+    pub max: f64,
+}
+
+/// The machine while the process ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineSums {
+    /// Its GPUs, by UUID.
+    pub gpus: Vec<GpuSums>,
+    /// Cores that the process kept busy: 2.5 is two and a half.
+    pub process_cores: Option<Range>,
+    /// Share of the host's processors that was busy.
+    pub host_cpu_ratio: Option<Range>,
+    /// Memory of the host in use.
+    pub host_memory_bytes: Option<Range>,
+    /// Most resident memory of the process.
+    pub process_memory_peak_bytes: Option<u64>,
+    /// Most that torch had allocated on one device.
+    pub torch_allocated_peak_bytes: Option<u64>,
+    /// Most that torch held of one device.
+    pub torch_reserved_peak_bytes: Option<u64>,
+}
+
+/// One GPU while the process ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuSums {
+    /// Which one; several processes may name the same. Empty when not known.
+    pub uuid: String,
+    /// Its model.
+    pub name: Option<String>,
+    /// Memory in use, by anybody.
+    pub memory_bytes: Option<Range>,
+    /// Memory that it has.
+    pub memory_total_bytes: Option<f64>,
+    /// Share of the time in which a kernel ran.
+    pub utilization_ratio: Option<Range>,
+    /// Degrees Celsius.
+    pub temperature_celsius: Option<Range>,
+    /// Watts.
+    pub power_watts: Option<Range>,
+    /// Joules.
+    pub energy_joules: Option<f64>,
+    /// Its clocks were held down for heat, or it was hotter than 85 °C; `None` when not known.
+    pub is_at_thermal_risk: Option<bool>,
+}
+
+/// What a process made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// Latent frames of its blocks or steps, each counted once.
+    pub latent_frames: Option<u64>,
+    /// Pixel frames that were delivered, or decoded where none was delivered.
+    pub pixel_frames: Option<u64>,
+    /// Latent frames in a second of the blocks or steps.
+    pub latent_frames_per_second: Option<f64>,
+    /// Pixel frames in a second, by the rate with the longest time.
+    pub pixel_frames_per_second: Option<f64>,
+    /// Blocks in a second.
+    pub blocks_per_second: Option<f64>,
+    /// Ended sessions.
+    pub n_sessions: u64,
+}
+
+/// Something that is the matter with one process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankFinding {
+    /// The rule.
+    pub rule: String,
+    /// `critical`, `warning` or `note`, as the rule's finding says it.
+    pub severity: String,
+    /// What is the matter.
+    pub issue: String,
+}
