@@ -32,7 +32,7 @@ pub use compare::{
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
 pub use csv::{CsvTable, trace_csv};
-pub use html::{html_comparison, html_report, html_trace};
+pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{profiling_report, raw_profiling_data, snapshot_json, trace_json};
 pub use markdown::{markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;
