@@ -10,6 +10,9 @@ pub mod figure;
 pub mod quantity;
 pub mod width;
 
+#[cfg(feature = "parquet")]
+pub mod parquet;
+
 mod model;
 
 mod cache_markdown;
