@@ -7,6 +7,7 @@
 
 pub mod escape;
 pub mod figure;
+pub mod fleet;
 pub mod quantity;
 pub mod width;
 
