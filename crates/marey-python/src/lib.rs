@@ -1,6 +1,7 @@
 //! The extension module `marey._core`: what Python calls. It converts and hands on; what is measured, stored and shown is in the
 //! other crates.
 
+mod arrow_table;
 mod attributes;
 mod cache_log;
 mod command_line;
@@ -59,6 +60,8 @@ use pyo3::prelude::*;
 mod core_module {
     use super::{Bound, PyModule, PyModuleMethods, PyResult, Python};
 
+    #[pymodule_export]
+    use super::arrow_table::{ArrowTable, Run, load};
     #[pymodule_export]
     use super::cache_log::CacheLog;
     #[pymodule_export]
