@@ -7,8 +7,12 @@
 
 pub mod escape;
 pub mod figure;
+pub mod fleet;
 pub mod quantity;
 pub mod width;
+
+#[cfg(feature = "parquet")]
+pub mod parquet;
 
 mod model;
 
@@ -33,7 +37,7 @@ pub use compare::{
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
 pub use csv::{CsvTable, trace_csv};
-pub use html::{html_comparison, html_report, html_trace};
+pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{aggregation_json, profiling_report, raw_profiling_data, snapshot_json, trace_json};
 pub use markdown::{aggregation_markdown, markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;

@@ -68,8 +68,8 @@ pub use profiling_config::ProfilingConfig;
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Outside, Recorder, Recording,
     SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, default_output_dir, is_alive,
-    is_asked_for_by_env, is_on, job_id, lane, rank_of_environment, recorder, recording_number,
-    ring_root, section_named, start, start_from_env, start_from_env_with,
+    is_asked_for_by_env, is_on, job_id, lane, place_in_job, rank, recorder, recording_number,
+    ring_root, section_named, set_rank, start, start_from_env, start_from_env_with,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,

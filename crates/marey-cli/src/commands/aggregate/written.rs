@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use marey_analysis::job::Ranks;
 use marey_analysis::ranks::RanksAnswers;
-use marey_report::{aggregation_json, aggregation_markdown, aggregation_summary, aggregation_text};
+use marey_report::{
+    aggregation_json, aggregation_markdown, aggregation_summary, aggregation_text, html_ranks,
+};
 
 use super::super::shown;
 use super::{Arguments, Format, trace};
@@ -32,9 +34,7 @@ pub(super) fn write(
         Format::Markdown => aggregation_markdown(answers, rows).into_bytes(),
         Format::Json => aggregation_json(answers),
         Format::Summaries => read.found.to_json(),
-        Format::Html => {
-            anyhow::bail!("the page of ranks is not made yet; --format json has all figures")
-        }
+        Format::Html => html_ranks(answers),
         Format::Perfetto => {
             let path = place(arguments, "ranks.pftrace.gz");
             return show(&trace::write(path, read, console)?, answers, console);
