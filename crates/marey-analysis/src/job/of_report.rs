@@ -6,6 +6,7 @@ mod sections;
 mod turns;
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
 use serde_json::Value;

@@ -17,6 +17,7 @@ mod stages;
 mod turns;
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
 use marey::{Run, Status};

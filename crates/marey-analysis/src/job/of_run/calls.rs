@@ -237,8 +237,8 @@ impl<'a> Known<'a> {
                 is_known.then_some(name)
             })
             .collect();
-        let is_common = |name: &Option<&str>| name.is_some_and(|name| COMMON_NAMES.contains(&name));
-        if names.iter().any(is_common) {
+        let mut known = names.iter().flatten();
+        if known.any(|name| COMMON_NAMES.contains(name)) {
             let mut says_group = vec![false; names.len()];
             for given in &run.section_attributes {
                 let section = run.sections.get(given.section);
