@@ -7,6 +7,9 @@ use super::over_ranks::{over_ranks, rounded_mean};
 use super::{SectionSpread, placed};
 use crate::job::{LogBuckets, RankSummary, SectionSums};
 
+/// A figure of each rank, by place.
+type OfRanks = Vec<(u32, u64)>;
+
 /// A call path, and whether it is a loop.
 type Key<'a> = (&'a [String], bool);
 
@@ -68,9 +71,7 @@ fn spread((path, is_iteration): Key<'_>, each: &[(u32, &SectionSums)]) -> Sectio
 }
 
 /// Total and mean of each rank. A rank that has the path twice, which no recorder writes, counts once.
-fn of_ranks<'a>(
-    completed: impl Iterator<Item = (u32, &'a SectionSums)>,
-) -> (Vec<(u32, u64)>, Vec<(u32, u64)>) {
+fn of_ranks<'a>(completed: impl Iterator<Item = (u32, &'a SectionSums)>) -> (OfRanks, OfRanks) {
     let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for (place, section) in completed {
         let (total_ns, count) = sums.entry(place).or_default();
