@@ -335,6 +335,9 @@ proptest! {
         prop_assert_eq!(section.total_ns, totals.iter().sum::<u64>());
         prop_assert_eq!(section.count, 2 * totals.len() as u64);
         prop_assert_eq!(over.max_ns, totals[over.slowest as usize]);
-        prop_assert!(over.min_ns as f64 <= over.median_ns && over.median_ns <= over.max_ns as f64);
+        let mut sorted = totals.clone();
+        sorted.sort_unstable();
+        prop_assert_eq!(over.min_ns, sorted[0]);
+        prop_assert_eq!(Some(over.median_ns), marey_analysis::median(&sorted));
     }
 }
