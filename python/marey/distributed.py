@@ -140,10 +140,12 @@ def instrument() -> Instrumented | None:
     with _lock:
         if _installed is None:
             _installed = Instrumented()
-            _install(c10d, _installed)
+            try:
+                _install(c10d, _installed)
+            except Exception as error:  # a torch whose functions are others: what is in place stays
+                _not_instrumented("torch.distributed", error)
         installed = _installed
-    if c10d.is_initialized():
-        _learn_rank(c10d)
+    _learn_rank(c10d)
     return installed
 
 
@@ -174,8 +176,8 @@ def _recorded(c10d: Any, function: Any, section: str, installed: Instrumented) -
         if _is_compiling() or not installed.is_active or _inside.is_collective:
             return function(*args, **kwargs)
         said = {} if is_start else arguments.said(c10d, args, kwargs)
-        _inside.is_collective = True
         try:
+            _inside.is_collective = True
             with _core.profile_section(section, **said):
                 result = function(*args, **kwargs)
         finally:
@@ -275,14 +277,20 @@ def _learn_rank(c10d: Any) -> None:  # noqa: ANN401
     """The process group's rank, unless the launcher named one of several or the program said it itself."""
     try:
         _, world_size, _ = _core.place()
-        if _said_in == os.getpid() or (world_size or 0) > 1:
+        if not c10d.is_initialized() or _said_in == os.getpid() or (world_size or 0) > 1:
             return
         local = os.environ.get("LOCAL_RANK", "")
         rank, size = c10d.get_rank(), c10d.get_world_size()
         local_rank = int(local) if local.isdecimal() and int(local) < size else None
         _core.set_rank(rank, size, local_rank)
     except Exception as error:
-        _core.event("not_instrumented", what="rank", reason=f"{type(error).__name__}: {error}"[:200])
+        _not_instrumented("rank", error)
+
+
+def _not_instrumented(what: str, error: Exception) -> None:
+    from marey.pipelines.patches import pass_over
+
+    pass_over(what, error)
 
 
 def _is_compiling() -> bool:

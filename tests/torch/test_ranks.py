@@ -215,8 +215,8 @@ def test_a_killed_rank_leaves_the_others_whole_and_its_own_to_be_completed(tmp_p
     killed = found[1]
     counts = collectives(killed)
     assert (counts["all_reduce"], counts["step"]) == (3, 2)
-    assert [row["name"] for row in killed["open_sections"]] == ["step"]
-    assert killed["run"]["status"] not in ("running", "finished")
+    assert [row["path"] for row in killed["data_quality"]["open_sections"]] == [["step"]]
+    assert killed["status"]["kind"] not in ("running", "finished")
     # It was in its fourth all_reduce or had ended the third step, when torchrun sent it SIGTERM.
     assert collectives(found[0])["all_reduce"] >= 3
 
@@ -291,7 +291,7 @@ def attributes(path: Path) -> dict[str, list[dict[str, Any]]]:
     events = [event for event in json.loads(done.stdout)["traceEvents"] if event.get("ph") == "X"]
     found: dict[str, list[dict[str, Any]]] = {}
     for event in sorted(events, key=lambda event: event["ts"]):
-        given = event.get("args", {})
+        given = event["args"].get("attributes", {})
         kept = {key: given[key] for key in ("group", "group_size", "bytes", "is_async", "collective") if key in given}
         found.setdefault(event["name"], []).append(kept)
     return found

@@ -32,7 +32,7 @@ export type StripsModel = {
   n_left_out: number;
 };
 
-export type MapModel = { places: number[]; n_cells: number; unit_ns: number; n_rows_left_out: number };
+export type MapModel = { places: number[]; n_cells: number; unit_ns: number; has_own: boolean; n_rows_left_out: number };
 
 export type Job = {
   job_id: string;
@@ -94,10 +94,10 @@ export type SectionSpread = {
   count: number;
   errors: number;
   total_ns: number;
-  totals: OverRanks;
-  means: OverRanks;
-  min_ns: number;
-  max_ns: number;
+  totals: OverRanks | null;
+  means: OverRanks | null;
+  min_ns: number | null;
+  max_ns: number | null;
   median_ns: number | null;
   p95_ns: number | null;
   n_open: number;
@@ -195,7 +195,14 @@ export type Strip = {
 };
 
 /** A heat map: NaN where nothing is known. */
-export type MapCells = { places: readonly number[]; n_cells: number; durations: Float64Array; n_rows_left_out: number };
+export type MapCells = {
+  places: readonly number[];
+  n_cells: number;
+  durations: Float64Array;
+  /** Without the time in collectives; null when no rank recorded any. */
+  own: Float64Array | null;
+  n_rows_left_out: number;
+};
 
 /** A job with what was in columns. */
 export type DrawnJob = {
@@ -248,10 +255,7 @@ function cells(map: MapModel | null, columns: Columns): MapCells | null {
   if (!map) {
     return null;
   }
-  const durations = columns.numbers(map.places.length * map.n_cells);
-  for (let at = 0; at < durations.length; at += 1) {
-    const units = durations[at] as number;
-    durations[at] = units === 0 ? NaN : (units - 1) * map.unit_ns;
-  }
-  return { places: map.places, n_cells: map.n_cells, durations, n_rows_left_out: map.n_rows_left_out };
+  const column = () => columns.numbers(map.places.length * map.n_cells).map((units) => (units === 0 ? NaN : (units - 1) * map.unit_ns));
+  const { places, n_cells, n_rows_left_out } = map;
+  return { places, n_cells, durations: column(), own: map.has_own ? column() : null, n_rows_left_out };
 }

@@ -140,11 +140,11 @@ export function Heatmap(props: HeatmapProps) {
       <span class="heatmap-legend">
         {show(scale[0])}
         <span class="heatmap-classes">
-          {Array.from({ length: CLASSES }, (_, n) => (
+          {Array.from({ length: scale[0] < scale[1] ? CLASSES : 1 }, (_, n) => (
             <i style={{ background: classColour(palette, n) }} />
           ))}
         </span>
-        {show(scale[1])}
+        {scale[0] < scale[1] ? show(scale[1]) : null}
         {has.longer ? (
           <>
             <i style={{ background: classColour(palette, CLASSES) }} /> longer
@@ -158,11 +158,12 @@ export function Heatmap(props: HeatmapProps) {
         {warmUpScale ? (
           <>
             <span class="heatmap-classes">
-              {Array.from({ length: CLASSES }, (_, n) => (
+              {Array.from({ length: warmUpScale[0] < warmUpScale[1] ? CLASSES : 1 }, (_, n) => (
                 <i style={{ background: classColour(palette, n, true) }} />
               ))}
             </span>
-            warm-up, {show(warmUpScale[0])} to {show(warmUpScale[1])}
+            warm-up, {show(warmUpScale[0])}
+            {warmUpScale[0] < warmUpScale[1] ? ` to ${show(warmUpScale[1])}` : null}
           </>
         ) : null}
       </span>
@@ -237,7 +238,8 @@ function labels(
   ctx.fillStyle = palette.muted;
   ctx.fillText(rowTitle, LEFT - 8, TOP / 2);
   ctx.textAlign = "left";
-  const stride = Math.ceil(26 / cellWidth);
+  const widest = ctx.measureText(columns.at(-1) ?? "").width + 12;
+  const stride = Math.ceil(Math.max(26, widest) / cellWidth);
   for (let column = 0; column < columns.length; column += stride) {
     const name = column === 0 ? `${columnTitle} ${columns[column]}` : (columns[column] ?? "");
     if (column === 0 || column * cellWidth > ctx.measureText(`${columnTitle} ${columns[0]}`).width + 8) {

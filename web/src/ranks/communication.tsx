@@ -43,7 +43,7 @@ function rankColumns(job: Job, ranks: readonly RankWaiting[]): Column<RankWaitin
     },
     { id: "transfer_ns", title: "Transfer", hint: "What the fastest rank of each call took", isNumber: true, value: (row) => row.transfer_ns, show: (row) => duration(row.transfer_ns) },
     { id: "waiting_ns", title: "Waiting", isNumber: true, value: (row) => row.waiting_ns, show: (row) => duration(row.waiting_ns) },
-    { id: "waiting_ratio", title: "Waiting", hint: "As a share of both", isNumber: true, value: (row) => row.waiting_ratio, show: (row) => percent(row.waiting_ratio) },
+    { id: "waiting_ratio", title: "Of both", hint: "Waiting as a share of transfer and waiting", isNumber: true, value: (row) => row.waiting_ratio, show: (row) => percent(row.waiting_ratio) },
     { id: "n_calls", title: "Calls", isNumber: true, value: (row) => row.n_calls, show: (row) => count(row.n_calls) },
     { id: "n_matched", title: "Matched", hint: "With calls of other ranks: the figures are of these", isNumber: true, value: (row) => row.n_matched, show: (row) => count(row.n_matched) },
     { id: "n_last", title: "Came last", hint: "Calls in which others waited for it", isNumber: true, value: (row) => row.n_last, show: (row) => count(row.n_last) },

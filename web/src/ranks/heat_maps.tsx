@@ -10,10 +10,15 @@ import { type Cell, Heatmap } from "../parts/heatmap";
 import { signed } from "./stragglers";
 import { rankLabel, rankOnHost } from "./words";
 
+type Time = "own" | "whole";
 type Shown = "duration" | "difference";
 
+const TIMES: readonly (readonly [Time, string])[] = [
+  ["own", "own time"],
+  ["whole", "whole"],
+];
 const SHOWN: readonly (readonly [Shown, string])[] = [
-  ["duration", "duration"],
+  ["duration", "as it is"],
   ["difference", "above the median of ranks"],
 ];
 /** Values that are looked at to find the scale. */
@@ -44,9 +49,12 @@ export function HeatMaps({ drawn, places }: HeatMapsProps) {
 type MapProps = { job: Job; turns: Turns; cells: MapCells; places: readonly number[]; one: string; several: string };
 
 function Map({ job, turns, cells, places, one, several }: MapProps) {
-  const shown: Shown = useAddress().heat === "difference" ? "difference" : "duration";
+  const { heat, time: chosen } = useAddress();
+  const shown: Shown = heat === "difference" ? "difference" : "duration";
+  const time: Time = cells.own && chosen !== "whole" ? "own" : "whole";
+  const durations = (time === "own" && cells.own) || cells.durations;
   const rows = useMemo(() => rowsOf(cells, places), [cells, places]);
-  const values = useMemo(() => valuesOf(turns, cells, shown), [turns, cells, shown]);
+  const values = useMemo(() => valuesOf(turns, cells, time, durations, shown), [turns, cells, time, durations, shown]);
   const { usual, warmUp, hasLonger } = useMemo(() => scalesOf(turns, cells, values), [turns, cells, values]);
   const slow = useMemo(() => new Set(job.stragglers.ranks.filter(({ verdict }) => verdict === "slow").map(({ place }) => place)), [job]);
   const labels = useMemo(() => rows.map((row) => rankLabel(job, cells.places[row] as number)), [job, rows, cells]);
@@ -59,10 +67,12 @@ function Map({ job, turns, cells, places, one, several }: MapProps) {
   return (
     <section class="part" data-map={several}>
       <h2>
-        Ranks and their {several} <Choice name="heat" value={shown} options={SHOWN} label={`What cells of ${several} show`} />
+        Ranks and their {several}
+        {cells.own && <Choice name="time" value={time} options={TIMES} label={`Time of ${several}`} />}
+        <Choice name="heat" value={shown} options={SHOWN} label={`What cells of ${several} show`} />
       </h2>
       <Heatmap
-        summary={`${shown === "duration" ? "Duration" : "Duration above the median"} of ${several}, ${counted(rows.length, "rank", "ranks")} of up to ${count(cells.n_cells)}. Arrow keys go from cell to cell.`}
+        summary={`${time === "own" ? "Own time" : "Duration"} of ${several}${shown === "duration" ? "" : " above the median of ranks"}, ${counted(rows.length, "rank", "ranks")} of up to ${count(cells.n_cells)}. Arrow keys go from cell to cell.`}
         cellAt={cellAt}
         has={{ longer: hasLonger }}
         rows={labels}
@@ -72,16 +82,17 @@ function Map({ job, turns, cells, places, one, several }: MapProps) {
         scale={usual ?? warmUp ?? [0, 0]}
         warmUpScale={usual ? warmUp : undefined}
         show={show}
-        describe={({ row, column }) => described(job, turns, cells, rows[row] as number, column, one)}
+        describe={({ row, column }) => described(job, turns, cells, time, rows[row] as number, column, one)}
         isMarked={(row) => slow.has(cells.places[rows[row] as number] as number)}
       />
-      <Notes turns={turns} leftOut={cells.n_rows_left_out} one={one} several={several} />
+      <Notes turns={turns} time={time} leftOut={cells.n_rows_left_out} one={one} several={several} />
     </section>
   );
 }
 
-function Notes({ turns, leftOut, one, several }: { turns: Turns; leftOut: number; one: string; several: string }) {
+function Notes({ turns, time, leftOut, one, several }: { turns: Turns; time: Time; leftOut: number; one: string; several: string }) {
   const notes = [
+    time === "own" && "Own time is without the time in collectives.",
     turns.per_cell > 1 && `A cell is the mean of ${count(turns.per_cell)} ${several}.`,
     turns.counts_differ && `Ranks have from ${count(turns.counts_differ[0])} to ${counted(turns.counts_differ[1], one, several)}.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: those with the highest scores are, and others evenly.`,
@@ -95,15 +106,22 @@ function rowsOf(cells: MapCells, places: readonly number[]): number[] {
   return places.map((place) => rows.get(place)).filter((row) => row !== undefined);
 }
 
-/** Durations, or by how much they are above the median of their column. */
-function valuesOf({ each }: Turns, { n_cells: n, durations }: MapCells, shown: Shown): Float64Array {
+/** Times, or by how much they are above the median of their column. */
+function valuesOf(turns: Turns, { n_cells: n }: MapCells, time: Time, durations: Float64Array, shown: Shown): Float64Array {
   if (shown === "duration") {
     return durations;
   }
+  const medians = Array.from({ length: n }, (_, column) => medianOf(turns, time, column));
   return durations.map((duration, at) => {
-    const median = each[at % n]?.durations.median_ns ?? 0;
+    const median = medians[at % n] as number;
     return median > 0 ? duration / median - 1 : NaN;
   });
+}
+
+/** Of a column; 0 where there is none. */
+function medianOf({ each }: Turns, time: Time, column: number): number {
+  const spread = each[column];
+  return (time === "own" ? spread?.own : spread?.durations)?.median_ns ?? 0;
 }
 
 type Scale = readonly [number, number];
@@ -136,12 +154,19 @@ function scaleOf(values: number[]): Scale | undefined {
   return values.length > 0 ? [at(0.02), at(0.98)] : undefined;
 }
 
-function described(job: Job, turns: Turns, cells: MapCells, row: number, column: number, one: string): string {
-  const ns = cells.durations[row * cells.n_cells + column] as number;
+function described(job: Job, turns: Turns, cells: MapCells, time: Time, row: number, column: number, one: string): string {
+  const at = row * cells.n_cells + column;
+  const [whole, own] = [cells.durations[at] as number, cells.own?.[at] ?? NaN];
+  const ns = time === "own" ? own : whole;
   const spread = turns.each[column];
   const first = spread?.first ?? column * turns.per_cell;
   const turn = turns.per_cell > 1 ? `${one}s ${count(first)} to ${count(first + turns.per_cell - 1)}, mean` : `${one} ${count(first)}`;
-  const median = spread?.durations.median_ns ?? 0;
-  const difference = median > 0 ? `${signed(ns / median - 1)} (${ns < median ? "\u2212" : "+"}${duration(Math.abs(ns - median))}) against the median of ranks` : null;
-  return [`${rankOnHost(job, cells.places[row] as number)}, ${turn}: ${duration(ns)}`, difference, spread?.is_warm_up ? "warm-up" : null].filter(Boolean).join(" · ");
+  const median = medianOf(turns, time, column);
+  const difference = `${signed(ns / median - 1)} (${ns < median ? "\u2212" : "+"}${duration(Math.abs(ns - median))}) against the median of ranks`;
+  const parts = [
+    `${rankOnHost(job, cells.places[row] as number)}, ${turn}: ${time === "own" ? `own time ${duration(own)} of ${duration(whole)}` : duration(whole)}`,
+    median > 0 && difference,
+    spread?.is_warm_up && "warm-up",
+  ];
+  return parts.filter(Boolean).join(" · ");
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 
 import { count, counted } from "../data/quantity";
 import type { DrawnJob, Job, RanksModel } from "../data/ranks";
-import { Name, visible } from "../parts/name";
+import { Name, cut, visible } from "../parts/name";
 import { endedText, placesList, rankName, ranksList } from "./words";
 
 /** Ranks and files that are told of one by one. */
@@ -45,10 +45,10 @@ function notesOf({ job, left_out: leftOut }: DrawnJob): [tone: string, note: Com
     const more = leftOut.missing > 0 ? ` and ${count(leftOut.missing)} more` : "";
     notes.push(["bad", `No file tells of ${ranksList(job.missing)}${more}. Figures are of ${count(job.members.length)} of ${count(job.members.length + all)} ranks.`]);
   }
-  for (const [state, tone, what] of STATES) {
+  for (const [state, tone, one, several] of STATES) {
     const places = job.members.flatMap((member, place) => (member.state === state ? [place] : []));
     if (places.length > 0) {
-      notes.push([tone, <States job={job} places={places} what={what} />]);
+      notes.push([tone, <States job={job} places={places} one={one} several={several} />]);
     }
   }
   if (job.other_world_sizes.length > 0) {
@@ -68,34 +68,50 @@ function notesOf({ job, left_out: leftOut }: DrawnJob): [tone: string, note: Com
   return notes;
 }
 
+/** State, tone, what is said of one and of several. */
 const STATES = [
-  ["cut", "bad", "did not end by themselves; what they did up to then is here"],
-  ["damaged", "bad", "have damaged files; what could be read is here"],
-  ["running", "warn", "had not ended when they were read"],
+  ["cut", "bad", "did not end by itself; what it did up to then is here", "did not end by themselves; what they did up to then is here"],
+  ["damaged", "bad", "has a damaged file; what could be read is here", "have damaged files; what could be read is here"],
+  ["running", "warn", "had not ended when it was read", "had not ended when they were read"],
 ] as const;
 
-function States({ job, places, what }: { job: Job; places: readonly number[]; what: string }) {
+type StatesProps = { job: Job; places: readonly number[]; one: string; several: string };
+
+function States({ job, places, one, several }: StatesProps) {
+  const who = placesList(job, places).replace(/^./, (letter) => letter.toUpperCase());
+  if (places.length === 1) {
+    return (
+      <>
+        {who} {one}: <Why job={job} place={places[0] as number} />
+      </>
+    );
+  }
   return (
     <>
-      {placesList(job, places).replace(/^./, (letter) => letter.toUpperCase())} {places.length === 1 ? what.replace("themselves", "itself").replace("they", "it").replace("have damaged files", "has a damaged file") : what}:
+      {who} {several}:
       <ul class="note-list">
-        {places.slice(0, NAMED).map((place) => {
-          const member = job.members[place];
-          return (
-            member && (
-              <li key={place}>
-                {rankName(job, place)}: {visible(endedText(member))}
-                {member.warnings.map((warning, at) => (
-                  <span key={at}>
-                    , <Name text={warning} limit={120} />
-                  </span>
-                ))}
-              </li>
-            )
-          );
-        })}
+        {places.slice(0, NAMED).map((place) => (
+          <li key={place}>
+            {rankName(job, place)}: <Why job={job} place={place} />
+          </li>
+        ))}
         {places.length > NAMED && <li class="muted">and {count(places.length - NAMED)} more</li>}
       </ul>
     </>
   );
+}
+
+/** How it ended, and what was wrong with its file. */
+function Why({ job, place }: { job: Job; place: number }) {
+  const member = job.members[place];
+  return member ? (
+    <>
+      {cut(endedText(member), 200)}
+      {member.warnings.map((warning, at) => (
+        <span key={at}>
+          , <Name text={warning} limit={120} />
+        </span>
+      ))}
+    </>
+  ) : null;
 }

@@ -4,13 +4,19 @@ import type { Job } from "../data/ranks";
 
 export type Order = "rank" | "score";
 
-export const ORDERS: readonly (readonly [Order, string])[] = [
-  ["rank", "by number"],
-  ["score", "slowest first"],
-];
+const BY_RANK = ["rank", "by number"] as const;
+const BY_SCORE = ["score", "slowest first"] as const;
+/** Of more ranks not all are in sight: then the slowest come first. */
+const IN_SIGHT = 64;
 
-export function orderOf(text: string | undefined): Order {
-  return text === "score" ? "score" : "rank";
+/** What there is to choose from; what holds without a choice comes first. */
+export function orders({ members }: Job): readonly (readonly [Order, string])[] {
+  return members.length > IN_SIGHT ? [BY_SCORE, BY_RANK] : [BY_RANK, BY_SCORE];
+}
+
+export function orderOf(job: Job, chosen: string | undefined): Order {
+  const options = orders(job);
+  return (options.find(([id]) => id === chosen) ?? options[0] ?? BY_RANK)[0];
 }
 
 /** All places in the order; those without a score last. */

@@ -14,7 +14,7 @@ import { HeatMaps } from "./heat_maps";
 import { Members } from "./members";
 import { Notes } from "./notes";
 import { ResourcesPart } from "./resources";
-import { inOrder, ORDERS, orderOf } from "./order";
+import { inOrder, orderOf, orders } from "./order";
 import { ScalingPart } from "./scaling";
 import { SectionsPart } from "./sections";
 import { StragglersPart } from "./stragglers";
@@ -24,8 +24,8 @@ import { VerdictLine } from "./verdict";
 
 export function RanksPage({ model, jobs }: { model: RanksModel; jobs: readonly DrawnJob[] }) {
   const { job: chosen, order: orderId } = useAddress();
-  const drawn = jobs[Number(chosen ?? 0)] ?? jobs[0];
-  const order = orderOf(orderId);
+  const drawn = jobs[chosen === undefined ? largest(jobs) : Number(chosen)] ?? jobs[0];
+  const order = drawn ? orderOf(drawn.job, orderId) : "rank";
   const places = useMemo(() => (drawn ? inOrder(drawn.job, order) : []), [drawn, order]);
   return (
     <>
@@ -39,7 +39,7 @@ export function RanksPage({ model, jobs }: { model: RanksModel; jobs: readonly D
             {drawn.job.members.length > 1 && (
               <div class="controls">
                 <span class="muted">Ranks</span>
-                <Choice name="order" value={order} options={ORDERS} label="Order of ranks" />
+                <Choice name="order" value={order} options={orders(drawn.job)} label="Order of ranks" />
               </div>
             )}
             <Strips drawn={drawn} places={places} />
@@ -62,6 +62,12 @@ export function RanksPage({ model, jobs }: { model: RanksModel; jobs: readonly D
   );
 }
 
+/** The job with the most ranks, the first of equals. */
+function largest(jobs: readonly DrawnJob[]): number {
+  const sizes = jobs.map(({ job }) => job.members.length);
+  return sizes.indexOf(Math.max(...sizes));
+}
+
 type HeaderProps = { drawn: DrawnJob | undefined; jobs: readonly DrawnJob[]; nLeftOut: number };
 
 function Header({ drawn, jobs, nLeftOut }: HeaderProps) {
@@ -71,7 +77,7 @@ function Header({ drawn, jobs, nLeftOut }: HeaderProps) {
         <span class="brand">Marey</span>
         <h1>{jobs.length > 1 ? "Ranks of" : drawn?.job.job_id ? <Name text={drawn.job.job_id} limit={60} /> : "Ranks"}</h1>
         {jobs.length > 1 && (
-          <select aria-label="Job" value={String(drawn ? jobs.indexOf(drawn) : 0)} onChange={(event) => setState({ job: event.currentTarget.value === "0" ? null : event.currentTarget.value, from: null, to: null })}>
+          <select aria-label="Job" value={String(drawn ? jobs.indexOf(drawn) : 0)} onChange={(event) => setState({ job: event.currentTarget.value, from: null, to: null })}>
             {jobs.map(({ job }, at) => (
               <option key={at} value={String(at)}>
                 {jobTitle(job)}

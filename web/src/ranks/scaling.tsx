@@ -1,6 +1,6 @@
 // World sizes against each other: what more ranks bring.
 
-import { count, duration, number, percent } from "../data/quantity";
+import { count, counted, duration, number, percent } from "../data/quantity";
 import type { Scaling, ScalingRow } from "../data/ranks";
 import { visible } from "../parts/name";
 import { Chart, type Line } from "../parts/chart";
@@ -29,7 +29,7 @@ export function ScalingPart({ scaling }: { scaling: Scaling | null }) {
         show={(value) => `${number(Math.round(value * 100) / 100)} ×`}
         window={[first, last]}
         wall={null}
-        showX={(size) => `${Math.round(size)} ranks`}
+        showX={(size) => counted(Math.round(size), "rank", "ranks")}
         sync="scaling"
         height={170}
         hasX

@@ -21,7 +21,7 @@ function columns(job: Job): Column<SectionSpread>[] {
   const number = (id: string, title: string, hint: string, value: (row: SectionSpread) => number): Column<SectionSpread> => ({ id, title, hint, isNumber: true, value, show: (row) => count(value(row)) });
   return [
     { id: "path", title: "Section", value: ({ path }) => path.join(" › "), show: ({ path }) => <Path names={path} /> },
-    number("ranks", "Ranks", "Ranks that have it", ({ totals }) => totals.n_ranks),
+    number("ranks", "Ranks", "Ranks that have it", ({ totals }) => totals?.n_ranks ?? 0),
     number("count", "Calls", "Calls of all ranks", (row) => row.count),
     ...spreadColumns<SectionSpread>(job, ({ totals }) => totals),
     { id: "call_median_ns", title: "Call", hint: "Median of all calls of all ranks", isNumber: true, value: (row) => row.median_ns, show: (row) => duration(row.median_ns) },

@@ -48,9 +48,11 @@ export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scen
   drawChosen(ctx, palette, scene, x);
   ctx.restore();
   ctx.fillStyle = palette.muted;
-  ctx.textAlign = "center";
   for (const at of ticks(from, to, step)) {
-    ctx.fillText(timeLabel(at, step), Math.max(LEFT + 4, Math.min(x(at), LEFT + room - 12)), AXIS / 2);
+    // The first one does not lie over the name of the rows.
+    const isFirst = x(at) < LEFT + 16;
+    ctx.textAlign = isFirst ? "left" : "center";
+    ctx.fillText(timeLabel(at, step), isFirst ? LEFT : Math.min(x(at), LEFT + room - 12), AXIS / 2);
   }
   ctx.textAlign = "right";
   ctx.fillText("rank", LEFT - 8, AXIS / 2);

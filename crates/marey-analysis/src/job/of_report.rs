@@ -91,7 +91,7 @@ fn process(report: &Value, rank: Option<u32>) -> RankProcess {
         pid: small("run.pid").unwrap_or(0),
         start_unix_ns: start_ns.map_or(0, nanoseconds),
         world_size: worlds.iter().find_map(|path| small(path)),
-        local_rank: fact("local_rank").and_then(|value| value.parse().ok()),
+        local_rank: small("run.local_rank"),
         forked_from: fact("forked_from").and_then(|value| value.parse().ok()),
         boot_id: fact("boot_id").unwrap_or_default(),
     }

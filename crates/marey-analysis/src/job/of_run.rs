@@ -67,7 +67,7 @@ fn process(run: &Run) -> RankProcess {
         pid: info.pid,
         start_unix_ns: info.start_unix_ns,
         world_size: info.world_size,
-        local_rank: number("local_rank"),
+        local_rank: info.local_rank,
         forked_from: number("forked_from"),
         boot_id: fact(run, "boot_id").unwrap_or_default().to_owned(),
     }

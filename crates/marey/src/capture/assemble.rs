@@ -1,6 +1,6 @@
 //! What was decoded, put together: ticks to nanoseconds, lanes to threads, notes to the lists of the run.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::decode::{Decode, RawNote, RawSection};
 use super::merge::Merged;
@@ -25,9 +25,8 @@ impl Decode {
         };
         let clock = ClockMap::new(clock_kind, std::mem::take(&mut self.anchors));
         clock.jumps().into_iter().for_each(|jump| self.warn(jump));
-        // A capture that moved into a file says everything twice.
         let not_believed = self.facts.iter().filter(|(k, _)| k == RANK_NOT_BELIEVED);
-        let not_believed: BTreeSet<String> = not_believed.map(|(_, said)| said.clone()).collect();
+        let not_believed: Vec<String> = not_believed.map(|(_, said)| said.clone()).collect();
         for said in not_believed {
             self.warn(Warning::RankNotBelieved { said });
         }

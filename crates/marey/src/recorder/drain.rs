@@ -126,16 +126,9 @@ impl Drain {
         Ok(())
     }
 
-    /// Says in the capture which rank this is, for readers to believe it over what stands before it. The file keeps its name.
+    /// Says in the capture which rank this is now, for readers to believe it over what stands before it. The file keeps its name.
     pub(crate) fn note_place(&mut self, recorder: &Recorder) {
-        let (place, _) = super::launcher::place_of_this_process(&self.config);
-        let mut facts: Vec<(String, String)> = Vec::new();
-        let mut add = |key: &str, value: String| facts.push((key.into(), value));
-        // What was said of another place is not true of this one.
-        add("local_rank", String::new());
-        for (key, value) in place.iter().flat_map(super::facts::of_place) {
-            add(key, value);
-        }
+        let facts = super::facts::of_this_process(&self.config, recorder.folder().path());
         let mut encode = Encode::default();
         encode.info(&facts);
         self.append(recorder, &encode.bytes, true);

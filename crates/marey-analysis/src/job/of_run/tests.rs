@@ -41,17 +41,13 @@ fn what_a_process_says_of_itself_is_kept() {
     run.info.job_id = "j".into();
     run.info.rank = Some(3);
     run.info.world_size = Some(8);
+    run.info.local_rank = Some(1);
     run.info.host = "node1".into();
     run.info.pid = 1;
     run.info.start_unix_ns = 7;
-    run.info.facts = [
-        ("marey", "0.1.0"),
-        ("boot_id", "b"),
-        ("forked_from", "9"),
-        ("local_rank", "1"),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-    .to_vec();
+    run.info.facts = [("marey", "0.1.0"), ("boot_id", "b"), ("forked_from", "9")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .to_vec();
     run.status = Status::Killed(9);
     run.losses.sections_ring_full = 2;
     run.losses.notes_dropped = 3;

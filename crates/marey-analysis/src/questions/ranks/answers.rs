@@ -258,6 +258,8 @@ pub struct HeatMap {
     pub n_cells: u32,
     /// `places.len() · n_cells` values.
     pub durations_ns: Vec<Option<u64>>,
+    /// The same without the time in collectives; empty when no rank recorded any.
+    pub own_ns: Vec<Option<u64>>,
 }
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has

@@ -148,14 +148,22 @@ fn each(rows: &[Row], per_cell: u32) -> Vec<TurnSpread> {
 
 fn heat_map(rows: &[Row]) -> HeatMap {
     let n_cells = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
-    let of_row = |row: &Row| -> Vec<Option<u64>> {
-        let cells = (0..n_cells).map(|at| row.cells.get(at).map(Cell::mean_ns));
-        cells.collect()
+    let values = |of: fn(&Cell) -> Option<u64>| -> Vec<Option<u64>> {
+        let of_row = |row: &Row| {
+            let cells = (0..n_cells).map(|at| row.cells.get(at).and_then(of));
+            cells.collect::<Vec<_>>()
+        };
+        rows.iter().flat_map(of_row).collect()
     };
+    let mut own_ns = values(Cell::own_ns);
+    if own_ns.iter().all(Option::is_none) {
+        own_ns.clear();
+    }
     HeatMap {
         places: rows.iter().map(|row| row.place).collect(),
         n_cells: u32::try_from(n_cells).unwrap_or(u32::MAX),
-        durations_ns: rows.iter().flat_map(of_row).collect(),
+        durations_ns: values(|cell| Some(cell.mean_ns())),
+        own_ns,
     }
 }
 
@@ -219,6 +227,7 @@ mod tests {
         assert_eq!((map.n_cells, map.places.as_slice()), (3, [0, 1].as_slice()));
         let expected = [Some(10), Some(10), None, Some(14), Some(10), Some(10)];
         assert_eq!(map.durations_ns, expected);
+        assert_eq!(map.own_ns, [Some(8), Some(6), None, None, None, None]);
     }
 
     #[test]
@@ -239,6 +248,7 @@ mod tests {
         assert_eq!(firsts, [0, 2, 4]);
         let expected = [Some(11), Some(10), Some(8), Some(10), Some(12), None];
         assert_eq!(found.heat_map.durations_ns, expected);
+        assert_eq!(found.heat_map.own_ns, []);
     }
 
     #[test]

@@ -36,6 +36,7 @@ fn heat_map(n_ranks: u32, n_cells: u32) -> HeatMap {
         places: (0..n_ranks).collect(),
         n_cells,
         durations_ns: (0..n_ranks * n_cells).map(cell).collect(),
+        own_ns: Vec::new(),
     }
 }
 
@@ -78,7 +79,7 @@ fn of_too_many_ranks_those_with_the_highest_scores_stay_and_others_evenly() {
 fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
     let mut columns = Columns::default();
     let found = maps::map(&job(4, 0), &heat_map(4, 2), 100, &mut columns);
-    let expected = serde_json::json!({"places": [0, 1, 2, 3], "n_cells": 2, "unit_ns": 1, "n_rows_left_out": 0});
+    let expected = serde_json::json!({"places": [0, 1, 2, 3], "n_cells": 2, "unit_ns": 1, "has_own": false, "n_rows_left_out": 0});
     assert_eq!(serde_json::to_value(found).unwrap(), expected);
     assert_eq!(columns.bytes, [1, 2, 3, 4, 5, 6, 0, 8]);
 
@@ -92,12 +93,26 @@ fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
 }
 
 #[test]
+fn own_times_follow_the_durations_of_a_map() {
+    let mut columns = Columns::default();
+    let both = HeatMap {
+        own_ns: vec![Some(0), None, Some(1), Some(2)],
+        ..heat_map(2, 2)
+    };
+    let found = maps::map(&job(2, 0), &both, 100, &mut columns);
+    assert_eq!(serde_json::to_value(found).unwrap()["has_own"], true);
+    assert_eq!(columns.bytes, [1, 2, 3, 4, 1, 0, 2, 3]);
+    assert_eq!(columns.widths, [1, 1]);
+}
+
+#[test]
 fn a_map_that_lacks_cells_or_has_the_longest_durations_is_drawn_as_far_as_it_goes() {
     let mut columns = Columns::default();
     let short = HeatMap {
         places: vec![0, 9],
         n_cells: 2,
         durations_ns: vec![Some(u64::MAX)],
+        own_ns: Vec::new(),
     };
     let found = maps::map(&job(1, 0), &short, 100, &mut columns);
     let found = serde_json::to_value(found).unwrap();
