@@ -22,7 +22,7 @@ def aggregate_reports(
         reports_dir: A folder, or several, or files: captures, ``profiling_report.json``, traces of torch.profiler.
         output: Write it to this file, too; its ending says the format: ``.json``, ``.md``, ``.html``, ``.pftrace.gz``.
         format: The format of ``output`` whatever its ending: text, json, markdown, html, perfetto or summaries.
-        quiet: Print nothing. Otherwise the summary goes to standard output, and what could not be read to standard error.
+        quiet: Print nothing. Otherwise the summary goes to standard output, what could not be read to standard error.
 
     Returns:
         The document that ``docs/schema/ranks.schema.json`` describes: ``total_reports``, ``rank_count``,
@@ -33,7 +33,8 @@ def aggregate_reports(
         ValueError: There is no such format.
     """
     paths = reports_dir if isinstance(reports_dir, list) else [reports_dir]
-    args = [os.path.join(".", path) if path.startswith("-") else path for path in map(os.fspath, paths)]
+    # What begins with a hyphen is a folder here, no option.
+    args = [os.path.join(".", os.fspath(path)) for path in paths]
     if format is not None:
         args.append(f"--format={format}")
     if output is not None:

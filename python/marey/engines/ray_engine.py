@@ -71,7 +71,7 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
 
     Args:
         files: How each is called, and where it is.
-        address: The cluster; ``RAY_ADDRESS`` by itself, otherwise one is started here for as long as it takes. A cluster
+        address: The cluster; ``RAY_ADDRESS`` by itself, otherwise one is started here for as long as it takes. One
             that the program is connected to already is used.
         read: What a task does with its files.
 
