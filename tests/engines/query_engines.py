@@ -71,9 +71,11 @@ def datafusion_views(dataset: Path) -> Ask:
 
 def spark_views(dataset: Path, session: Any) -> Ask:
     """The views of docs/queries/README.md in Spark."""
+    from pyspark.sql import functions
+
     for kind, folder in kinds(dataset).items():
         files = session.read.parquet(str(folder))
-        files = files.selectExpr("* EXCEPT (rank)", "nullif(CAST(rank AS BIGINT), CAST(-1 AS BIGINT)) AS rank")
+        files = files.withColumn("rank", functions.expr("nullif(CAST(rank AS BIGINT), CAST(-1 AS BIGINT))"))
         files.createOrReplaceTempView(kind)
     return lambda query: [row.asDict() for row in session.sql(query).collect()]
 

@@ -17,7 +17,7 @@ def main() -> None:
     memory = marey.MemoryTracker()
     with marey.session("take 'one'", {"seed": 7}):
         for block in range(2):
-            with marey.profile_section("autoregressive_block", block=block):
+            with marey.profile_section("block_computation", block=block):
                 for step in range(steps):
                     with marey.profile_section("denoising_step", step=step), marey.profile_section("attention"):
                         pass

@@ -94,11 +94,11 @@ def test_all_engines_give_the_same_types_to_the_columns(dataset: Path, spark: An
 
 def test_time_by_section(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]]) -> None:
     found = {row["name"]: row for row in answers["time_by_section"]["DuckDB"]}
-    names = {"autoregressive_block", "denoising_step", "attention", "decode / <b>"}
+    names = {"block_computation", "denoising_step", "attention", "decode / <b>"}
     assert set(found) == names
     total = {name: sum(sum(durations(rank, name)) for rank in ranks) / MS for name in names}
     # 2 blocks with 4, 4 and 5 steps.
-    assert [found[name]["calls"] for name in ("autoregressive_block", "denoising_step")] == [6, 26]
+    assert [found[name]["calls"] for name in ("block_computation", "denoising_step")] == [6, 26]
     for name, row in found.items():
         assert row["total_ms"] == pytest.approx(total[name], abs=ROUNDED_MS)
         assert row["slowest_ms"] == pytest.approx(max(max(durations(r, name)) for r in ranks) / MS, abs=ROUNDED_MS)
@@ -146,8 +146,9 @@ def test_slowest_steps(answers: dict[str, dict[str, Rows]], ranks: list[dict[str
 def test_stage_share(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]], job: Path) -> None:
     found = answers["stage_share"]["DuckDB"]
     assert {(row["rank"], row["name"]) for row in found} == {
-        (rank, name) for rank in range(3) for name in ("autoregressive_block", "decode / <b>")
+        (rank, name) for rank in range(3) for name in ("block_computation", "decode / <b>")
     }
+    marey_command("report", str(job), "--format", "all")
     walls = {process["rank"]: process["wall"] for process in json.loads((job / "run.json").read_text())["processes"]}
     for row in found:
         total = sum(durations(ranks[row["rank"]], row["name"])) / MS
@@ -217,7 +218,7 @@ def test_failed_sections(answers: dict[str, dict[str, Rows]], ranks: list[dict[s
 def test_between_blocks(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]]) -> None:
     expected = []
     for place, rank in enumerate(ranks):
-        (begin, second), (took, took_second) = (of(rank, "autoregressive_block") for of in (starts, durations))
+        (begin, second), (took, took_second) = (of(rank, "block_computation") for of in (starts, durations))
         end = begin + took
         expected.append(
             {

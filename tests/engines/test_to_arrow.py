@@ -43,7 +43,6 @@ def test_pyarrow_polars_and_duckdb_read_the_same_values(run: marey.Run, expected
     in_pyarrow = pyarrow.table(sections).select(COLUMNS)
     assert sorted(tuple(row.values()) for row in in_pyarrow.to_pylist()) == expected
     assert sorted(polars.DataFrame(sections).select(COLUMNS).rows()) == expected
-    assert sorted(polars.from_arrow(sections).select(COLUMNS).rows()) == expected
     found = duckdb.sql("SELECT rank, name, start_ns, duration_ns FROM sections").fetchall()
     assert sorted(found) == expected
 
