@@ -79,7 +79,7 @@ mod core_module {
     #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
-    use super::live_metrics::{LiveMetrics, rank};
+    use super::live_metrics::{LiveMetrics, place, rank, set_rank};
     #[pymodule_export]
     use super::memory_log::MemoryLog;
     #[pymodule_export]

@@ -121,6 +121,11 @@ impl Job {
         }
     }
 
+    /// Its name.
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Why Python cannot be told where to start; `None` when it can.
     pub(super) fn python_path_problem(&self) -> Option<String> {
         let has_colon = self.out.as_os_str().as_bytes().contains(&b':');

@@ -1,0 +1,247 @@
+"""`marey run --prometheus`: figures of a running job, read without any parser but the test's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+UNESCAPED = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+PROGRAM = """
+import sys, marey
+from marey import Profiler
+
+profiler = Profiler()
+for block in range(2):
+    with marey.profile_section("block"):
+        for step in range(3):
+            with marey.profile_section('de"n\\\\o\\nise'):
+                profiler.record_diffusion_step(step=step)
+    profiler.record_block_computation(block_index=block, block_size=3)
+print("ready", flush=True)
+sys.stdin.readline()
+with marey.profile_section("block"):
+    pass
+print("again", flush=True)
+sys.stdin.readline()
+sys.exit(7)
+"""
+
+
+class Running:
+    """A program under `marey run --prometheus 0`, and where its figures are."""
+
+    def __init__(self, folder: Path, program: str, *options: str, before: tuple[str, ...] = ()) -> None:
+        (folder / "program.py").write_text(program, encoding="utf-8")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
+        command = [sys.executable, "-m", "marey", "run", "--output", "out", "--quiet", "--prometheus", "0", *options]
+        self.process = subprocess.Popen(
+            [*command, "--", *before, sys.executable, "program.py"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        said = self._stream(self.process.stderr).readline()
+        address = re.fullmatch(r"marey: metrics are at http://127\.0\.0\.1:(\d+)/metrics\n", said)
+        assert address, said
+        self.port = int(address[1])
+
+    def wait_for(self, line: str) -> None:
+        """Until the program has said it."""
+        assert self._stream(self.process.stdout).readline() == line + "\n"
+
+    def go_on(self) -> None:
+        """Lets the program read a line."""
+        stream = self._stream(self.process.stdin)
+        stream.write("\n")
+        stream.flush()
+
+    def get(self, path: str = "/metrics", method: str = "GET", **headers: str) -> tuple[int, str]:
+        """Status and body."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def samples(self) -> Samples:
+        """What is served now."""
+        status, text = self.get()
+        assert status == 200
+        return parse(text)
+
+    def end(self) -> int:
+        """Closes its input, and waits."""
+        self.process.communicate()
+        return self.process.returncode
+
+    @staticmethod
+    def _stream(stream: IO[str] | None) -> IO[str]:
+        assert stream is not None
+        return stream
+
+
+@contextmanager
+def running(folder: Path, program: str = PROGRAM, *options: str, before: tuple[str, ...] = ()) -> Iterator[Running]:
+    """Runs a program until the block ends."""
+    run = Running(folder, program, *options, before=before)
+    try:
+        yield run
+    finally:
+        with suppress(BrokenPipeError):
+            run.process.communicate()
+
+
+def parse(text: str) -> Samples:
+    """Name and labels without `host` and `job_id` to value; each must be there once."""
+    samples: Samples = {}
+    for line in text.splitlines():
+        if line.startswith("# "):
+            continue
+        found = re.fullmatch(r'(\w+)\{((?:\w+="(?:[^"\\]|\\.)*",?)*)\} (\S+)', line)
+        assert found, line
+        pairs = re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', found[2])
+        labels = {name: re.sub(r"\\.", lambda escape: UNESCAPED[escape[0]], value) for name, value in pairs}
+        assert labels.pop("host") != ""
+        assert labels.pop("job_id") != ""
+        key = (found[1], frozenset(labels.items()))
+        assert key not in samples, line
+        samples[key] = float(found[3])
+    return samples
+
+
+def of(samples: Samples, name: str, **labels: str) -> list[float]:
+    """Values of a metric that has these labels among others."""
+    return [value for (n, has), value in samples.items() if n == name and has >= set(labels.items())]
+
+
+def test_counts_are_those_of_the_program_and_grow_with_it(tmp_path: Path) -> None:
+    with running(tmp_path) as run:
+        run.wait_for("ready")
+        first = run.samples()
+        assert of(first, "diffusion_steps_total") == [6]
+        assert of(first, "diffusion_blocks_total") == [2]
+        assert of(first, "diffusion_block_frames_total") == [6]
+        assert of(first, "diffusion_section_calls_total", section="block") == [2]
+        assert of(first, "diffusion_section_calls_total", section='block/de"n\\o\\x0aise') == [6]
+        assert of(first, "diffusion_section_errors_total", section="block") == [0]
+        assert of(first, "diffusion_process_running") == [1]
+        assert not of(first, "diffusion_frames_delivered_total"), "never reported"
+        run.go_on()
+        run.wait_for("again")
+        second = run.samples()
+        assert of(second, "diffusion_section_calls_total", section="block") == [3]
+        [before] = of(first, "diffusion_section_time_seconds_total", section="block")
+        [after] = of(second, "diffusion_section_time_seconds_total", section="block")
+        assert after >= before > 0
+        run.go_on()
+        assert run.end() == 7
+
+
+def test_every_metric_has_its_help_and_type_once(tmp_path: Path) -> None:
+    with running(tmp_path) as run:
+        run.wait_for("ready")
+        _, text = run.get()
+    names = re.findall(r"^# TYPE (\w+) \w+$", text, re.MULTILINE)
+    assert names
+    assert names == re.findall(r"^# HELP (\w+) \S", text, re.MULTILINE)
+    assert len(set(names)) == len(names)
+    assert text.endswith("\n")
+
+
+def test_ranks_below_a_launcher_are_told_apart(tmp_path: Path) -> None:
+    launcher = """
+    import os, subprocess, sys
+    ranks = [
+        subprocess.Popen([sys.executable, "rank.py"], env=os.environ | {"RANK": str(rank), "WORLD_SIZE": "2"},
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for rank in range(2)
+    ]
+    for rank in ranks:
+        rank.stdout.readline()
+    print("ready", flush=True)
+    sys.stdin.read()
+    for rank in ranks:
+        rank.communicate()
+    """
+    (tmp_path / "rank.py").write_text(
+        "import os, sys, marey\n"
+        "for _ in range(1 + int(os.environ['RANK'])):\n"
+        "    with marey.profile_section('step'):\n"
+        "        pass\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    with running(tmp_path, textwrap.dedent(launcher)) as run:
+        run.wait_for("ready")
+        samples = run.samples()
+    assert of(samples, "diffusion_section_calls_total", section="step", rank="0") == [1]
+    assert of(samples, "diffusion_section_calls_total", section="step", rank="1") == [2]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/", 404), ("GET", "/metrics/x", 404), ("POST", "/metrics", 405), ("HEAD", "/metrics", 200)],
+)
+def test_nothing_else_is_served(tmp_path: Path, method: str, path: str, status: int) -> None:
+    with running(tmp_path) as run:
+        assert run.get(path, method) == (status, "")
+
+
+def test_another_name_for_this_machine_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path) as run:
+        assert run.get(Host="evil.example")[0] == 403
+        assert run.get(Host="localhost:1")[0] == 200
+
+
+def test_garbage_and_clients_that_hang_keep_nobody_from_scraping_or_ending(tmp_path: Path) -> None:
+    with running(tmp_path) as run:
+        run.wait_for("ready")
+        for garbage in (b"\0\xff" * 50 + b"\r\n\r\n", b"GET\r\n\r\n", b"x" * 20_000, b""):
+            with socket.create_connection(("127.0.0.1", run.port), timeout=60) as client, suppress(OSError):
+                client.sendall(garbage)
+                client.shutdown(socket.SHUT_WR)
+                while client.recv(4096):
+                    pass
+        hanging = [socket.create_connection(("127.0.0.1", run.port), timeout=60) for _ in range(12)]
+        assert run.get()[0] == 200
+        more = [socket.create_connection(("127.0.0.1", run.port), timeout=60) for _ in range(200)]
+        run.go_on()
+        run.wait_for("again")
+        run.go_on()
+        assert run.end() == 7
+        for client in hanging + more:
+            client.close()
+
+
+def test_a_port_in_use_is_said_before_the_program_starts(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "marey", "run", "--output", "out", "--prometheus", str(port), "--"]
+        done = subprocess.run(
+            [*command, sys.executable, "-c", "open('ran', 'w')"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert f"cannot serve metrics at 127.0.0.1:{port}" in done.stderr
+    assert list(tmp_path.iterdir()) == [], "neither the program nor a folder"
