@@ -5,6 +5,7 @@
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a program that prints a table")]
+#![allow(clippy::disallowed_methods, reason = "a program that measures time")]
 
 use std::error::Error;
 use std::sync::Arc;
