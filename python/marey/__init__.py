@@ -16,10 +16,12 @@ from marey._core import (
     CaptureError,
     ConfigError,
     ProfilingConfig,
+    Run,
     TimingStats,
     __version__,
     counter,
     event,
+    load,
     profile_section,
 )
 from marey._core import MareyError as Error
@@ -47,6 +49,7 @@ __all__ = [
     "MemoryTracker",
     "Profiler",
     "ProfilingConfig",
+    "Run",
     "TimingStats",
     "__version__",
     "_autostart",
@@ -54,6 +57,7 @@ __all__ = [
     "event",
     "export_profiling_report",
     "get_global_stats",
+    "load",
     "profile_function",
     "profile_section",
     "session",
@@ -74,7 +78,7 @@ def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleT
 
         globals()[name] = DiffusionAnalyzer
         return DiffusionAnalyzer
-    if name in ("decorators", "diffusers"):
+    if name in ("decorators", "diffusers", "distributed"):
         import importlib
 
         return importlib.import_module(f"marey.{name}")

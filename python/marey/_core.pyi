@@ -8,6 +8,7 @@ from typing import Any, SupportsFloat, SupportsInt, final, type_check_only
 from typing_extensions import Self, disjoint_base
 
 __all__ = [
+    "ArrowTable",
     "CacheLog",
     "CaptureError",
     "ConfigError",
@@ -21,6 +22,7 @@ __all__ = [
     "PeakView",
     "ProfilerCore",
     "ProfilingConfig",
+    "Run",
     "SessionScope",
     "Stopwatch",
     "TimingStats",
@@ -35,7 +37,9 @@ __all__ = [
     "export_report",
     "forget_device_watch",
     "graph_capture",
+    "load",
     "losses",
+    "place",
     "process_profiler",
     "profile_section",
     "profiler_of",
@@ -44,6 +48,7 @@ __all__ = [
     "records",
     "resident_bytes",
     "run_command_line",
+    "set_rank",
     "start",
     "start_gpu_times",
     "start_section_memory",
@@ -74,6 +79,21 @@ class _Section:
     ) -> None: ...
 
 def profile_section(name: str, enabled: bool = True, *, sync: bool = False, **attributes: Any) -> _Section: ...
+
+@final
+class Run:
+    @property
+    def kinds(self) -> list[str]: ...
+    @property
+    def problems(self) -> list[str]: ...
+    def to_arrow(self, kind: str = "sections") -> ArrowTable: ...
+
+@final
+class ArrowTable:
+    @property
+    def kind(self) -> str: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 @final
 class TimingStats:
@@ -396,7 +416,9 @@ def export_report(
 ) -> str: ...
 def forget_device_watch() -> None: ...
 def graph_capture(is_begin: bool) -> None: ...
+def load(path: str | os.PathLike[str]) -> Run: ...
 def losses() -> dict[str, int]: ...
+def place() -> tuple[int | None, int | None, str | None]: ...
 def process_profiler() -> ProfilerCore: ...
 def profiler_of(owner: object = None) -> ProfilerCore: ...
 def rank() -> int | None: ...
@@ -404,6 +426,7 @@ def read_gpu_times() -> None: ...
 def resident_bytes() -> int | None: ...
 def records(path: str) -> str: ...
 def run_command_line(args: list[str]) -> int: ...
+def set_rank(rank: int, world_size: int, local_rank: int | None = None) -> bool: ...
 def start(
     output_dir: str | None = None,
     job_id: str | None = None,

@@ -156,7 +156,8 @@ def test_without_a_terminal_there_is_a_line_with_the_time(tmp_path: Path, is_log
 def test_other_ranks_show_nothing(tmp_path: Path, variable: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(SCRIPTED + "display.start()\nassert threading.active_count() == 1\ndisplay.stop()\n")
-    ended = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True, env={variable: "1"})
+    env = {variable: "1", "SLURM_STEP_ID": "0"}
+    ended = subprocess.run([sys.executable, program], capture_output=True, text=True, check=True, env=env)
     assert ended.stdout + ended.stderr == ""
 
 

@@ -1,15 +1,26 @@
 import { render } from "preact";
 
 import { ComparisonPage } from "./comparison/page";
+import { embedded } from "./data/embedded";
 import { readModel } from "./data/page";
 import type { ComparisonModel, Model } from "./data/page";
+import { drawnJobs } from "./data/ranks";
+import type { RanksModel } from "./data/ranks";
 import { cut, visible } from "./parts/name";
+import { RanksPage } from "./ranks/page";
 import { runName } from "./shell/header";
 import { Page } from "./shell/page";
 
 const place = document.getElementById("page") as HTMLElement;
 
-function start(model: Model | ComparisonModel): void {
+async function start(model: Model | ComparisonModel | RanksModel): Promise<void> {
+  if (model.kind === "ranks") {
+    const jobs = drawnJobs(model, await embedded("marey-columns"));
+    document.title = "Ranks – Marey";
+    place.textContent = "";
+    render(<RanksPage model={model} jobs={jobs} />, place);
+    return;
+  }
   if (model.kind === "comparison") {
     document.title = "Comparison – Marey";
     place.textContent = "";

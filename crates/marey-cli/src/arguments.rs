@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{analyze, compare, demo, doctor, export, report, run, top, view};
+use crate::commands::{aggregate, analyze, compare, demo, doctor, export, report, run, top, view};
 
 /// Flight recorder for image and video generation: where the time and the memory of a pipeline went.
 #[derive(Debug, Parser)]
@@ -19,6 +19,7 @@ Start with:
   marey report profiling_results       see the newest recording again
   marey view profiling_results         see it on a time axis, in Perfetto's viewer
   marey compare BEFORE AFTER           see what got slower or hungrier between two of them
+  marey aggregate DIR                  see what all ranks of a job did together, and who is slow
   marey analyze FILE.pickle            see what a memory snapshot of torch holds
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Export(export::Arguments),
     View(view::Arguments),
     Analyze(analyze::Arguments),
+    Aggregate(aggregate::Arguments),
     Top(top::Arguments),
     Doctor(doctor::Arguments),
     Demo(demo::Arguments),

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aggregation;
 mod arguments;
 mod commands;
 mod console;

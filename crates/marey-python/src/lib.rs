@@ -1,6 +1,7 @@
 //! The extension module `marey._core`: what Python calls. It converts and hands on; what is measured, stored and shown is in the
 //! other crates.
 
+mod arrow_table;
 mod attributes;
 mod cache_log;
 mod command_line;
@@ -60,6 +61,8 @@ mod core_module {
     use super::{Bound, PyModule, PyModuleMethods, PyResult, Python};
 
     #[pymodule_export]
+    use super::arrow_table::{ArrowTable, Run, load};
+    #[pymodule_export]
     use super::cache_log::CacheLog;
     #[pymodule_export]
     use super::command_line::run_command_line;
@@ -76,7 +79,7 @@ mod core_module {
     #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
-    use super::live_metrics::{LiveMetrics, rank};
+    use super::live_metrics::{LiveMetrics, place, rank, set_rank};
     #[pymodule_export]
     use super::memory_log::MemoryLog;
     #[pymodule_export]

@@ -42,8 +42,26 @@ impl LiveMetrics {
     }
 }
 
-/// The rank that this process has by its environment; None outside a job of several ranks.
+/// The rank that this process has, as it said itself or by its environment; None outside a job of several ranks.
 #[pyfunction]
 pub(crate) fn rank() -> Option<u32> {
-    marey::rank_of_environment()
+    marey::rank()
+}
+
+/// Rank, number of ranks and who said so, each None when not known.
+#[pyfunction]
+pub(crate) fn place() -> (Option<u32>, Option<u32>, Option<&'static str>) {
+    marey::place_in_job()
+}
+
+/// Says which rank this process is, where its launcher does not. False, and nothing changes, for what cannot be.
+#[pyfunction]
+#[pyo3(signature = (rank, world_size, local_rank=None))]
+pub(crate) fn set_rank(
+    py: Python<'_>,
+    rank: u32,
+    world_size: u32,
+    local_rank: Option<u32>,
+) -> bool {
+    py.detach(|| marey::set_rank(rank, world_size, local_rank))
 }

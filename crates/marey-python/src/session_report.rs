@@ -88,7 +88,7 @@ fn written(
 /// Writes the reports of the job whose recording has ended, if a `Profiler` asked for reports; the first rank does. The problem, if there
 /// is one.
 pub(crate) fn write_at_end(capture: &Path) -> Option<String> {
-    let is_first = marey::rank_of_environment().unwrap_or(0) == 0;
+    let is_first = marey::rank().unwrap_or(0) == 0;
     if !IS_WANTED.swap(false, Relaxed) || !is_first {
         return None;
     }

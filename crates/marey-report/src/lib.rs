@@ -11,6 +11,9 @@ pub mod fleet;
 pub mod quantity;
 pub mod width;
 
+#[cfg(feature = "parquet")]
+pub mod parquet;
+
 mod model;
 
 mod cache_markdown;
@@ -21,6 +24,7 @@ mod json;
 mod markdown;
 mod memory_log;
 mod metrics;
+mod rank_report;
 mod short_names;
 mod shown_table;
 mod text;
@@ -33,9 +37,9 @@ pub use compare::{
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
 pub use csv::{CsvTable, trace_csv};
-pub use html::{html_comparison, html_report, html_trace};
-pub use json::{profiling_report, raw_profiling_data, snapshot_json, trace_json};
-pub use markdown::{markdown_report, ranks_markdown, trace_markdown};
+pub use html::{html_comparison, html_ranks, html_report, html_trace};
+pub use json::{aggregation_json, profiling_report, raw_profiling_data, snapshot_json, trace_json};
+pub use markdown::{aggregation_markdown, markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
@@ -44,9 +48,10 @@ pub use model::{
     RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
     TraceFile, TraceRanks,
 };
+pub use rank_report::{job_tables, jobs_tables};
 pub use text::{
-    iteration_summary, memory_summary, ranks_text, snapshot_text, summary, timing_summary,
-    trace_text,
+    aggregation_summary, aggregation_text, iteration_summary, memory_summary, ranks_text,
+    snapshot_text, summary, timing_summary, trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
 pub use trace_report::{hta_tables, rank_tables, trace_tables};

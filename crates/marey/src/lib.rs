@@ -52,7 +52,7 @@ mod value;
 mod warning;
 mod window;
 
-pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load};
+pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load, peek};
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{monotonic_ns, ticks, unix_ns};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
@@ -68,8 +68,8 @@ pub use profiling_config::ProfilingConfig;
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Outside, Recorder, Recording,
     SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, default_output_dir, is_alive,
-    is_asked_for_by_env, is_on, job_id, lane, rank_of_environment, recorder, recording_number,
-    ring_root, section_named, start, start_from_env, start_from_env_with,
+    is_asked_for_by_env, is_on, job_id, lane, place_in_job, rank, recorder, recording_number,
+    ring_root, section_named, set_rank, start, start_from_env, start_from_env_with,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,

@@ -76,6 +76,8 @@ pub struct RunInfo {
     pub rank: Option<u32>,
     /// Number of ranks in the job.
     pub world_size: Option<u32>,
+    /// Place among the ranks of its host; `None` when not known.
+    pub local_rank: Option<u32>,
     /// Command line, values of prompt arguments replaced.
     pub command: Vec<String>,
     /// `tsc` or `monotonic`: how time was read.

@@ -39,6 +39,11 @@ pub enum Warning {
     TotalsAreOld,
     /// Recording is switched off: what the run did is not in the capture.
     RecordingOff,
+    /// Variables of a launcher gave the process a place that cannot be; it has none, or another launcher's.
+    RankNotBelieved {
+        /// The variables, quoted.
+        said: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -62,6 +67,9 @@ impl fmt::Display for Warning {
             }
             Self::TotalsAreOld => {
                 f.write_str("the capture was not closed: totals come from its last snapshot and the records after it")
+            }
+            Self::RankNotBelieved { said } => {
+                write!(f, "the environment says {said}, which is no place in a job; it was not believed")
             }
             Self::RecordingOff => {
                 f.write_str("recording is switched off (MAREY_ENABLED=0): nothing was measured")

@@ -118,6 +118,14 @@ def _hook_single_files(module: Any) -> None:  # noqa: ANN401
             _taken.append(hook_loaders(getattr(module, name)))
 
 
+def _hook_collectives(_module: Any) -> None:  # noqa: ANN401
+    from marey.distributed import instrument
+
+    installed = instrument()
+    if installed is not None:
+        _taken.append(installed.undo)
+
+
 def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
     """Pipelines tell their parts once, in their ``__init__``, by this method."""
     import functools
@@ -158,4 +166,5 @@ _ARMED: dict[str, Callable[[ModuleType], None]] = {
     "diffusers.loaders.single_file": _hook_single_files,
     "diffusers.loaders.single_file_model": _hook_single_files,
     "transformers.modeling_utils": _hook_models,
+    "torch.distributed.distributed_c10d": _hook_collectives,
 }

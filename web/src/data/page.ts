@@ -2,6 +2,7 @@
 
 import { embedded } from "./embedded";
 import type { Comparison } from "./comparison";
+import type { RanksModel } from "./ranks";
 import type { Report } from "./report";
 import type { TimelineModel } from "./slices";
 import type { TraceFile } from "./trace";
@@ -32,7 +33,7 @@ export type ShortList = { list: string; kept: number; left_out: number };
 export type ComparisonModel = { kind: "comparison"; comparison: Comparison; meanings: Record<string, string> };
 
 /** Reads the model that the page carries. */
-export async function readModel(): Promise<Model | ComparisonModel> {
+export async function readModel(): Promise<Model | ComparisonModel | RanksModel> {
   const bytes = await embedded("marey-model");
-  return JSON.parse(new TextDecoder().decode(bytes)) as Model | ComparisonModel;
+  return JSON.parse(new TextDecoder().decode(bytes)) as Model | ComparisonModel | RanksModel;
 }

@@ -11,6 +11,7 @@ type StepCell = Cell & { point: StepPoint };
 
 export function StepMap({ steps }: { steps: Steps }) {
   const { cells, rows, columns, rowTitle } = useMemo(() => cellsOf(steps), [steps]);
+  const byPlace = useMemo(() => new Map(cells.map((cell) => [cell.row * columns.length + cell.column, cell])), [cells, columns]);
   const scale = steps.steady ?? steps.warm_up;
   if (rows.length < 2 || columns.length < 2 || !scale) {
     return null;
@@ -21,7 +22,8 @@ export function StepMap({ steps }: { steps: Steps }) {
       <h2>{rowTitle === "block" ? "Blocks and their steps" : "Loops and their steps"}</h2>
       <Heatmap
         summary={`Duration of ${cells.length} steps, ${rows.length} rows of up to ${columns.length} steps. Arrow keys go from cell to cell.`}
-        cells={cells}
+        cellAt={(row, column) => byPlace.get(row * columns.length + column)}
+        has={{ longer: cells.some(({ value }) => value > outOf[1]), cached: cells.some(({ kind }) => kind === "cached") }}
         rows={rows}
         columns={columns}
         rowTitle={rowTitle}

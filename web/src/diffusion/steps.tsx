@@ -4,8 +4,9 @@ import { useMemo } from "preact/hooks";
 
 import { count, duration, moment, number } from "../data/quantity";
 import type { Diffusion, StepPoint, StepSource, Steps } from "../data/report";
-import { setState, useAddress } from "../data/state";
+import { useAddress } from "../data/state";
 import { type Band, Chart, type Line } from "../parts/chart";
+import { Choice } from "../parts/choice";
 import { TimeLink } from "../parts/link";
 import { Name } from "../parts/name";
 import type { Colour } from "../parts/palette";
@@ -108,19 +109,6 @@ function StepChart({ steps, wall, bands }: { steps: Steps; wall: number; bands: 
         limit={isFitted && steps.steady ? steps.steady.max_ns * 1.08 : undefined}
       />
     </>
-  );
-}
-
-/** A choice that is kept in the address. */
-function Choice({ name, value, options }: { name: string; value: string; options: readonly (readonly [string, string])[] }) {
-  return (
-    <div class="choice" role="radiogroup">
-      {options.map(([id, title], at) => (
-        <button key={id} type="button" role="radio" aria-checked={id === value} onClick={() => setState({ [name]: at === 0 ? null : id })}>
-          {title}
-        </button>
-      ))}
-    </div>
   );
 }
 

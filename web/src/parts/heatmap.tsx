@@ -1,7 +1,7 @@
 // A heat map: rows and columns of cells, coloured by one number in seven classes. Only the rows in view are drawn, so its
 // canvas has the size of the view and not of the data.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { cleared, pointIn, useWidth } from "./canvas";
 import { type Palette, usePalette } from "./palette";
@@ -16,17 +16,24 @@ export type Cell = {
 
 export type HeatmapProps = {
   summary: string;
-  cells: readonly Cell[];
+  /** The cell at a place; nothing where there is none. */
+  cellAt: (row: number, column: number) => Cell | undefined;
+  /** What the legend has to say of cells. */
+  has: { longer: boolean; cached?: boolean };
   rows: readonly string[];
   columns: readonly string[];
   rowTitle: string;
   columnTitle: string;
   /** Where the lightest class begins and the darkest ends. */
   scale: readonly [number, number];
+  /** The same for cells of the warm-up, in grey; absent where they are drawn as all others. */
+  warmUpScale?: readonly [number, number] | undefined;
   show: (value: number) => string;
   /** What is known of a cell. */
   describe: (cell: Cell) => string;
-  onSelect: (cell: Cell) => void;
+  onSelect?: (cell: Cell) => void;
+  /** Rows that are marked. */
+  isMarked?: ((row: number) => boolean) | undefined;
 };
 
 const CLASSES = 7;
@@ -43,13 +50,12 @@ export function classOf(value: number, [low, high]: readonly [number, number]): 
 }
 
 export function Heatmap(props: HeatmapProps) {
-  const { cells, rows, columns, scale, show } = props;
+  const { rows, columns, scale, warmUpScale, show, has } = props;
   const palette = usePalette();
   const [scroller, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [top, setTop] = useState(0);
   const [at, setAt] = useState<{ row: number; column: number } | null>(null);
-  const byPlace = useMemo(() => new Map(cells.map((cell) => [place(cell.row, cell.column), cell])), [cells]);
   const cellHeight = Math.max(4, Math.min(22, Math.floor((MOST_HEIGHT - TOP) / rows.length)));
   const cellWidth = Math.min(56, (width - LEFT - 8) / columns.length);
   const full = rows.length * cellHeight;
@@ -57,32 +63,47 @@ export function Heatmap(props: HeatmapProps) {
 
   useLayoutEffect(() => {
     if (canvas.current && width > LEFT) {
-      draw(cleared(canvas.current, width, TOP + seen), props, palette, byPlace, { width, height: TOP + seen, cellWidth, cellHeight, top }, at);
+      draw(cleared(canvas.current, width, TOP + seen), props, palette, { width, height: TOP + seen, cellWidth, cellHeight, top }, at);
     }
-  }, [props, palette, byPlace, width, seen, cellWidth, cellHeight, top, at]);
+  }, [props, palette, width, seen, cellWidth, cellHeight, top, at]);
 
+  const cellAt = (row: number, column: number) =>
+    row >= 0 && row < rows.length && column >= 0 && column < columns.length ? props.cellAt(row, column) : undefined;
   const under = (event: MouseEvent) => {
     const { x, y } = pointIn(canvas.current as Element, event);
     const row = Math.floor((y - TOP + top) / cellHeight);
     const column = Math.floor((x - LEFT) / cellWidth);
-    setAt(byPlace.has(place(row, column)) && y >= TOP ? { row, column } : null);
+    setAt(cellAt(row, column) && y >= TOP ? { row, column } : null);
   };
-  const found = at ? byPlace.get(place(at.row, at.column)) : undefined;
+  const found = at ? cellAt(at.row, at.column) : undefined;
   const keyed = (event: KeyboardEvent) => {
     const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
     if (move) {
-      const from = at ?? { row: 0, column: 0 };
-      const next = at ? { row: from.row + (move[0] as number), column: from.column + (move[1] as number) } : from;
-      if (byPlace.has(place(next.row, next.column))) {
-        setAt(next);
+      const next = at ? neighbour(at, move as [number, number]) : { row: Math.floor(top / cellHeight), column: 0 };
+      setAt(next);
+      // What is chosen stays in sight.
+      const [above, below] = [next.row * cellHeight, (next.row + 1) * cellHeight - seen];
+      if (scroller.current && (top > above || top < below)) {
+        scroller.current.scrollTop = top > above ? above : below;
       }
     } else if (event.key === "Enter" && found) {
-      props.onSelect(found);
+      props.onSelect?.(found);
     } else {
       return;
     }
     event.preventDefault();
     event.stopPropagation();
+  };
+  /** The next cell that there is in a direction; the same one at the edge. */
+  const neighbour = (from: { row: number; column: number }, [down, right]: [number, number]) => {
+    let [row, column] = [from.row + down, from.column + right];
+    while (row >= 0 && row < rows.length && column >= 0 && column < columns.length) {
+      if (cellAt(row, column)) {
+        return { row, column };
+      }
+      [row, column] = [row + down, column + right];
+    }
+    return from;
   };
   return (
     <div class="heatmap">
@@ -100,7 +121,7 @@ export function Heatmap(props: HeatmapProps) {
             aria-label={props.summary}
             onMouseMove={under}
             onMouseLeave={() => setAt(null)}
-            onClick={() => found && props.onSelect(found)}
+            onClick={() => found && props.onSelect?.(found)}
             onKeyDown={keyed}
           />
         </div>
@@ -119,19 +140,30 @@ export function Heatmap(props: HeatmapProps) {
       <span class="heatmap-legend">
         {show(scale[0])}
         <span class="heatmap-classes">
-          {Array.from({ length: CLASSES }, (_, n) => (
+          {Array.from({ length: scale[0] < scale[1] ? CLASSES : 1 }, (_, n) => (
             <i style={{ background: classColour(palette, n) }} />
           ))}
         </span>
-        {show(scale[1])}
-        {cells.some((cell) => classOf(cell.value, scale) === CLASSES) ? (
+        {scale[0] < scale[1] ? show(scale[1]) : null}
+        {has.longer ? (
           <>
             <i style={{ background: classColour(palette, CLASSES) }} /> longer
           </>
         ) : null}
-        {cells.some((cell) => cell.kind === "cached") ? (
+        {has.cached ? (
           <>
             <i class="heatmap-cached" /> answered by a cache
+          </>
+        ) : null}
+        {warmUpScale ? (
+          <>
+            <span class="heatmap-classes">
+              {Array.from({ length: warmUpScale[0] < warmUpScale[1] ? CLASSES : 1 }, (_, n) => (
+                <i style={{ background: classColour(palette, n, true) }} />
+              ))}
+            </span>
+            warm-up, {show(warmUpScale[0])}
+            {warmUpScale[0] < warmUpScale[1] ? ` to ${show(warmUpScale[1])}` : null}
           </>
         ) : null}
       </span>
@@ -139,36 +171,33 @@ export function Heatmap(props: HeatmapProps) {
   }
 }
 
-function place(row: number, column: number): string {
-  return `${row}:${column}`;
-}
-
-function classColour(palette: Palette, n: number): string {
-  return n === CLASSES ? palette.warn : `color-mix(in srgb, ${palette.accent} ${12 + n * 13}%, ${palette.panel})`;
+function classColour(palette: Palette, n: number, isWarmUp = false): string {
+  return n === CLASSES ? palette.warn : `color-mix(in srgb, ${isWarmUp ? palette.muted : palette.accent} ${12 + n * 13}%, ${palette.panel})`;
 }
 
 type Layout = { width: number; height: number; cellWidth: number; cellHeight: number; top: number };
 
 function draw(
   ctx: CanvasRenderingContext2D,
-  { rows, columns, scale, rowTitle, columnTitle }: HeatmapProps,
+  { cellAt, rows, columns, scale, warmUpScale, rowTitle, columnTitle, isMarked }: HeatmapProps,
   palette: Palette,
-  cells: ReadonlyMap<string, Cell>,
   { width, height, cellWidth, cellHeight, top }: Layout,
   at: { row: number; column: number } | null,
 ) {
   const first = Math.floor(top / cellHeight);
   const last = Math.min(rows.length, Math.ceil((top + height - TOP) / cellHeight));
   const gap = Math.min(1, cellWidth / 4, cellHeight / 4);
+  const [usual, warmUp] = [false, true].map((isWarmUp) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour(palette, n, isWarmUp))) as [string[], string[]];
   for (let row = first; row < last; row += 1) {
     const y = TOP + row * cellHeight - top;
     for (let column = 0; column < columns.length; column += 1) {
-      const cell = cells.get(place(row, column));
+      const cell = cellAt(row, column);
       if (!cell) {
         continue;
       }
       const x = LEFT + column * cellWidth;
-      ctx.fillStyle = classColour(palette, classOf(cell.value, scale));
+      const isWarmUp = warmUpScale !== undefined && cell.kind === "warm_up";
+      ctx.fillStyle = (isWarmUp ? warmUp[classOf(cell.value, warmUpScale)] : usual[classOf(cell.value, scale)]) as string;
       ctx.fillRect(x, y, cellWidth - gap, cellHeight - gap);
       if (cell.kind === "cached") {
         ctx.fillStyle = palette.good;
@@ -180,13 +209,13 @@ function draw(
     ctx.strokeStyle = palette.fg;
     ctx.strokeRect(LEFT + at.column * cellWidth + 0.5, TOP + at.row * cellHeight - top + 0.5, cellWidth - gap - 1, cellHeight - gap - 1);
   }
-  labels(ctx, palette, { rows, columns, rowTitle, columnTitle }, { width, height, cellWidth, cellHeight, top }, [first, last]);
+  labels(ctx, palette, { rows, columns, rowTitle, columnTitle, isMarked }, { width, height, cellWidth, cellHeight, top }, [first, last]);
 }
 
 function labels(
   ctx: CanvasRenderingContext2D,
   palette: Palette,
-  { rows, columns, rowTitle, columnTitle }: Pick<HeatmapProps, "rows" | "columns" | "rowTitle" | "columnTitle">,
+  { rows, columns, rowTitle, columnTitle, isMarked }: Pick<HeatmapProps, "rows" | "columns" | "rowTitle" | "columnTitle" | "isMarked">,
   { width, height, cellWidth, cellHeight, top }: Layout,
   [first, last]: readonly [number, number],
 ) {
@@ -195,19 +224,30 @@ function labels(
   ctx.fillStyle = palette.muted;
   ctx.textAlign = "right";
   const every = Math.ceil(14 / cellHeight);
-  for (let row = Math.ceil(first / every) * every; row < last; row += every) {
+  let free = TOP + 5;
+  for (let row = first; row < last; row += 1) {
     const y = TOP + (row + 0.5) * cellHeight - top;
-    if (y > TOP + 5) {
+    // A marked row has its name, and takes the room of others.
+    const isSaid = isMarked?.(row) || (row % every === 0 && !range(row + 1, row + every).some((near) => isMarked?.(near)));
+    if (isSaid && y > free) {
+      ctx.fillStyle = isMarked?.(row) ? palette.bad : palette.muted;
       ctx.fillText(rows[row] ?? "", LEFT - 8, y);
+      free = y + 11;
     }
   }
+  ctx.fillStyle = palette.muted;
   ctx.fillText(rowTitle, LEFT - 8, TOP / 2);
   ctx.textAlign = "left";
-  const stride = Math.ceil(26 / cellWidth);
+  const widest = ctx.measureText(columns.at(-1) ?? "").width + 12;
+  const stride = Math.ceil(Math.max(26, widest) / cellWidth);
   for (let column = 0; column < columns.length; column += stride) {
     const name = column === 0 ? `${columnTitle} ${columns[column]}` : (columns[column] ?? "");
     if (column === 0 || column * cellWidth > ctx.measureText(`${columnTitle} ${columns[0]}`).width + 8) {
       ctx.fillText(name, LEFT + column * cellWidth, TOP / 2);
     }
   }
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n);
 }

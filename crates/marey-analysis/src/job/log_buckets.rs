@@ -6,15 +6,34 @@ use serde::{Deserialize, Serialize};
 /// Occupied buckets of [`Histogram`], each with how many durations of nanoseconds are in it, in order: a bucket is at most 6.25 % wide.
 /// Adding two of them is exact, so the order in which many are added changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "Vec<(u16, u64)>")]
 pub struct LogBuckets(Vec<(u16, u64)>);
+
+/// Number of buckets of [`Histogram`].
+const N_BUCKETS: u16 = 976;
+
+impl From<Vec<(u16, u64)>> for LogBuckets {
+    /// Of buckets in any order. Those that there are not are left out.
+    fn from(mut buckets: Vec<(u16, u64)>) -> Self {
+        buckets.retain(|(bucket, count)| *bucket < N_BUCKETS && *count > 0);
+        buckets.sort_by_key(|(bucket, _)| *bucket);
+        buckets.dedup_by(|next, kept| {
+            let is_same = next.0 == kept.0;
+            if is_same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            is_same
+        });
+        Self(buckets)
+    }
+}
 
 impl LogBuckets {
     /// Of durations in nanoseconds, in any order.
     pub fn of(durations: impl IntoIterator<Item = u64>) -> Self {
         let mut counts = std::collections::BTreeMap::new();
         for duration in durations {
-            *counts.entry(number(bucket_of(duration))).or_insert(0) += 1;
+            *counts.entry(number(bucket_of(duration))).or_insert(0_u64) += 1;
         }
         Self(counts.into_iter().collect())
     }
@@ -95,5 +114,14 @@ mod tests {
         // 0 1 5 5 70 10^6 max: the middle one is 5, which has a bucket of its own.
         assert_eq!(sum([&a, &b, &c]).quantile_ns(0.5), Some(5));
         assert_eq!(LogBuckets::default().quantile_ns(0.5), None);
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_is_put_in_order() {
+        // Bucket 3 holds 3 ns, 5 holds 5 ns; there is no bucket 976, whose width would be none.
+        let read: LogBuckets = serde_json::from_str("[[5,1],[976,4],[3,2],[5,1],[7,0]]").unwrap();
+        assert_eq!(read, LogBuckets::of([3, 3, 5, 5]));
+        assert_eq!(read.quantile_ns(1.0), Some(5));
+        assert_eq!(bucket_of(u64::MAX), usize::from(N_BUCKETS) - 1);
     }
 }

@@ -8,10 +8,16 @@
 //! ```
 
 mod log_buckets;
+mod of_report;
+mod of_run;
+mod of_trace;
+mod rank_name;
 mod rank_summary;
 mod ranks;
+mod turn_cells;
 
 pub use log_buckets::LogBuckets;
+pub use rank_name::rank_in_name;
 pub use rank_summary::{
     CollectiveSums, Ended, GpuSums, MachineSums, Range, RankFinding, RankProcess, RankSummary,
     SectionSums, Source, StagePiece, TurnCell, TurnSums, Work,

@@ -1,6 +1,6 @@
 //! `marey analyze`: what files of torch say.
 
-mod content;
+pub(crate) mod content;
 mod inputs;
 mod ranks;
 mod read;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Rows of each table of text and Markdown; 0 for all
-    #[arg(long, value_name = "N", default_value = "15", value_parser = most_rows)]
+    #[arg(long, value_name = "N", default_value = "15", value_parser = super::most_rows)]
     rows: usize,
     /// Also the tables and columns of text and Markdown that are read second; the other formats always have them
     #[arg(long)]
@@ -98,11 +98,6 @@ impl Arguments {
             hta_without_rounding: self.hta_compat.map(|how| how == HtaCompat::Exact),
         }
     }
-}
-
-/// How many rows are shown; 0 is no limit.
-fn most_rows(written: &str) -> Result<usize, std::num::ParseIntError> {
-    written.parse().map(|n| if n == 0 { usize::MAX } else { n })
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {

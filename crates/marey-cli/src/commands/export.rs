@@ -1,5 +1,7 @@
-//! `marey export`: a recording as a trace, for the viewers that people have.
+//! `marey export`: a recording as a trace for the viewers that people have, or as tables for query engines.
 
+#[cfg(feature = "parquet")]
+mod dataset;
 mod target;
 
 use std::fs::File;
@@ -17,16 +19,18 @@ use crate::exit::Exit;
 use crate::run_folder::replace_with;
 pub(super) use target::{Capture, Target};
 
-/// Write a recording as a trace, for a viewer
+/// Write a recording as a trace for a viewer, or as tables for query engines
 ///
-/// All processes of a job go into one trace, each where it ran on one time axis; TensorBoard wants a file for each.
+/// All processes of a job go into one trace, each where it ran on one time axis; TensorBoard wants a file for each. Tables are a
+/// folder of Parquet files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Where to open it:
   perfetto      https://ui.perfetto.dev, or `marey view RUN`: everything, with arrows from sections to their work on the GPU
   chrome        chrome://tracing, Perfetto, HolisticTraceAnalysis and whatever reads the traces of torch.profiler
   tensorboard   tensorboard --logdir FOLDER, with its torch plugin (torch-tb-profiler)
-  speedscope    https://www.speedscope.app: a flame graph of each thread")]
+  speedscope    https://www.speedscope.app: a flame graph of each thread
+  parquet       DuckDB, DataFusion, Spark, Polars, pandas: docs/queries has questions in SQL")]
 pub(crate) struct Arguments {
     /// A job's folder, the folder above it (its newest job is taken), or one capture file
     #[arg(value_name = "RUN")]
@@ -34,7 +38,7 @@ pub(crate) struct Arguments {
     /// The format
     #[arg(long, value_enum, default_value_t = Format::Perfetto)]
     format: Format,
-    /// Write it to this file; compressed if its name ends with .gz. `-` is standard output, not compressed
+    /// Write it to this file; compressed if its name ends with .gz. `-` is standard output, not compressed. Of tables: the folder
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only processes of this rank
@@ -53,24 +57,32 @@ pub(super) enum Format {
     Tensorboard,
     /// speedscope's own: trace.speedscope.json
     Speedscope,
+    /// Tables in Apache Parquet: the folder `parquet`, with a folder for each kind of table and rank in it
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Format {
-    fn of_traces(self) -> TraceFormat {
+    /// `None` for what is no trace.
+    fn of_traces(self) -> Option<TraceFormat> {
         match self {
-            Self::Perfetto => TraceFormat::Perfetto,
-            Self::Chrome => TraceFormat::Chrome,
-            Self::Tensorboard => TraceFormat::TensorBoard,
-            Self::Speedscope => TraceFormat::Speedscope,
+            Self::Perfetto => Some(TraceFormat::Perfetto),
+            Self::Chrome => Some(TraceFormat::Chrome),
+            Self::Tensorboard => Some(TraceFormat::TensorBoard),
+            Self::Speedscope => Some(TraceFormat::Speedscope),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => None,
         }
     }
 
-    /// The name of a trace that nobody named.
+    /// The name of what nobody named.
     fn name(self) -> &'static str {
         match self {
             Self::Perfetto => "trace.pftrace.gz",
             Self::Chrome | Self::Tensorboard => "trace.json.gz",
             Self::Speedscope => "trace.speedscope.json",
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
         }
     }
 }
@@ -78,6 +90,10 @@ impl Format {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
     let output = arguments.output.as_deref();
     let is_to_stdout = output == Some(Path::new("-"));
+    #[cfg(feature = "parquet")]
+    if arguments.format == Format::Parquet {
+        return dataset::export(arguments, console);
+    }
     if is_to_stdout && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");
     }
@@ -155,7 +171,10 @@ fn write(
 ) -> io::Result<()> {
     let starts = captures.iter().map(|capture| capture.start_unix_ns);
     let base_unix_ns = starts.min().unwrap_or(0);
-    let mut writer = TraceWriter::new(out, format.of_traces(), compression, base_unix_ns)?;
+    let format = format
+        .of_traces()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+    let mut writer = TraceWriter::new(out, format, compression, base_unix_ns)?;
     for capture in captures {
         let run: Run = marey::load(&capture.path).map_err(io::Error::other)?;
         writer.add(&run)?;

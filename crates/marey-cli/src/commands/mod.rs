@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod aggregate;
 pub(crate) mod analyze;
 pub(crate) mod compare;
 pub(crate) mod demo;
@@ -12,6 +13,8 @@ pub(crate) mod view;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use analyze::content;
+
 use crate::arguments::Command;
 use crate::console::Console;
 use crate::exit::Exit;
@@ -23,6 +26,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
         Command::Run(arguments) => Ok(run::run(arguments, console)),
         Command::Report(arguments) => report::run(arguments, console),
         Command::Analyze(arguments) => analyze::run(arguments, console),
+        Command::Aggregate(arguments) => aggregate::run(arguments, console),
         Command::Compare(arguments) => compare::run(arguments, console),
         Command::Doctor(arguments) => doctor::run(arguments, console),
         Command::Export(arguments) => export::run(arguments, console),
@@ -61,7 +65,7 @@ fn say_written(written: &[PathBuf], folder: &Path, console: &mut Console<'_>) {
 }
 
 /// A path as it is shown: relative where that is shorter to read.
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     below
@@ -69,4 +73,9 @@ fn shown(path: &Path) -> String {
         .unwrap_or_else(|| path.to_owned())
         .display()
         .to_string()
+}
+
+/// How many rows are shown; 0 is no limit.
+fn most_rows(written: &str) -> Result<usize, std::num::ParseIntError> {
+    written.parse().map(|n| if n == 0 { usize::MAX } else { n })
 }

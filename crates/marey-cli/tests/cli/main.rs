@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
+mod aggregate;
 mod analyze;
 mod analyze_parts;
 mod analyze_trace;

@@ -3,6 +3,7 @@
 //!
 //!     report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded OUT.html
 //!     report_page trace|hostile-trace|comparison|hostile-comparison OUT.html
+//!     report_page ranks|hostile-ranks|thousand-ranks|lone-rank|missing-ranks|several-jobs OUT.html
 
 mod deep;
 mod gpu;
@@ -11,14 +12,16 @@ mod machine;
 mod memory_snapshots;
 mod million;
 mod overlap;
+mod ranks;
 mod slower;
 mod trace;
 mod video;
 
 use std::io::Write;
 
+use marey_analysis::ranks::RanksAnswers;
 use marey_analysis::{CompareOptions, compare};
-use marey_report::{Report, html_comparison, html_report};
+use marey_report::{Report, html_comparison, html_ranks, html_report};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -26,6 +29,9 @@ fn main() -> std::io::Result<()> {
     else {
         return usage();
     };
+    if let Some(answers) = ranks_answers(&kind) {
+        return std::fs::write(path, html_ranks(&answers));
+    }
     let run = match kind.as_str() {
         "trace" => return std::fs::write(path, trace::page("")),
         "hostile-trace" => {
@@ -78,6 +84,18 @@ fn comparison(path: &str, naming: video::Naming) -> std::io::Result<()> {
     std::fs::write(path, html_comparison(&found))
 }
 
+fn ranks_answers(kind: &str) -> Option<RanksAnswers> {
+    match kind {
+        "ranks" => Some(ranks::eight(video::PLAIN)),
+        "hostile-ranks" => Some(ranks::missing(video::HOSTILE)),
+        "thousand-ranks" => Some(ranks::thousand(video::PLAIN)),
+        "lone-rank" => Some(ranks::lone(video::PLAIN)),
+        "missing-ranks" => Some(ranks::missing(video::PLAIN)),
+        "several-jobs" => Some(ranks::several(video::PLAIN)),
+        _ => None,
+    }
+}
+
 /// CPU time of this thread so far, the only one that there is.
 fn cpu_ns() -> std::io::Result<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
@@ -90,7 +108,7 @@ fn cpu_ns() -> std::io::Result<u64> {
 fn usage() -> std::io::Result<()> {
     writeln!(
         std::io::stderr(),
-        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded|trace|hostile-trace|comparison|hostile-comparison OUT.html"
+        "report_page video|hostile|empty|killed|overlap|machine|hostile-machine|gpu|hostile-gpu|deep|million|crowded|trace|hostile-trace|comparison|hostile-comparison|ranks|hostile-ranks|thousand-ranks|lone-rank|missing-ranks|several-jobs OUT.html"
     )?;
     Err(std::io::ErrorKind::InvalidInput.into())
 }

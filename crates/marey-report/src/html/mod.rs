@@ -4,9 +4,11 @@
 //! cut, and the timeline, whose slices are columns of bytes.
 
 mod bounded;
+mod columns;
 mod comparison;
 mod page;
 mod projection;
+mod ranks;
 mod timeline;
 mod trace;
 mod trace_facts;
@@ -18,6 +20,7 @@ use serde::Serialize;
 
 use crate::model::{Report, TraceFile, TraceRanks};
 pub use comparison::html_comparison;
+pub use ranks::html_ranks;
 use timeline::{MAX_SLICES, Timeline};
 pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 

@@ -13,6 +13,7 @@ mod disk;
 mod durations;
 mod figures;
 mod gpu;
+mod job;
 mod listed;
 mod memory;
 mod models;
@@ -57,6 +58,7 @@ use streaming::StreamingAnalysis;
 use summary::Summary;
 use windows::WindowObject;
 
+pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
 pub use raw::raw_profiling_data;
 pub(crate) use sections::reason;

@@ -18,6 +18,8 @@ pub struct RunFacts {
     pub rank: Option<u32>,
     /// Number of ranks in the job.
     pub world_size: Option<u32>,
+    /// Place among the ranks of its host; `None` when not known.
+    pub local_rank: Option<u32>,
     /// Command line; not safe to print.
     pub command: Vec<String>,
     /// Wall clock at the start, nanoseconds since 1970.
@@ -69,6 +71,7 @@ impl RunFacts {
             pid: info.pid,
             rank: info.rank,
             world_size: info.world_size,
+            local_rank: info.local_rank,
             command: info.command.clone(),
             start_unix_ns: info.start_unix_ns,
             wall_ns: run.wall_ns,

@@ -8,6 +8,7 @@ mod counters;
 mod diffusion;
 mod findings;
 mod iterations;
+mod job;
 mod machine;
 mod memory;
 mod quality;
@@ -23,6 +24,7 @@ mod windows;
 use crate::model::Report;
 
 pub use iterations::iteration_summary;
+pub use job::{aggregation_summary, aggregation_text};
 pub use memory::memory_summary;
 pub use snapshot::snapshot_text;
 pub(crate) use table::shown as shown_cell;

@@ -141,12 +141,21 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// Those of `out`.
     pub fn add(&mut self, run: &Run) -> io::Result<()> {
+        let offset_ns = run.info.start_unix_ns.saturating_sub(self.base_unix_ns);
+        self.add_at(run, offset_ns)
+    }
+
+    /// The same for a process that began that long after the beginning of the trace, whatever its own clock says.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn add_at(&mut self, run: &Run, offset_ns: u64) -> io::Result<()> {
         let info = &run.info;
         let process = Process {
             pid: self.pids.take(info.pid),
             order: self.n_processes,
             title: title(info),
-            offset_ns: info.start_unix_ns.saturating_sub(self.base_unix_ns),
+            offset_ns,
             start_unix_ns: info.start_unix_ns,
             rank: info.rank,
             world_size: info.world_size,

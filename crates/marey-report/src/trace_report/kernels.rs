@@ -68,7 +68,7 @@ pub(super) fn by_name(device: &DeviceAnswers, title: String) -> Table {
 }
 
 /// The name that a value has in JSON.
-pub(super) fn name_of(value: &impl Serialize) -> String {
+pub(crate) fn name_of(value: &impl Serialize) -> String {
     let written = serde_json::to_value(value).ok();
     let written = written.as_ref().and_then(|value| value.as_str());
     written.unwrap_or_default().replace('_', " ")

@@ -8,7 +8,7 @@ pub(crate) mod document;
 mod findings;
 pub(crate) mod gaps;
 mod hta_compat;
-mod kernels;
+pub(crate) mod kernels;
 mod launches;
 mod memory;
 mod modules;

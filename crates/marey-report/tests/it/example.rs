@@ -296,6 +296,7 @@ fn info() -> RunInfo {
         job_id: "20231114-221320".into(),
         rank: None,
         world_size: None,
+        local_rank: None,
         command: vec!["python".into(), "latent_video.py".into()],
         clock: "tsc".into(),
         facts: vec![("marey".into(), "0.1.0".into())],

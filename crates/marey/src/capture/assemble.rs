@@ -8,6 +8,7 @@ use super::notes::Sessions;
 use crate::clock::ClockKind;
 use crate::clock_map::ClockMap;
 use crate::note::Note;
+use crate::recorder::RANK_NOT_BELIEVED;
 use crate::run::{
     Losses, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Status, Thread,
 };
@@ -24,6 +25,11 @@ impl Decode {
         };
         let clock = ClockMap::new(clock_kind, std::mem::take(&mut self.anchors));
         clock.jumps().into_iter().for_each(|jump| self.warn(jump));
+        let not_believed = self.facts.iter().filter(|(k, _)| k == RANK_NOT_BELIEVED);
+        let not_believed: Vec<String> = not_believed.map(|(_, said)| said.clone()).collect();
+        for said in not_believed {
+            self.warn(Warning::RankNotBelieved { said });
+        }
         let threads = self.threads();
         let dense: HashMap<u32, u32> = threads
             .keys()
@@ -121,6 +127,7 @@ impl Decode {
             "job_id",
             "rank",
             "world_size",
+            "local_rank",
             "argument",
             "clock",
         ];
@@ -132,6 +139,7 @@ impl Decode {
             job_id: text("job_id"),
             rank: number("rank"),
             world_size: number("world_size"),
+            local_rank: number("local_rank"),
             command: all("argument"),
             clock: kind.name().to_owned(),
             facts: self

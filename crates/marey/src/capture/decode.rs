@@ -120,7 +120,7 @@ impl Decode {
         for _ in 0..from.u32()? {
             facts.push((readable(from.text()?), readable(from.text()?)));
         }
-        // A later block, written when a capture moved from memory to a file, replaces the earlier one.
+        // A later block, written when a capture moved from memory to a file or the rank was learnt, replaces the earlier one.
         self.facts = facts;
         Some(())
     }

@@ -48,7 +48,7 @@ mod tables;
 
 pub(crate) use block::FILE_HEADER;
 pub(crate) use encode::Encode;
-pub use reader::{ReadError, decode, load};
+pub use reader::{ReadError, decode, load, peek};
 pub(crate) use reader::{how_it_ended, read_info};
 pub(crate) use rings::Rings;
 pub(crate) use salvage::is_own;

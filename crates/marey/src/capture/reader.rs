@@ -158,6 +158,12 @@ pub(crate) fn read_info(path: &Path) -> Option<(Identity, RunInfo)> {
     None
 }
 
+/// What the first info block of a capture says: which process wrote it, of which job. `None` when it does not begin with one. Reads no
+/// further, so that times are not known yet.
+pub fn peek(path: &Path) -> Option<RunInfo> {
+    read_info(path).map(|(_, info)| info)
+}
+
 /// How a capture says that a process ended; `None` when it does not say so, or is that of another one. Holds one block at a time.
 pub(crate) fn how_it_ended(path: &Path, process: &Identity) -> Option<Status> {
     let mut blocks = Blocks::new(open_blocks(path)?, 0);

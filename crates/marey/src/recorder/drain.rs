@@ -11,9 +11,10 @@ use std::sync::atomic::{
 use std::thread::JoinHandle;
 
 use super::config::Config;
+use super::job_id::job_id;
 use super::lane::Lane;
 use super::layout::{lane, process};
-use super::output::{Output, job_id};
+use super::output::Output;
 use super::totals::snapshot;
 use super::{Identity, Recorder};
 use crate::capture::Encode;
@@ -123,6 +124,14 @@ impl Drain {
         self.config = config.clone();
         self.tell_readers(recorder);
         Ok(())
+    }
+
+    /// Says in the capture which rank this is now, for readers to believe it over what stands before it. The file keeps its name.
+    pub(crate) fn note_place(&mut self, recorder: &Recorder) {
+        let facts = super::facts::of_this_process(&self.config, recorder.folder().path());
+        let mut encode = Encode::default();
+        encode.info(&facts);
+        self.append(recorder, &encode.bytes, true);
     }
 
     /// One round: everything that is in the rings goes to the capture. Whether a ring had filled by more than a sixteenth.
@@ -409,7 +418,8 @@ fn capture_name(config: &Config) -> String {
     if let Some(outside) = &config.outside {
         return format!("outside-{}", outside.pid);
     }
-    let rank = super::facts::rank(config).unwrap_or(0);
+    let (place, _) = super::launcher::place_of_this_process(config);
+    let rank = place.map_or(0, |place| place.rank);
     let pid = Identity::of_this_process().pid;
     match super::fork::parent() {
         Some(parent) => format!("rank{rank}-{parent}-child{pid}"),

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use super::config::Config;
 use super::identity::Identity;
-use super::output::job_id;
+use super::job_id::job_id;
+use super::launcher::{Place, place_of_this_process};
 use crate::clock;
 use crate::profiling_config::ProfilingConfig;
 
+/// What readers make a warning of.
+pub(crate) const RANK_NOT_BELIEVED: &str = "rank_not_believed";
 /// Shown instead of a prompt.
 const REDACTED: &str = "[prompt not recorded]";
 
@@ -41,11 +44,12 @@ pub(crate) fn of_this_process(
             .to_string(),
     );
     add("job_id", job_id(config));
-    if let Some(rank) = rank(config) {
-        add("rank", rank.to_string());
+    let (place, refused) = place_of_this_process(config);
+    for (key, value) in place.into_iter().flat_map(|place| of_place(&place)) {
+        add(key, value);
     }
-    if let Some(world) = world_size() {
-        add("world_size", world.to_string());
+    for said in refused {
+        add(RANK_NOT_BELIEVED, said);
     }
     if let Some(parent) = super::fork::parent() {
         add("forked_from", parent.to_string());
@@ -66,27 +70,17 @@ pub(crate) fn of_this_process(
     facts
 }
 
-/// The configured rank, or that of the environment.
-pub(crate) fn rank(config: &Config) -> Option<u32> {
-    config.rank.or_else(rank_of_environment)
-}
-
-/// The rank that torchrun, Slurm or Open MPI gave this process; `None` outside such a job.
-pub fn rank_of_environment() -> Option<u32> {
-    ["RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"]
-        .into_iter()
-        .find_map(env_number)
-}
-
-/// The number of ranks, from the same places.
-fn world_size() -> Option<u32> {
-    ["WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"]
-        .into_iter()
-        .find_map(env_number)
-}
-
-fn env_number(name: &str) -> Option<u32> {
-    std::env::var(name).ok()?.parse().ok()
+/// Where a process is in its job.
+pub(crate) fn of_place(place: &Place) -> Vec<(&'static str, String)> {
+    let number = |key, value: Option<u32>| Some((key, value?.to_string()));
+    let known = [
+        number("rank", Some(place.rank)),
+        number("world_size", place.world_size),
+        number("local_rank", place.local_rank),
+        number("node", place.node),
+    ];
+    let launcher = ("launcher", place.launcher.to_owned());
+    known.into_iter().flatten().chain([launcher]).collect()
 }
 
 fn read_line(path: &str) -> String {

@@ -77,9 +77,17 @@ fn has_other_threads(pid: u32) -> bool {
     std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|tasks| tasks.count() > 1)
 }
 
-fn start_time(pid: u32) -> Option<u64> {
+/// When a process started, in clock ticks since boot.
+pub(super) fn start_time(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat_fields(&stat).map(|(_, start)| start)
+}
+
+/// The process that started this one, or that took it over.
+pub(super) fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
+    fields.nth(1)?.parse().ok()
 }
 
 /// State and start time in the text of `/proc/<pid>/stat`. The name in field 2 may hold spaces and parentheses, so fields are counted from the last `)`.

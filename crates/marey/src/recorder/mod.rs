@@ -21,8 +21,10 @@ mod fork;
 mod glance;
 mod guard;
 mod identity;
+mod job_id;
 mod lane;
 mod lanes;
+mod launcher;
 mod layout;
 mod mapping;
 mod notes;
@@ -46,20 +48,21 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 pub use call_paths::NameId;
 pub(crate) use call_paths::{CallPaths, read_name};
 pub use config::Config;
-pub use facts::rank_of_environment;
-pub(crate) use facts::redacted;
+pub(crate) use facts::{RANK_NOT_BELIEVED, redacted};
 pub(crate) use glance::{Glance, glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
+pub use job_id::job_id;
 pub use lane::{Ending, Lane};
 use lanes::Lanes;
 pub use lanes::lane;
+pub use launcher::{place_in_job, rank};
 pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, SLOT_WORDS, high,
     lane as lane_words, low, process as process_words,
 };
 pub(crate) use mapping::{View, halves, resident_pages};
-pub use output::{default_output_dir, job_id};
+pub use output::default_output_dir;
 pub use outside::Outside;
 pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
 pub(crate) use ring::{Record, Ring};
@@ -142,6 +145,21 @@ pub fn is_on() -> bool {
 /// The recorder, if one was ever started in this process.
 pub fn recorder() -> Option<&'static Recorder> {
     RECORDER.get().filter(|_| !fork::is_cut_off())
+}
+
+/// Says which rank this process is, where its launcher does not: a place learnt later, of Ray Train or `mp.spawn` say. It counts for
+/// the capture that is being written and for those that follow, over everything said before.
+///
+/// False, and nothing changes, when a rank or local rank is not below `world_size`.
+pub fn set_rank(rank: u32, world_size: u32, local_rank: Option<u32>) -> bool {
+    if !launcher::keep(rank, world_size, local_rank) {
+        return false;
+    }
+    // In a forked child that has no capture yet, that one will say it.
+    if let Some(recorder) = recorder().filter(|_| STATE.load(Acquire) == ON) {
+        recorder.drain().note_place(recorder);
+    }
+    true
 }
 
 impl Recorder {

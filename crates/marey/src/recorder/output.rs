@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::config::Config;
 use super::file_size_limit::file_size_limit;
-use super::identity::Identity;
+use super::job_id::job_id;
 use crate::capture::FILE_HEADER;
-use crate::clock;
 use crate::error::Error;
 
 /// `profiling_results` in the working directory.
@@ -128,68 +127,6 @@ impl Output {
     }
 }
 
-/// `MAREY_JOB_ID` or the configuration, else torchrun's run and restart, else start time, host and pid. Made safe as a folder name.
-pub fn job_id(config: &Config) -> String {
-    if let Some(id) = &config.job_id {
-        return safe_name(id);
-    }
-    let env = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
-    if let Some(id) = env("TORCHELASTIC_RUN_ID").filter(|id| id != "none") {
-        return safe_name(&format!(
-            "{id}-{}",
-            env("TORCHELASTIC_RESTART_COUNT").unwrap_or_else(|| "0".into())
-        ));
-    }
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let (date, time) = date_and_time(clock::unix_ns() / 1_000_000_000);
-    safe_name(&format!(
-        "{date}-{time}-{}-{}",
-        host.trim(),
-        Identity::of_this_process().pid
-    ))
-}
-
-/// Letters, digits, `.`, `_`, `-`; anything else becomes `_`. Never empty, never hidden, never longer than 100 bytes.
-pub(crate) fn safe_name(name: &str) -> String {
-    let mut safe: String = name
-        .chars()
-        .take(100)
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
-    if safe.is_empty() || safe.starts_with('.') {
-        safe.insert(0, '_');
-    }
-    safe
-}
-
-/// `20261120` and `120312` of a time in UTC. Days to dates after Howard Hinnant's "chrono-compatible low-level date algorithms".
-fn date_and_time(unix_s: u64) -> (String, String) {
-    let (days, seconds) = (unix_s / 86_400 + 719_468, unix_s % 86_400);
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    (
-        format!("{year:04}{month:02}{day:02}"),
-        format!("{hour:02}{minute:02}{second:02}"),
-    )
-}
-
 /// A file that did not exist; a taken name (by this process before an exec, say) gets a running number.
 fn new_file(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
     for n in 1..1000 {
@@ -215,31 +152,5 @@ fn point_latest_to(output_dir: &Path, job: &str) {
         && std::fs::rename(&new, output_dir.join("latest")).is_err()
     {
         std::fs::remove_file(&new).ok();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        assert_eq!(date_and_time(0), ("19700101".into(), "000000".into()));
-        assert_eq!(
-            date_and_time(951_827_696),
-            ("20000229".into(), "123456".into())
-        );
-        assert_eq!(
-            date_and_time(1_795_176_000),
-            ("20261120".into(), "120000".into())
-        );
-    }
-
-    #[test]
-    fn job_ids_never_leave_their_folder() {
-        assert_eq!(safe_name("../../etc/passwd"), "_.._.._etc_passwd");
-        assert_eq!(safe_name("a b\u{1b}[31m"), "a_b__31m");
-        assert_eq!(safe_name(""), "_");
-        assert_eq!(safe_name(&"x".repeat(500)).len(), 100);
     }
 }

@@ -25,7 +25,7 @@ pub struct JobAnswers {
     pub n_processes: u64,
     /// Number of ranks that the job says it has; the highest, when files disagree.
     pub world_size: Option<u32>,
-    /// Ranks that no file tells of; empty when all are there or the world size is not known.
+    /// Ranks that nobody stands for, the first 65,536; empty when all are there, or the world size or the ranks are not known.
     pub missing: Vec<u32>,
     /// Files disagree about the number of ranks: all that they say, ascending. Empty when they agree.
     pub other_world_sizes: Vec<u32>,
@@ -82,7 +82,7 @@ pub struct Member {
     pub n_lost: u64,
     /// What was wrong with the file.
     pub warnings: Vec<String>,
-    /// Other processes of this rank: children and earlier attempts. They are in no figure.
+    /// Other processes of this rank: children, earlier attempts, and other files of the same one. They are in no figure.
     pub n_others: u64,
     /// What it did when, on its own clock; [`Clocks::each`] says what that is on the common axis.
     pub stages: Vec<StagePiece>,
@@ -103,7 +103,7 @@ pub enum MemberState {
     Running,
     /// It failed, was killed or vanished: what it did up to then is there.
     Cut,
-    /// Its file is damaged: what could be read is there.
+    /// Something is wrong with its file, as [`Member::warnings`] say: what could be read is there.
     Damaged,
 }
 
@@ -202,15 +202,16 @@ pub struct SectionSpread {
     pub errors: u64,
     /// Sum of their durations.
     pub total_ns: u64,
-    /// Each rank's total.
-    pub totals: OverRanks,
+    /// Each rank's total, of ranks that completed a call; `None` when no rank did, as all below.
+    pub totals: Option<OverRanks>,
     /// Each rank's mean duration of a call, rounded to nanoseconds.
-    pub means: OverRanks,
+    pub means: Option<OverRanks>,
     /// Shortest call of all.
-    pub min_ns: u64,
+    pub min_ns: Option<u64>,
     /// Longest call of all.
-    pub max_ns: u64,
-    /// Middle of all calls of all ranks (±3.1 %, ±6.3 % where clocks tick otherwise than in nanoseconds); `None` when a rank has no histogram.
+    pub max_ns: Option<u64>,
+    /// Middle of all calls of all ranks (±3.1 %, ±6.3 % where clocks tick otherwise than in nanoseconds); `None` also when a rank that
+    /// completed calls has no histogram.
     pub median_ns: Option<u64>,
     /// 95 % took no longer; likewise.
     pub p95_ns: Option<u64>,
@@ -244,7 +245,7 @@ pub struct TurnSpread {
     pub is_warm_up: bool,
     /// Mean duration of a turn of the cell, by rank.
     pub durations: OverRanks,
-    /// The same without the time in collectives; `None` when no rank recorded any.
+    /// The same without the time in collectives, of ranks that recorded any; `None` when none did.
     pub own: Option<OverRanks>,
 }
 
@@ -257,6 +258,8 @@ pub struct HeatMap {
     pub n_cells: u32,
     /// `places.len() · n_cells` values.
     pub durations_ns: Vec<Option<u64>>,
+    /// The same without the time in collectives; empty when no rank recorded any.
+    pub own_ns: Vec<Option<u64>>,
 }
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has
@@ -370,9 +373,9 @@ pub struct Resources {
     pub gpu_memory_bytes: Option<Range>,
     /// Utilisation of all GPUs: of their means lowest, mean, highest.
     pub gpu_utilization_ratio: Option<Range>,
-    /// Power of all GPUs together, on average, watts.
+    /// Power of all GPUs together, on average, watts; `None` also when one of them was not read.
     pub power_watts: Option<f64>,
-    /// Energy of all GPUs, joules.
+    /// Energy of all GPUs, joules; likewise.
     pub energy_joules: Option<f64>,
     /// Each rank's own use, by place.
     pub ranks: Vec<RankResources>,
@@ -401,7 +404,7 @@ pub struct RankResources {
 /// What all ranks made. Ranks that share a generation each count its frames.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JobWork {
-    /// Pixel frames of each rank that says, by rank.
+    /// Most pixel frames of any rank; `None` when no rank says, as all below.
     pub pixel_frames_max: Option<u64>,
     /// All of them together.
     pub pixel_frames_sum: Option<u64>,

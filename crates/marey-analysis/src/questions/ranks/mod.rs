@@ -14,6 +14,13 @@
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
 mod answers;
+mod jobs;
+mod members;
+mod over_ranks;
+mod resources;
+mod sections;
+mod turns;
+mod work;
 
 pub use answers::{
     ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork, Member,
@@ -21,3 +28,50 @@ pub use answers::{
     RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict, Stragglers,
     TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
+
+use crate::findings::Thresholds;
+use crate::job::{RankSummary, Ranks};
+use members::Team;
+
+/// What the ranks of each job did together. Costs a few passes over the summaries.
+pub fn ranks(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
+    let teams = jobs::jobs(ranks.summaries());
+    let mut jobs: Vec<JobAnswers> = teams.iter().map(|team| of_job(team, thresholds)).collect();
+    jobs.sort_by(|a, b| order(a).cmp(&order(b)));
+    RanksAnswers {
+        jobs,
+        scaling: None,
+        unread: ranks.unread().cloned().collect(),
+    }
+}
+
+/// By start, those that do not say it last, then by name.
+fn order(job: &JobAnswers) -> (bool, Option<u64>, &str) {
+    let start = job.clocks.start_unix_ns;
+    (start.is_none(), start, &job.job_id)
+}
+
+fn of_job(team: &Team<'_>, _thresholds: &Thresholds) -> JobAnswers {
+    let places = &team.places;
+    JobAnswers {
+        job_id: team.job_id.clone(),
+        n_processes: team.n_processes,
+        world_size: team.world_size(),
+        missing: team.missing(),
+        other_world_sizes: team.other_world_sizes(),
+        members: team.members(),
+        hosts: team.hosts(),
+        versions: team.versions(),
+        sections: sections::sections(places),
+        steps: turns::turns(places, |rank| rank.steps.as_ref()),
+        blocks: turns::turns(places, |rank| rank.blocks.as_ref()),
+        resources: resources::resources(places),
+        work: work::work(places),
+        ..JobAnswers::default()
+    }
+}
+
+/// The summaries of members, each with its place.
+fn placed<'a>(places: &[&'a RankSummary]) -> impl Iterator<Item = (u32, &'a RankSummary)> {
+    (0_u32..).zip(places.iter().copied())
+}

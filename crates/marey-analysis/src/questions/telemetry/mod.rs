@@ -63,6 +63,17 @@ impl Telemetry {
     }
 }
 
+/// Figures of processors, memory and GPUs alone, without the sections in which they were highest: no section is looked at.
+pub(crate) fn brief_telemetry(run: &Run) -> Telemetry {
+    let sampled = Sampled::without_places(run);
+    Telemetry {
+        cpu: cpu::cpu(&sampled),
+        memory: host_memory::host_memory(&sampled),
+        gpus: gpu::gpus(&sampled),
+        ..Telemetry::default()
+    }
+}
+
 /// Figures of all that was sampled.
 pub fn telemetry(run: &Run) -> Telemetry {
     let sampled = Sampled::new(run);

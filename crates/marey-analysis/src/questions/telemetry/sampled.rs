@@ -21,6 +21,15 @@ struct Named<'a> {
 
 impl<'a> Sampled<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
+        Self::with(run, Whereabouts::new(run))
+    }
+
+    /// The same without the sections in which something was read.
+    pub(super) fn without_places(run: &'a Run) -> Self {
+        Self::with(run, Whereabouts::blind(run))
+    }
+
+    fn with(run: &'a Run, places: Whereabouts<'a>) -> Self {
         let named = run.series.iter().map(|series| Named {
             name: &series.info.name,
             subject: &series.info.subject,
@@ -31,7 +40,7 @@ impl<'a> Sampled<'a> {
         Self {
             run,
             series,
-            places: Whereabouts::new(run),
+            places,
         }
     }
 

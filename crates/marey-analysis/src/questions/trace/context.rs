@@ -46,7 +46,7 @@ impl<'a> TraceContext<'a> {
 
     /// The model of a device, by its number; `None` when the trace does not say. Where the trace knows one device and one did
     /// something, that is it: masks of visible devices change the numbers of one and not of the other.
-    pub(super) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
+    pub(crate) fn model_of(&self, timeline: &DeviceTimeline) -> Option<String> {
         let process = self.trace.tracks.processes.get(timeline.process as usize)?;
         let Identifier::Number(number) = process.pid else {
             return None;

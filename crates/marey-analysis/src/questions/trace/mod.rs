@@ -93,6 +93,7 @@ pub use part_work::{
     PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
     part_lists,
 };
+pub(crate) use rank_communication::{CollectiveTimes, collective_times};
 pub use rank_communication::{
     MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,
 };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::TraceContext;
-use super::collective_calls::{device_calls, host_calls};
+use super::collective_calls::{CollectiveCall, device_calls, host_calls};
 use crate::intervals::Interval;
 use crate::stats::ratio;
 
@@ -96,21 +96,60 @@ pub fn rank_calls(context: &TraceContext<'_>) -> Vec<RankCalls> {
     each.filter(|calls| !calls.calls.is_empty()).collect()
 }
 
+/// When the calls of one collective in one group were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CollectiveTimes {
+    pub(crate) group: Option<String>,
+    pub(crate) group_size: Option<u64>,
+    pub(crate) name: String,
+    /// On devices; otherwise the host did them itself.
+    pub(crate) is_device: bool,
+    /// In order of time.
+    pub(crate) calls: Vec<Interval>,
+}
+
+/// The calls of one document, by group and name.
+pub(crate) fn collective_times(context: &TraceContext<'_>, document: u32) -> Vec<CollectiveTimes> {
+    let mut found: BTreeMap<CallKey, CollectiveTimes> = BTreeMap::new();
+    let (calls, is_device) = calls_of(context, document);
+    for call in calls {
+        let key = (call.group.map(str::to_owned), call.name.to_owned());
+        let times = found.entry(key).or_insert_with_key(|(group, name)| {
+            let (group, name) = (group.clone(), name.clone());
+            CollectiveTimes {
+                group,
+                name,
+                is_device,
+                ..CollectiveTimes::default()
+            }
+        });
+        times.group_size = call.group_size.or(times.group_size);
+        times.calls.push(call.time);
+    }
+    found.into_values().collect()
+}
+
+/// On devices, or on the host where there are none on devices; in order of time.
+fn calls_of<'a>(context: &TraceContext<'a>, document: u32) -> (Vec<CollectiveCall<'a>>, bool) {
+    let trace = context.trace;
+    let is_here = |process: u32| {
+        let process = trace.tracks.processes.get(process as usize);
+        process.is_some_and(|process| process.document == document)
+    };
+    let here = context.timelines.iter().filter(|t| is_here(t.process));
+    let mut calls: Vec<_> = here.flat_map(|t| device_calls(context, t)).collect();
+    let is_device = !calls.is_empty();
+    if !is_device {
+        calls = host_calls(context);
+        calls.retain(|call| trace.document_of(call.row) == document);
+    }
+    calls.sort_by_key(|call| call.time);
+    (calls, is_device)
+}
+
 impl RankCalls {
     fn gather(&mut self, context: &TraceContext<'_>, document: u32) {
-        let trace = context.trace;
-        let is_here = |process: u32| {
-            let process = trace.tracks.processes.get(process as usize);
-            process.is_some_and(|process| process.document == document)
-        };
-        let here = context.timelines.iter().filter(|t| is_here(t.process));
-        let mut calls: Vec<_> = here.flat_map(|t| device_calls(context, t)).collect();
-        if calls.is_empty() {
-            calls = host_calls(context);
-            calls.retain(|call| trace.document_of(call.row) == document);
-        }
-        calls.sort_by_key(|call| call.time);
-        for call in calls {
+        for call in calls_of(context, document).0 {
             let key = (call.group.map(str::to_owned), call.name.to_owned());
             if let Some(size) = call.group_size {
                 self.sizes.insert(key.clone(), size);

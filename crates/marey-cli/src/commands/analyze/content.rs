@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// A memory snapshot.
     Pickle,
     /// JSON, compressed or not.
@@ -42,7 +42,7 @@ const PERFETTO: &str = "a trace in Perfetto's own format; this reads JSON, such 
 
 impl Content {
     /// Looks at the first bytes, and where they say nothing at the name's ending.
-    pub(super) fn of(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
         // Before it is opened: opening a pipe waits until somebody writes into it.
         if !std::fs::metadata(path)?.is_file() {
             bail!(

@@ -14,7 +14,6 @@
 //! Times are in units of `unit_ns`. The beginning and the end of a slice are each rounded to the nearest unit, so slices that do
 //! not overlap still do not, and rounding does not add up.
 
-mod columns;
 mod devices;
 mod groups;
 mod paths;
@@ -28,7 +27,7 @@ use marey::Run;
 use marey_analysis::import::chrome::Trace;
 use serde::Serialize;
 
-use columns::{Columns, steps};
+use super::columns::{Columns, steps};
 use groups::{Recorded, groups};
 use paths::Paths;
 use slice::{Group, GroupKind, RowKind, Slice};

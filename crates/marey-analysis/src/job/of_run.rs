@@ -1,0 +1,123 @@
+//! From a run to its summary.
+//!
+//! ```text
+//! totals of call paths ──────────────► sections
+//! sections recorded one by one ─┬────► stages        of the main thread, outermost
+//!                               ├────► collectives   by their names
+//!                               └─ turns ─► steps, blocks, with the collectives in them
+//! series of samplers ────────────────► machine
+//! ```
+//!
+//! Cost: a few passes over the recorded sections. The questions of a report that take longer are not asked.
+
+mod calls;
+mod machine;
+mod sections;
+mod stages;
+mod turns;
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
+mod tests;
+
+use marey::{Run, Status};
+
+use super::{Ended, RankProcess, RankSummary, Source, Work};
+use crate::findings::Thresholds;
+use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
+
+impl RankSummary {
+    /// What a run comes to, read from a capture of this name.
+    pub fn of_run(run: &Run, file: &str) -> Self {
+        let found = diffusion(run, &Thresholds::of(run)).unwrap_or_default();
+        let calls = calls::Calls::of(run);
+        let communication = calls.time();
+        let (sections, n_sections_left_out) = sections::sections(run);
+        let (stages, stage_names) = stages::stages(run);
+        Self {
+            process: process(run),
+            source: Source::Capture,
+            file: file.to_owned(),
+            marey: fact(run, "marey").map(str::to_owned),
+            ended: ended(&run.status),
+            wall_ns: run.wall_ns,
+            n_lost: n_lost(run),
+            warnings: warnings(run),
+            sections,
+            n_sections_left_out,
+            steps: turns::steps(&found, communication.as_deref()),
+            blocks: turns::blocks(&found, communication.as_deref()),
+            stages,
+            stage_names,
+            collectives: calls.sums(),
+            machine: machine::machine(run),
+            work: work(run, &found),
+            findings: Vec::new(),
+        }
+    }
+}
+
+fn process(run: &Run) -> RankProcess {
+    let info = &run.info;
+    let number = |key: &str| fact(run, key).and_then(|value| value.parse().ok());
+    RankProcess {
+        job_id: info.job_id.clone(),
+        rank: info.rank,
+        host: info.host.clone(),
+        pid: info.pid,
+        start_unix_ns: info.start_unix_ns,
+        world_size: info.world_size,
+        local_rank: info.local_rank,
+        forked_from: number("forked_from"),
+        boot_id: fact(run, "boot_id").unwrap_or_default().to_owned(),
+    }
+}
+
+/// The last fact of this name that says something.
+fn fact<'a>(run: &'a Run, key: &str) -> Option<&'a str> {
+    let mut facts = run.info.facts.iter().rev();
+    let (_, value) = facts.find(|(known, _)| known == key)?;
+    (!value.is_empty()).then_some(value.as_str())
+}
+
+fn ended(status: &Status) -> Ended {
+    match status {
+        Status::Running => Ended::Running,
+        Status::Finished => Ended::Finished,
+        Status::Failed(reason) => Ended::Failed(reason.clone()),
+        Status::Killed(signal) => Ended::Killed(*signal),
+        Status::EndedWithoutClosing => Ended::WithoutClosing,
+    }
+}
+
+fn n_lost(run: &Run) -> u64 {
+    let losses = &run.losses;
+    losses
+        .sections_missing()
+        .saturating_add(losses.sections_unrecorded)
+        .saturating_add(losses.notes_dropped)
+}
+
+fn warnings(run: &Run) -> Vec<String> {
+    let first = run.warnings.iter().take(RankSummary::MAX_WARNINGS);
+    first.map(ToString::to_string).collect()
+}
+
+fn work(run: &Run, found: &Diffusion) -> Work {
+    let (blocks, steps) = (found.blocks.as_ref(), found.steps.as_ref());
+    let pixels = found.rates.iter().filter(|r| r.kind == FrameKind::Pixel);
+    let pixels = pixels.max_by_key(|rate| rate.over_ns);
+    let ended = run.sessions.iter().filter(|s| s.end_ns.is_some());
+    Work {
+        latent_frames: blocks
+            .and_then(|blocks| blocks.total_frames)
+            .or_else(|| steps?.total_frames),
+        pixel_frames: pixels.map(|rate| rate.frames),
+        latent_frames_per_second: blocks
+            .and_then(|blocks| blocks.frames_per_second)
+            .or_else(|| steps?.frames_per_second),
+        pixel_frames_per_second: pixels.map(|rate| rate.per_second),
+        blocks_per_second: blocks.and_then(|blocks| blocks.per_second),
+        n_sessions: ended.count() as u64,
+    }
+}

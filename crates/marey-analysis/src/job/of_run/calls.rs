@@ -1,0 +1,302 @@
+//! Calls of collectives, as the process saw them.
+
+use std::collections::BTreeMap;
+
+use marey::{GpuSpan, Run, Section, Value};
+
+use crate::intervals::{Interval, union};
+use crate::job::{CollectiveSums, RankSummary};
+
+/// Names that only collectives have.
+const NAMES: [&str; 15] = [
+    "all_reduce",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "broadcast_object_list",
+    "all_to_all",
+    "all_to_all_single",
+    "barrier",
+    "monitored_barrier",
+    "batch_isend_irecv",
+    "init_process_group",
+    "isend",
+    "irecv",
+];
+
+/// Names that other sections may have, too: they are collectives where a call says its group.
+const COMMON_NAMES: [&str; 6] = ["reduce", "broadcast", "scatter", "gather", "send", "recv"];
+
+/// Waiting for a collective that goes on beside the host.
+const WAIT: &str = "wait";
+
+/// Nobody leaves them before everybody has come.
+const SYNCHRONISING: [&str; 10] = [
+    "all_reduce",
+    "all_gather",
+    "all_gather_into_tensor",
+    "all_gather_object",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "all_to_all",
+    "all_to_all_single",
+    "barrier",
+    "monitored_barrier",
+];
+
+/// What a call does for its collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// All of it.
+    Whole,
+    /// It begins it, and leaves before it has ended.
+    Begin,
+    /// It waits for the end of one that was begun earlier.
+    Wait,
+}
+
+/// Group, collective, and what the calls do.
+type Key<'a> = (Option<&'a str>, &'a str, Part);
+
+/// One call.
+#[derive(Clone, Copy)]
+struct Call {
+    /// On the host.
+    time: Interval,
+    device: Option<OnDevice>,
+    group_size: Option<u64>,
+    bytes: Option<u64>,
+}
+
+/// The call on a device.
+#[derive(Clone, Copy)]
+struct OnDevice {
+    time: Interval,
+    /// When it began there is known.
+    is_placed: bool,
+}
+
+/// All calls of collectives of a run. A name is one of torch.distributed's; `wait` counts where it says what for.
+///
+/// ```text
+/// all_reduce               |--------|                          all_reduce
+/// all_reduce, is_async     |-|                                 all_reduce begin
+/// wait for all_reduce             |-----|                      all_reduce wait
+/// ```
+///
+/// Where the GPU's time of each call of a collective was measured, that stands for the host's, which is only the time to hand it over.
+pub(super) struct Calls<'a>(BTreeMap<Key<'a>, Vec<Call>>);
+
+impl<'a> Calls<'a> {
+    /// One pass over the sections; nothing where no call path has such a name.
+    pub(super) fn of(run: &'a Run) -> Self {
+        let mut found: BTreeMap<Key<'a>, Vec<Call>> = BTreeMap::new();
+        let known = Known::of(run);
+        if known.names.iter().all(Option::is_none) {
+            return Self(found);
+        }
+        let spans = Spans::of(run, &known);
+        let mut given = run.section_attributes.iter().peekable();
+        for (index, section) in run.sections.iter().enumerate() {
+            while given.next_if(|a| a.section < index).is_some() {}
+            let Some(name) = known.name(section.node) else {
+                continue;
+            };
+            let said = given.peek().filter(|a| a.section == index);
+            let said = said.map_or(&[][..], |a| &a.attributes[..]);
+            if let Some(key) = key(name, said) {
+                let call = Call {
+                    time: Interval {
+                        start_ns: section.start_ns,
+                        end_ns: section.end_ns,
+                    },
+                    device: spans.of_call(section),
+                    group_size: number(said, "group_size"),
+                    bytes: number(said, "bytes"),
+                };
+                found.entry(key).or_default().push(call);
+            }
+        }
+        Self(found)
+    }
+
+    /// The time in which any was open, ascending and disjoint; `None` when there was none.
+    pub(super) fn time(&self) -> Option<Vec<Interval>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let times = self.0.values().flat_map(|calls| {
+            let is_device = is_on_device(calls);
+            calls.iter().map(move |call| call.time_on(is_device))
+        });
+        Some(union(times.collect()))
+    }
+
+    /// Each group and name.
+    pub(super) fn sums(&self) -> Vec<CollectiveSums> {
+        let each = self.0.iter();
+        each.map(|(key, calls)| sums(key, calls)).collect()
+    }
+}
+
+impl Call {
+    fn time_on(&self, is_device: bool) -> Interval {
+        match self.device {
+            Some(device) if is_device => device.time,
+            _ => self.time,
+        }
+    }
+}
+
+/// Each of them was measured on a device.
+fn is_on_device(calls: &[Call]) -> bool {
+    calls.iter().all(|call| call.device.is_some())
+}
+
+fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
+    let is_device = is_on_device(calls);
+    let mut times: Vec<Interval> = calls.iter().map(|call| call.time_on(is_device)).collect();
+    times.sort_unstable();
+    let is_placed = if is_device {
+        calls.iter().all(|c| c.device.is_some_and(|d| d.is_placed))
+    } else {
+        // The host leaves those of a device before they have begun.
+        calls.iter().all(|call| call.device.is_none())
+    };
+    let mut stride = 1;
+    while times.len().div_ceil(stride) > RankSummary::MAX_CALLS {
+        stride *= 2;
+    }
+    let suffix = match part {
+        Part::Whole => "",
+        Part::Begin => " begin",
+        Part::Wait => " wait",
+    };
+    CollectiveSums {
+        group: group.map(str::to_owned),
+        group_size: calls.iter().filter_map(|call| call.group_size).max(),
+        name: format!("{name}{suffix}"),
+        is_device,
+        is_synchronising: is_placed && *part != Part::Begin && SYNCHRONISING.contains(name),
+        count: calls.len() as u64,
+        total_ns: times
+            .iter()
+            .map(Interval::length_ns)
+            .fold(0, u64::saturating_add),
+        bytes: calls
+            .iter()
+            .filter_map(|call| call.bytes)
+            .reduce(u64::saturating_add),
+        stride: u32::try_from(stride).unwrap_or(u32::MAX),
+        calls: times.into_iter().step_by(stride).collect(),
+    }
+}
+
+/// The collective that a call is about; `None` when it is none.
+fn key<'a>(name: &'a str, said: &'a [(String, Value)]) -> Option<Key<'a>> {
+    let group = text(said, "group");
+    let is_async = said
+        .iter()
+        .any(|(key, value)| key == "is_async" && *value == Value::Bool(true));
+    match name {
+        WAIT => Some((group, text(said, "collective")?, Part::Wait)),
+        _ if is_async => Some((group, name, Part::Begin)),
+        _ => Some((group, name, Part::Whole)),
+    }
+}
+
+fn text<'a>(said: &'a [(String, Value)], wanted: &str) -> Option<&'a str> {
+    said.iter().find_map(|(key, value)| match value {
+        Value::Text(text) if key == wanted => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+fn number(said: &[(String, Value)], wanted: &str) -> Option<u64> {
+    said.iter().find_map(|(key, value)| match value {
+        Value::Int(number) if key == wanted => u64::try_from(*number).ok(),
+        _ => None,
+    })
+}
+
+/// Names of the nodes that are collectives.
+struct Known<'a> {
+    names: Vec<Option<&'a str>>,
+}
+
+impl<'a> Known<'a> {
+    fn of(run: &'a Run) -> Self {
+        let nodes = run.nodes.iter();
+        let mut names: Vec<Option<&'a str>> = nodes
+            .map(|node| {
+                let name = node.name.as_str();
+                let is_known =
+                    NAMES.contains(&name) || COMMON_NAMES.contains(&name) || name == WAIT;
+                is_known.then_some(name)
+            })
+            .collect();
+        let mut known = names.iter().flatten();
+        if known.any(|name| COMMON_NAMES.contains(name)) {
+            let mut says_group = vec![false; names.len()];
+            for given in &run.section_attributes {
+                let section = run.sections.get(given.section);
+                let node = section.and_then(|s| says_group.get_mut(s.node as usize));
+                if let Some(says) = node {
+                    *says = *says || text(&given.attributes, "group").is_some();
+                }
+            }
+            for (name, says_group) in names.iter_mut().zip(says_group) {
+                *name = name.filter(|name| says_group || !COMMON_NAMES.contains(name));
+            }
+        }
+        Self { names }
+    }
+
+    fn name(&self, node: u32) -> Option<&'a str> {
+        *self.names.get(node as usize)?
+    }
+}
+
+/// Work of calls on GPUs, by the section's thread, node and start.
+struct Spans(BTreeMap<(u32, u32, u64), OnDevice>);
+
+impl Spans {
+    fn of(run: &Run, known: &Known<'_>) -> Self {
+        let mut found: BTreeMap<(u32, u32, u64), OnDevice> = BTreeMap::new();
+        let spans = run.gpu_spans.iter();
+        for span in spans.filter(|span| known.name(span.node).is_some()) {
+            let work = on_device(span);
+            // On several streams: from the first beginning to the last end.
+            found
+                .entry((span.thread, span.node, span.start_ns))
+                .and_modify(|all| {
+                    all.time.start_ns = all.time.start_ns.min(work.time.start_ns);
+                    all.time.end_ns = all.time.end_ns.max(work.time.end_ns);
+                    all.is_placed &= work.is_placed;
+                })
+                .or_insert(work);
+        }
+        Self(found)
+    }
+
+    fn of_call(&self, section: &Section) -> Option<OnDevice> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let key = (section.thread, section.node, section.start_ns);
+        self.0.get(&key).copied()
+    }
+}
+
+fn on_device(span: &GpuSpan) -> OnDevice {
+    let start_ns = span.start_ns.saturating_add(span.delay_ns.unwrap_or(0));
+    OnDevice {
+        time: Interval {
+            start_ns,
+            end_ns: start_ns.saturating_add(span.gpu_ns),
+        },
+        is_placed: span.delay_ns.is_some(),
+    }
+}

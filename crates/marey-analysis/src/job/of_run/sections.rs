@@ -1,0 +1,93 @@
+//! Sums of call paths.
+
+use std::collections::BTreeMap;
+
+use marey::{NodeKind, NodeTotals, Run};
+
+use crate::job::{LogBuckets, RankSummary, SectionSums};
+
+/// Deepest call path; what a damaged capture claims beyond is cut off.
+const MAX_DEPTH: usize = 256;
+
+/// The call paths with the most time, in order of the path, and how many are left out.
+pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
+    let open = open(run);
+    let totals = run.totals.iter().enumerate();
+    let open_ns = |node: &usize| open.get(node).copied();
+    let mut called: Vec<(usize, &NodeTotals)> = totals
+        .filter(|(node, totals)| *node > 0 && (totals.count > 0 || open.contains_key(node)))
+        .collect();
+    let time =
+        |(node, totals): &(usize, &NodeTotals)| totals.sum_ns.max(open_ns(node).unwrap_or(0));
+    called.sort_by_key(|row| (std::cmp::Reverse(time(row)), row.0));
+    let n_left_out = called.len().saturating_sub(RankSummary::MAX_SECTIONS);
+    called.truncate(RankSummary::MAX_SECTIONS);
+    let without_histogram = Recorded::of(run, &called);
+    let row = |(node, totals): (usize, &NodeTotals)| {
+        let histogram = totals.histogram.as_ref().map(LogBuckets::of_histogram);
+        SectionSums {
+            path: path(run, node),
+            is_iteration: run.nodes.get(node).map(|n| n.kind) == Some(NodeKind::Iteration),
+            count: totals.count,
+            total_ns: totals.sum_ns,
+            min_ns: totals.min_ns,
+            max_ns: totals.max_ns,
+            errors: totals.errors,
+            durations: histogram.or_else(|| without_histogram.durations(node, totals.count)),
+            open_ns: open_ns(&node),
+        }
+    };
+    let mut rows: Vec<SectionSums> = called.into_iter().map(row).collect();
+    rows.sort_by(|a, b| (&a.path, a.is_iteration).cmp(&(&b.path, b.is_iteration)));
+    (rows, n_left_out as u64)
+}
+
+/// How long each call path has been open that was when the run ended; of several calls, the longest.
+fn open(run: &Run) -> BTreeMap<usize, u64> {
+    let mut open: BTreeMap<usize, u64> = BTreeMap::new();
+    for section in &run.open {
+        let longest = open.entry(section.node as usize).or_default();
+        *longest = run.wall_ns.saturating_sub(section.start_ns).max(*longest);
+    }
+    open.retain(|node, _| *node > 0 && *node < run.totals.len());
+    open
+}
+
+/// Durations of the calls of nodes for which no histogram was kept.
+struct Recorded(BTreeMap<usize, Vec<u64>>);
+
+impl Recorded {
+    fn of(run: &Run, called: &[(usize, &NodeTotals)]) -> Self {
+        let without = called.iter().filter(|(_, t)| t.histogram.is_none());
+        let mut found: BTreeMap<usize, Vec<u64>> =
+            without.map(|(node, _)| (*node, Vec::new())).collect();
+        if !found.is_empty() {
+            for section in &run.sections {
+                if let Some(durations) = found.get_mut(&(section.node as usize)) {
+                    durations.push(section.end_ns.saturating_sub(section.start_ns));
+                }
+            }
+        }
+        Self(found)
+    }
+
+    /// `None` unless each call was recorded.
+    fn durations(&self, node: usize, count: u64) -> Option<LogBuckets> {
+        let durations = self.0.get(&node)?;
+        (count > 0 && durations.len() as u64 == count)
+            .then(|| LogBuckets::of(durations.iter().copied()))
+    }
+}
+
+/// Names from the outermost section to this one.
+fn path(run: &Run, node: usize) -> Vec<String> {
+    let parent = |node: &usize| {
+        let parent = run.nodes.get(*node)?.parent? as usize;
+        (parent > 0 && parent < *node).then_some(parent)
+    };
+    let up = std::iter::successors(Some(node), parent).take(MAX_DEPTH);
+    let names = up.filter_map(|node| Some(run.nodes.get(node)?.name.clone()));
+    let mut path: Vec<String> = names.collect();
+    path.reverse();
+    path
+}

@@ -1,0 +1,70 @@
+//! Turns that follow each other, put together in cells.
+
+use super::{RankSummary, TurnCell, TurnSums};
+use crate::intervals::{Interval, length_within, union};
+
+/// One turn whose duration is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub(super) time: Interval,
+    /// Also where `time` begins at the start of the run and is cut there.
+    pub(super) duration_ns: u64,
+    pub(super) is_warm_up: bool,
+}
+
+/// Turns in order of time; `None` when there are none. `communication` is the time in collectives, disjoint and ascending.
+pub(super) fn turn_sums(turns: &[Turn], communication: Option<&[Interval]>) -> Option<TurnSums> {
+    if turns.is_empty() {
+        return None;
+    }
+    let per_cell = turns_of_a_cell(turns.len());
+    let length = |turn: &Turn| turn.duration_ns;
+    let steady = turns.iter().filter(|turn| !turn.is_warm_up);
+    let mut steady: Vec<u64> = steady.map(length).collect();
+    steady.sort_unstable();
+    Some(TurnSums {
+        count: turns.len() as u64,
+        n_warm_up: (turns.len() - steady.len()) as u64,
+        total_ns: turns.iter().map(length).fold(0, u64::saturating_add),
+        median_ns: middle(&steady),
+        per_cell: u32::try_from(per_cell).unwrap_or(u32::MAX),
+        cells: turns
+            .chunks(per_cell)
+            .map(|turns| cell(turns, communication))
+            .collect(),
+    })
+}
+
+/// The least power of two with which all fit.
+fn turns_of_a_cell(n_turns: usize) -> usize {
+    let mut per_cell = 1;
+    while n_turns.div_ceil(per_cell) > RankSummary::MAX_CELLS {
+        per_cell *= 2;
+    }
+    per_cell
+}
+
+/// The middle one, or the mean of the middle two.
+fn middle(sorted: &[u64]) -> Option<u64> {
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = *sorted.get((sorted.len() - 1) / 2)?;
+    Some(lower + (upper - lower) / 2)
+}
+
+fn cell(turns: &[Turn], communication: Option<&[Interval]>) -> TurnCell {
+    let times: Vec<Interval> = turns.iter().map(|turn| turn.time).collect();
+    let lengths = turns.iter().map(|turn| turn.duration_ns);
+    let total_ns = lengths.fold(0, u64::saturating_add);
+    TurnCell {
+        start_ns: times.iter().map(|time| time.start_ns).min().unwrap_or(0),
+        end_ns: times.iter().map(|time| time.end_ns).max().unwrap_or(0),
+        total_ns,
+        communication_ns: communication.map(|open| {
+            let within = union(times)
+                .into_iter()
+                .map(|time| length_within(time, open));
+            within.fold(0, u64::saturating_add)
+        }),
+        is_warm_up: turns.iter().any(|turn| turn.is_warm_up),
+    }
+}

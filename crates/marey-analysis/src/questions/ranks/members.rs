@@ -1,0 +1,374 @@
+//! Which process stands for which rank, and who is missing?
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::jobs::{Group, is_cut, start, world_sizes};
+use super::{HostRow, Member, MemberState, VersionRow, placed};
+use crate::job::{Ended, RankSummary};
+
+/// A job with the process that stands for each rank.
+pub(super) struct Team<'a> {
+    /// Empty when not known.
+    pub(super) job_id: String,
+    /// All of them.
+    pub(super) n_processes: u64,
+    /// By rank, those without one last.
+    pub(super) places: Vec<&'a RankSummary>,
+    /// Of each place, the others of its rank.
+    pub(super) n_others: Vec<u64>,
+    world_sizes: BTreeSet<u32>,
+}
+
+/// Missing ranks that are named: a file may say any number of ranks.
+const MAX_MISSING: u32 = 65_536;
+
+/// Of the processes of a job, those that stand for its ranks.
+///
+/// ```text
+/// rank 0   |----- A -----x   |-------- C --------|     C: the last attempt
+///            |- child -|         |- B -|               B began while C ran: its child
+/// rank 1                     (no file)                 missing, when there are two ranks
+/// ```
+///
+/// In this order: a process that recorded something; that was not forked; a capture before a trace before a report; that did not begin
+/// while another one of its rank ran on the same host; the one that began last. Of those without a rank, all stand for themselves that
+/// recorded something and were not forked.
+pub(super) fn team(group: Group<'_>) -> Team<'_> {
+    let n_processes = group.processes.len() + group.earlier.len();
+    let world_sizes = world_sizes(&group.processes);
+    let mut by_rank: BTreeMap<u32, Vec<&RankSummary>> = BTreeMap::new();
+    let mut rankless: Vec<&RankSummary> = Vec::new();
+    for one in &group.processes {
+        match one.process.rank {
+            Some(rank) => by_rank.entry(rank).or_default().push(one),
+            None => rankless.push(one),
+        }
+    }
+    let mut n_earlier: BTreeMap<u32, u64> = BTreeMap::new();
+    for rank in group.earlier.iter().filter_map(|one| one.process.rank) {
+        *n_earlier.entry(rank).or_default() += 1;
+    }
+    let (mut places, mut n_others) = (Vec::new(), Vec::new());
+    for (rank, of_rank) in by_rank {
+        let n_of_rank = of_rank.len() as u64;
+        places.extend(standing(of_rank));
+        n_others.push(n_of_rank - 1 + n_earlier.get(&rank).copied().unwrap_or_default());
+    }
+    for (one, n_forked) in without_rank(&rankless, places.is_empty()) {
+        places.push(one);
+        n_others.push(n_forked);
+    }
+    Team {
+        job_id: group.job_id,
+        n_processes: n_processes as u64,
+        places,
+        n_others,
+        world_sizes,
+    }
+}
+
+/// Of several processes of a rank the one that stands for it; `None` of none.
+fn standing(mut of_rank: Vec<&RankSummary>) -> Option<&RankSummary> {
+    prefer(&mut of_rank, |one| has_recorded(one));
+    prefer(&mut of_rank, |one| one.process.forked_from.is_none());
+    let best = of_rank.iter().map(|one| one.source).min();
+    prefer(&mut of_rank, |one| Some(one.source) == best);
+    let all = of_rank.clone();
+    prefer(&mut of_rank, |one| {
+        !all.iter().any(|other| ran_at_start(other, one))
+    });
+    let key = |one: &&RankSummary| {
+        (
+            start(one),
+            Reverse(one.process.pid),
+            Reverse(one.file.clone()),
+        )
+    };
+    of_rank.into_iter().max_by_key(key)
+}
+
+/// Keeps those that are so, where there are any.
+fn prefer(processes: &mut Vec<&RankSummary>, is_so: impl Fn(&RankSummary) -> bool) {
+    if processes.iter().any(|one| is_so(one)) {
+        processes.retain(|one| is_so(one));
+    }
+}
+
+/// Something of its own, not only what samplers read.
+fn has_recorded(one: &RankSummary) -> bool {
+    let has_turns = one.steps.is_some() || one.blocks.is_some();
+    has_turns || !(one.sections.is_empty() && one.stages.is_empty() && one.collectives.is_empty())
+}
+
+/// `running` had begun, and had not ended, when `begun` began.
+fn ran_at_start(running: &RankSummary, begun: &RankSummary) -> bool {
+    let Some((from_ns, at_ns)) = start(running).zip(start(begun)) else {
+        return false;
+    };
+    let is_same_host = running.process.host == begun.process.host;
+    is_same_host && from_ns < at_ns && at_ns < from_ns.saturating_add(running.wall_ns)
+}
+
+/// Those without a rank that stand for themselves, each with how many were forked from it. Where there is nobody else, one that recorded
+/// nothing will do.
+fn without_rank<'a>(rankless: &[&'a RankSummary], is_alone: bool) -> Vec<(&'a RankSummary, u64)> {
+    let mut standing = rankless.to_vec();
+    standing.retain(|one| one.process.forked_from.is_none() && has_recorded(one));
+    if standing.is_empty() && is_alone {
+        standing = rankless.to_vec();
+        prefer(&mut standing, |one| one.process.forked_from.is_none());
+        prefer(&mut standing, has_recorded);
+    }
+    let mut n_forked: BTreeMap<(&str, u32), u64> = BTreeMap::new();
+    for one in rankless {
+        if let Some(parent) = one.process.forked_from {
+            *n_forked.entry((&one.process.host, parent)).or_default() += 1;
+        }
+    }
+    let with_count = |one: &'a RankSummary| {
+        let key = (one.process.host.as_str(), one.process.pid);
+        (one, n_forked.get(&key).copied().unwrap_or_default())
+    };
+    standing.into_iter().map(with_count).collect()
+}
+
+impl Team<'_> {
+    /// Number of ranks; the highest, where files disagree.
+    pub(super) fn world_size(&self) -> Option<u32> {
+        self.world_sizes.last().copied()
+    }
+
+    /// All that files say, where they disagree.
+    pub(super) fn other_world_sizes(&self) -> Vec<u32> {
+        if self.world_sizes.len() < 2 {
+            return Vec::new();
+        }
+        self.world_sizes.iter().copied().collect()
+    }
+
+    /// Ranks below the world size that nobody stands for, ascending; none where no process says its rank.
+    pub(super) fn missing(&self) -> Vec<u32> {
+        let ranks = self.places.iter().filter_map(|one| one.process.rank);
+        let there: BTreeSet<u32> = ranks.collect();
+        let Some(world_size) = self.world_size().filter(|_| !there.is_empty()) else {
+            return Vec::new();
+        };
+        let missing = (0..world_size).filter(|rank| !there.contains(rank));
+        missing.take(MAX_MISSING as usize).collect()
+    }
+
+    pub(super) fn members(&self) -> Vec<Member> {
+        let each = self.places.iter().zip(&self.n_others);
+        each.map(|(one, n_others)| member(one, *n_others)).collect()
+    }
+
+    /// By name.
+    pub(super) fn hosts(&self) -> Vec<HostRow> {
+        let mut by_host: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (place, one) in placed(&self.places) {
+            by_host.entry(&one.process.host).or_default().push(place);
+        }
+        let row = |(host, places): (&str, Vec<u32>)| HostRow {
+            host: host.to_owned(),
+            places,
+        };
+        by_host.into_iter().map(row).collect()
+    }
+
+    /// By version, what does not say one first.
+    pub(super) fn versions(&self) -> Vec<VersionRow> {
+        let mut by_version: BTreeMap<Option<&String>, Vec<u32>> = BTreeMap::new();
+        for (place, one) in placed(&self.places) {
+            by_version
+                .entry(one.marey.as_ref())
+                .or_default()
+                .push(place);
+        }
+        let row = |(marey, places): (Option<&String>, Vec<u32>)| VersionRow {
+            marey: marey.cloned(),
+            places,
+        };
+        by_version.into_iter().map(row).collect()
+    }
+}
+
+fn member(one: &RankSummary, n_others: u64) -> Member {
+    let process = &one.process;
+    Member {
+        rank: process.rank,
+        host: process.host.clone(),
+        local_rank: process.local_rank,
+        pid: process.pid,
+        file: one.file.clone(),
+        source: one.source,
+        ended: one.ended.clone(),
+        state: state(one),
+        wall_ns: one.wall_ns,
+        n_lost: one.n_lost,
+        warnings: one.warnings.clone(),
+        n_others,
+        stages: one.stages.clone(),
+        stage_names: one.stage_names.clone(),
+        work: one.work.clone(),
+    }
+}
+
+/// Whether its figures are whole. What ended early is cut, whatever else is the matter with its file.
+pub(super) fn state(one: &RankSummary) -> MemberState {
+    match &one.ended {
+        ended if is_cut(ended) => MemberState::Cut,
+        Ended::Running => MemberState::Running,
+        _ if !one.warnings.is_empty() => MemberState::Damaged,
+        _ => MemberState::Whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{RankProcess, SectionSums, Source};
+
+    /// Ran from `start` for 10.
+    fn process(rank: Option<u32>, pid: u32, start_unix_ns: u64) -> RankSummary {
+        RankSummary {
+            process: RankProcess {
+                rank,
+                pid,
+                start_unix_ns,
+                host: "node".into(),
+                world_size: Some(4),
+                ..RankProcess::default()
+            },
+            wall_ns: 10,
+            sections: vec![SectionSums::default()],
+            ..RankSummary::default()
+        }
+    }
+
+    fn of(processes: &[RankSummary]) -> Team<'_> {
+        team(Group {
+            job_id: "job".into(),
+            processes: processes.iter().collect(),
+            earlier: Vec::new(),
+        })
+    }
+
+    fn pids(team: &Team<'_>) -> Vec<u32> {
+        team.places.iter().map(|one| one.process.pid).collect()
+    }
+
+    #[test]
+    fn the_last_attempt_of_a_rank_stands_for_it_and_the_others_are_counted() {
+        // rank 0   |--- 1 ---|   |--- 2 ---|
+        //                           |--- 3, its child ---|
+        // rank 1                 |--- 4 ---|
+        let all = [
+            process(Some(1), 4, 20),
+            process(Some(0), 3, 25),
+            process(Some(0), 2, 20),
+            process(Some(0), 1, 5),
+        ];
+        let found = of(&all);
+        assert_eq!(pids(&found), [2, 4]);
+        assert_eq!(found.n_others, [2, 0]);
+        assert_eq!((found.n_processes, found.missing()), (4, vec![2, 3]));
+    }
+
+    #[test]
+    fn forked_processes_and_those_that_recorded_nothing_stand_for_a_rank_only_without_others() {
+        let mut all = [
+            process(Some(0), 1, 1),
+            process(Some(0), 2, 30),
+            process(Some(0), 3, 50),
+        ];
+        all[1].process.forked_from = Some(1);
+        all[2].sections.clear();
+        assert_eq!(pids(&of(&all)), [1]);
+        assert_eq!(pids(&of(&all[1..])), [2]);
+        assert_eq!(pids(&of(&all[2..])), [3]);
+    }
+
+    #[test]
+    fn a_capture_goes_before_a_report_of_a_later_time() {
+        let mut all = [process(Some(0), 1, 1), process(Some(0), 0, 90)];
+        all[1].source = Source::Report;
+        assert_eq!(pids(&of(&all)), [1]);
+    }
+
+    #[test]
+    fn processes_without_a_rank_come_last_and_launchers_that_recorded_nothing_do_not_count() {
+        let mut all = [
+            process(None, 7, 1),
+            process(None, 8, 1),
+            process(Some(3), 9, 1),
+        ];
+        all[0].sections.clear();
+        let found = of(&all);
+        assert_eq!((pids(&found), found.n_processes), (vec![9, 8], 3));
+        // A job of nobody else is still a job.
+        assert_eq!(pids(&of(&all[..1])), [7]);
+        assert!(of(&all[..2]).missing().is_empty());
+    }
+
+    #[test]
+    fn world_sizes_that_disagree_are_named_and_the_highest_counts() {
+        let mut all = [process(Some(0), 1, 1), process(Some(1), 2, 1)];
+        assert!(of(&all).other_world_sizes().is_empty());
+        all[1].process.world_size = Some(2);
+        let found = of(&all);
+        assert_eq!(found.world_size(), Some(4));
+        assert_eq!(found.other_world_sizes(), [2, 4]);
+        all[1].process.world_size = Some(u32::MAX);
+        assert_eq!(of(&all).missing().len(), 65_536);
+    }
+
+    #[test]
+    fn states_tell_whole_running_cut_and_damaged_files_apart() {
+        let mut one = process(Some(0), 1, 1);
+        one.ended = Ended::Finished;
+        assert_eq!(state(&one), MemberState::Whole);
+        one.warnings = vec!["a block is damaged".into()];
+        assert_eq!(state(&one), MemberState::Damaged);
+        one.ended = Ended::Running;
+        assert_eq!(state(&one), MemberState::Running);
+        for ended in [
+            Ended::Killed(9),
+            Ended::WithoutClosing,
+            Ended::Failed("out of memory".into()),
+        ] {
+            one.ended = ended;
+            assert_eq!(state(&one), MemberState::Cut);
+        }
+    }
+
+    #[test]
+    fn hosts_and_versions_name_their_ranks() {
+        let mut all = [
+            process(Some(0), 1, 1),
+            process(Some(1), 2, 1),
+            process(Some(2), 3, 1),
+        ];
+        all[1].process.host = "other".into();
+        all[2].marey = Some("0.2.0".into());
+        let found = of(&all);
+        let hosts: Vec<(String, Vec<u32>)> = found
+            .hosts()
+            .into_iter()
+            .map(|row| (row.host, row.places))
+            .collect();
+        assert_eq!(
+            hosts,
+            [("node".into(), vec![0, 2]), ("other".into(), vec![1])]
+        );
+        let versions: Vec<(Option<String>, Vec<u32>)> = found
+            .versions()
+            .into_iter()
+            .map(|row| (row.marey, row.places))
+            .collect();
+        assert_eq!(
+            versions,
+            [(None, vec![0, 1]), (Some("0.2.0".into()), vec![2])]
+        );
+    }
+}

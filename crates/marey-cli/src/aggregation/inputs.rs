@@ -1,0 +1,152 @@
+//! Which files paths name.
+//!
+//! ```text
+//! FILE     itself
+//! FOLDER   captures in it and below
+//!          profiling_report.json, traces and summaries in folders that have no captures, in them or below
+//! ```
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::jobs::of_jobs;
+use super::json_file::JsonFile;
+use super::{Inputs, Jobs};
+use crate::commands::content::Content;
+use crate::run_folder::captures;
+
+/// Folders below folders that are looked into.
+const MAX_DEPTH: usize = 12;
+
+/// Folders of a job that hold parts of its reports again.
+const PARTS: [&str; 1] = ["sessions"];
+
+/// One file to read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Input {
+    /// How it is called where it is shown. Not safe to print.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Input {
+    /// A file by its path.
+    pub fn new(path: &Path) -> Self {
+        Self {
+            name: crate::commands::shown(path),
+            path: path.to_owned(),
+        }
+    }
+}
+
+/// What a folder holds.
+#[derive(Default)]
+struct Folder {
+    captures: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+}
+
+pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
+    let mut found = Inputs::default();
+    for path in paths {
+        let kind = std::fs::metadata(path);
+        let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
+        if !kind.is_dir() {
+            found.files.push(Input::new(path));
+            continue;
+        }
+        let folder = Folder::below(path, 0)?;
+        if folder.captures.is_empty() && folder.others.is_empty() {
+            bail!(
+                "{} holds no captures (*.marey), no profiling_report.json and no traces",
+                path.display()
+            );
+        }
+        let (chosen, remarks) = of_jobs(path, folder.captures, jobs)?;
+        found.remarks.extend(remarks);
+        let files = chosen.iter().chain(&folder.others);
+        found.files.extend(files.map(|path| Input::new(path)));
+    }
+    let mut seen = BTreeSet::new();
+    found
+        .files
+        .retain(|file| seen.insert(file.path.canonicalize().unwrap_or(file.path.clone())));
+    found.files.sort();
+    Ok(found)
+}
+
+impl Folder {
+    /// Links to folders are not followed: they lead in circles, and to what is found anyway.
+    fn below(folder: &Path, depth: usize) -> anyhow::Result<Self> {
+        let mut found = Self {
+            captures: captures(folder)?,
+            others: Vec::new(),
+        };
+        let (folders, files) = listed(folder)?;
+        let files: Vec<PathBuf> = files
+            .into_iter()
+            .filter(|file| is_candidate(file))
+            .collect();
+        let has_report = files.iter().any(|file| is_report(file));
+        let is_job = !found.captures.is_empty() || has_report;
+        let mut below = Self::default();
+        if depth < MAX_DEPTH {
+            for folder in folders {
+                let name = folder.file_name().unwrap_or_default().to_string_lossy();
+                if is_job && PARTS.contains(&&*name) {
+                    continue;
+                }
+                let inner = Self::below(&folder, depth + 1)?;
+                below.captures.extend(inner.captures);
+                below.others.extend(inner.others);
+            }
+        }
+        // What lies beside captures was made of them, or by their windows; so were reports above them.
+        if found.captures.is_empty() && below.captures.is_empty() {
+            found.others = files;
+        }
+        found.captures.extend(below.captures);
+        found.others.extend(below.others);
+        Ok(found)
+    }
+}
+
+/// Folders and files in a folder, by name; hidden ones are passed over, and links to folders.
+fn listed(folder: &Path) -> anyhow::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let unreadable = || format!("cannot read the folder {}", folder.display());
+    let (mut folders, mut files) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(folder).with_context(unreadable)? {
+        let entry = entry.with_context(unreadable)?;
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => folders.push(path),
+            _ if path.is_file() => files.push(path),
+            _ => {}
+        }
+    }
+    folders.sort();
+    files.sort();
+    Ok((folders, files))
+}
+
+fn is_report(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with("profiling_report") && name.ends_with(".json")
+}
+
+/// JSON that may tell of a rank. What cannot be looked into is one, so that it is named.
+fn is_candidate(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
+    is_json
+        && match Content::of(path) {
+            Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),
+            _ => true,
+        }
+}

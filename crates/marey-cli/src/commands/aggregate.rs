@@ -1,0 +1,168 @@
+//! `marey aggregate`: what the ranks of a job did together.
+
+mod trace;
+mod written;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, ranks};
+
+use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
+use crate::console::Console;
+use crate::exit::Exit;
+use crate::thresholds::{Limit, thresholds};
+
+/// Say what the ranks of a job did together, and which of them holds the others up
+///
+/// Reads captures of Marey, reports (`profiling_report.json`), traces of torch.profiler and documents of summaries; in folders what is
+/// in them and below. A capture stands for the reports and traces beside it. What is missing, damaged or cannot be read is named, and the
+/// rest is used: the exit code is 0 when everything is there, 1 otherwise, 2 when nothing could be read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Formats and the endings of --output that mean them:
+  text        .txt                   tables
+  json        .json                  one document with all figures; a summary is shown besides
+  markdown    .md                    tables for pull requests
+  html        .html                  a page
+  perfetto    .pftrace, .pftrace.gz  one trace of all captures, on one time axis, for https://ui.perfetto.dev
+  summaries   .ranks.json            what is kept of each rank, a few kB each: `marey aggregate` reads and merges such files")]
+pub(crate) struct Arguments {
+    /// Captures, reports, traces, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
+    #[arg(value_name = "PATH", required_unless_present = "reports_dir")]
+    paths: Vec<PathBuf>,
+    /// The same as a PATH
+    #[arg(long = "reports_dir", alias = "reports-dir", value_name = "DIR")]
+    reports_dir: Option<PathBuf>,
+    /// Write it to this file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What to write; by itself what the ending of --output says, otherwise text
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Of a folder with several jobs this one; `all` takes all of them. By itself the newest
+    #[arg(long, value_name = "NAME")]
+    job: Option<String>,
+    /// Rows of each table of text and Markdown; 0 for all
+    #[arg(long, value_name = "N", default_value = "15", value_parser = super::most_rows)]
+    rows: usize,
+    /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
+    #[arg(long = "threshold", value_name = "NAME=VALUE")]
+    thresholds: Vec<Limit>,
+}
+
+/// Formats by their names on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables
+    Text,
+    /// One document with all figures
+    Json,
+    /// Tables for pull requests and issues
+    Markdown,
+    /// A page, as a file: ranks.html in this folder unless --output names it
+    Html,
+    /// What is kept of each rank
+    Summaries,
+    /// One trace of all captures, as a file: ranks.pftrace.gz unless --output names it
+    Perfetto,
+}
+
+/// Endings of files, and the formats that they mean.
+const ENDINGS: [(&str, Format); 8] = [
+    (".ranks.json", Format::Summaries),
+    (".json", Format::Json),
+    (".md", Format::Markdown),
+    (".html", Format::Html),
+    (".htm", Format::Html),
+    (".txt", Format::Text),
+    (".pftrace", Format::Perfetto),
+    (".pftrace.gz", Format::Perfetto),
+];
+
+impl Arguments {
+    fn format(&self) -> anyhow::Result<Format> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let Some(output) = &self.output else {
+            return Ok(Format::Text);
+        };
+        let name = output.to_string_lossy().to_ascii_lowercase();
+        let known = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
+        match known {
+            Some((_, format)) => Ok(*format),
+            None => bail!(
+                "the ending of {} says no format; --format does",
+                output.display()
+            ),
+        }
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths
+            .iter()
+            .chain(&self.reports_dir)
+            .cloned()
+            .collect()
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    let format = arguments.format()?;
+    let jobs = arguments.job.as_deref().map_or(Jobs::Newest, Jobs::named);
+    let inputs = Inputs::of(&arguments.paths(), &jobs)?;
+    keep_inputs(arguments.output.as_deref(), &inputs)?;
+    for remark in &inputs.remarks {
+        console.say(remark);
+    }
+    let found = summaries(&inputs.files, n_threads());
+    for file in found.unread() {
+        console.say(&format!("cannot read {}: {}", file.file, file.why));
+    }
+    if found.summaries().len() == 0 {
+        return Ok(Exit::USAGE);
+    }
+    let answers = ranks(&found, &thresholds(&arguments.thresholds));
+    written::write(
+        arguments,
+        format,
+        &written::Read {
+            inputs,
+            found,
+            answers: &answers,
+        },
+        console,
+    )?;
+    Ok(if is_whole(&answers) {
+        Exit::SUCCESS
+    } else {
+        Exit::FAILED
+    })
+}
+
+/// Nothing is missing, and nothing was cut short.
+fn is_whole(answers: &RanksAnswers) -> bool {
+    let is_whole = |job: &JobAnswers| {
+        let mut states = job.members.iter().map(|member| member.state);
+        job.missing.is_empty()
+            && states.all(|state| matches!(state, MemberState::Whole | MemberState::Running))
+    };
+    answers.unread.is_empty() && answers.jobs.iter().all(is_whole)
+}
+
+/// Refuses to write over what is about to be read.
+fn keep_inputs(output: Option<&Path>, inputs: &Inputs) -> anyhow::Result<()> {
+    let Some(place) = output.and_then(|output| output.canonicalize().ok()) else {
+        return Ok(());
+    };
+    let mut files = inputs.files.iter();
+    if files.any(|file| file.path.canonicalize().is_ok_and(|path| path == place)) {
+        bail!(
+            "{} is one of the files to read; name another one for --output",
+            place.display()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! What was found, in the format and at the place that were asked for.
+
+use std::path::{Path, PathBuf};
+
+use marey_analysis::job::Ranks;
+use marey_analysis::ranks::RanksAnswers;
+use marey_report::{
+    aggregation_json, aggregation_markdown, aggregation_summary, aggregation_text, html_ranks,
+};
+
+use super::super::shown;
+use super::{Arguments, Format, trace};
+use crate::aggregation::Inputs;
+use crate::console::Console;
+use crate::run_folder::replace;
+
+/// What was read, and what it comes to.
+pub(super) struct Read<'a> {
+    pub(super) inputs: Inputs,
+    pub(super) found: Ranks,
+    pub(super) answers: &'a RanksAnswers,
+}
+
+pub(super) fn write(
+    arguments: &Arguments,
+    format: Format,
+    read: &Read<'_>,
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
+    let rows = arguments.rows;
+    let answers = read.answers;
+    let document = match format {
+        Format::Text => aggregation_text(answers, rows).into_bytes(),
+        Format::Markdown => aggregation_markdown(answers, rows).into_bytes(),
+        Format::Json => aggregation_json(answers),
+        Format::Summaries => read.found.to_json(),
+        Format::Html => html_ranks(answers),
+        Format::Perfetto => {
+            let path = place(arguments, "ranks.pftrace.gz");
+            return show(&trace::write(path, read, console)?, answers, console);
+        }
+    };
+    let is_file = format == Format::Html;
+    match &arguments.output {
+        None if !is_file => Ok(console.show(&String::from_utf8_lossy(&document))?),
+        _ => {
+            let path = replace(place(arguments, "ranks.html"), &document)?;
+            show(&path, answers, console)
+        }
+    }
+}
+
+fn place(arguments: &Arguments, name: &str) -> PathBuf {
+    let output = arguments.output.clone();
+    output.unwrap_or_else(|| PathBuf::from(name))
+}
+
+/// The figures that a person looks at first, on standard output, and where the rest is.
+fn show(path: &Path, answers: &RanksAnswers, console: &mut Console<'_>) -> anyhow::Result<()> {
+    console.show(&aggregation_summary(answers))?;
+    console.say(&format!("the rest is in {}", shown(path)));
+    Ok(())
+}

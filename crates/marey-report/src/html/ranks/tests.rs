@@ -1,0 +1,158 @@
+use marey_analysis::job::StagePiece;
+use marey_analysis::ranks::{HeatMap, Member, RankStraggler, TurnsOverRanks};
+
+use super::*;
+
+/// Ranks whose strips have pieces of 8 ns, 10 ns apart, in turn `even` and `odd`; rank 3 has the highest score.
+fn job(n_ranks: u32, n_pieces: u64) -> JobAnswers {
+    let piece = |n: u64| StagePiece {
+        name: u32::from(n % 2 == 1),
+        start_ns: n * 10,
+        end_ns: n * 10 + 8,
+    };
+    let mut job = JobAnswers {
+        span_ns: n_pieces * 10,
+        ..JobAnswers::default()
+    };
+    for rank in 0..n_ranks {
+        job.members.push(Member {
+            rank: Some(rank),
+            stages: (0..n_pieces).map(piece).collect(),
+            stage_names: vec!["even".into(), "odd".into()],
+            ..Member::default()
+        });
+    }
+    let straggler = |place| RankStraggler {
+        place,
+        ..RankStraggler::default()
+    };
+    job.stragglers.ranks = vec![straggler(3)];
+    job
+}
+
+fn heat_map(n_ranks: u32, n_cells: u32) -> HeatMap {
+    let cell = |at: u32| (at % 7 != 6).then(|| u64::from(at));
+    HeatMap {
+        places: (0..n_ranks).collect(),
+        n_cells,
+        durations_ns: (0..n_ranks * n_cells).map(cell).collect(),
+        own_ns: Vec::new(),
+    }
+}
+
+#[test]
+fn pieces_that_have_room_stay_as_they_are() {
+    let mut columns = Columns::default();
+    let found = strips::strips(&job(2, 3), 6, &mut columns);
+    let expected = serde_json::json!({
+        "places": [0, 1], "n_pieces": [3, 3], "names": ["even", "odd"], "unit_ns": 1, "n_merged": 0, "n_left_out": 0,
+    });
+    assert_eq!(serde_json::to_value(found).unwrap(), expected);
+    let names = [0, 1, 0, 0, 1, 0];
+    let starts = [0, 10, 10, 0, 10, 10];
+    assert_eq!(columns.bytes, [names, starts, [8; 6]].concat());
+}
+
+#[test]
+fn narrow_neighbours_are_put_together_where_there_is_no_room() {
+    // 10 000 pieces of 8 in 100 000: a part in 2 000 is 50.
+    let mut columns = Columns::default();
+    let found = strips::strips(&job(1, 10_000), 5_000, &mut columns);
+    let found = serde_json::to_value(found).unwrap();
+    assert_eq!(found["n_pieces"], serde_json::json!([1]));
+    assert_eq!(found["n_merged"], 1);
+    // From 0 to 99 998, called as the first of equals.
+    assert_eq!(columns.bytes, [0x9e, 0x86, 0x01]);
+    assert_eq!(columns.widths, [0, 0, 3]);
+}
+
+#[test]
+fn of_too_many_ranks_those_with_the_highest_scores_stay_and_others_evenly() {
+    let places: Vec<u32> = (0..100).collect();
+    let kept = chosen(&job(100, 0), &places, 5);
+    // Of the other 99 the ones at 0, 24, 49, 74.
+    assert_eq!(kept, [0, 3, 25, 50, 75]);
+    assert_eq!(chosen(&job(100, 0), &places, 100), places);
+}
+
+#[test]
+fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
+    let mut columns = Columns::default();
+    let found = maps::map(&job(4, 0), &heat_map(4, 2), 100, &mut columns);
+    let expected = serde_json::json!({"places": [0, 1, 2, 3], "n_cells": 2, "unit_ns": 1, "has_own": false, "n_rows_left_out": 0});
+    assert_eq!(serde_json::to_value(found).unwrap(), expected);
+    assert_eq!(columns.bytes, [1, 2, 3, 4, 5, 6, 0, 8]);
+
+    // Room for two rows: rank 3, and the first of the others.
+    let mut columns = Columns::default();
+    let found = maps::map(&job(4, 0), &heat_map(4, 2), 5, &mut columns);
+    let found = serde_json::to_value(found).unwrap();
+    assert_eq!(found["places"], serde_json::json!([0, 3]));
+    assert_eq!(found["n_rows_left_out"], 2);
+    assert_eq!(columns.bytes, [1, 2, 0, 8]);
+}
+
+#[test]
+fn own_times_follow_the_durations_of_a_map() {
+    let mut columns = Columns::default();
+    let both = HeatMap {
+        own_ns: vec![Some(0), None, Some(1), Some(2)],
+        ..heat_map(2, 2)
+    };
+    let found = maps::map(&job(2, 0), &both, 100, &mut columns);
+    assert_eq!(serde_json::to_value(found).unwrap()["has_own"], true);
+    assert_eq!(columns.bytes, [1, 2, 3, 4, 1, 0, 2, 3]);
+    assert_eq!(columns.widths, [1, 1]);
+}
+
+#[test]
+fn a_map_that_lacks_cells_or_has_the_longest_durations_is_drawn_as_far_as_it_goes() {
+    let mut columns = Columns::default();
+    let short = HeatMap {
+        places: vec![0, 9],
+        n_cells: 2,
+        durations_ns: vec![Some(u64::MAX)],
+        own_ns: Vec::new(),
+    };
+    let found = maps::map(&job(1, 0), &short, 100, &mut columns);
+    let found = serde_json::to_value(found).unwrap();
+    assert_eq!(found["unit_ns"], 1_u64 << 44);
+    // 2^20 in the first of four cells, by planes.
+    let planes = [[0, 0, 0, 0], [0, 0, 0, 0], [16, 0, 0, 0]];
+    assert_eq!(columns.bytes, planes.concat());
+}
+
+#[test]
+fn lists_are_cut_and_it_is_said_by_how_much() {
+    let mut job = job(2, 1);
+    job.sections = vec![marey_analysis::ranks::SectionSpread::default(); 503];
+    job.sections[0].path = vec!["x".repeat(5_000)];
+    job.missing = (0..10_001).collect();
+    job.steps = Some(TurnsOverRanks {
+        heat_map: heat_map(2, 2),
+        ..TurnsOverRanks::default()
+    });
+    let (short, left_out) = shortened::shortened(&job);
+    assert_eq!(short.sections.len(), 500);
+    assert_eq!(short.sections[0].path[0].chars().count(), 501);
+    assert_eq!(short.members.len(), 2);
+    assert_eq!(short.members[0].stages, []);
+    let expected =
+        serde_json::json!({"sections": 3, "collectives": 0, "findings": 0, "missing": 1});
+    assert_eq!(serde_json::to_value(left_out).unwrap(), expected);
+}
+
+#[test]
+fn a_page_of_a_thousand_ranks_has_a_few_megabytes() {
+    let mut job = job(1_024, 256);
+    job.steps = Some(TurnsOverRanks {
+        heat_map: heat_map(1_024, 512),
+        ..TurnsOverRanks::default()
+    });
+    let answers = RanksAnswers {
+        jobs: vec![job],
+        ..RanksAnswers::default()
+    };
+    let bytes = html_ranks(&answers).len();
+    assert!(bytes < 4_000_000, "{bytes}");
+}

@@ -1,0 +1,134 @@
+//! The kinds of tables.
+
+use std::sync::Arc;
+
+use arrow_schema::SchemaRef;
+
+use super::column::ColumnFacts;
+use super::kinds::{
+    blocks::Blocks, cache::Cache, counters::Counters, events::Events, gpu_spans::GpuSpans,
+    memory::Memory, open::Open, processes::Processes, samples::Samples,
+    section_memory::SectionMemory, sections::Sections, sessions::Sessions, steps::Steps,
+    totals::Totals,
+};
+use super::process::Process;
+use super::rows::{Rows, facts_of, schema_of};
+
+/// A kind of table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Processes.
+    Processes,
+    /// Sections that were recorded one by one.
+    Sections,
+    /// Exact figures of each call path.
+    Totals,
+    /// Sections that were open at the end.
+    Open,
+    /// Denoising steps.
+    Steps,
+    /// Autoregressive blocks.
+    Blocks,
+    /// Sessions.
+    Sessions,
+    /// Points in time with a name.
+    Events,
+    /// Readings of counters.
+    Counters,
+    /// Memory readings.
+    Memory,
+    /// What sections did to torch's memory.
+    SectionMemory,
+    /// What GPUs did for sections.
+    GpuSpans,
+    /// What caches did.
+    Cache,
+    /// What samplers read.
+    Samples,
+}
+
+/// Does the same for the table of a kind.
+macro_rules! of_table {
+    ($kind:expr, $function:ident($($argument:expr),*)) => {
+        match $kind {
+            Kind::Processes => $function::<Processes>($($argument),*),
+            Kind::Sections => $function::<Sections>($($argument),*),
+            Kind::Totals => $function::<Totals>($($argument),*),
+            Kind::Open => $function::<Open>($($argument),*),
+            Kind::Steps => $function::<Steps>($($argument),*),
+            Kind::Blocks => $function::<Blocks>($($argument),*),
+            Kind::Sessions => $function::<Sessions>($($argument),*),
+            Kind::Events => $function::<Events>($($argument),*),
+            Kind::Counters => $function::<Counters>($($argument),*),
+            Kind::Memory => $function::<Memory>($($argument),*),
+            Kind::SectionMemory => $function::<SectionMemory>($($argument),*),
+            Kind::GpuSpans => $function::<GpuSpans>($($argument),*),
+            Kind::Cache => $function::<Cache>($($argument),*),
+            Kind::Samples => $function::<Samples>($($argument),*),
+        }
+    };
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Processes,
+        Self::Sections,
+        Self::Totals,
+        Self::Open,
+        Self::Steps,
+        Self::Blocks,
+        Self::Sessions,
+        Self::Events,
+        Self::Counters,
+        Self::Memory,
+        Self::SectionMemory,
+        Self::GpuSpans,
+        Self::Cache,
+        Self::Samples,
+    ];
+
+    /// Its name in folders and in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Processes => "processes",
+            Self::Sections => "sections",
+            Self::Totals => "totals",
+            Self::Open => "open",
+            Self::Steps => "steps",
+            Self::Blocks => "blocks",
+            Self::Sessions => "sessions",
+            Self::Events => "events",
+            Self::Counters => "counters",
+            Self::Memory => "memory",
+            Self::SectionMemory => "section_memory",
+            Self::GpuSpans => "gpu_spans",
+            Self::Cache => "cache",
+            Self::Samples => "samples",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What its columns are.
+    pub fn columns(self) -> Vec<ColumnFacts> {
+        of_table!(self, facts_of())
+    }
+
+    /// The Arrow schema of its columns.
+    pub fn schema(self) -> SchemaRef {
+        schema_of(&self.columns())
+    }
+
+    /// Its rows of a process. What has to be sorted or looked up is, here.
+    pub fn rows(self, process: Arc<Process>) -> Rows {
+        of_table!(self, rows_of(self, process))
+    }
+}
+
+fn rows_of<T: super::rows::Table + 'static>(kind: Kind, process: Arc<Process>) -> Rows {
+    Rows::of::<T>(kind, process)
+}

@@ -1,0 +1,56 @@
+//! The kinds of tables, one a file: what a row is, and its columns.
+
+pub(super) mod blocks;
+pub(super) mod cache;
+pub(super) mod counters;
+pub(super) mod events;
+pub(super) mod gpu_spans;
+pub(super) mod memory;
+pub(super) mod open;
+pub(super) mod processes;
+pub(super) mod samples;
+pub(super) mod section_memory;
+pub(super) mod sections;
+pub(super) mod sessions;
+pub(super) mod steps;
+pub(super) mod totals;
+
+use marey::{Attributes, Value};
+use serde_json::{Map, Value as Json};
+
+use super::process::Process;
+
+/// Attributes as the text of a JSON object; `None` when there are none. Numbers that are not finite are `null` in it.
+fn json(attributes: &Attributes) -> Option<String> {
+    if attributes.is_empty() {
+        return None;
+    }
+    let pairs = attributes.iter().map(|(name, value)| {
+        let value = match value {
+            Value::Bool(v) => Json::from(*v),
+            Value::Int(v) => Json::from(*v),
+            Value::Float(v) => Json::from(*v),
+            Value::Text(v) => Json::from(v.as_str()),
+        };
+        (name.clone(), value)
+    });
+    Some(Json::Object(pairs.collect::<Map<_, _>>()).to_string())
+}
+
+/// Something at a place of a list of the run, with the process.
+pub(in crate::parquet) struct At<'a, T> {
+    process: &'a Process,
+    it: &'a T,
+}
+
+impl<'a, T> At<'a, T> {
+    fn of(process: &'a Process, list: &'a [T], place: usize) -> Option<Self> {
+        let it = list.get(place)?;
+        Some(Self { process, it })
+    }
+}
+
+/// A count that fits.
+fn number(n: usize) -> Option<u64> {
+    u64::try_from(n).ok()
+}

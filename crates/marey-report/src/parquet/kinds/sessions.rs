@@ -1,0 +1,78 @@
+//! One row a session, in order of their start.
+
+use marey::Session;
+
+use super::{At, json};
+use crate::parquet::column::Column;
+use crate::parquet::process::Process;
+use crate::parquet::rows::Table;
+
+/// The table.
+pub(crate) struct Sessions;
+
+type Row<'a> = At<'a, Session>;
+
+impl Table for Sessions {
+    type Row<'a> = Row<'a>;
+
+    fn columns<'a>() -> Vec<Column<Row<'a>>> {
+        vec![
+            Column::text("session", "its name", |row: &Row<'_>| {
+                Some(row.it.name.as_str())
+            }),
+            Column::number(
+                "number",
+                "its number in the process: several may have one name",
+                |row: &Row<'_>| Some(row.it.number),
+            ),
+            Column::number(
+                "start_unix_ns",
+                "when it began, on the wall clock, since 1970",
+                |row: &Row<'_>| row.process.unix_ns(row.it.start_ns),
+            )
+            .in_unit("ns")
+            .null("the start of the process is not known"),
+            Column::number(
+                "start_ns",
+                "when it began, since the start of the process",
+                |row: &Row<'_>| Some(row.it.start_ns),
+            )
+            .in_unit("ns"),
+            Column::number("end_ns", "when it ended", |row: &Row<'_>| row.it.end_ns)
+                .in_unit("ns")
+                .null("it was open when the capture ended"),
+            Column::number("duration_ns", "how long it took", |row: &Row<'_>| {
+                Some(row.it.end_ns?.saturating_sub(row.it.start_ns))
+            })
+            .in_unit("ns")
+            .null("it was open when the capture ended"),
+            Column::text(
+                "parent",
+                "name of the session that it is nested in",
+                |row: &Row<'_>| row.process.session_name(row.it.parent),
+            )
+            .null("it is nested in none"),
+            Column::number(
+                "thread",
+                "the thread that began it, by number in the process",
+                |row: &Row<'_>| Some(u64::from(row.it.thread)),
+            ),
+            Column::made("tags", "the user's tags, a JSON object", |row: &Row<'_>| {
+                json(&row.it.tags)
+            })
+            .null("there are none"),
+        ]
+    }
+
+    fn new(_: &Process) -> Self {
+        Self
+    }
+
+    fn len(&self, process: &Process) -> usize {
+        process.run.sessions.len()
+    }
+
+    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
+        At::of(process, &process.run.sessions, place)
+    }
+}

@@ -1,0 +1,204 @@
+//! Rows of a process as record batches.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
+
+use super::column::{Column, ColumnFacts, integers, texts};
+use super::kind::Kind;
+use super::process::Process;
+
+/// Rows of a batch. So few that no column has more than 2 GiB of text: a note has at most 32 KiB, as JSON six times that.
+const BATCH_ROWS: usize = 8192;
+
+/// A kind of table: what its rows are made of.
+pub(super) trait Table: Send + Sized {
+    /// What a row is made of.
+    type Row<'a>;
+
+    /// Columns, without those that every table has.
+    fn columns<'a>() -> Vec<Column<Self::Row<'a>>>;
+
+    /// What is found out once for all rows.
+    fn new(process: &Process) -> Self;
+
+    /// Number of rows.
+    fn len(&self, process: &Process) -> usize;
+
+    /// A row; `None` beyond the last one.
+    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Self::Row<'a>>;
+}
+
+/// Columns of a kind with those that every table has.
+pub(super) fn facts_of<T: Table>() -> Vec<ColumnFacts> {
+    let own = T::columns();
+    let common = common_columns();
+    let facts = common.iter().map(|column| column.facts);
+    facts.chain(own.iter().map(|column| column.facts)).collect()
+}
+
+fn common_columns() -> [Column<()>; 2] {
+    [
+        Column::text("process", "the process: host, process id and start", |()| {
+            None
+        }),
+        Column::number("rank", "place in the job", |()| None)
+            .null("outside a job of several ranks"),
+    ]
+}
+
+/// Rows of one process and kind, made batch by batch.
+pub struct Rows {
+    schema: SchemaRef,
+    kind: Kind,
+    len: usize,
+    made: usize,
+    n_too_large: u64,
+    make: Box<dyn MakeBatch>,
+}
+
+impl fmt::Debug for Rows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Rows");
+        shown.field("kind", &self.kind).field("len", &self.len);
+        shown.finish_non_exhaustive()
+    }
+}
+
+impl Rows {
+    pub(super) fn of<T: Table + 'static>(kind: Kind, process: Arc<Process>) -> Self {
+        let table = T::new(&process);
+        Self {
+            schema: kind.schema(),
+            kind,
+            len: table.len(&process),
+            made: 0,
+            n_too_large: 0,
+            make: Box::new(RowsOf { table, process }),
+        }
+    }
+
+    /// Their kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// How many there are, those that were handed out, too.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Numbers in what was handed out that have no place in 63 bits: they are null.
+    pub fn n_too_large(&self) -> u64 {
+        self.n_too_large
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.made >= self.len {
+            return None;
+        }
+        let end = self.made.saturating_add(BATCH_ROWS).min(self.len);
+        let places = std::mem::replace(&mut self.made, end)..end;
+        let schema = Arc::clone(&self.schema);
+        let columns = self.make.columns(places, &mut self.n_too_large);
+        Some(columns.and_then(|columns| RecordBatch::try_new(schema, columns)))
+    }
+}
+
+impl FusedIterator for Rows {}
+
+/// What makes the columns of some rows.
+trait MakeBatch: Send {
+    fn columns(
+        &self,
+        places: std::ops::Range<usize>,
+        n_too_large: &mut u64,
+    ) -> Result<Vec<ArrayRef>, ArrowError>;
+}
+
+struct RowsOf<T> {
+    table: T,
+    process: Arc<Process>,
+}
+
+impl<T: Table> MakeBatch for RowsOf<T> {
+    fn columns(
+        &self,
+        places: std::ops::Range<usize>,
+        n_too_large: &mut u64,
+    ) -> Result<Vec<ArrayRef>, ArrowError> {
+        let rows = places.filter_map(|place| self.table.row(&self.process, place));
+        let rows: Vec<T::Row<'_>> = rows.collect();
+        let id = self.process.id.as_str();
+        let rank = self.process.rank().map(u64::from);
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(texts(rows.iter().map(|_| Some(id)))?),
+            Arc::new(integers(rows.iter().map(|_| rank), n_too_large)?),
+        ];
+        for column in T::columns() {
+            columns.push(column.values(&rows, n_too_large)?);
+        }
+        Ok(columns)
+    }
+}
+
+/// Rows of several processes, one after the other.
+#[derive(Debug)]
+pub struct Batches {
+    kind: Kind,
+    waiting: std::vec::IntoIter<Arc<Process>>,
+    now: Option<Rows>,
+}
+
+impl Batches {
+    /// Rows of this kind of all these processes.
+    pub fn new(kind: Kind, processes: Vec<Arc<Process>>) -> Self {
+        Self {
+            kind,
+            waiting: processes.into_iter(),
+            now: None,
+        }
+    }
+
+    /// Columns of the batches.
+    pub fn schema(&self) -> SchemaRef {
+        self.kind.schema()
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.now.as_mut().and_then(Iterator::next) {
+                return Some(batch);
+            }
+            self.now = Some(self.kind.rows(self.waiting.next()?));
+        }
+    }
+}
+
+impl arrow_array::RecordBatchReader for Batches {
+    fn schema(&self) -> SchemaRef {
+        Self::schema(self)
+    }
+}
+
+/// The Arrow schema of columns.
+pub(super) fn schema_of(facts: &[ColumnFacts]) -> SchemaRef {
+    let fields: Vec<_> = facts.iter().map(ColumnFacts::field).collect();
+    Arc::new(Schema::new(fields))
+}

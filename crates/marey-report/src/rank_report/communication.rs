@@ -1,0 +1,86 @@
+//! Communication: transfer, and waiting for others.
+
+use marey_analysis::ranks::{JobAnswers, Waiting};
+
+use super::places::Places;
+use crate::model::{Cell, Table};
+
+/// By rank, and by collective.
+pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
+    let waiting = job.waiting.iter();
+    waiting
+        .flat_map(|waiting| [by_rank(waiting, places), by_collective(waiting)])
+        .collect()
+}
+
+fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
+    let mut table = Table::new(
+        "ranks_communication",
+        "Communication by rank",
+        &[
+            ("rank", "Rank"),
+            ("n_calls", "Calls"),
+            ("n_matched", "Matched"),
+            ("total_ns", "Total"),
+            ("transfer_ns", "Transfer"),
+            ("waiting_ns", "Waiting"),
+            ("waiting_ratio", "Waiting %"),
+            ("n_last", "Last to come"),
+            ("caused_ns", "Others waited"),
+        ],
+    );
+    let mut rows: Vec<_> = waiting.ranks.iter().collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.caused_ns), row.place));
+    for row in rows {
+        table.row(vec![
+            places.cell(row.place),
+            Cell::Count(row.n_calls),
+            Cell::Count(row.n_matched),
+            Cell::Duration(row.total_ns),
+            Cell::Duration(row.transfer_ns),
+            Cell::Duration(row.waiting_ns),
+            Cell::known(row.waiting_ratio, Cell::Ratio),
+            Cell::Count(row.n_last),
+            Cell::Duration(row.caused_ns),
+        ]);
+    }
+    table.notes.push(
+        "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.".into(),
+    );
+    table
+}
+
+fn by_collective(waiting: &Waiting) -> Table {
+    let mut table = Table::new(
+        "ranks_collectives",
+        "Communication by collective",
+        &[
+            ("name", "Collective"),
+            ("group", "Group"),
+            ("measured_on", "Measured on"),
+            ("n_ranks", "Ranks"),
+            ("n_calls", "Calls on each"),
+            ("transfer_ns", "Transfer"),
+            ("waiting_ns", "Waiting of all"),
+            ("bytes", "Bytes of all"),
+        ],
+    );
+    for row in &waiting.collectives {
+        table.row(vec![
+            Cell::text(row.name.as_str()),
+            Cell::known(row.group.clone(), Cell::Text),
+            Cell::text(if row.is_device { "device" } else { "host" }),
+            Cell::Count(row.n_ranks),
+            Cell::known(row.n_calls, Cell::Count),
+            Cell::known(row.transfer_ns, Cell::Duration),
+            Cell::known(row.waiting_ns, Cell::Duration),
+            Cell::known(row.bytes, Cell::Bytes),
+        ]);
+    }
+    if waiting.collectives.iter().any(|row| row.n_calls.is_none()) {
+        table.notes.push(
+            "Where ranks have a different number of calls, nothing is matched: they did not do the same.".into(),
+        );
+    }
+    table
+}

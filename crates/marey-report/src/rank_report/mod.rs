@@ -1,0 +1,57 @@
+//! What the ranks of jobs did together, as tables: one file a question. Formats are elsewhere and know nothing of ranks.
+
+mod communication;
+mod completeness;
+pub(crate) mod documented;
+mod members;
+mod places;
+mod resources;
+mod scaling;
+mod sections;
+mod stragglers;
+mod turns;
+
+use marey_analysis::ranks::{JobAnswers, RanksAnswers};
+
+use crate::model::{Cell, Table};
+use places::Places;
+
+/// The answers about a job, in the order in which they are worth reading. Tables without rows are left out.
+pub fn job_tables(job: &JobAnswers) -> Vec<Table> {
+    let places = Places(&job.members);
+    let mut tables = vec![
+        completeness::table(job),
+        members::table(job, places),
+        stragglers::table(job, places),
+        turns::summary(job, places),
+        turns::each(
+            "steps",
+            "Steps, the most uneven first",
+            job.steps.as_ref(),
+            places,
+        ),
+        turns::each(
+            "blocks",
+            "Blocks, the most uneven first",
+            job.blocks.as_ref(),
+            places,
+        ),
+        sections::table(job, places),
+    ];
+    tables.extend(communication::tables(job, places));
+    tables.extend(resources::tables(job, places));
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// What is about several jobs, or none. Tables without rows are left out.
+pub fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
+    let mut tables = vec![scaling::table(answers), completeness::unread(answers)];
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// A figure that is a mean of several.
+fn mean(ns: Option<f64>) -> Cell {
+    Cell::known(ns, Cell::Mean)
+}

@@ -1,0 +1,102 @@
+//! How ranks are called.
+
+use marey_analysis::ranks::{Member, OverRanks};
+
+use crate::model::Cell;
+
+/// The members of a job, by place.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a>(pub(super) &'a [Member]);
+
+/// Ranks that are listed; of more, how many there are.
+const MAX_LISTED: usize = 16;
+
+impl Places<'_> {
+    /// The rank, or the file of a process without one. Not safe to print.
+    pub(super) fn name(self, place: u32) -> String {
+        let member = self.0.get(place as usize);
+        member.map_or_else(String::new, |member| match member.rank {
+            Some(rank) => rank.to_string(),
+            None => member.file.clone(),
+        })
+    }
+
+    pub(super) fn cell(self, place: u32) -> Cell {
+        Cell::Text(self.name(place))
+    }
+
+    /// `0-3, 7`.
+    pub(super) fn list(self, places: &[u32]) -> String {
+        let numbers = places.iter().map(|place| self.0.get(*place as usize)?.rank);
+        match numbers.collect::<Option<Vec<u32>>>() {
+            Some(ranks) => ranges(&ranks),
+            None => {
+                let first = places.iter().take(MAX_LISTED);
+                let mut names: Vec<String> = first.map(|place| self.name(*place)).collect();
+                names.extend(more(places.len()));
+                names.join(", ")
+            }
+        }
+    }
+
+    /// Lowest, middle and highest, the spread, and the rank with the highest.
+    pub(super) fn spread(self, over: Option<&OverRanks>) -> Vec<Cell> {
+        let Some(over) = over else {
+            return vec![Cell::Absent; 6];
+        };
+        vec![
+            Cell::Duration(over.min_ns),
+            Cell::Mean(over.median_ns),
+            Cell::Duration(over.max_ns),
+            Cell::Duration(over.spread_ns),
+            Cell::known(over.spread_ratio, Cell::Ratio),
+            self.cell(over.slowest),
+        ]
+    }
+}
+
+/// Columns of [`Places::spread`].
+pub(super) const SPREAD: [(&str, &str); 6] = [
+    ("min_ns", "Min"),
+    ("median_ns", "Median"),
+    ("max_ns", "Max"),
+    ("spread_ns", "Spread"),
+    ("spread_ratio", "Spread %"),
+    ("slowest", "Slowest"),
+];
+
+/// Numbers as `0-3, 7`; those that follow each other together.
+pub(super) fn ranges(numbers: &[u32]) -> String {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    let runs: Vec<&[u32]> = sorted
+        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
+        .collect();
+    let shown = |run: &&[u32]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    };
+    let mut listed: Vec<String> = runs.iter().take(MAX_LISTED).map(shown).collect();
+    listed.extend(more(runs.len()));
+    listed.join(", ")
+}
+
+fn more(n: usize) -> Option<String> {
+    (n > MAX_LISTED).then(|| format!("… and {} more", n - MAX_LISTED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_one_range() {
+        assert_eq!(ranges(&[7, 0, 1, 2, 3]), "0-3, 7");
+        assert_eq!(ranges(&[5]), "5");
+        assert_eq!(ranges(&[]), "");
+        let odd: Vec<u32> = (0..20).map(|n| 2 * n + 1).collect();
+        assert!(ranges(&odd).ends_with("31, … and 4 more"));
+        assert_eq!(ranges(&[u32::MAX - 1, u32::MAX]), "4294967294-4294967295");
+    }
+}

@@ -1,0 +1,66 @@
+//! Steps and blocks over ranks.
+
+use marey_analysis::ranks::{JobAnswers, TurnsOverRanks};
+
+use super::places::{Places, SPREAD};
+use crate::model::{Cell, Table};
+
+/// A row for steps and one for blocks: each rank's median of turns that do not warm up.
+pub(super) fn summary(job: &JobAnswers, places: Places<'_>) -> Table {
+    let mut columns = vec![("turns", "Turns"), ("count", "Count"), ("n_ranks", "Ranks")];
+    columns.extend(SPREAD);
+    let mut table = Table::new("turns", "Steps and blocks, medians of ranks", &columns);
+    for (name, turns) in [("steps", &job.steps), ("blocks", &job.blocks)] {
+        let Some(turns) = turns else { continue };
+        let medians = turns.medians.as_ref();
+        let mut row = vec![
+            Cell::text(name),
+            Cell::Count(turns.count),
+            Cell::known(medians.map(|over| over.n_ranks), Cell::Count),
+        ];
+        row.extend(places.spread(medians));
+        table.row(row);
+        table.notes.extend(turns.counts_differ.map(|(least, most)| {
+            format!("Ranks differ in their number of {name}: {least} to {most}.")
+        }));
+    }
+    table
+}
+
+/// A row a cell, the one with the largest spread first.
+pub(super) fn each(
+    key: &'static str,
+    title: &str,
+    turns: Option<&TurnsOverRanks>,
+    places: Places<'_>,
+) -> Table {
+    let mut columns = vec![("first", "Turn"), ("n_ranks", "Ranks")];
+    columns.extend(SPREAD);
+    columns.extend([
+        ("own_max_ns", "Own max"),
+        ("own_slowest", "Own slowest"),
+        ("warm_up", "Warm-up"),
+    ]);
+    let mut table = Table::new(key, title, &columns);
+    let Some(turns) = turns else { return table };
+    let mut cells: Vec<_> = turns.each.iter().collect();
+    cells.sort_by_key(|cell| std::cmp::Reverse(cell.durations.spread_ns));
+    for cell in cells {
+        let own = cell.own.as_ref();
+        let mut row = vec![Cell::Count(cell.first), Cell::Count(cell.durations.n_ranks)];
+        row.extend(places.spread(Some(&cell.durations)));
+        row.extend([
+            Cell::known(own.map(|own| own.max_ns), Cell::Duration),
+            Cell::known(own.map(|own| own.slowest), |place| places.cell(place)),
+            Cell::text(if cell.is_warm_up { "yes" } else { "" }),
+        ]);
+        table.row(row);
+    }
+    if turns.per_cell > 1 {
+        let per_cell = turns.per_cell;
+        table.notes.push(format!(
+            "A row is the mean of {per_cell} turns that follow each other."
+        ));
+    }
+    table
+}

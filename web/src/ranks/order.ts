@@ -1,0 +1,31 @@
+// In which order ranks stand in strips and heat maps.
+
+import type { Job } from "../data/ranks";
+
+export type Order = "rank" | "score";
+
+const BY_RANK = ["rank", "by number"] as const;
+const BY_SCORE = ["score", "slowest first"] as const;
+/** Of more ranks not all are in sight: then the slowest come first. */
+const IN_SIGHT = 64;
+
+/** What there is to choose from; what holds without a choice comes first. */
+export function orders({ members }: Job): readonly (readonly [Order, string])[] {
+  return members.length > IN_SIGHT ? [BY_SCORE, BY_RANK] : [BY_RANK, BY_SCORE];
+}
+
+export function orderOf(job: Job, chosen: string | undefined): Order {
+  const options = orders(job);
+  return (options.find(([id]) => id === chosen) ?? options[0] ?? BY_RANK)[0];
+}
+
+/** All places in the order; those without a score last. */
+export function inOrder(job: Job, order: Order): number[] {
+  const places = job.members.map((_, place) => place);
+  if (order === "rank") {
+    return places;
+  }
+  const scored = job.stragglers.ranks.map(({ place }) => place);
+  const known = new Set(scored);
+  return [...scored, ...places.filter((place) => !known.has(place))];
+}

@@ -1,0 +1,34 @@
+// Columns of a figure over ranks.
+
+import { duration, percent } from "../data/quantity";
+import type { Job, OverRanks } from "../data/ranks";
+import type { Column } from "../parts/table";
+import { rankName } from "./words";
+
+export function spreadColumns<Row>(job: Job, of: (row: Row) => OverRanks | null): Column<Row>[] {
+  const time = (id: string, title: string, value: (over: OverRanks) => number): Column<Row> => ({
+    id,
+    title,
+    isNumber: true,
+    value: (row) => known(of(row), value),
+    show: (row) => duration(known(of(row), value)),
+  });
+  return [
+    time("min_ns", "Min", (over) => over.min_ns),
+    time("median_ns", "Median", (over) => over.median_ns),
+    time("max_ns", "Max", (over) => over.max_ns),
+    time("spread_ns", "Spread", (over) => over.spread_ns),
+    { id: "spread_ratio", title: "Of median", isNumber: true, value: (row) => of(row)?.spread_ratio ?? null, show: (row) => percent(of(row)?.spread_ratio) },
+    {
+      id: "slowest",
+      title: "Slowest",
+      value: (row) => known(of(row), ({ slowest }) => job.members[slowest]?.rank ?? rankName(job, slowest)),
+      // Where all are equal none is the slowest.
+      show: (row) => known(of(row), ({ slowest, spread_ns }) => (spread_ns === 0 ? null : rankName(job, slowest))) ?? "-",
+    },
+  ];
+}
+
+function known<T>(over: OverRanks | null, value: (over: OverRanks) => T): T | null {
+  return over && value(over);
+}

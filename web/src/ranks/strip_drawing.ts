@@ -1,0 +1,141 @@
+// Draws strips: the axis, the names of ranks, their stages, where they were cut off, and how exactly they lie on the axis.
+
+import type { Job, Strip } from "../data/ranks";
+import { fitted } from "../parts/canvas";
+import { type Colour, type Palette, colourOf, faded } from "../parts/palette";
+import { ticks, timeLabel, timeStep } from "../parts/ticks";
+import type { Window } from "../parts/window";
+import type { StripRow } from "./strips";
+
+export const LEFT = 64;
+export const RIGHT = 14;
+export const AXIS = 20;
+/** Lower rows have no names in their pieces. */
+const NAMED_HEIGHT = 14;
+
+type Scene = {
+  rows: readonly StripRow[];
+  names: readonly string[];
+  colours: readonly Colour[];
+  job: Job;
+  window: Window;
+  width: number;
+  room: number;
+  rowHeight: number;
+  top: number;
+  seen: number;
+  at: { row: number; piece: number } | null;
+};
+
+export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene): void {
+  const { rows, window: [from, to], room, rowHeight, top, seen } = scene;
+  const x = (at: number) => LEFT + ((at - from) / (to - from)) * room;
+  const step = timeStep(to - from, room, 80);
+  const first = Math.floor(top / rowHeight);
+  const last = Math.min(rows.length, Math.ceil((top + seen) / rowHeight));
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(LEFT, AXIS, room, seen);
+  ctx.clip();
+  ctx.fillStyle = palette.line;
+  for (const at of ticks(from, to, step)) {
+    ctx.fillRect(Math.round(x(at)), AXIS, 1, seen);
+  }
+  const fills = scene.colours.map((colour) => faded(colourOf(palette, colour), 0.6));
+  for (let row = first; row < last; row += 1) {
+    drawRow(ctx, palette, scene, rows[row] as StripRow, AXIS + row * rowHeight - top, x, fills);
+  }
+  drawChosen(ctx, palette, scene, x);
+  ctx.restore();
+  ctx.fillStyle = palette.muted;
+  for (const at of ticks(from, to, step)) {
+    // The first one does not lie over the name of the rows.
+    const isFirst = x(at) < LEFT + 16;
+    ctx.textAlign = isFirst ? "left" : "center";
+    ctx.fillText(timeLabel(at, step), isFirst ? LEFT : Math.min(x(at), LEFT + room - 12), AXIS / 2);
+  }
+  ctx.textAlign = "right";
+  ctx.fillText("rank", LEFT - 8, AXIS / 2);
+  drawLabels(ctx, palette, scene, first, last);
+}
+
+function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip }: StripRow, y: number, x: (at: number) => number, fills: readonly string[]): void {
+  const { names, job, rowHeight, room } = scene;
+  const [high, middle] = [rowHeight - Math.min(2, rowHeight / 4), y + rowHeight / 2 - 0.5];
+  ctx.textAlign = "left";
+  if (place === null || !strip) {
+    ctx.fillStyle = faded(palette.bad, 0.12);
+    ctx.fillRect(LEFT, y, room, high);
+    if (rowHeight >= NAMED_HEIGHT) {
+      ctx.fillStyle = palette.bad;
+      ctx.fillText("no file", LEFT + 6, middle);
+    }
+    return;
+  }
+  for (let piece = 0; piece < strip.start.length; piece += 1) {
+    const [left, right] = [Math.max(LEFT, x(strip.start[piece] as number)), Math.min(LEFT + room, x(strip.end[piece] as number))];
+    if (right < LEFT || left > LEFT + room) {
+      continue;
+    }
+    const name = Math.min(strip.names[piece] as number, names.length);
+    // A line of background keeps neighbours apart where there is room for it.
+    const wide = right - left;
+    ctx.fillStyle = fills[name] as string;
+    ctx.fillRect(left, y, Math.max(0.5, wide > 4 ? wide - 1 : wide), high);
+    if (rowHeight >= NAMED_HEIGHT && wide > 34) {
+      ctx.fillStyle = palette.fg;
+      ctx.fillText(fitted(ctx, names[name] ?? "other stages", wide - 8), left + 4, middle);
+    }
+  }
+  const clock = job.clocks.each[place];
+  const member = job.members[place];
+  const begin = clock?.start_ns ?? 0;
+  if (member && (member.state === "cut" || member.state === "damaged")) {
+    const end = x(begin + member.wall_ns);
+    ctx.fillStyle = palette.bad;
+    ctx.fillRect(end - 1, y, 3, high);
+    if (member.state === "cut" && rowHeight >= NAMED_HEIGHT) {
+      ctx.fillText("cut off", end + 6, middle);
+    }
+  }
+  const error = clock?.error_ns ?? 0;
+  if (x(begin + error) - x(begin) > 2) {
+    ctx.fillStyle = palette.fg;
+    ctx.fillRect(x(begin - error), middle, x(begin + error) - x(begin - error), 1);
+  }
+}
+
+function drawChosen(ctx: CanvasRenderingContext2D, palette: Palette, { rows, rowHeight, top, at }: Scene, x: (at: number) => number): void {
+  const strip = at ? rows[at.row]?.strip : undefined;
+  if (!at || !strip || at.piece < 0 || at.piece >= strip.start.length) {
+    return;
+  }
+  const [left, right] = [x(strip.start[at.piece] as number), x(strip.end[at.piece] as number)];
+  ctx.strokeStyle = palette.fg;
+  ctx.strokeRect(left + 0.5, AXIS + at.row * rowHeight - top + 0.5, Math.max(1, right - left - 1), Math.max(1, rowHeight - 2));
+}
+
+/** As many as there is room for; a slow rank always has its own. */
+function drawLabels(ctx: CanvasRenderingContext2D, palette: Palette, { rows, rowHeight, top, seen, at }: Scene, first: number, last: number): void {
+  const every = Math.ceil(14 / rowHeight);
+  let free = AXIS + 4;
+  for (let row = first; row < last; row += 1) {
+    const { label, isSlow, place } = rows[row] as StripRow;
+    const y = AXIS + (row + 0.5) * rowHeight - top;
+    const isNearSlow = !isSlow && rows.slice(row + 1, row + every).some((near) => near.isSlow);
+    if (y > free && y < AXIS + seen && (isSlow || (row % every === 0 && !isNearSlow))) {
+      ctx.fillStyle = isSlow || place === null ? palette.bad : at?.row === row ? palette.fg : palette.muted;
+      ctx.fillText(fitted(ctx, label, LEFT - 10), LEFT - 8, y);
+      free = y + 11;
+    }
+  }
+}
+
+/** The piece of a strip at a moment; -1 where there is none. Of pieces that lie in each other the last to begin. */
+export function pieceAt(strip: Strip | undefined, at: number): number {
+  let found = -1;
+  for (let piece = 0; piece < (strip?.start.length ?? 0) && (strip?.start[piece] as number) <= at; piece += 1) {
+    found = (strip?.end[piece] as number) >= at ? piece : found;
+  }
+  return found;
+}

@@ -1,0 +1,70 @@
+// Who is slow, who waits and how much: the first sentence of the page.
+
+import { counted, duration, percent } from "../data/quantity";
+import type { Job, Straggler } from "../data/ranks";
+import { rankName, rankOnHost, ranksList } from "./words";
+
+/** Slow ranks that are named one by one. */
+const NAMED = 3;
+
+export function VerdictLine({ job }: { job: Job }) {
+  return <p class="verdict">{verdict(job)}</p>;
+}
+
+export function verdict(job: Job): string {
+  const { ranks, is_waiting_known: isKnown } = job.stragglers;
+  if (job.members.length < 2) {
+    return job.members.length === 1 ? "Only one rank was read, so there is none to compare it with." : "No rank was read.";
+  }
+  if (ranks.length < 2) {
+    return "Which rank is slow is not known: fewer than two have a figure to compare.";
+  }
+  const slow = ranks.filter(({ verdict }) => verdict === "slow");
+  const waits = ranks.filter(({ verdict }) => verdict === "waits");
+  const sentences = [slow.length > 0 ? slowText(job, slow) : evenText(job, ranks)];
+  if (waits.length > 0) {
+    const most = Math.max(...waits.map(({ waiting_ns }) => waiting_ns ?? 0));
+    const each = job.steps || job.blocks ? `of a ${job.steps ? "step" : "block"}` : "of the run";
+    sentences.push(`${waits.length === 1 ? `${capital(rankName(job, (waits[0] as Straggler).place))} waits` : `${counted(waits.length, "rank", "ranks")} wait`}${most > 0 ? `, up to ${duration(most)} ${each}` : ""}.`);
+  }
+  const total = waitingOfAll(job);
+  if (total !== null) {
+    sentences.push(`Of the time in collectives ${percent(total)} is waiting.`);
+  }
+  const gain = Math.max(0, ...(job.waiting?.ranks ?? []).filter(({ place }) => slow.some((one) => one.place === place)).map(({ caused_ns }) => caused_ns));
+  if (gain > 0) {
+    sentences.push(`The job would gain about ${duration(gain)} if ${slow.length === 1 ? "it" : "the slowest of them"} came with the others.`);
+  }
+  if (!isKnown) {
+    sentences.push("Waiting is not known, so a slow rank cannot be told from one that waits for others.");
+  }
+  return sentences.join(" ");
+}
+
+function slowText(job: Job, slow: readonly Straggler[]): string {
+  const first = slow[0] as Straggler;
+  const above = `${percent(first.score)} above the median (${duration(first.own_ns)} against ${duration(first.own_ns / (1 + first.score))})`;
+  if (slow.length === 1) {
+    return `${capital(rankOnHost(job, first.place))} is slow: its own time is ${above}.`;
+  }
+  const names = slow.length <= NAMED ? capital(ranksList(slow.map(({ place }) => job.members[place]?.rank ?? place))) : `${slow.length} ranks`;
+  return `${names} are slow, most of all ${rankOnHost(job, first.place)}: its own time is ${above}.`;
+}
+
+function evenText(job: Job, ranks: readonly Straggler[]): string {
+  const first = ranks[0] as Straggler;
+  return first.score < 0.0005
+    ? "No rank is slow: the own times of all are the same."
+    : `No rank is slow: the longest own time, that of ${rankOnHost(job, first.place)}, is ${percent(first.score)} above the median.`;
+}
+
+/** Share of waiting in all matched collectives of all ranks. */
+function waitingOfAll({ waiting }: Job): number | null {
+  const sum = (of: "waiting_ns" | "transfer_ns") => (waiting?.ranks ?? []).reduce((all, rank) => all + rank[of], 0);
+  const all = sum("waiting_ns") + sum("transfer_ns");
+  return all > 0 ? sum("waiting_ns") / all : null;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
