@@ -78,7 +78,7 @@ def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleT
 
         globals()[name] = DiffusionAnalyzer
         return DiffusionAnalyzer
-    if name in ("decorators", "diffusers", "distributed"):
+    if name in ("decorators", "diffusers", "sinks", "distributed"):
         import importlib
 
         return importlib.import_module(f"marey.{name}")

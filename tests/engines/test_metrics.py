@@ -1,6 +1,7 @@
 """What monitoring systems get of a running job, read by their own parsers: prometheus_client, opentelemetry-proto.
 
-Needs a `marey` with the feature `otlp`: the extension, or the binary that ``MAREY_BINARY`` names (``cargo build -p marey-cli --features otlp``).
+Needs a `marey` with the feature `otlp`: the extension, or the binary that ``MAREY_BINARY`` names
+(``cargo build -p marey-cli --features otlp``).
 """
 
 from __future__ import annotations
