@@ -34,8 +34,11 @@ from marey.recording import export_profiling_report, get_global_stats, session, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+    from typing import Any
 
+    from marey.aggregation import aggregate_reports
     from marey.diffusion_analyzer import DiffusionAnalyzer
     from marey.profiler import Profiler
 
@@ -53,6 +56,7 @@ __all__ = [
     "TimingStats",
     "__version__",
     "_autostart",
+    "aggregate_reports",
     "counter",
     "event",
     "export_profiling_report",
@@ -66,7 +70,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleType:
+def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleType | Callable[..., dict[str, Any]]:
     """What not every program needs, imported when it is first asked for."""
     if name == "Profiler":
         from marey.profiler import Profiler
@@ -78,7 +82,12 @@ def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleT
 
         globals()[name] = DiffusionAnalyzer
         return DiffusionAnalyzer
-    if name in ("decorators", "diffusers", "distributed"):
+    if name == "aggregate_reports":
+        from marey.aggregation import aggregate_reports
+
+        globals()[name] = aggregate_reports
+        return aggregate_reports
+    if name in ("decorators", "diffusers", "distributed", "sinks"):
         import importlib
 
         return importlib.import_module(f"marey.{name}")

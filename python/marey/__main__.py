@@ -10,9 +10,18 @@ from marey import _core
 
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    if sys.argv[1:2] == ["aggregate"] and _names_ray(sys.argv[2:]):
+        from marey.engines import ray_engine
+
+        sys.exit(ray_engine.main(sys.argv[2:]))
     # The command is Rust's from here on: Ctrl-C must reach it, not Python.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_core.run_command_line(["marey", *sys.argv[1:]]))
+
+
+def _names_ray(args: list[str]) -> bool:
+    pairs = zip(args, [*args[1:], ""], strict=True)
+    return any(pair == ("--engine", "ray") or pair[0] == "--engine=ray" for pair in pairs)
 
 
 if __name__ == "__main__":

@@ -9,12 +9,14 @@ mod inputs;
 mod jobs;
 mod json_file;
 mod read;
+mod request;
 
 use std::path::{Path, PathBuf};
 
 use marey_analysis::job::Ranks;
 
 pub use inputs::Input;
+pub use request::{Concluded, Request};
 
 /// Files to read.
 #[derive(Debug, Default)]

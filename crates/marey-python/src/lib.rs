@@ -1,6 +1,7 @@
 //! The extension module `marey._core`: what Python calls. It converts and hands on; what is measured, stored and shown is in the
 //! other crates.
 
+mod aggregation;
 mod arrow_table;
 mod attributes;
 mod cache_log;
@@ -60,6 +61,8 @@ use pyo3::prelude::*;
 mod core_module {
     use super::{Bound, PyModule, PyModuleMethods, PyResult, Python};
 
+    #[pymodule_export]
+    use super::aggregation::{aggregate, aggregation_inputs, merge_summaries, summarise};
     #[pymodule_export]
     use super::arrow_table::{ArrowTable, Run, load};
     #[pymodule_export]

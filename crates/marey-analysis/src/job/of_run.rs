@@ -49,7 +49,7 @@ impl RankSummary {
             blocks: turns::blocks(&found, communication.as_deref()),
             stages,
             stage_names,
-            collectives: calls.sums(),
+            collectives: calls.sums(run),
             machine: machine::machine(run),
             work: work(run, &found),
             findings: Vec::new(),

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
+use marey_analysis::job::Ranks;
 use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, ranks};
+use marey_report::aggregation_summary;
 
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
 use crate::console::Console;
@@ -47,9 +49,25 @@ pub(crate) struct Arguments {
     /// Rows of each table of text and Markdown; 0 for all
     #[arg(long, value_name = "N", default_value = "15", value_parser = super::most_rows)]
     rows: usize,
+    /// Who reads the files
+    #[arg(long, value_enum, default_value_t = Engine::Local)]
+    engine: Engine,
+    /// Of --engine ray the cluster: `auto`, HOST:PORT or ray://HOST:PORT. By itself RAY_ADDRESS, otherwise one is started here
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<String>,
     /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
+}
+
+/// Who reads the files, by their names on the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The threads of this process
+    #[default]
+    Local,
+    /// Tasks of a Ray cluster, which see the files at the same paths; needs `pip install 'marey[ray]'`
+    Ray,
 }
 
 /// Formats by their names on the command line.
@@ -100,6 +118,19 @@ impl Arguments {
         }
     }
 
+    /// The files to read, none of which is the output.
+    pub(crate) fn inputs(&self) -> anyhow::Result<Inputs> {
+        self.format()?;
+        let jobs = self.job.as_deref().map_or(Jobs::Newest, Jobs::named);
+        let inputs = Inputs::of(&self.paths(), &jobs)?;
+        keep_inputs(self.output.as_deref(), &inputs)?;
+        Ok(inputs)
+    }
+
+    pub(crate) fn address(&self) -> Option<&str> {
+        self.address.as_deref()
+    }
+
     fn paths(&self) -> Vec<PathBuf> {
         self.paths
             .iter()
@@ -110,36 +141,52 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    if arguments.engine == Engine::Ray {
+        bail!(
+            "--engine ray needs Python with Ray: pip install 'marey[ray]', then `python -m marey aggregate … --engine ray`"
+        );
+    }
+    let inputs = arguments.inputs()?;
+    let found = summaries(&inputs.files, n_threads());
+    let (exit, _) = conclude(arguments, inputs, found, false, console)?;
+    Ok(exit)
+}
+
+/// Writes what was found, or shows the summary alone. Returns how the command ends, and the answers; `None` when nothing was read.
+pub(crate) fn conclude(
+    arguments: &Arguments,
+    inputs: Inputs,
+    found: Ranks,
+    only_summary: bool,
+    console: &mut Console<'_>,
+) -> anyhow::Result<(Exit, Option<RanksAnswers>)> {
     let format = arguments.format()?;
-    let jobs = arguments.job.as_deref().map_or(Jobs::Newest, Jobs::named);
-    let inputs = Inputs::of(&arguments.paths(), &jobs)?;
-    keep_inputs(arguments.output.as_deref(), &inputs)?;
     for remark in &inputs.remarks {
         console.say(remark);
     }
-    let found = summaries(&inputs.files, n_threads());
     for file in found.unread() {
         console.say(&format!("cannot read {}: {}", file.file, file.why));
     }
     if found.summaries().len() == 0 {
-        return Ok(Exit::USAGE);
+        return Ok((Exit::USAGE, None));
     }
     let answers = ranks(&found, &thresholds(&arguments.thresholds));
-    written::write(
-        arguments,
-        format,
-        &written::Read {
+    if only_summary {
+        console.show(&aggregation_summary(&answers))?;
+    } else {
+        let read = written::Read {
             inputs,
             found,
             answers: &answers,
-        },
-        console,
-    )?;
-    Ok(if is_whole(&answers) {
+        };
+        written::write(arguments, format, &read, console)?;
+    }
+    let exit = if is_whole(&answers) {
         Exit::SUCCESS
     } else {
         Exit::FAILED
-    })
+    };
+    Ok((exit, Some(answers)))
 }
 
 /// Nothing is missing, and nothing was cut short.

@@ -30,13 +30,21 @@ fn aggregate(arguments: &[&str]) -> Said {
     marey(&all)
 }
 
-/// The document with all figures.
+/// The document with all figures, which follows its schema.
 fn document(paths: &[&Path]) -> (u8, Value) {
     let mut arguments: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
     arguments.extend(["--format", "json"]);
     let said = aggregate(&arguments);
     let document: Value =
         serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err));
+    let schema = include_str!("../../../../docs/schema/ranks.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(&document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
     (said.code, document)
 }
 

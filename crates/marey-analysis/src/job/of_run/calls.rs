@@ -32,6 +32,9 @@ const COMMON_NAMES: [&str; 6] = ["reduce", "broadcast", "scatter", "gather", "se
 /// Waiting for a collective that goes on beside the host.
 const WAIT: &str = "wait";
 
+/// The event that `marey.distributed.start_mark()` records.
+const MARK: &str = "start_mark";
+
 /// Nobody leaves them before everybody has come.
 const SYNCHRONISING: [&str; 10] = [
     "all_reduce",
@@ -134,10 +137,10 @@ impl<'a> Calls<'a> {
         Some(union(times.collect()))
     }
 
-    /// Each group and name.
-    pub(super) fn sums(&self) -> Vec<CollectiveSums> {
-        let each = self.0.iter();
-        each.map(|(key, calls)| sums(key, calls)).collect()
+    /// Each group and name, and the marks.
+    pub(super) fn sums(&self, run: &Run) -> Vec<CollectiveSums> {
+        let each = self.0.iter().map(|(key, calls)| sums(key, calls));
+        each.chain(marks(run)).collect()
     }
 }
 
@@ -179,7 +182,8 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         group_size: calls.iter().filter_map(|call| call.group_size).max(),
         name: format!("{name}{suffix}"),
         is_device,
-        is_synchronising: is_placed && *part != Part::Begin && SYNCHRONISING.contains(name),
+        // A late wait may begin after another rank's has ended: it tells nothing of clocks.
+        is_synchronising: is_placed && *part == Part::Whole && SYNCHRONISING.contains(name),
         count: calls.len() as u64,
         total_ns: times
             .iter()
@@ -192,6 +196,23 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         stride: u32::try_from(stride).unwrap_or(u32::MAX),
         calls: times.into_iter().step_by(stride).collect(),
     }
+}
+
+/// Moments that all ranks of a job come by at about the same time, as calls that take none; `None` when it set no mark.
+fn marks(run: &Run) -> Option<CollectiveSums> {
+    let marks = run.events.iter().filter(|event| event.name == MARK);
+    let calls: Vec<Call> = marks
+        .map(|mark| Call {
+            time: Interval {
+                start_ns: mark.at_ns,
+                end_ns: mark.at_ns,
+            },
+            device: None,
+            group_size: None,
+            bytes: None,
+        })
+        .collect();
+    (!calls.is_empty()).then(|| sums(&(None, MARK, Part::Whole), &calls))
 }
 
 /// The collective that a call is about; `None` when it is none.

@@ -230,6 +230,22 @@ fn the_time_on_a_device_stands_where_each_call_has_one() {
 }
 
 #[test]
+fn marks_are_calls_that_take_no_time() {
+    let run = RunBuilder::new()
+        .event("start_mark", 7, Vec::new())
+        .event("other", 9, Vec::new())
+        .event("start_mark", 30, Vec::new())
+        .finish(40);
+    let found = of(&run);
+    let [marks] = &found.collectives[..] else {
+        panic!()
+    };
+    assert_eq!((marks.name.as_str(), marks.count), ("start_mark", 2));
+    assert_eq!(marks.calls, [interval(7, 7), interval(30, 30)]);
+    assert!(!marks.is_synchronising && !marks.is_device);
+}
+
+#[test]
 fn of_many_calls_every_second_or_fourth_is_kept() {
     let mut builder = RunBuilder::new();
     for n in 0..2050 {

@@ -1,0 +1,52 @@
+"""What the ranks of a job did together, of the files that they left."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from marey import _core
+
+
+def aggregate_reports(
+    reports_dir: str | os.PathLike[str] | list[str | os.PathLike[str]],
+    output: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    quiet: bool = False,
+) -> dict[str, Any]:
+    """Put together what ranks recorded: ``marey aggregate`` as a function.
+
+    Args:
+        reports_dir: A folder, or several, or files: captures, ``profiling_report.json``, traces of torch.profiler.
+        output: Write it to this file, too; its ending says the format: ``.json``, ``.md``, ``.html``, ``.pftrace.gz``.
+        format: The format of ``output`` whatever its ending: text, json, markdown, html, perfetto or summaries.
+        quiet: Print nothing. Otherwise the summary goes to standard output, what could not be read to standard error.
+
+    Returns:
+        The document that ``docs/schema/ranks.schema.json`` describes: ``total_reports``, ``rank_count``,
+        ``aggregated_gpu_metrics``, ``aggregated_cpu_metrics``, ``reports_summary``, and all answers in ``jobs``.
+
+    Raises:
+        marey.CaptureError: There is nothing to read, or the output cannot be written.
+        ValueError: There is no such format.
+    """
+    paths = reports_dir if isinstance(reports_dir, list) else [reports_dir]
+    # What begins with a hyphen is a folder here, no option.
+    args = [os.path.join(".", os.fspath(path)) for path in paths]
+    if format is not None:
+        args.append(f"--format={format}")
+    if output is not None:
+        args.append(f"--output={os.fspath(output)}")
+    return _document(_core.aggregate(args, None, output is None), quiet)
+
+
+def _document(concluded: tuple[int, str, str, str | None], quiet: bool) -> dict[str, Any]:
+    _, out, err, document = concluded
+    if document is None:
+        raise _core.CaptureError(err.strip() or "nothing could be read")
+    if not quiet:
+        print(out, end="")
+        print(err, end="", file=sys.stderr)
+    return json.loads(document)

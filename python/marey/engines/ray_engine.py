@@ -1,0 +1,150 @@
+"""Ranks reduced by the tasks of a Ray cluster: ``marey aggregate … --engine ray``.
+
+::
+
+    driver    list of files ─► chunks                                              summaries ─► answers
+    tasks                       chunk ─► summaries ╮
+                                chunk ─► summaries ┼─ merge ╮
+                                chunk ─► summaries ╯        ├─ merge ─► summaries
+                                chunk ─► summaries ── merge ╯
+
+A task whose worker is lost is run again by Ray. A chunk that fails all the same is tried file by file, and a file that
+still fails is named with what happened to it. The code that reads and merges is that of the local engine, so the values
+are equal. Workers need marey installed, and the files at the same paths.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from marey import _core
+
+Files = list[tuple[str, str]]
+
+# How often a task is run again when its worker is lost.
+_RETRIES = 3
+# Documents of summaries that one task merges.
+_FAN_IN = 8
+# Chunks for each processor of the cluster, so that none waits long for the others.
+_CHUNKS_PER_CPU = 4
+
+_MISSING = "marey: --engine ray needs Ray: pip install 'marey[ray]'"
+
+
+def read(files: Files) -> bytes:
+    """Summaries of these files; what a task does."""
+    return _core.summarise(files, 1)
+
+
+def main(args: list[str]) -> int:
+    """Run ``marey aggregate`` with these arguments, reading files with Ray; returns the exit code."""
+    try:
+        files, address = _core.aggregation_inputs(args)
+        found = summaries(files, address)
+        code, out, err, _ = _core.aggregate(args, found)
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        print(_MISSING, file=sys.stderr)
+        return 2
+    except ConnectionError as error:
+        print(f"marey: no Ray cluster: {error}", file=sys.stderr)
+        return 2
+    except _core.CaptureError as error:
+        print(f"marey: {error}", file=sys.stderr)
+        return 2
+    except ValueError as error:
+        # Help, or what is wrong with the arguments.
+        print(error, end="", file=sys.stderr)
+        return 2
+    print(out, end="")
+    print(err, end="", file=sys.stderr)
+    return code
+
+
+def summaries(files: Files, address: str | None = None, read: Callable[[Files], bytes] = read) -> bytes:
+    """Summaries of all files, by tasks of a Ray cluster.
+
+    Args:
+        files: How each is called, and where it is.
+        address: The cluster; ``RAY_ADDRESS`` by itself, otherwise one is started here for as long as it takes. One
+            that the program is connected to already is used.
+        read: What a task does with its files.
+
+    Returns:
+        A document of summaries, equal to what one process would read; files that could not be read are in it.
+    """
+    ray = importlib.import_module("ray")
+    is_ours = not ray.is_initialized()
+    if is_ours:
+        # Without an address of its own it would connect to any cluster that runs on this machine.
+        where = address or os.environ.get("RAY_ADDRESS") or "local"
+        ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
+    try:
+        return _reduced(ray, files, read)
+    finally:
+        if is_ours:
+            ray.shutdown()
+
+
+def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  # noqa: ANN401
+    def reading(chunk: Files) -> tuple[bytes, int]:
+        return read(chunk), len(chunk)
+
+    def merging(*parts: bytes) -> tuple[bytes, int]:
+        return _core.merge_summaries(list(parts)), len(parts)
+
+    # The second value says that a task is done, without fetching the first, which stays where it was made.
+    reader = ray.remote(num_returns=2, max_retries=_RETRIES)(reading)
+    merger = ray.remote(num_returns=2, max_retries=_RETRIES)(merging)
+    n_chunks = max(1, int(ray.cluster_resources().get("CPU", 1))) * _CHUNKS_PER_CPU
+    size = -(-len(files) // n_chunks) or 1
+    begun = [(chunk, reader.remote(chunk)) for chunk in _chunks(files, size)]
+    leaves: list[tuple[Files, Any]] = []
+    unread: list[tuple[str, str]] = []
+    for chunk, (part, done) in begun:
+        if _failure(ray, done) is None:
+            leaves.append((chunk, part))
+            continue
+        # Which of the files it is shows when each is tried by itself.
+        singly = [(file, reader.remote([file])) for file in chunk]
+        for file, (single, done) in singly:
+            why = _failure(ray, done)
+            if why is None:
+                leaves.append(([file], single))
+            else:
+                unread.append((file[0], why))
+    parts = [part for _, part in leaves]
+    while len(parts) > _FAN_IN:
+        parts = [merger.remote(*group)[0] for group in _chunks(parts, _FAN_IN)]
+    try:
+        found: list[bytes] = ray.get(parts)
+    except ray.exceptions.RayError:
+        # What is lost for good shows when each part is asked for by itself.
+        found = []
+        for chunk, part in leaves:
+            why = _failure(ray, part)
+            if why is None:
+                found.append(ray.get(part))
+            else:
+                unread.extend((name, why) for name, _ in chunk)
+    return _core.merge_summaries(found, unread)
+
+
+def _chunks(items: list[Any], size: int) -> list[list[Any]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]
+
+
+def _failure(ray: Any, done: Any) -> str | None:  # noqa: ANN401
+    """Why a task failed, in a line; None when it did not."""
+    try:
+        ray.get(done)
+    except ray.exceptions.RayError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        kind = type(error).__name__
+        return f"the Ray task that read it failed: {kind}: {lines[0]}" if lines else f"the Ray task failed: {kind}"
+    return None

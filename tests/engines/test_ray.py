@@ -1,0 +1,169 @@
+"""Ranks reduced by the tasks of a real Ray cluster of several nodes, of which parts are lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import marey
+from marey import _core
+from marey.engines import ray_engine
+
+ray = pytest.importorskip("ray")
+from ray.cluster_utils import Cluster  # noqa: E402
+
+N_RANKS = 24
+
+RECORD = """
+import sys, marey
+folder, rank = sys.argv[1], int(sys.argv[2])
+marey.start(folder, job_id="job")
+for step in range(4):
+    with marey.profile_section("denoise"):
+        with marey.profile_section("block"):
+            pass
+marey.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """The captures of a job; one of them is damaged."""
+    folder = tmp_path_factory.mktemp("ranks")
+    for rank in range(N_RANKS):
+        environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": str(N_RANKS), "MAREY_MONITOR_CPU_USAGE": "0"}
+        subprocess.run([sys.executable, "-c", RECORD, str(folder), str(rank)], env=environment, check=True)
+    captures = sorted((folder / "job").glob("*.marey"))
+    assert len(captures) == N_RANKS
+    captures[5].write_bytes(b"")
+    return folder
+
+
+@pytest.fixture
+def cluster():
+    """Three nodes of one processor each; the first holds the driver."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    cluster.add_node(num_cpus=1)
+    cluster.add_node(num_cpus=1)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def inputs(job: Path) -> list[tuple[str, str]]:
+    files, _ = _core.aggregation_inputs([str(job)])
+    return files
+
+
+def answers(job: Path, found: bytes | None) -> dict:
+    _, _, _, document = _core.aggregate([str(job), "--format", "json"], found)
+    return json.loads(document)
+
+
+def test_a_cluster_comes_to_the_same_as_one_process(job, cluster):
+    found = ray_engine.summaries(inputs(job))
+    assert json.loads(found) == json.loads(_core.summarise(inputs(job), 2))
+    together = answers(job, found)
+    assert together == answers(job, None)
+    assert together["rank_count"] == N_RANKS - 1
+    assert [row["rank"] for row in together["unread"]] == [5]
+
+
+def test_a_worker_that_is_killed_in_mid_run_is_replaced(job, cluster, tmp_path):
+    def read(files):
+        mark = tmp_path / files[0][0].replace("/", "_")
+        # Each third chunk loses its first worker.
+        if hash_of(files) % 3 == 0 and not mark.exists():
+            mark.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return _core.summarise(files, 1)
+
+    def hash_of(files):
+        return sum(map(ord, files[0][0]))
+
+    found = ray_engine.summaries(inputs(job), read=read)
+    assert any(tmp_path.iterdir()), "no worker was killed"
+    assert json.loads(found) == json.loads(_core.summarise(inputs(job), 1))
+
+
+def test_a_node_that_is_removed_costs_nothing(job, cluster, tmp_path):
+    lost = cluster.add_node(num_cpus=1, resources={"lost": 1})
+    gone = tmp_path / "gone"
+
+    def read(files):
+        return _core.summarise(files, 1)
+
+    files = inputs(job)
+    begun = ray_engine.summaries
+
+    # Everything is read once with the node, then again while it goes.
+    whole = begun(files, read=read)
+    import threading
+
+    def remove():
+        cluster.remove_node(lost, allow_graceful=False)
+        gone.touch()
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    found = begun(files, read=read)
+    remover.join()
+    assert gone.exists()
+    assert json.loads(found) == json.loads(whole)
+
+
+def test_a_rank_that_kills_every_worker_is_named(job, cluster):
+    bad = inputs(job)[9][0]
+
+    def read(files):
+        if any(name == bad for name, _ in files):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return _core.summarise(files, 1)
+
+    found = json.loads(ray_engine.summaries(inputs(job), read=read))
+    unread = {row["file"]: row["why"] for row in found["unread"]}
+    assert len(unread) == 2
+    assert "Ray task" in unread[bad]
+    assert "WorkerCrashed" in unread[bad]
+    assert len(found["ranks"]) == N_RANKS - 2
+
+
+def test_the_command_line_takes_the_engine(job, cluster, tmp_path):
+    output = tmp_path / "all.json"
+    marey_command = [sys.executable, "-m", "marey", "aggregate", str(job), "--output", str(output)]
+    said = subprocess.run(
+        [*marey_command, "--engine", "ray", "--address", cluster.address], capture_output=True, text=True
+    )
+    # A rank cannot be read.
+    assert said.returncode == 1, said.stderr
+    assert said.stdout.startswith(f"=== Aggregation Summary ===\nTotal reports processed: {N_RANKS - 1}\n")
+    by_ray = json.loads(output.read_text())
+    subprocess.run(marey_command, capture_output=True, check=False)
+    assert json.loads(output.read_text()) == by_ray
+
+
+def test_a_cluster_that_is_not_there_is_said(job):
+    said = subprocess.run(
+        [sys.executable, "-m", "marey", "aggregate", str(job), "--engine=ray", "--address", "127.0.0.1:1"],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "RAY_gcs_rpc_server_reconnect_timeout_s": "1",
+            "RAY_gcs_server_request_timeout_seconds": "1",
+        },
+    )
+    assert said.returncode == 2
+    assert "marey:" in said.stderr
+
+
+def test_the_error_family_is_mareys(tmp_path):
+    with pytest.raises(marey.CaptureError):
+        marey.aggregate_reports(tmp_path)

@@ -1,0 +1,80 @@
+"""``marey.aggregate_reports()`` and the command line's engines."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import marey
+
+REPORT = {
+    "session_info": {"id": "s", "start_time": 1000.0, "duration": 2.0, "tags": {}},
+    "summary": {"gpu": {"peak_memory_usage_mb": 9800.0, "avg_memory_usage_mb": 8420.0}, "cpu": None},
+}
+
+
+@pytest.fixture
+def reports(tmp_path):
+    for rank in range(2):
+        folder = tmp_path / "reports" / f"rank_{rank}"
+        folder.mkdir(parents=True)
+        (folder / "profiling_report.json").write_text(json.dumps(REPORT))
+    return tmp_path / "reports"
+
+
+def test_ranks_are_put_together(reports, tmp_path, capsys):
+    output = tmp_path / "all.json"
+    document = marey.aggregate_reports(reports, output=output)
+    assert document["total_reports"] == 2
+    assert document["aggregated_gpu_metrics"]["peak_memory_usage_mb_sum"] == 2 * 9800.0
+    assert [row["rank"] for row in document["reports_summary"]] == [0, 1]
+    assert json.loads(output.read_text()) == document
+    said = capsys.readouterr().out
+    assert said.startswith("=== Aggregation Summary ===\nTotal reports processed: 2\nRanks: 2\n")
+
+
+def test_quiet_prints_nothing_and_several_paths_are_one_job(reports, capfd):
+    document = marey.aggregate_reports([reports / "rank_0", str(reports / "rank_1")], quiet=True)
+    assert document["rank_count"] == 2
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_output_only_the_summary_is_shown_and_nothing_is_written(reports, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    marey.aggregate_reports("reports")
+    assert len(capsys.readouterr().out.splitlines()) == 6
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_format_may_be_given(reports, tmp_path):
+    output = tmp_path / "page"
+    marey.aggregate_reports(reports, output=output, format="html", quiet=True)
+    assert output.read_text().startswith("<!")
+    with pytest.raises(ValueError, match="invalid value"):
+        marey.aggregate_reports(reports, output=output, format="xml")
+    with pytest.raises(marey.Error, match="says no format"):
+        marey.aggregate_reports(reports, output=tmp_path / "a.xyz")
+
+
+def test_what_cannot_be_read_is_an_error_of_the_family(tmp_path):
+    with pytest.raises(marey.CaptureError, match="holds no captures"):
+        marey.aggregate_reports(tmp_path)
+    (tmp_path / "rank0-1.marey").touch()
+    with pytest.raises(marey.CaptureError, match="is empty"):
+        marey.aggregate_reports(tmp_path)
+
+
+def test_without_ray_the_command_says_what_to_install(reports, tmp_path):
+    # A module that cannot be found stands for a machine without Ray.
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['ray'] = None\n")
+    said = subprocess.run(
+        [sys.executable, "-m", "marey", "aggregate", str(reports), "--engine", "ray"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert said.returncode == 2
+    assert "pip install 'marey[ray]'" in said.stderr
