@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
-.PHONY: demo test test-rust test-example test-python test-torch test-web test-viewers web lint bench bench-torch clean
+.PHONY: demo test test-rust test-example test-python test-torch test-engines test-web test-viewers web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -32,6 +32,16 @@ test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
 	.venv-torch/bin/python -m pytest tests/torch $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
+
+## Tables as DuckDB, DataFusion, Spark (Sail), pyarrow and Polars read them; downloads some 600 MB the first time.
+test-engines: wheel .venv-engines/bin/pytest
+	.venv-engines/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
+	.venv-engines/bin/python -m pytest tests/engines
+
+.venv-engines/bin/pytest: requirements-engines.txt
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python -m pip install --quiet -r requirements-engines.txt
+	touch $@
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules
@@ -85,6 +95,7 @@ bench: $(BIN)/marey web/node_modules
 	$(BIN)/python benches/python/reports.py
 	$(BIN)/python benches/python/traces.py
 	$(BIN)/python benches/python/analysis.py
+	cargo bench --locked -p marey-report --features parquet --bench parquet
 	cargo bench --locked -p marey-analysis --bench comparing
 	cd web && npm run --silent bench
 
@@ -106,4 +117,4 @@ $(BIN)/marey: $(BIN)/maturin
 
 clean:
 	cargo clean
-	rm -rf $(VENV) .venv-torch .venv-viewers
+	rm -rf $(VENV) .venv-torch .venv-viewers .venv-engines

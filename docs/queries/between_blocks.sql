@@ -17,8 +17,8 @@ SELECT
     rank,
     generation,
     block,
-    (end_ns - before_ns) / 1000000.0 AS between_ms,
-    (CASE WHEN start_ns > before_ns THEN start_ns - before_ns WHEN start_ns <= before_ns THEN 0 END) / 1000000.0 AS idle_ms
+    (end_ns - before_ns) / 1e6 AS between_ms,
+    (CASE WHEN start_ns > before_ns THEN start_ns - before_ns WHEN start_ns <= before_ns THEN 0 END) / 1e6 AS idle_ms
 FROM ordered
 WHERE before_ns IS NOT NULL
 ORDER BY process, generation, turn

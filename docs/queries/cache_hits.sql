@@ -5,7 +5,7 @@ SELECT
     cache,
     SUM(CASE WHEN outcome = 'hit' THEN 1 ELSE 0 END) AS hits,
     SUM(CASE WHEN outcome = 'miss' THEN 1 ELSE 0 END) AS misses,
-    SUM(CASE WHEN outcome = 'hit' THEN 1 ELSE 0 END) * 1.0
+    CAST(SUM(CASE WHEN outcome = 'hit' THEN 1 ELSE 0 END) AS DOUBLE)
         / NULLIF(SUM(CASE WHEN outcome IN ('hit', 'miss') THEN 1 ELSE 0 END), 0) AS hit_rate
 FROM cache
 GROUP BY process, rank, cache

@@ -4,8 +4,8 @@
 SELECT
     rank,
     path,
-    end_ns / 1000000.0 AS at_ms,
-    duration_ns / 1000000.0 AS duration_ms,
+    end_ns / 1e6 AS at_ms,
+    duration_ns / 1e6 AS duration_ms,
     step
 FROM sections
 WHERE is_failed

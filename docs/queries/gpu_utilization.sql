@@ -7,7 +7,7 @@ SELECT
     subject,
     CASE
         WHEN name = 'gpu.utilization' THEN SUM(mean * readings) / SUM(readings)
-        ELSE (MAX(last) - MIN(min)) / NULLIF((MAX(last_ns) - MIN(first_ns)) / 1000000000.0, 0)
+        ELSE (MAX(last) - MIN(min)) / NULLIF((MAX(last_ns) - MIN(first_ns)) / 1e9, 0)
     END AS busy
 FROM samples
 WHERE name IN ('gpu.utilization', 'host.cpu.busy')

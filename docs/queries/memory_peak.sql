@@ -15,7 +15,7 @@ WITH ordered AS (
     FROM memory
     WHERE label IS NOT NULL
 )
-SELECT source, device, label, allocated_bytes / 1048576.0 AS allocated_mib, rank
+SELECT source, device, label, allocated_bytes / 1048576e0 AS allocated_mib, rank
 FROM ordered
 WHERE place = 1
 ORDER BY allocated_bytes DESC, source, device, label

@@ -19,9 +19,9 @@ ordered AS (
 SELECT
     name,
     rank,
-    total_ns / 1000000.0 AS total_ms,
-    fastest_ns / 1000000.0 AS fastest_ms,
-    CASE WHEN fastest_ns > 0 THEN total_ns * 1.0 / fastest_ns END AS ratio
+    total_ns / 1e6 AS total_ms,
+    fastest_ns / 1e6 AS fastest_ms,
+    CASE WHEN fastest_ns > 0 THEN CAST(total_ns AS DOUBLE) / fastest_ns END AS ratio
 FROM ordered
 WHERE place = 1
 ORDER BY total_ns DESC, name

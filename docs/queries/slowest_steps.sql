@@ -5,7 +5,7 @@ SELECT
     rank,
     turn,
     step,
-    duration_ns / 1000000.0 AS duration_ms,
+    duration_ns / 1e6 AS duration_ms,
     is_outlier,
     is_cached
 FROM steps

@@ -4,8 +4,8 @@
 SELECT
     totals.rank AS rank,
     totals.name AS name,
-    totals.total_ns / 1000000.0 AS total_ms,
-    totals.total_ns * 1.0 / processes.wall_ns AS share
+    totals.total_ns / 1e6 AS total_ms,
+    CAST(totals.total_ns AS DOUBLE) / processes.wall_ns AS share
 FROM totals
 JOIN processes ON processes.process = totals.process
 WHERE totals.depth = 0 AND processes.wall_ns > 0

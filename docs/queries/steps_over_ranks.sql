@@ -13,10 +13,10 @@ WITH ordered AS (
 SELECT
     turn,
     COUNT(*) AS ranks,
-    MIN(duration_ns) / 1000000.0 AS min_ms,
-    AVG(CASE WHEN 2 * place >= n AND 2 * place <= n + 2 THEN duration_ns END) / 1000000.0 AS median_ms,
-    MAX(duration_ns) / 1000000.0 AS max_ms,
-    (MAX(duration_ns) - MIN(duration_ns)) / 1000000.0 AS spread_ms
+    MIN(duration_ns) / 1e6 AS min_ms,
+    AVG(CASE WHEN 2 * place >= n AND 2 * place <= n + 2 THEN duration_ns END) / 1e6 AS median_ms,
+    MAX(duration_ns) / 1e6 AS max_ms,
+    (MAX(duration_ns) - MIN(duration_ns)) / 1e6 AS spread_ms
 FROM ordered
 GROUP BY turn
 ORDER BY turn

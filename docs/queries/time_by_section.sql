@@ -4,9 +4,9 @@
 SELECT
     name,
     SUM(calls) AS calls,
-    SUM(total_ns) / 1000000.0 AS total_ms,
-    CASE WHEN COUNT(self_ns) = COUNT(*) THEN SUM(self_ns) / 1000000.0 END AS self_ms,
-    MAX(max_ns) / 1000000.0 AS slowest_ms
+    SUM(total_ns) / 1e6 AS total_ms,
+    CASE WHEN COUNT(self_ns) = COUNT(*) THEN SUM(self_ns) / 1e6 END AS self_ms,
+    MAX(max_ns) / 1e6 AS slowest_ms
 FROM totals
 WHERE NOT is_iteration
 GROUP BY name

@@ -3,9 +3,9 @@
 -- that mean, null where either is not known
 SELECT
     rank,
-    AVG(CASE WHEN is_warm_up THEN duration_ns END) / 1000000.0 AS warm_up_ms,
+    AVG(CASE WHEN is_warm_up THEN duration_ns END) / 1e6 AS warm_up_ms,
     SUM(CASE WHEN is_warm_up THEN 0 ELSE 1 END) AS steady_steps,
-    AVG(CASE WHEN NOT is_warm_up THEN duration_ns END) / 1000000.0 AS steady_ms,
+    AVG(CASE WHEN NOT is_warm_up THEN duration_ns END) / 1e6 AS steady_ms,
     AVG(CASE WHEN is_warm_up THEN duration_ns END)
         / NULLIF(AVG(CASE WHEN NOT is_warm_up THEN duration_ns END), 0) AS ratio
 FROM steps

@@ -71,7 +71,7 @@ def main() -> None:
         if asked.checkpoint_path:
             with profiler.stage("checkpoint_loading"):
                 loop.transformer.load_state_dict(torch.load(asked.checkpoint_path, weights_only=True))
-        with profiler.session("video_generation", rank=dist.get_rank()):
+        with profiler.session("video_generation", {"rank": dist.get_rank()}):
             loop.prompt = torch.roll(loop.prompt, len(asked.prompt) + dist.get_rank(), dims=1)
             frames = loop.generate(asked.blocks, asked.steps, seed=7)
         if dist.get_rank() == 0:

@@ -87,7 +87,7 @@ def __getattr__(name: str) -> type[DiffusionAnalyzer] | type[Profiler] | ModuleT
 
         globals()[name] = aggregate_reports
         return aggregate_reports
-    if name in ("decorators", "diffusers", "distributed"):
+    if name in ("decorators", "diffusers", "distributed", "sinks"):
         import importlib
 
         return importlib.import_module(f"marey.{name}")

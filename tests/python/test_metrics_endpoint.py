@@ -16,6 +16,8 @@ from typing import IO
 
 import pytest
 
+from stand_in_nvml import StandInNvml
+
 UNESCAPED = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -43,14 +45,14 @@ sys.exit(7)
 class Running:
     """A program under `marey run --prometheus 0`, and where its figures are."""
 
-    def __init__(self, folder: Path, program: str, *options: str, before: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path, program: str, env: dict[str, str] | None = None) -> None:
         (folder / "program.py").write_text(program, encoding="utf-8")
         environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
-        command = [sys.executable, "-m", "marey", "run", "--output", "out", "--quiet", "--prometheus", "0", *options]
+        command = [sys.executable, "-m", "marey", "run", "--output", "out", "--quiet", "--prometheus", "0", "--"]
         self.process = subprocess.Popen(
-            [*command, "--", *before, sys.executable, "program.py"],
+            [*command, sys.executable, "program.py"],
             cwd=folder,
-            env=environment,
+            env=environment | (env or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -99,9 +101,9 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, program: str = PROGRAM, *options: str, before: tuple[str, ...] = ()) -> Iterator[Running]:
+def running(folder: Path, program: str = PROGRAM, env: dict[str, str] | None = None) -> Iterator[Running]:
     """Runs a program until the block ends."""
-    run = Running(folder, program, *options, before=before)
+    run = Running(folder, program, env)
     try:
         yield run
     finally:
@@ -194,6 +196,21 @@ def test_ranks_below_a_launcher_are_told_apart(tmp_path: Path) -> None:
         samples = run.samples()
     assert of(samples, "diffusion_section_calls_total", section="step", rank="0") == [1]
     assert of(samples, "diffusion_section_calls_total", section="step", rank="1") == [2]
+
+
+def test_gpus_have_the_names_of_opentelemetry(tmp_path: Path, nvml: StandInNvml) -> None:
+    with running(tmp_path, env=nvml.environment(**{"GPU-1": {}})) as run:
+        run.wait_for("ready")
+        samples = run.samples()
+        # Its sampler takes a moment.
+        while not of(samples, "hw_power_watts"):
+            samples = run.samples()
+    gpu = {"hw_id": "GPU-1", "hw_type": "gpu"}
+    assert of(samples, "hw_power_watts", **gpu) == [300]
+    assert of(samples, "hw_energy_joules_total", **gpu) == [5]
+    assert of(samples, "hw_temperature_celsius", **gpu) == [72]
+    assert of(samples, "hw_gpu_utilization_ratio", hw_gpu_task="general", **gpu) == [0.85]
+    assert of(samples, "hw_gpu_memory_limit_bytes", **gpu) == [24564 << 20]
 
 
 @pytest.mark.parametrize(

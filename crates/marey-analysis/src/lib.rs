@@ -23,7 +23,9 @@ mod questions;
 
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
-pub use findings::{Facts, Findings, Thresholds, findings, rank_findings, trace_findings};
+pub use findings::{
+    Facts, Findings, Thresholds, findings, job_findings, rank_findings, trace_findings,
+};
 pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,

@@ -226,7 +226,8 @@ function labels(
   const every = Math.ceil(14 / cellHeight);
   let free = TOP + 5;
   for (let row = first; row < last; row += 1) {
-    const y = TOP + (row + 0.5) * cellHeight - top;
+    // The first label stands below those of columns, however low its row is.
+    const y = Math.max(TOP + 6, TOP + (row + 0.5) * cellHeight - top);
     // A marked row has its name, and takes the room of others.
     const isSaid = isMarked?.(row) || (row % every === 0 && !range(row + 1, row + every).some((near) => isMarked?.(near)));
     if (isSaid && y > free) {

@@ -126,7 +126,7 @@ function medianOf({ each }: Turns, time: Time, column: number): number {
 
 type Scale = readonly [number, number];
 
-/** Scales leave out the most extreme values: 2 % at either end. The warm-up has one of its own. */
+/** The scale of steady turns leaves out the most extreme values, 2 % at either end. The warm-up has one of its own. */
 function scalesOf({ each }: Turns, { n_cells: n }: MapCells, values: Float64Array): { usual: Scale | undefined; warmUp: Scale | undefined; hasLonger: boolean } {
   const isWarmUp = Array.from({ length: n }, (_, column) => each[column]?.is_warm_up === true);
   const found: [number[], number[]] = [[], []];
@@ -144,14 +144,15 @@ function scalesOf({ each }: Turns, { n_cells: n }: MapCells, values: Float64Arra
     }
     longest = isOfWarmUp ? longest : Math.max(longest, value);
   }
-  const [usual, warmUp] = found.map(scaleOf) as [Scale | undefined, Scale | undefined];
+  const [usual, warmUp] = [scaleOf(found[0], 0.02), scaleOf(found[1], 0)];
   return { usual, warmUp, hasLonger: usual !== undefined && longest > usual[1] };
 }
 
-function scaleOf(values: number[]): Scale | undefined {
+/** Without a part of the values at either end. */
+function scaleOf(values: number[], part: number): Scale | undefined {
   values.sort((a, b) => a - b);
-  const at = (part: number) => values[Math.floor(part * (values.length - 1))] as number;
-  return values.length > 0 ? [at(0.02), at(0.98)] : undefined;
+  const at = (place: number) => values[Math.floor(place * (values.length - 1))] as number;
+  return values.length > 0 ? [at(part), at(1 - part)] : undefined;
 }
 
 function described(job: Job, turns: Turns, cells: MapCells, time: Time, row: number, column: number, one: string): string {

@@ -3,9 +3,8 @@
 import { bytes, number, percent } from "../data/quantity";
 import type { Job, Machine, Range, RankGpu } from "../data/ranks";
 import { Cards, known } from "../parts/facts";
-import { Name } from "../parts/name";
 import { type Column, Table } from "../parts/table";
-import { placesList, rankName } from "./words";
+import { Short, placesList, rankName } from "./words";
 
 const SHOWN = 16;
 
@@ -84,8 +83,8 @@ function gpuColumns(job: Job): Column<RankGpu>[] {
   const celsius = (value: number | null | undefined) => (value == null ? "-" : `${value.toFixed(0)} °C`);
   return [
     { id: "ranks", title: "Of", value: ({ places }) => placesList(job, places) },
-    { id: "name", title: "GPU", value: ({ gpu }) => gpu.name, show: ({ gpu }) => (gpu.name === null ? "-" : <Name text={gpu.name} limit={40} />) },
-    { id: "host", title: "Host", value: ({ host }) => host, show: ({ host }) => <Name text={host} limit={40} /> },
+    { id: "name", title: "GPU", value: ({ gpu }) => gpu.name, show: ({ gpu }) => (gpu.name === null ? "-" : <Short text={gpu.name} />) },
+    { id: "host", title: "Host", value: ({ host }) => host, show: ({ host }) => <Short text={host} /> },
     { id: "uuid", title: "UUID", value: ({ gpu }) => gpu.uuid, isExportOnly: true },
     figure("memory_mean_bytes", "Memory, mean", ({ gpu }) => gpu.memory_bytes?.mean, bytes),
     figure("memory_max_bytes", "max", ({ gpu }) => gpu.memory_bytes?.max, bytes),

@@ -2,10 +2,10 @@
 
 import { duration } from "../data/quantity";
 import type { Job, Straggler } from "../data/ranks";
-import { Name, visible } from "../parts/name";
+import { visible } from "../parts/name";
 import { type Column, Table } from "../parts/table";
 import { Key, Stacked } from "./stacked";
-import { VERDICTS, rankName } from "./words";
+import { Short, VERDICTS, rankName } from "./words";
 
 const SHOWN = 16;
 
@@ -37,8 +37,8 @@ function columns(job: Job): Column<Straggler>[] {
   const caused = new Map((job.waiting?.ranks ?? []).map((rank) => [rank.place, rank]));
   const most = job.stragglers.ranks.reduce((most, { own_ns, waiting_ns }) => Math.max(most, own_ns + (waiting_ns ?? 0)), 0);
   return [
-    { id: "rank", title: "Rank", value: ({ place }) => job.members[place]?.rank ?? rankName(job, place), show: ({ place }) => rankName(job, place) },
-    { id: "host", title: "Host", value: ({ place }) => job.members[place]?.host ?? null, show: ({ place }) => <Name text={job.members[place]?.host ?? ""} limit={40} /> },
+    { id: "rank", title: "Rank", value: ({ place }) => job.members[place]?.rank ?? rankName(job, place), show: ({ place }) => <span class="nowrap">{rankName(job, place)}</span> },
+    { id: "host", title: "Host", value: ({ place }) => job.members[place]?.host ?? null, show: ({ place }) => <Short text={job.members[place]?.host ?? ""} /> },
     {
       id: "verdict",
       title: "Is",

@@ -121,7 +121,7 @@ function drawLabels(ctx: CanvasRenderingContext2D, palette: Palette, { rows, row
   let free = AXIS + 4;
   for (let row = first; row < last; row += 1) {
     const { label, isSlow, place } = rows[row] as StripRow;
-    const y = AXIS + (row + 0.5) * rowHeight - top;
+    const y = Math.max(AXIS + 6, AXIS + (row + 0.5) * rowHeight - top);
     const isNearSlow = !isSlow && rows.slice(row + 1, row + every).some((near) => near.isSlow);
     if (y > free && y < AXIS + seen && (isSlow || (row % every === 0 && !isNearSlow))) {
       ctx.fillStyle = isSlow || place === null ? palette.bad : at?.row === row ? palette.fg : palette.muted;

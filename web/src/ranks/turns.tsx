@@ -20,7 +20,7 @@ export function TurnsPart({ job }: { job: Job }) {
 function Of({ job, turns, one, several }: { job: Job; turns: Turns; one: string; several: string }) {
   const columns: Column<TurnSpread>[] = [
     { id: "first", title: turns.per_cell > 1 ? `First ${one}` : one.replace(/^./, (c) => c.toUpperCase()), isNumber: true, value: ({ first }) => first, show: ({ first }) => count(first) },
-    { id: "warm_up", title: "Kind", value: ({ is_warm_up }) => (is_warm_up ? "warm-up" : ""), show: ({ is_warm_up }) => (is_warm_up ? "warm-up" : "") },
+    { id: "warm_up", title: "Kind", value: ({ is_warm_up }) => (is_warm_up ? "warm-up" : ""), show: ({ is_warm_up }) => <span class="nowrap">{is_warm_up ? "warm-up" : ""}</span> },
     { id: "ranks", title: "Ranks", isNumber: true, value: ({ durations }) => durations.n_ranks },
     ...spreadColumns<TurnSpread>(job, ({ durations }) => durations),
     ...(turns.each.some(({ own }) => own)

@@ -3,7 +3,7 @@
 import { counted } from "../data/quantity";
 import type { Job, Member, PlacedClock } from "../data/ranks";
 import { statusText } from "../data/status";
-import { cut } from "../parts/name";
+import { Name, cut } from "../parts/name";
 
 export const VERDICTS = {
   slow: { word: "slow", tone: "bad" },
@@ -31,6 +31,15 @@ function processName({ pid }: Member): string {
 export function rankOnHost(job: Job, place: number): string {
   const host = job.members[place]?.host;
   return `${rankName(job, place)}${host ? ` on ${cut(host, 40)}` : ""}`;
+}
+
+/** A host, or what else is short as a rule, on one line. */
+export function Short({ text }: { text: string }) {
+  return (
+    <span class={text.length <= 24 ? "nowrap" : undefined}>
+      <Name text={text} limit={40} />
+    </span>
+  );
 }
 
 /** `ranks 1, 2 and 5 to 8`. */

@@ -6,6 +6,7 @@
 
 mod facts;
 mod finding;
+mod ranks;
 mod rules;
 mod trace;
 mod words;
@@ -16,6 +17,7 @@ pub use finding::{
     Saving, Severity, Unchecked,
 };
 pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
+pub use ranks::job_findings;
 pub use rules::RULES;
 pub use trace::{rank_findings, trace_findings};
 

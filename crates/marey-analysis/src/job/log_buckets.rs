@@ -49,6 +49,18 @@ impl LogBuckets {
         Self(counts.into_iter().collect())
     }
 
+    /// All of many.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut counts = vec![0_u64; usize::from(N_BUCKETS)];
+        for (bucket, count) in all.into_iter().flat_map(|one| &one.0) {
+            if let Some(sum) = counts.get_mut(usize::from(*bucket)) {
+                *sum = sum.saturating_add(*count);
+            }
+        }
+        let occupied = (0..N_BUCKETS).zip(counts).filter(|(_, count)| *count > 0);
+        Self(occupied.collect())
+    }
+
     /// How many durations.
     pub fn count(&self) -> u64 {
         self.0.iter().fold(0, |sum, (_, n)| sum.saturating_add(*n))
@@ -110,6 +122,7 @@ mod tests {
             all
         };
         assert_eq!(sum([&a, &b, &c]), sum([&c, &a, &b]));
+        assert_eq!(sum([&a, &b, &c]), LogBuckets::sum([&b, &a, &c]));
         assert_eq!(sum([&a, &b, &c]).count(), 7);
         // 0 1 5 5 70 10^6 max: the middle one is 5, which has a bucket of its own.
         assert_eq!(sum([&a, &b, &c]).quantile_ns(0.5), Some(5));

@@ -297,3 +297,44 @@ pub struct RankFinding {
     /// What is the matter.
     pub issue: String,
 }
+
+impl RankSummary {
+    /// Makes numbers unknown that are none.
+    pub(super) fn keep_finite(&mut self) {
+        let machine = &mut self.machine;
+        for range in [
+            &mut machine.process_cores,
+            &mut machine.host_cpu_ratio,
+            &mut machine.host_memory_bytes,
+        ] {
+            *range = range.filter(Range::is_finite);
+        }
+        for gpu in &mut machine.gpus {
+            for range in [
+                &mut gpu.memory_bytes,
+                &mut gpu.utilization_ratio,
+                &mut gpu.temperature_celsius,
+                &mut gpu.power_watts,
+            ] {
+                *range = range.filter(Range::is_finite);
+            }
+            for number in [&mut gpu.memory_total_bytes, &mut gpu.energy_joules] {
+                *number = number.filter(|number| number.is_finite());
+            }
+        }
+        for rate in [
+            &mut self.work.latent_frames_per_second,
+            &mut self.work.pixel_frames_per_second,
+            &mut self.work.blocks_per_second,
+        ] {
+            *rate = rate.filter(|rate| rate.is_finite());
+        }
+    }
+}
+
+impl Range {
+    /// All three are numbers.
+    fn is_finite(&self) -> bool {
+        self.min.is_finite() && self.mean.is_finite() && self.max.is_finite()
+    }
+}

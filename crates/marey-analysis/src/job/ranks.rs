@@ -1,5 +1,6 @@
 //! Summaries of many processes: the value that is merged.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -59,11 +60,12 @@ impl Ranks {
         Self::default()
     }
 
-    /// Adds a process.
-    pub fn add(&mut self, summary: RankSummary) {
+    /// Adds a process. Numbers that are none become unknown, since no document can have them.
+    pub fn add(&mut self, mut summary: RankSummary) {
+        summary.keep_finite();
         let identity = identity(&summary);
         match self.summaries.get(&identity) {
-            Some(kept) if preference(kept) <= preference(&summary) => {}
+            Some(kept) if !is_better(&summary, kept) => {}
             _ => {
                 self.summaries.insert(identity, summary);
             }
@@ -169,7 +171,17 @@ fn identity(summary: &RankSummary) -> Identity {
     )
 }
 
-/// The least is the best: a better source, the longer one (a capture grows), and so that nothing depends on order, the first by name.
+/// What a process is told by is better: by preference, and so that nothing depends on order, by what they say.
+fn is_better(one: &RankSummary, kept: &RankSummary) -> bool {
+    let said = |summary: &RankSummary| serde_json::to_vec(summary).unwrap_or_default();
+    match preference(one).cmp(&preference(kept)) {
+        Ordering::Less => true,
+        Ordering::Equal => one != kept && said(one) < said(kept),
+        Ordering::Greater => false,
+    }
+}
+
+/// The least is the best: a better source, the longer one (a capture grows), the first by name.
 fn preference(summary: &RankSummary) -> (Source, std::cmp::Reverse<u64>, &str) {
     (
         summary.source,

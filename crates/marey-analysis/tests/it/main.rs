@@ -6,5 +6,6 @@ mod compared_noise;
 mod findings;
 mod many_sections;
 mod properties;
+mod ranks;
 mod simulated_pairs;
 mod traces;

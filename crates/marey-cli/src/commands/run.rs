@@ -23,7 +23,6 @@ use crate::console::Console;
 use crate::exit::Exit;
 use child::{Child, NoEnding};
 use conclusion::Conclusion;
-use fleet::{Address, Fleet};
 use job::Job;
 use outside::{Started, Watch};
 
@@ -42,6 +41,7 @@ Examples:
   marey run -- python pipeline.py --steps 30
   marey run --output results -- torchrun --nproc-per-node 4 generate.py
   marey run --prometheus 9400 -- python server.py     figures while it runs, at http://127.0.0.1:9400/metrics
+  marey run --otlp http://127.0.0.1:4318 -- python server.py     the same to a collector of OpenTelemetry
 
 Reports go to <DIR>/<job id>/, and those of the newest job also to <DIR> itself. What Marey says goes to standard error.")]
 pub(crate) struct Arguments {
@@ -57,10 +57,8 @@ pub(crate) struct Arguments {
     /// Say nothing unless something is wrong
     #[arg(long, short)]
     quiet: bool,
-    /// Serve figures of the running job to Prometheus at http://HOST:PORT/metrics. Without a host only this machine can ask;
-    /// port 0 takes any that is free
-    #[arg(long, value_name = "[HOST:]PORT")]
-    prometheus: Option<Address>,
+    #[command(flatten)]
+    fleet: fleet::Arguments,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -79,24 +77,6 @@ impl Arguments {
         }
         command
     }
-
-    /// Figures for those who watch from elsewhere, if that is asked for.
-    ///
-    /// # Errors
-    /// When the address cannot be had, in words.
-    fn fleet(&self, job: Option<&Job>, console: &mut Console<'_>) -> Result<Option<Fleet>, String> {
-        let (Some(address), Some(job)) = (&self.prometheus, job) else {
-            return Ok(None);
-        };
-        let fleet = Fleet::start(Some(address), job).map_err(|problem| {
-            format!("cannot serve metrics at {address}: {problem}; choose another port with --prometheus")
-        })?;
-        // Nobody could know a port that was free.
-        if let Some(url) = fleet.url().filter(|_| !self.quiet || address.is_any_port()) {
-            console.say(&format!("metrics are at {url}"));
-        }
-        Ok(Some(fleet))
-    }
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
@@ -108,7 +88,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
         console.say(&format!("Python itself is not recorded: {reason}"));
     }
-    let fleet = match arguments.fleet(job.as_ref(), console) {
+    let (watched, command) = (&arguments.fleet, &arguments.command);
+    let mut fleet = match watched.start(job.as_ref(), command, arguments.quiet, console) {
         Ok(fleet) => fleet,
         Err(problem) => {
             console.say(&problem);
@@ -125,7 +106,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
             Watch::start(scope, program)
         })
     });
-    drop(fleet);
+    if let Some(fleet) = &mut fleet {
+        fleet.program_ended();
+    }
     match ended {
         Err(NoEnding { text, code }) => {
             console.say(&text);
@@ -143,6 +126,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
                     entry: &entry,
                 }
                 .show(console);
+                if let Some(fleet) = fleet {
+                    fleet.finish(&job, exit_of(&child) != Exit::SUCCESS, console);
+                }
                 job.tidy_up();
             }
             exit_of(&child)

@@ -81,7 +81,8 @@ pub(crate) struct Arguments {
     no_color: bool,
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
+/// A number of seconds, 0.1 to 3600.
+pub(crate) fn interval(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
     if !(0.1..=3600.0).contains(&seconds) {
         return Err("not between 0.1 and 3600 seconds".into());

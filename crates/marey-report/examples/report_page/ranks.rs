@@ -22,6 +22,7 @@ use marey_analysis::ranks::{
 
 use crate::video::Naming;
 
+const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const GIB: f64 = 1_073_741_824.0;
 
@@ -79,7 +80,7 @@ pub(crate) fn missing(naming: Naming) -> RanksAnswers {
     job.missing = vec![3, 6];
     job.other_world_sizes = vec![6, 8];
     let gone = [3, 6];
-    let place = |old: u32| old - gone.iter().filter(|rank| **rank < old).count() as u32;
+    let place = |old: u32| old - gone.iter().map(|rank| u32::from(*rank < old)).sum::<u32>();
     let is_there = |old: &u32| !gone.contains(old);
     job.members
         .retain(|member| member.rank.is_some_and(|rank| is_there(&rank)));
@@ -271,19 +272,22 @@ fn member(drawing: &Drawing, rank: u32) -> Member {
 
 fn clocks(n_ranks: u32) -> Clocks {
     let is_second = |rank: u32| n_ranks > 1 && rank >= n_ranks.div_ceil(2);
-    let placed = |rank: u32| match is_second(rank) {
-        false => PlacedClock {
-            start_ns: Some(0),
-            correction_ns: 0,
-            error_ns: Some(0),
-            method: ClockMethod::SameClock,
-        },
-        true => PlacedClock {
-            start_ns: Some(3 * MS),
-            correction_ns: -1_200_000,
-            error_ns: Some(40_000),
-            method: ClockMethod::Collectives,
-        },
+    let placed = |rank: u32| {
+        if is_second(rank) {
+            PlacedClock {
+                start_ns: Some(3 * MS),
+                correction_ns: -1_200_000,
+                error_ns: Some(40_000),
+                method: ClockMethod::Collectives,
+            }
+        } else {
+            PlacedClock {
+                start_ns: Some(0),
+                correction_ns: 0,
+                error_ns: Some(0),
+                method: ClockMethod::SameClock,
+            }
+        }
     };
     Clocks {
         each: (0..n_ranks).map(placed).collect(),
@@ -293,59 +297,57 @@ fn clocks(n_ranks: u32) -> Clocks {
     }
 }
 
-/// Of figures in milliseconds by rank.
-fn over(each: &[f64]) -> OverRanks {
-    let ns = |ms: f64| (ms * 1e6).round() as u64;
+/// Of figures in microseconds by rank.
+fn over(each: &[u32]) -> OverRanks {
     let mut sorted = each.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable();
     let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
-    let median = f64::midpoint(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+    let middle = [sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]];
+    let median = f64::midpoint(middle[0].into(), middle[1].into());
+    let n_ranks = each.iter().map(|_| 1).sum::<u32>();
+    let slowest = (0..).zip(each).find(|(_, us)| **us == max);
     OverRanks {
-        n_ranks: each.len() as u64,
-        min_ns: ns(min),
-        median_ns: median * 1e6,
-        mean_ns: each.iter().sum::<f64>() / each.len() as f64 * 1e6,
-        max_ns: ns(max),
-        slowest: each.iter().position(|ms| *ms == max).unwrap_or(0) as u32,
-        spread_ns: ns(max) - ns(min),
-        spread_ratio: (median > 0.0).then(|| (max - min) / median),
+        n_ranks: n_ranks.into(),
+        min_ns: u64::from(min) * US,
+        median_ns: median * 1e3,
+        mean_ns: each.iter().map(|us| f64::from(*us)).sum::<f64>() / f64::from(n_ranks) * 1e3,
+        max_ns: u64::from(max) * US,
+        slowest: slowest.map_or(0, |(place, _)| place),
+        spread_ns: u64::from(max - min) * US,
+        spread_ratio: (min > 0).then(|| f64::from(max - min) / median),
     }
 }
 
-fn own_ms(drawing: &Drawing, rank: u32) -> f64 {
+/// Microseconds of a step that a rank works.
+fn own_us(drawing: &Drawing, rank: u32) -> u32 {
     if drawing.slow == Some(rank) {
-        98.0
+        98_000
     } else {
-        78.0
+        78_000
     }
 }
 
-fn step_ms(rank: u32, step: u32) -> f64 {
+fn step_us(rank: u32, step: u32) -> u32 {
     match (rank, step) {
-        (_, 0) => 500.0,
-        (2, 7) => 160.0,
+        (_, 0) => 500_000,
+        (2, 7) => 160_000,
         // Ranks beyond the eight are not that even.
-        (8.., _) => 100.0 + f64::from((rank * 7_919 + step * 104_729) % 1_000) / 1_000.0,
-        _ => 100.0,
+        (8.., _) => 100_000 + (rank * 7_919 + step * 104_729) % 1_000,
+        _ => 100_000,
     }
 }
 
 /// Without the `all_reduce` at the end.
-fn own_step_ms(drawing: &Drawing, rank: u32, step: u32) -> f64 {
-    step_ms(rank, step) - (100.0 - own_ms(drawing, rank))
+fn own_step_us(drawing: &Drawing, rank: u32, step: u32) -> u32 {
+    step_us(rank, step) - (100_000 - own_us(drawing, rank))
 }
 
 fn turns(drawing: &Drawing) -> TurnsOverRanks {
     let ranks = || 0..drawing.n_ranks;
-    let durations = |step| {
-        ranks()
-            .map(|rank| step_ms(rank, step))
-            .collect::<Vec<f64>>()
-    };
-    let own = |step: u32| {
-        ranks()
-            .map(|rank| own_step_ms(drawing, rank, step))
-            .collect::<Vec<f64>>()
+    let durations = |step| -> Vec<u32> { ranks().map(|rank| step_us(rank, step)).collect() };
+    let own = |step| -> Vec<u32> {
+        let each = ranks().map(|rank| own_step_us(drawing, rank, step));
+        each.collect()
     };
     let spread = |step: u32| TurnSpread {
         first: step.into(),
@@ -354,12 +356,10 @@ fn turns(drawing: &Drawing) -> TurnsOverRanks {
         own: (drawing.n_ranks > 1).then(|| over(&own(step))),
     };
     let talks = drawing.n_ranks > 1;
-    let own_ns = |rank: u32| {
-        (0..drawing.n_steps).map(move |step| Some((own_step_ms(drawing, rank, step) * 1e6) as u64))
-    };
-    let cells = ranks().flat_map(|rank| {
-        (0..drawing.n_steps).map(move |step| Some((step_ms(rank, step) * 1e6) as u64))
-    });
+    let steps = || 0..drawing.n_steps;
+    let ns = |us: u32| Some(u64::from(us) * US);
+    let own_ns = |rank| steps().map(move |step| ns(own_step_us(drawing, rank, step)));
+    let cells = ranks().flat_map(|rank| steps().map(move |step| ns(step_us(rank, step))));
     TurnsOverRanks {
         count: u64::from(drawing.n_ranks) * u64::from(drawing.n_steps),
         counts_differ: None,
@@ -377,41 +377,32 @@ fn turns(drawing: &Drawing) -> TurnsOverRanks {
 
 fn sections(drawing: &Drawing) -> Vec<SectionSpread> {
     let n = u64::from(drawing.n_ranks);
-    let steps = u64::from(drawing.n_steps.max(1));
-    let each = |ms: f64| over(&vec![ms; drawing.n_ranks as usize]);
-    let section =
-        |path: &[&str], is_iteration, calls: u64, totals: OverRanks, longest: u64| SectionSpread {
+    let steps = drawing.n_steps.max(1);
+    let each = |ms: u32| vec![ms * 1_000; drawing.n_ranks as usize];
+    let section = |path: &[&str], calls: u32, totals: &[u32], longest: u64| {
+        let sum: u64 = totals.iter().map(|us| u64::from(*us) * US).sum();
+        let totals = over(totals);
+        SectionSpread {
             path: path.iter().map(|name| (drawing.naming)(name)).collect(),
-            is_iteration,
-            count: calls * n,
-            total_ns: (totals.mean_ns * n as f64) as u64,
+            count: u64::from(calls) * n,
+            total_ns: sum,
             means: Some(totals),
             totals: Some(totals),
-            min_ns: Some(totals.min_ns / calls),
+            min_ns: Some(totals.min_ns / u64::from(calls)),
             max_ns: Some(longest * MS),
-            median_ns: Some(totals.min_ns / calls),
+            median_ns: Some(totals.min_ns / u64::from(calls)),
             p95_ns: Some(longest * MS),
             ..SectionSpread::default()
-        };
-    let waits = |rank| {
-        if drawing.slow == Some(rank) {
-            24.0
-        } else {
-            264.0
         }
     };
-    let waits: Vec<f64> = (0..drawing.n_ranks).map(waits).collect();
+    let is_slow = |rank| drawing.slow == Some(rank);
+    let waits = (0..drawing.n_ranks).map(|rank| if is_slow(rank) { 24_000 } else { 264_000 });
+    let waits: Vec<u32> = waits.collect();
     vec![
-        section(
-            &["denoise"],
-            false,
-            1,
-            each(400.0 + 100.0 * steps as f64),
-            1_600,
-        ),
-        section(&["denoise", "all_reduce"], false, steps, over(&waits), 22),
-        section(&["load"], false, 1, each(200.0), 200),
-        section(&["decode"], false, 1, each(200.0), 200),
+        section(&["denoise"], 1, &each(400 + 100 * steps), 1_600),
+        section(&["denoise", "all_reduce"], steps, &waits, 22),
+        section(&["load"], 1, &each(200), 200),
+        section(&["decode"], 1, &each(200), 200),
     ]
 }
 
@@ -433,7 +424,8 @@ fn waiting(drawing: &Drawing) -> Waiting {
             n_matched: steps,
             transfer_ns: transfer * MS,
             waiting_ns: waited * MS,
-            waiting_ratio: Some(waited as f64 / (transfer + waited) as f64),
+            // Of 22 ms of each call 20, or none of 2.
+            waiting_ratio: Some(if waited > 0 { 20.0 / 22.0 } else { 0.0 }),
             n_last: if is_slow { steps } else { 0 },
             caused_ns: if is_slow { 20 * steps * MS } else { 0 },
         }
@@ -448,7 +440,7 @@ fn waiting(drawing: &Drawing) -> Waiting {
             n_calls: Some(steps),
             transfer_ns: Some(2 * steps * MS),
             waiting_ns: Some(ranks.iter().map(|rank| rank.waiting_ns).sum()),
-            bytes: Some(steps * n << 20),
+            bytes: Some((steps * n) << 20),
         }],
         ranks,
     }
@@ -461,9 +453,9 @@ fn stragglers(drawing: &Drawing) -> Stragglers {
             let waits = drawing.slow.is_some() && !is_slow;
             RankStraggler {
                 place,
-                own_ns: (own_ms(drawing, place) * 1e6) as u64,
+                own_ns: u64::from(own_us(drawing, place)) * US,
                 waiting_ns: (drawing.n_ranks > 1).then_some(if waits { 20 * MS } else { 0 }),
-                score: own_ms(drawing, place) / 78.0 - 1.0,
+                score: f64::from(own_us(drawing, place)) / 78_000.0 - 1.0,
                 verdict: if is_slow {
                     StragglerVerdict::Slow
                 } else if waits {

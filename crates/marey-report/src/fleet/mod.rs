@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! live looks ─► observe (figures by metric and labels) ─┬─► exposition   what Prometheus scrapes
-//!                                                       └─► otlp         what a collector is sent (feature `otlp`)
+//!                                                       └─► marey-cli    what a collector of OpenTelemetry is sent
 //! ```
 //!
 //! What a look does not know is absent, never 0.

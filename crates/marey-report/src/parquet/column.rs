@@ -166,16 +166,9 @@ pub(super) fn integers(
     for number in numbers {
         let value = number.map(i64::try_from);
         *n_too_large += u64::from(matches!(value, Some(Err(_))));
-        match value {
-            Some(Ok(value)) => {
-                values.push(value);
-                nulls.append_non_null();
-            }
-            _ => {
-                values.push(0);
-                nulls.append_null();
-            }
-        }
+        let value = value.and_then(Result::ok);
+        values.push(value.unwrap_or(0));
+        nulls.append(value.is_some());
     }
     Int64Array::try_new(ScalarBuffer::from(values), nulls.finish())
 }

@@ -20,3 +20,6 @@ pub use rows::{Batches, Rows};
 
 /// Version of the tables: the first number changes when a column changes its meaning or goes.
 pub const SCHEMA_VERSION: &str = "1.0";
+
+#[cfg(test)]
+mod tests;

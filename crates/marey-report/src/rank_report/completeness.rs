@@ -78,10 +78,8 @@ fn ranks(job: &JobAnswers) -> String {
     };
     let others = job.n_processes.saturating_sub(n_ranks);
     if others > 0 {
-        said += &format!(
-            ", and {}",
-            counted(others, "other process", "other processes")
-        );
+        said += ", and ";
+        said += &counted(others, "other process", "other processes");
     }
     said
 }

@@ -28,15 +28,13 @@ impl Places<'_> {
     /// `0-3, 7`.
     pub(super) fn list(self, places: &[u32]) -> String {
         let numbers = places.iter().map(|place| self.0.get(*place as usize)?.rank);
-        match numbers.collect::<Option<Vec<u32>>>() {
-            Some(ranks) => ranges(&ranks),
-            None => {
-                let first = places.iter().take(MAX_LISTED);
-                let mut names: Vec<String> = first.map(|place| self.name(*place)).collect();
-                names.extend(more(places.len()));
-                names.join(", ")
-            }
+        if let Some(ranks) = numbers.collect::<Option<Vec<u32>>>() {
+            return ranges(&ranks);
         }
+        let first = places.iter().take(MAX_LISTED);
+        let mut names: Vec<String> = first.map(|place| self.name(*place)).collect();
+        names.extend(more(places.len()));
+        names.join(", ")
     }
 
     /// Lowest, middle and highest, the spread, and the rank with the highest.

@@ -182,7 +182,8 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         group_size: calls.iter().filter_map(|call| call.group_size).max(),
         name: format!("{name}{suffix}"),
         is_device,
-        is_synchronising: is_placed && *part != Part::Begin && SYNCHRONISING.contains(name),
+        // A late wait may begin after another rank's has ended: it tells nothing of clocks.
+        is_synchronising: is_placed && *part == Part::Whole && SYNCHRONISING.contains(name),
         count: calls.len() as u64,
         total_ns: times
             .iter()

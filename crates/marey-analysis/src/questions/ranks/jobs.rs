@@ -83,7 +83,7 @@ fn attempts<'a>(named: BTreeMap<&str, Vec<&'a RankSummary>>) -> Vec<Group<'a>> {
             Some(before) if is_restart(before, id, &processes) => {
                 let earlier = std::mem::replace(&mut before.processes, processes);
                 before.earlier.extend(earlier);
-                before.job_id = id.to_owned();
+                id.clone_into(&mut before.job_id);
             }
             _ => groups.push(Group {
                 job_id: id.to_owned(),
@@ -258,9 +258,9 @@ mod tests {
         ];
         assert_eq!(starts(&ranks), [vec![1, 2]]);
         let mut alone = ranks.clone();
-        alone
-            .iter_mut()
-            .for_each(|one| one.process.world_size = None);
+        for one in &mut alone {
+            one.process.world_size = None;
+        }
         assert_eq!(starts(&alone), [vec![1], vec![2]]);
     }
 

@@ -70,7 +70,7 @@ pub(super) fn team(group: Group<'_>) -> Team<'_> {
 
 /// Of several processes of a rank the one that stands for it; `None` of none.
 fn standing(mut of_rank: Vec<&RankSummary>) -> Option<&RankSummary> {
-    prefer(&mut of_rank, |one| has_recorded(one));
+    prefer(&mut of_rank, has_recorded);
     prefer(&mut of_rank, |one| one.process.forked_from.is_none());
     let best = of_rank.iter().map(|one| one.source).min();
     prefer(&mut of_rank, |one| Some(one.source) == best);

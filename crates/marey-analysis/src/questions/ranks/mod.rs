@@ -14,12 +14,17 @@
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
 mod answers;
+mod clocks;
 mod jobs;
 mod members;
 mod over_ranks;
 mod resources;
+mod scaling;
 mod sections;
+mod shared_calls;
+mod stragglers;
 mod turns;
+mod waiting;
 mod work;
 
 pub use answers::{
@@ -29,7 +34,7 @@ pub use answers::{
     TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
 
-use crate::findings::Thresholds;
+use crate::findings::{Thresholds, job_findings};
 use crate::job::{RankSummary, Ranks};
 use members::Team;
 
@@ -39,8 +44,8 @@ pub fn ranks(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
     let mut jobs: Vec<JobAnswers> = teams.iter().map(|team| of_job(team, thresholds)).collect();
     jobs.sort_by(|a, b| order(a).cmp(&order(b)));
     RanksAnswers {
+        scaling: scaling::scaling(&jobs),
         jobs,
-        scaling: None,
         unread: ranks.unread().cloned().collect(),
     }
 }
@@ -51,9 +56,12 @@ fn order(job: &JobAnswers) -> (bool, Option<u64>, &str) {
     (start.is_none(), start, &job.job_id)
 }
 
-fn of_job(team: &Team<'_>, _thresholds: &Thresholds) -> JobAnswers {
+fn of_job(team: &Team<'_>, thresholds: &Thresholds) -> JobAnswers {
     let places = &team.places;
-    JobAnswers {
+    let shared = shared_calls::shared_calls(places);
+    let clocks = clocks::clocks(places, &shared);
+    let waiting = waiting::waiting(places, &shared, &clocks);
+    let mut answers = JobAnswers {
         job_id: team.job_id.clone(),
         n_processes: team.n_processes,
         world_size: team.world_size(),
@@ -62,13 +70,19 @@ fn of_job(team: &Team<'_>, _thresholds: &Thresholds) -> JobAnswers {
         members: team.members(),
         hosts: team.hosts(),
         versions: team.versions(),
+        span_ns: clocks::span_ns(places, &clocks),
+        clocks,
         sections: sections::sections(places),
         steps: turns::turns(places, |rank| rank.steps.as_ref()),
+        stragglers: stragglers::stragglers(places, &shared, waiting.as_ref(), thresholds),
+        waiting,
         blocks: turns::turns(places, |rank| rank.blocks.as_ref()),
         resources: resources::resources(places),
         work: work::work(places),
         ..JobAnswers::default()
-    }
+    };
+    answers.findings = job_findings(&answers, thresholds);
+    answers
 }
 
 /// The summaries of members, each with its place.

@@ -1,7 +1,7 @@
 //! What is a figure over ranks: lowest, middle, highest, and who has that?
 
 use super::OverRanks;
-use crate::stats::{float, mean, median};
+use crate::stats::{float, mean, median, ratio};
 
 /// Of a figure of each rank, by place; `None` when no rank has it. Sorts once.
 ///
@@ -33,6 +33,11 @@ pub(super) fn over_ranks(of_each: &[(u32, u64)]) -> Option<OverRanks> {
 pub(super) fn rounded_mean(sum: u64, count: u64) -> Option<u64> {
     let half_up = u128::from(sum) + u128::from(count / 2);
     u64::try_from(half_up.checked_div(count.into())?).ok()
+}
+
+/// `part` of `whole`, 0 to 1; `None` of nothing.
+pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| ratio(part.into(), whole.into()))
 }
 
 #[cfg(test)]

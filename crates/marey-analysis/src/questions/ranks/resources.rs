@@ -107,6 +107,7 @@ mod tests {
     use super::*;
     use crate::job::MachineSums;
 
+    #[expect(clippy::unnecessary_wraps, reason = "as the fields have it")]
     fn range(min: f64, mean: f64, max: f64) -> Option<Range> {
         Some(Range { min, mean, max })
     }

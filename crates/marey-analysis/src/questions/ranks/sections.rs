@@ -7,6 +7,12 @@ use super::over_ranks::{over_ranks, rounded_mean};
 use super::{SectionSpread, placed};
 use crate::job::{LogBuckets, RankSummary, SectionSums};
 
+/// A figure of each rank, by place.
+type OfRanks = Vec<(u32, u64)>;
+
+/// Ranks that have a path, by place.
+type Having<'a> = Vec<(u32, &'a SectionSums)>;
+
 /// A call path, and whether it is a loop.
 type Key<'a> = (&'a [String], bool);
 
@@ -21,20 +27,40 @@ type Key<'a> = (&'a [String], bool);
 ///
 /// Medians are those of all calls of all ranks, from the buckets of each, and never beyond the shortest and the longest call.
 pub(super) fn sections(places: &[&RankSummary]) -> Vec<SectionSpread> {
-    let mut by_path: BTreeMap<Key<'_>, Vec<(u32, &SectionSums)>> = BTreeMap::new();
-    for (place, rank) in placed(places) {
-        for section in &rank.sections {
-            let key = (section.path.as_slice(), section.is_iteration);
-            by_path.entry(key).or_default().push((place, section));
-        }
-    }
-    let mut all: Vec<SectionSpread> = by_path
+    let mut all: Vec<SectionSpread> = by_path(places)
         .into_iter()
         .map(|(key, each)| spread(key, &each))
         .collect();
     // By path already; sorting keeps that among equals.
     all.sort_by_key(|section| Reverse(section.total_ns));
     all
+}
+
+/// The ranks that have each path, in order of paths.
+fn by_path<'a>(places: &[&'a RankSummary]) -> Vec<(Key<'a>, Having<'a>)> {
+    let mut at: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+    let mut found: Vec<(Key<'_>, Having<'_>)> = Vec::new();
+    // Ranks of one program have the same paths in the same order: the place of the one before is nearly always that of this one.
+    let mut before: Vec<usize> = Vec::new();
+    for (place, rank) in placed(places) {
+        let mut here = Vec::with_capacity(rank.sections.len());
+        for (nth, section) in rank.sections.iter().enumerate() {
+            let key = (section.path.as_slice(), section.is_iteration);
+            let guess = before.get(nth).copied();
+            let guess = guess.filter(|at| found.get(*at).is_some_and(|(of, _)| *of == key));
+            let index = guess.unwrap_or_else(|| *at.entry(key).or_insert(found.len()));
+            if found.len() <= index {
+                found.push((key, Vec::new()));
+            }
+            if let Some((_, having)) = found.get_mut(index) {
+                having.push((place, section));
+            }
+            here.push(index);
+        }
+        before = here;
+    }
+    found.sort_by_key(|(key, _)| *key);
+    found
 }
 
 fn spread((path, is_iteration): Key<'_>, each: &[(u32, &SectionSums)]) -> SectionSpread {
@@ -68,14 +94,16 @@ fn spread((path, is_iteration): Key<'_>, each: &[(u32, &SectionSums)]) -> Sectio
 }
 
 /// Total and mean of each rank. A rank that has the path twice, which no recorder writes, counts once.
-fn of_ranks<'a>(
-    completed: impl Iterator<Item = (u32, &'a SectionSums)>,
-) -> (Vec<(u32, u64)>, Vec<(u32, u64)>) {
-    let mut sums: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+fn of_ranks<'a>(completed: impl Iterator<Item = (u32, &'a SectionSums)>) -> (OfRanks, OfRanks) {
+    let mut sums: Vec<(u32, (u64, u64))> = Vec::new();
     for (place, section) in completed {
-        let (total_ns, count) = sums.entry(place).or_default();
-        *total_ns = total_ns.saturating_add(section.total_ns);
-        *count = count.saturating_add(section.count);
+        if sums.last().is_none_or(|(last, _)| *last != place) {
+            sums.push((place, (0, 0)));
+        }
+        if let Some((_, (total_ns, count))) = sums.last_mut() {
+            *total_ns = total_ns.saturating_add(section.total_ns);
+            *count = count.saturating_add(section.count);
+        }
     }
     let totals = sums.iter().map(|(place, (total, _))| (*place, *total));
     let means = sums
@@ -86,11 +114,8 @@ fn of_ranks<'a>(
 
 /// Durations of all calls; `None` when they are not known of all.
 fn pooled<'a>(completed: impl Iterator<Item = &'a SectionSums>) -> Option<LogBuckets> {
-    let mut all = LogBuckets::default();
-    for section in completed {
-        all.add(section.durations.as_ref()?);
-    }
-    Some(all)
+    let known: Option<Vec<&LogBuckets>> = completed.map(|one| one.durations.as_ref()).collect();
+    known.map(LogBuckets::sum)
 }
 
 fn n_open(each: &[(u32, &SectionSums)]) -> u64 {

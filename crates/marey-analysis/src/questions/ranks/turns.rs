@@ -23,7 +23,12 @@ impl Cell {
         rounded_mean(self.sums.total_ns, self.n_turns).unwrap_or_default()
     }
 
-    /// The same without the time in collectives; `None` when the rank recorded none.
+    /// Time in collectives of a turn, on average; `None` when the rank recorded none.
+    pub(super) fn communication_mean_ns(&self) -> Option<u64> {
+        rounded_mean(self.sums.communication_ns?, self.n_turns)
+    }
+
+    /// The duration without the time in collectives; `None` when the rank recorded none.
     fn own_ns(&self) -> Option<u64> {
         let communication_ns = self.sums.communication_ns?;
         let own_ns = self.sums.total_ns.saturating_sub(communication_ns);
@@ -62,6 +67,16 @@ pub(super) fn turns(
         each: each(&rows, per_cell),
         heat_map: heat_map(&rows),
     })
+}
+
+/// The rows of ranks that have cells, as [`turns`] has them.
+pub(super) fn common_rows(
+    places: &[&RankSummary],
+    kind: impl Fn(&RankSummary) -> Option<&TurnSums>,
+) -> Vec<Row> {
+    let known = placed(places).filter_map(|(place, rank)| Some((place, kind(rank)?)));
+    let known: Vec<(u32, &TurnSums)> = known.filter(|(_, turns)| turns.count > 0).collect();
+    rows(&known, common_width(&known))
 }
 
 /// Turns of a cell that all ranks can be brought to.

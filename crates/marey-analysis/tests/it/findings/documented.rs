@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use marey_analysis::findings::{RULES, THRESHOLDS};
 use marey_analysis::import::chrome::{Limits, read};
-use marey_analysis::{Thresholds, trace_answers, trace_findings};
+use marey_analysis::ranks::JobAnswers;
+use marey_analysis::{Thresholds, job_findings, trace_answers, trace_findings};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/findings.md");
 
@@ -56,6 +57,26 @@ fn the_table_of_rules_of_traces_is_that_of_the_code() {
 }
 
 #[test]
+fn the_table_of_rules_of_jobs_is_that_of_the_code() {
+    let rows = rows("job-rules");
+    let mut documented: Vec<(&str, &str)> =
+        rows.iter().map(|row| (names(row[0])[0], row[1])).collect();
+    let all = job_findings(&JobAnswers::default(), &Thresholds::default());
+    let passed = all.passed.iter().map(|one| (one.rule, one.checks));
+    let unchecked = all.unchecked.iter().map(|one| (one.rule, one.checks));
+    let mut checked: Vec<(&str, &str)> = passed.chain(unchecked).collect();
+    documented.sort_unstable();
+    checked.sort_unstable();
+    assert_eq!(documented, checked);
+    for row in &rows {
+        assert!(
+            row.len() == 5 && row.iter().all(|cell| !cell.is_empty()),
+            "{row:?}"
+        );
+    }
+}
+
+#[test]
 fn the_table_of_limits_is_that_of_the_code() {
     let documented: Vec<(&str, f64, &str)> = rows("limits")
         .iter()
@@ -70,7 +91,7 @@ fn the_table_of_limits_is_that_of_the_code() {
 
 #[test]
 fn each_limit_belongs_to_a_rule() {
-    let tables = [rows("rules"), rows("trace-rules")];
+    let tables = [rows("rules"), rows("trace-rules"), rows("job-rules")];
     let rows = tables.iter().flatten();
     let used: BTreeSet<&str> = rows.flat_map(|row| names(row[2])).collect();
     let mut known: BTreeSet<&str> = THRESHOLDS.iter().map(|limit| limit.name).collect();

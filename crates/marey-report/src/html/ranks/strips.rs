@@ -45,7 +45,11 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
     let bits = u64::BITS - ends.map(|p| p.end_ns).max().unwrap_or(0).leading_zeros();
     let unit_ns = 1 << bits.saturating_sub(BITS);
 
-    let strips = strips_within(members().map(|m| &m.stages), job.span_ns, room);
+    let strips = strips_within(
+        &members().map(|m| &*m.stages).collect::<Vec<_>>(),
+        job.span_ns,
+        room,
+    );
     let (mut names, mut starts, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
     for (member, pieces) in members().zip(&strips) {
         let pieces = || pieces.iter().map(|(piece, _)| piece);
@@ -74,17 +78,11 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
 type Kept = (StagePiece, usize);
 
 /// The pieces of each strip; neighbours are put together only as far as there is no room for them.
-fn strips_within<'a>(
-    all: impl Iterator<Item = &'a Vec<StagePiece>> + Clone,
-    span_ns: u64,
-    room: usize,
-) -> Vec<Vec<Kept>> {
+fn strips_within(all: &[&[StagePiece]], span_ns: u64, room: usize) -> Vec<Vec<Kept>> {
     let mut strips = Vec::new();
     for part in NARROW {
-        strips = all
-            .clone()
-            .map(|pieces| merged(pieces, span_ns / part))
-            .collect();
+        let each = all.iter().map(|pieces| merged(pieces, span_ns / part));
+        strips = each.collect::<Vec<_>>();
         if strips.iter().map(Vec::len).sum::<usize>() <= room {
             break;
         }

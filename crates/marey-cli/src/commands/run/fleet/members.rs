@@ -1,7 +1,8 @@
 //! The processes of a job: found, looked at again and again, and kept when they die.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use marey::live::{Live, Look, Process};
 use marey_report::fleet::{self, Fleet, Member, MemberLabels};
@@ -11,6 +12,8 @@ use crate::run_folder::captures;
 
 /// Processes that are looked at; more are counted.
 const MAX_MEMBERS: usize = 256;
+/// A capture without a process that was opened just now may get one.
+const SETTLED_AFTER: Duration = Duration::from_secs(10);
 
 /// The processes of a job.
 #[derive(Debug)]
@@ -45,6 +48,12 @@ impl Members {
         }
     }
 
+    /// Name of the machine, and of the job.
+    #[cfg(feature = "otlp")]
+    pub(super) fn place(&self) -> (String, String) {
+        (self.host.clone(), self.job_id.clone())
+    }
+
     /// Finds what is new, and looks at every process that is not over. Costs some hundred microseconds a process.
     pub(super) fn look(&mut self) -> Fleet {
         self.find();
@@ -65,13 +74,17 @@ impl Members {
         fleet::observe(&self.host, &self.job_id, &members, self.left_out)
     }
 
-    fn find(&mut self) {
+    /// Finds what is new.
+    pub(super) fn find(&mut self) {
         for capture in captures(&self.folder).unwrap_or_default() {
             if self.settled.contains(&capture) {
                 continue;
             }
             // One that is complete has none; but what was opened just now comes again.
             let Some(process) = Process::of_capture(&capture) else {
+                if is_old(&capture) {
+                    self.settled.insert(capture);
+                }
                 continue;
             };
             if self.watched.len() >= MAX_MEMBERS && !self.forget_one_that_is_over() {
@@ -116,6 +129,13 @@ impl Watched {
         }
         look
     }
+}
+
+/// Nothing has been written to it for a while: it is complete and stays so.
+fn is_old(capture: &Path) -> bool {
+    let written = capture.metadata().and_then(|file| file.modified());
+    let age = written.ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > SETTLED_AFTER)
 }
 
 /// Name of this machine; empty when the system does not say.

@@ -1,0 +1,169 @@
+//! Do ranks wait for each other, now one and now another?
+//!
+//! ```text
+//! rank 0   |--compute--|----all_reduce----|-------compute-------|all_reduce|
+//! rank 1   |------compute------|all_reduce|--compute--|-----all_reduce-----|
+//! ```
+
+use super::{JobFacts, JobRule, sentence};
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::ranks::{RankWaitingRow, StragglerVerdict};
+use crate::stats::{float, ratio};
+
+pub(super) const RULE: JobRule = JobRule {
+    id: "rank-waiting",
+    category: Category::Scaling,
+    checks: "ranks wait for each other without one of them being slow",
+    check,
+};
+
+fn check(facts: &JobFacts<'_>) -> Outcome {
+    let job = facts.job;
+    let rows = job.waiting.as_ref().map(|waiting| waiting.ranks.as_slice());
+    let matched: Vec<&RankWaitingRow> = rows
+        .unwrap_or_default()
+        .iter()
+        .filter(|row| row.n_matched > 0)
+        .collect();
+    let wall_ns: u128 = matched
+        .iter()
+        .map(|row| u128::from(wall_ns(facts, row)))
+        .sum();
+    if wall_ns == 0 {
+        return Outcome::Unknown(
+            "no two ranks have the same calls of collectives; record them (marey.distributed)"
+                .into(),
+        );
+    }
+    let waiting_ns: u128 = matched
+        .iter()
+        .map(|row| u128::from(waiting_ns(facts, row)))
+        .sum();
+    let share = ratio(waiting_ns, wall_ns);
+    let limit = facts.thresholds.rank_wait_ratio;
+    if share <= limit {
+        return Outcome::Passed(format!("ranks waited {} of their time", percent(share)));
+    }
+    let mut verdicts = job.stragglers.ranks.iter().map(|rank| rank.verdict);
+    if verdicts.any(|verdict| verdict == StragglerVerdict::Slow) {
+        return Outcome::Passed(format!(
+            "ranks waited {} of their time for the ranks that `slow-rank` names",
+            percent(share)
+        ));
+    }
+    Outcome::Found(vec![finding(facts, &matched, share)])
+}
+
+/// What a rank waited in all calls, as those tell that were compared.
+fn waiting_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
+    let whole = row.transfer_ns.saturating_add(row.waiting_ns).max(1);
+    let all_ns = u128::from(row.total_ns) * u128::from(row.waiting_ns) / u128::from(whole);
+    u64::try_from(all_ns)
+        .unwrap_or(u64::MAX)
+        .min(wall_ns(facts, row))
+}
+
+fn wall_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
+    let member = facts.job.members.get(row.place as usize);
+    member.map_or(0, |member| member.wall_ns)
+}
+
+fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Finding {
+    let most = matched
+        .iter()
+        .max_by_key(|row| (waiting_ns(facts, row), std::cmp::Reverse(row.place)));
+    let (most_ns, who) = most.map_or((0, "a rank".to_owned()), |row| {
+        (waiting_ns(facts, row), facts.named(row.place))
+    });
+    let n_last_most = matched
+        .iter()
+        .map(|row| row.n_last)
+        .max()
+        .unwrap_or_default();
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(share),
+        issue: sentence(&format!(
+            "ranks waited {} of their time for each other in collectives, {who} most; no rank is slower than the others throughout",
+            percent(share)
+        )),
+        remedy: "Look at which steps differ between ranks: uneven prompts or frames, loading by one rank alone, caches that skip on some \
+                 ranks only. Give ranks even work, and let work that one rank does run beside that of the others."
+            .into(),
+        evidence: vec![
+            Evidence::new("share of the ranks' time that they wait", share, FigureUnit::Ratio)
+                .against(facts.thresholds.rank_wait_ratio),
+            Evidence::new("time that the rank waits that waits most", float(most_ns), FigureUnit::Ns),
+            Evidence::new("calls to which one rank came last, at most", float(n_last_most), FigureUnit::Count),
+        ],
+        intervals: Vec::new(),
+        node: None,
+        saving: Some(Saving::of_time(
+            None,
+            most_ns,
+            "what the calls of the rank that waits most took longer than the shortest of each",
+        )),
+        confidence: Confidence::Medium,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, job, only};
+    use super::*;
+    use crate::ranks::{JobAnswers, RankStraggler, Waiting};
+
+    /// Two ranks that ran for 1 000 each, and waited so much of 400 in collectives, of which every second call was compared.
+    fn waited(waiting_ns: [u64; 2]) -> JobAnswers {
+        let mut job = job(2);
+        let row = |(place, waiting_ns)| RankWaitingRow {
+            place,
+            total_ns: 400,
+            n_matched: 2,
+            transfer_ns: 200 - waiting_ns,
+            waiting_ns,
+            ..RankWaitingRow::default()
+        };
+        job.waiting = Some(Waiting {
+            ranks: (0..).zip(waiting_ns).map(row).collect(),
+            ..Waiting::default()
+        });
+        job
+    }
+
+    #[test]
+    fn ranks_that_wait_in_turn_are_found() {
+        // 150 and 50 of 200, so 300 and 100 of 400: 400 of 2 000.
+        let found = only(check(&RULE, &waited([150, 50])));
+        assert!(
+            found.issue.starts_with("Ranks waited 20 % of their time"),
+            "{}",
+            found.issue
+        );
+        assert!(found.issue.contains("rank 0 most"), "{}", found.issue);
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(300));
+    }
+
+    #[test]
+    fn ranks_in_step_pass_as_do_those_that_wait_for_a_slow_one() {
+        // 10 and 10 of 200: 40 of 2 000.
+        let even = check(&RULE, &waited([10, 10]));
+        assert!(matches!(even, Outcome::Passed(_)), "{even:?}");
+        let mut slow = waited([150, 0]);
+        slow.stragglers.ranks = vec![RankStraggler {
+            place: 1,
+            verdict: StragglerVerdict::Slow,
+            ..RankStraggler::default()
+        }];
+        assert!(matches!(check(&RULE, &slow), Outcome::Passed(_)));
+    }
+
+    #[test]
+    fn without_calls_in_common_nobody_can_tell() {
+        assert!(matches!(check(&RULE, &job(2)), Outcome::Unknown(_)));
+    }
+}

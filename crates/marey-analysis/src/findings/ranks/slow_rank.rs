@@ -1,0 +1,187 @@
+//! Does the job wait for slow ranks?
+//!
+//! ```text
+//! rank 0   |--compute--|--------all_reduce--------|      waits for rank 1
+//! rank 1   |----------compute----------|all_reduce|      slow
+//! ```
+
+use super::{JobFacts, JobRule, listed, sentence};
+use crate::findings::words::percent;
+use crate::findings::{
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+};
+use crate::ranks::{RankStraggler, StragglerVerdict};
+use crate::stats::float;
+
+pub(super) const RULE: JobRule = JobRule {
+    id: "slow-rank",
+    category: Category::Scaling,
+    checks: "the job waits for ranks that are slower than the others",
+    check,
+};
+
+fn check(facts: &JobFacts<'_>) -> Outcome {
+    let stragglers = &facts.job.stragglers;
+    let Some(first) = stragglers.ranks.first() else {
+        return Outcome::Unknown(
+            "there are no two ranks with turns, or that ended well, to compare".into(),
+        );
+    };
+    let slow: Vec<&RankStraggler> = stragglers
+        .ranks
+        .iter()
+        .filter(|rank| rank.verdict == StragglerVerdict::Slow)
+        .collect();
+    if !slow.is_empty() {
+        return Outcome::Found(vec![finding(facts, &slow)]);
+    }
+    let what = format!(
+        "{} has the most own time, {} above the median",
+        facts.named(first.place),
+        percent(first.score)
+    );
+    if stragglers.is_waiting_known {
+        return Outcome::Passed(what);
+    }
+    Outcome::Unknown(format!(
+        "{what}, but that holds waiting for others, which is not known; record collectives (marey.distributed)"
+    ))
+}
+
+fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
+    let stragglers = &facts.job.stragglers;
+    let names: Vec<String> = slow.iter().map(|rank| facts.named(rank.place)).collect();
+    let most = slow.iter().map(|rank| rank.score).fold(0.0, f64::max);
+    let slowest_ns = slow
+        .iter()
+        .map(|rank| rank.own_ns)
+        .max()
+        .unwrap_or_default();
+    let limit = facts.thresholds.straggler_ratio;
+    let caused_ns = caused_ns(facts, slow);
+    let mut evidence = vec![
+        Evidence::new(
+            "own time above the median of all ranks",
+            most,
+            FigureUnit::Ratio,
+        )
+        .against(limit),
+        Evidence::new("own time of the slowest", float(slowest_ns), FigureUnit::Ns),
+        Evidence::new(
+            "ranks compared",
+            float(stragglers.ranks.len() as u64),
+            FigureUnit::Count,
+        ),
+    ];
+    evidence.extend(caused_ns.map(|ns| {
+        Evidence::new(
+            "time that others waited for them",
+            float(ns),
+            FigureUnit::Ns,
+        )
+    }));
+    let host = slow
+        .first()
+        .and_then(|rank| facts.job.members.get(rank.place as usize));
+    let host = host
+        .map(|member| member.host.as_str())
+        .filter(|host| !host.is_empty());
+    let on_host = host.map_or(String::new(), |host| format!(" (on {host})"));
+    Finding {
+        rule: RULE.id,
+        category: RULE.category,
+        severity: Severity::of_share(most),
+        issue: sentence(&format!(
+            "{}{on_host} took {} longer than the median rank for its own work{}",
+            listed(&names),
+            percent(most),
+            if stragglers.is_waiting_known { ", and others wait" } else { " and waiting together" }
+        )),
+        remedy: "Look at the findings of that rank, its GPU's clocks and temperature, what else runs on its host, and its share of the \
+                 data; give ranks even work."
+            .into(),
+        evidence,
+        intervals: Vec::new(),
+        node: None,
+        saving: caused_ns.map(|ns| {
+            Saving::of_time(None, ns, "what others waited in collectives to which these ranks came last")
+        }),
+        confidence: if stragglers.is_waiting_known {
+            Confidence::High
+        } else {
+            Confidence::Low
+        },
+    }
+}
+
+/// What others waited for these ranks; `None` when not known.
+fn caused_ns(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<u64> {
+    let rows = &facts.job.waiting.as_ref()?.ranks;
+    let of_slow = rows
+        .iter()
+        .filter(|row| slow.iter().any(|rank| rank.place == row.place));
+    let known = of_slow.filter(|row| row.n_matched > 0);
+    known.map(|row| row.caused_ns).reduce(u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, job, only};
+    use super::*;
+    use crate::ranks::{JobAnswers, RankWaitingRow, Waiting};
+
+    /// Rank 1 needs half as long again as rank 0.
+    fn uneven(verdict: StragglerVerdict, is_waiting_known: bool) -> JobAnswers {
+        let mut job = job(2);
+        let rank = |place, own_ns, score, verdict| RankStraggler {
+            place,
+            own_ns,
+            score,
+            verdict,
+            ..RankStraggler::default()
+        };
+        job.members[1].host = "node-7".into();
+        job.stragglers.is_waiting_known = is_waiting_known;
+        job.stragglers.ranks = vec![
+            rank(1, 15, 0.5, verdict),
+            rank(0, 10, 0.0, StragglerVerdict::Even),
+        ];
+        job
+    }
+
+    #[test]
+    fn a_slow_rank_is_named_with_what_others_waited_for_it() {
+        let mut job = uneven(StragglerVerdict::Slow, true);
+        job.waiting = Some(Waiting {
+            ranks: vec![RankWaitingRow {
+                place: 1,
+                n_matched: 3,
+                caused_ns: 120,
+                ..RankWaitingRow::default()
+            }],
+            ..Waiting::default()
+        });
+        let found = only(check(&RULE, &job));
+        assert_eq!(
+            found.issue,
+            "Rank 1 (on node-7) took 50 % longer than the median rank for its own work, and others wait"
+        );
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(120));
+        assert_eq!(found.confidence, Confidence::High);
+    }
+
+    #[test]
+    fn where_waiting_is_not_known_nobody_is_sure() {
+        let found = only(check(&RULE, &uneven(StragglerVerdict::Slow, false)));
+        assert_eq!((found.confidence, found.saving), (Confidence::Low, None));
+        let even = uneven(StragglerVerdict::Even, false);
+        assert!(matches!(check(&RULE, &even), Outcome::Unknown(_)));
+    }
+
+    #[test]
+    fn even_ranks_pass_and_one_alone_is_not_compared() {
+        let even = uneven(StragglerVerdict::Even, true);
+        assert!(matches!(check(&RULE, &even), Outcome::Passed(_)));
+        assert!(matches!(check(&RULE, &job(1)), Outcome::Unknown(_)));
+    }
+}

@@ -1,0 +1,90 @@
+//! Where do the processes lie on one time axis, and how exactly is that known?
+
+mod bounds;
+mod domains;
+mod note;
+mod offsets;
+
+use super::shared_calls::SharedCalls;
+use super::{ClockMethod, Clocks, PlacedClock};
+use crate::job::RankSummary;
+use domains::Domains;
+use offsets::{Offset, Offsets, offsets};
+
+/// The common axis has the clock of the lowest rank that says when it began. Processes of one start of a machine share a clock. Clocks of
+/// other machines are off by what collectives allow that nobody leaves before everybody has come: at one moment of each call all ranks
+/// are within it.
+///
+/// ```text
+/// rank 0, by its clock        |--------|              0 to 9
+/// rank 1, by its own                      |---|       15 to 19
+///
+/// one moment in both     0 <= 19 + offset and 15 + offset <= 9      offset -19 to -6: -12.5, right within 6.5
+/// ```
+///
+/// Each call narrows the bounds. Between two clocks that share no group the way leads over others, along which errors add up least. Calls
+/// that contradict each other tell of clocks that drifted: then the error is half of what they contradict by, and what those two calls
+/// leave open. Clocks that share no such call are aligned by start marks (`start_mark`, `init_process_group`) in the same way; without
+/// these they stand as the machines had them, with an error that is not known.
+///
+/// Costs two passes over the calls of each group.
+pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clocks {
+    if places.is_empty() {
+        return Clocks::default();
+    }
+    let domains = Domains::of(places);
+    let found = offsets(places, &domains, shared);
+    let offset = |place: usize| found.each.get(domains.of_place(place)).copied().flatten();
+    let starts: Vec<Option<i128>> = (0..places.len())
+        .map(|place| moment(places, place, offset(place)))
+        .collect();
+    let zero = starts.iter().flatten().min().copied().unwrap_or_default();
+    let each: Vec<PlacedClock> = (0_usize..)
+        .zip(&starts)
+        .map(|(place, start)| placed_clock(start.map(|at| at - zero), offset(place)))
+        .collect();
+    let errors: Option<Vec<u64>> = each.iter().map(|clock| clock.error_ns).collect();
+    let is_dated = places.iter().any(|one| one.process.start_unix_ns > 0);
+    Clocks {
+        start_unix_ns: u64::try_from(zero).ok().filter(|_| is_dated),
+        error_ns: errors.and_then(|all| all.into_iter().max()),
+        note: note::note(&each, &found),
+        each,
+    }
+}
+
+/// When a process began, on the reference's clock; `None` when nothing tells.
+fn moment(places: &[&RankSummary], place: usize, offset: Option<Offset>) -> Option<i128> {
+    let start_ns = i128::from(places.get(place)?.process.start_unix_ns);
+    match offset {
+        Some(offset) => Some(start_ns + offset.correction_ns),
+        None => Some(start_ns).filter(|at_ns| *at_ns > 0),
+    }
+}
+
+fn placed_clock(start: Option<i128>, offset: Option<Offset>) -> PlacedClock {
+    let Some(start) = start else {
+        return PlacedClock {
+            method: ClockMethod::NotKnown,
+            ..PlacedClock::default()
+        };
+    };
+    let correction = offset.map_or(0, |offset| offset.correction_ns);
+    let limits = i128::from(i64::MIN)..=i128::from(i64::MAX);
+    PlacedClock {
+        start_ns: Some(u64::try_from(start).unwrap_or(u64::MAX)),
+        correction_ns: i64::try_from(correction.clamp(*limits.start(), *limits.end()))
+            .unwrap_or_default(),
+        error_ns: offset.map(|offset| offset.error_ns),
+        method: offset.map_or(ClockMethod::WallClock, |offset| offset.method),
+    }
+}
+
+/// From the first start to the last end on the axis; processes whose place is not known count with their length.
+pub(super) fn span_ns(places: &[&RankSummary], clocks: &Clocks) -> u64 {
+    let ends = places.iter().zip(&clocks.each).map(|(rank, clock)| {
+        let start_ns = clock.start_ns.unwrap_or_default();
+        start_ns.saturating_add(rank.wall_ns)
+    });
+    ends.max().unwrap_or_default()
+}

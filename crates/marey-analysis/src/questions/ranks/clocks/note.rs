@@ -1,0 +1,95 @@
+//! What people should know of the common time axis, in words.
+
+use super::Offsets;
+use crate::questions::ranks::{ClockMethod, PlacedClock};
+use crate::stats::float;
+
+/// How the clocks were brought together, and what speaks against it.
+pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
+    let count = |method: ClockMethod| each.iter().filter(|one| one.method == method).count();
+    let mut said: Vec<String> = Vec::new();
+    let same = count(ClockMethod::SameClock);
+    if same == each.len() {
+        said.push(match same {
+            1 => "There is one process, so that no clocks differ.".to_owned(),
+            _ => "All ranks read the clock of one machine; that it was not set while they started is assumed.".to_owned(),
+        });
+    }
+    let aligned = [
+        (ClockMethod::Collectives, "shared calls of collectives"),
+        (
+            ClockMethod::StartMarks,
+            "the marks that ranks set when they began",
+        ),
+    ];
+    for (method, by) in aligned {
+        let of_method = || each.iter().filter(|one| one.method == method);
+        if let Some(error_ns) = of_method().filter_map(|one| one.error_ns).max() {
+            let n_ranks = of_method().count();
+            said.push(format!(
+                "{n_ranks} of {} ranks were aligned by {by}, right within {}.",
+                each.len(),
+                shown(error_ns)
+            ));
+        }
+    }
+    said.extend(doubts(found));
+    said.extend(unaligned(
+        count(ClockMethod::WallClock),
+        count(ClockMethod::NotKnown),
+    ));
+    said.join(" ")
+}
+
+fn doubts(found: &Offsets) -> impl Iterator<Item = String> {
+    let drift = (found.drift_ns > 0).then(|| {
+        format!(
+            "Clocks drifted: calls contradict each other by {}, which is in the error.",
+            shown(found.drift_ns)
+        )
+    });
+    let contradiction_ns = found
+        .contradictions_ns
+        .iter()
+        .copied()
+        .max()
+        .unwrap_or_default();
+    let within = (contradiction_ns > 0).then(|| {
+        format!(
+            "Ranks of one machine contradict each other by {}: its clock was set meanwhile, or their calls are not the same.",
+            shown(contradiction_ns)
+        )
+    });
+    drift.into_iter().chain(within)
+}
+
+fn unaligned(n_by_wall_clock: usize, n_unknown: usize) -> impl Iterator<Item = String> {
+    let by_wall_clock = (n_by_wall_clock > 0).then(|| {
+        format!(
+            "{n_by_wall_clock} share no calls that would align them: they stand where their machines' clocks say, with an error that is not known."
+        )
+    });
+    let unknown = (n_unknown > 0).then(|| format!("Of {n_unknown} it is not known when they ran."));
+    by_wall_clock.into_iter().chain(unknown)
+}
+
+/// A duration for a sentence: `850 ns`, `12.5 µs`, `3.1 ms`, `2.0 s`.
+fn shown(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", float(ns) / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", float(ns) / 1e6),
+        _ => format!("{:.1} s", float(ns) / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_the_unit_that_fits() {
+        let all = [0, 999, 12_500, 3_100_000, 2_000_000_000].map(shown);
+        assert_eq!(all, ["0 ns", "999 ns", "12.5 µs", "3.1 ms", "2.0 s"]);
+    }
+}

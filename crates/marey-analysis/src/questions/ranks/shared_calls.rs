@@ -1,0 +1,260 @@
+//! Which calls of collectives are the same on several ranks?
+
+use std::collections::BTreeMap;
+
+use super::MemberState;
+use super::members::state;
+use super::placed;
+use crate::intervals::Interval;
+use crate::job::{CollectiveSums, RankSummary, Source};
+
+/// Two ranks talk in them, each by a name of its own: the n-th of one is not the n-th of another.
+const BETWEEN_TWO: [&str; 5] = ["send", "recv", "isend", "irecv", "batch_isend_irecv"];
+
+/// One collective of one group over ranks.
+pub(super) struct SharedCalls<'a> {
+    pub(super) group: Option<&'a str>,
+    pub(super) name: &'a str,
+    pub(super) is_device: bool,
+    /// Ranks that have it, by place.
+    pub(super) having: Vec<(u32, &'a CollectiveSums)>,
+    /// Those whose n-th calls are the same; fewer than two when nothing is matched.
+    pub(super) matched: Vec<Matched<'a>>,
+    /// Calls of a matched rank that ended well; of all the most, when none did.
+    pub(super) n_calls: u64,
+    /// Every how many calls one is looked at.
+    pub(super) stride: u32,
+}
+
+/// The calls of one rank.
+#[derive(Clone, Copy)]
+pub(super) struct Matched<'a> {
+    pub(super) place: u32,
+    calls: &'a [Interval],
+    step: usize,
+}
+
+impl Matched<'_> {
+    /// The calls that are looked at, in order.
+    pub(super) fn calls(&self) -> impl ExactSizeIterator<Item = Interval> {
+        self.calls.iter().step_by(self.step).copied()
+    }
+}
+
+impl SharedCalls<'_> {
+    /// Its n-th calls are the same on at least two ranks.
+    pub(super) fn is_matched(&self) -> bool {
+        self.matched.len() > 1
+    }
+
+    /// All matched ranks are within the n-th call at one moment. Not so of waits for calls that were begun before.
+    pub(super) fn is_meeting(&self) -> bool {
+        let is_part = self.name.ends_with(" begin") || self.name.ends_with(" wait");
+        let is_synchronising = self.having.iter().all(|(_, sums)| sums.is_synchronising);
+        self.is_matched() && is_synchronising && !is_part
+    }
+}
+
+/// Calls by group and name. The n-th call of one rank is the n-th of the others.
+///
+/// ```text
+/// rank 0   1 2 3 4 5 6           ended well
+/// rank 1   1 2 3 4 5 6           ended well: as many, or nothing is matched
+/// rank 2   1 2 3 4 x             killed: its calls are the first ones
+/// ```
+///
+/// Ranks that ended well have to agree in their number of calls. One that did not may have fewer, if it is a capture without losses, which
+/// begins with the process. A group that says it is smaller than the number of ranks that have it is several of one name: nothing is matched.
+/// Nor are messages between two ranks, and the beginnings of calls that go on beside the host. What a rank measured on a device stands for
+/// the same calls on the host.
+pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a>> {
+    type Key<'a> = (Option<&'a str>, &'a str, bool);
+    let mut by_key: BTreeMap<Key<'a>, Vec<(u32, &'a CollectiveSums)>> = BTreeMap::new();
+    for (place, rank) in placed(places) {
+        for sums in used(rank) {
+            let key = (sums.group.as_deref(), sums.name.as_str(), sums.is_device);
+            let having = by_key.entry(key).or_default();
+            // No recorder writes one twice.
+            if having.last().is_none_or(|(last, _)| *last != place) {
+                having.push((place, sums));
+            }
+        }
+    }
+    let shared = |((group, name, is_device), having): (Key<'a>, Vec<_>)| {
+        let taken = matched(name, &having, places);
+        let stride = taken.iter().map(|(_, sums)| sums.stride.max(1)).max();
+        let stride = stride.unwrap_or(1);
+        let calls = |(place, sums): &(u32, &'a CollectiveSums)| Matched {
+            place: *place,
+            calls: &sums.calls,
+            step: (stride / sums.stride.max(1)).max(1) as usize,
+        };
+        SharedCalls {
+            group,
+            name,
+            is_device,
+            n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
+            matched: taken.iter().map(calls).collect(),
+            stride,
+            having,
+        }
+    };
+    by_key.into_iter().map(shared).collect()
+}
+
+/// Calls of a rank that count: those on a device for the same ones on the host.
+pub(super) fn used(rank: &RankSummary) -> impl Iterator<Item = &CollectiveSums> {
+    let is_told_by_device = |host: &CollectiveSums| {
+        let mut others = rank.collectives.iter();
+        others.any(|one| one.is_device && one.group == host.group && one.name == host.name)
+    };
+    let all = rank.collectives.iter();
+    all.filter(move |one| one.is_device || !is_told_by_device(one))
+}
+
+fn matched<'a>(
+    name: &str,
+    having: &[(u32, &'a CollectiveSums)],
+    places: &[&RankSummary],
+) -> Vec<(u32, &'a CollectiveSums)> {
+    let sizes = having.iter().filter_map(|(_, sums)| sums.group_size);
+    let is_one_group = sizes.max().is_none_or(|size| having.len() as u64 <= size);
+    if !is_one_group || BETWEEN_TWO.contains(&name) || name.ends_with(" begin") {
+        return Vec::new();
+    }
+    let rank = |place: u32| places.get(place as usize).copied();
+    let is_whole = |place: u32| rank(place).is_some_and(|one| state(one) == MemberState::Whole);
+    let of_whole = || having.iter().filter(|(place, _)| is_whole(*place));
+    let most = having.iter().map(|(_, sums)| sums.count).max();
+    let expected = of_whole().map(|(_, sums)| sums.count).max().or(most);
+    if of_whole().any(|(_, sums)| Some(sums.count) != expected) {
+        return Vec::new();
+    }
+    let is_beginning = |place: u32| rank(place).is_some_and(begins_with_the_process);
+    let is_same = |place: u32, count: u64| {
+        Some(count) == expected || (Some(count) < expected && is_beginning(place))
+    };
+    let same = having
+        .iter()
+        .filter(|(place, sums)| is_same(*place, sums.count));
+    same.copied().collect()
+}
+
+/// What there is of it are its first calls.
+fn begins_with_the_process(rank: &RankSummary) -> bool {
+    let is_early = matches!(state(rank), MemberState::Cut | MemberState::Running);
+    is_early && rank.source == Source::Capture && rank.n_lost == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Ended;
+
+    fn sums(name: &str, count: u64) -> CollectiveSums {
+        let call = |start_ns| Interval {
+            start_ns,
+            end_ns: start_ns + 1,
+        };
+        CollectiveSums {
+            name: name.to_owned(),
+            count,
+            stride: 1,
+            calls: (0..count).map(call).collect(),
+            ..CollectiveSums::default()
+        }
+    }
+
+    fn rank(collectives: Vec<CollectiveSums>) -> RankSummary {
+        RankSummary {
+            collectives,
+            ended: Ended::Finished,
+            ..RankSummary::default()
+        }
+    }
+
+    /// Places of matched ranks, of each collective.
+    fn matches(ranks: &[RankSummary]) -> Vec<Vec<u32>> {
+        let places: Vec<&RankSummary> = ranks.iter().collect();
+        let found = shared_calls(&places);
+        let of_one = |one: &SharedCalls<'_>| one.matched.iter().map(|m| m.place).collect();
+        found.iter().map(of_one).collect()
+    }
+
+    #[test]
+    fn ranks_that_ended_well_agree_or_nothing_is_matched() {
+        let of = |count| rank(vec![sums("barrier", count)]);
+        assert_eq!(matches(&[of(6), of(6)]), [[0, 1]]);
+        assert!(matches(&[of(6), of(5)])[0].is_empty());
+    }
+
+    #[test]
+    fn the_calls_of_a_killed_rank_are_the_first_ones() {
+        // rank 2 was killed after 4 of 6 calls; rank 3, too, but lost some before.
+        let of = |count| rank(vec![sums("barrier", count)]);
+        let mut ranks = [of(6), of(6), of(4), of(4)];
+        ranks[2].ended = Ended::Killed(9);
+        ranks[3].ended = Ended::Killed(9);
+        ranks[3].n_lost = 1;
+        assert_eq!(matches(&ranks), [[0, 1, 2]]);
+        // None ended well: both of them have the first four calls in common.
+        assert_eq!(matches(&ranks[2..]), [[0, 1]]);
+    }
+
+    #[test]
+    fn several_groups_of_one_name_messages_and_beginnings_are_not_matched() {
+        let in_group_of_2 = || {
+            let mut one = sums("all_reduce", 3);
+            one.group_size = Some(2);
+            rank(vec![one])
+        };
+        assert_eq!(matches(&[in_group_of_2(), in_group_of_2()]), [[0, 1]]);
+        assert!(matches(&[in_group_of_2(), in_group_of_2(), in_group_of_2()])[0].is_empty());
+        for name in ["send", "irecv", "all_reduce begin"] {
+            let of = || rank(vec![sums(name, 3)]);
+            assert!(matches(&[of(), of()])[0].is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn device_times_stand_for_those_of_the_host() {
+        let mut on_device = sums("all_reduce", 3);
+        on_device.is_device = true;
+        let one = rank(vec![sums("all_reduce", 3), on_device, sums("barrier", 1)]);
+        let names: Vec<(&str, bool)> = used(&one).map(|s| (s.name.as_str(), s.is_device)).collect();
+        assert_eq!(names, [("all_reduce", true), ("barrier", false)]);
+    }
+
+    #[test]
+    fn calls_that_were_kept_more_and_less_often_are_brought_together() {
+        // One rank keeps calls 0 1 2 3, the other 0 2.
+        let (all, mut every_second) = (sums("barrier", 4), sums("barrier", 4));
+        every_second.stride = 2;
+        every_second.calls = every_second.calls.into_iter().step_by(2).collect();
+        let ranks = [rank(vec![all]), rank(vec![every_second])];
+        let found = shared_calls(&ranks.each_ref());
+        let starts = |at: usize| -> Vec<u64> {
+            let calls = found[0].matched[at].calls();
+            calls.map(|call| call.start_ns).collect()
+        };
+        assert_eq!((starts(0), starts(1)), (vec![0, 2], vec![0, 2]));
+        assert_eq!((found[0].n_calls, found[0].stride), (4, 2));
+    }
+
+    #[test]
+    fn waits_for_calls_that_were_begun_before_are_no_meeting() {
+        let synchronising = |name: &str| {
+            let mut one = sums(name, 2);
+            one.is_synchronising = true;
+            rank(vec![one])
+        };
+        for (name, expected) in [("all_reduce", true), ("all_reduce wait", false)] {
+            let ranks = [synchronising(name), synchronising(name)];
+            assert_eq!(
+                shared_calls(&ranks.each_ref())[0].is_meeting(),
+                expected,
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Which ranks are slow, and which only wait for them?
+
+use std::cmp::Reverse;
+
+use super::shared_calls::{SharedCalls, used};
+use super::turns::{Cell, Row, common_rows};
+use super::waiting::{RankCall, matched_calls};
+use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
+use crate::findings::Thresholds;
+use crate::intervals::Interval;
+use crate::job::RankSummary;
+use crate::stats::{float, percentile, ratio};
+
+/// A median absolute deviation of normal noise, times this, is its standard deviation.
+const OF_NORMAL_NOISE: f64 = 1.4826;
+/// So many standard deviations above the others are no noise.
+const BEYOND_NOISE: f64 = 3.0;
+
+/// One rank's turn, or run.
+struct Measured {
+    place: u32,
+    duration_ns: u64,
+    /// `None` when not known.
+    waiting_ns: Option<u64>,
+}
+
+/// Each rank's own time of a turn against that of the others: the duration of the turn without the time that the rank waits in collectives.
+/// A turn is a denoising step, without steps a block, and without these the whole run.
+///
+/// ```text
+/// rank 0   |--compute 10--|-- all_reduce, waits 5 --|1|     own 11
+/// rank 1   |--compute 10--|-- all_reduce, waits 5 --|1|     own 11: waits
+/// rank 2   |--------- compute 15 ----------|all_reduce|     own 16: slow, 45 % above the median of 11
+/// rank 3   |--compute 10--|-- all_reduce, waits 5 --|1|     own 11
+/// ```
+///
+/// Waiting is known per call ([`Waiting`]) and communication per turn; a turn waits the part of its communication that is waiting in the
+/// rank's steady turns. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
+/// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation tells
+/// them. Waits who is not slow while another one is, and waits for more than `rank_wait_ratio` of its turn.
+pub(super) fn stragglers(
+    places: &[&RankSummary],
+    shared: &[SharedCalls<'_>],
+    waiting: Option<&Waiting>,
+    thresholds: &Thresholds,
+) -> Stragglers {
+    let (measured, what) = measured(places, shared, waiting);
+    if measured.len() < 2 {
+        return Stragglers {
+            basis: "Fewer than two ranks have turns or ended well: there is nothing to compare."
+                .into(),
+            ..Stragglers::default()
+        };
+    }
+    let n_known = measured
+        .iter()
+        .filter(|one| one.waiting_ns.is_some())
+        .count();
+    let is_waiting_known = n_known > 1 && 2 * n_known >= measured.len();
+    let compared: Vec<Measured> = measured
+        .into_iter()
+        .filter(|one| !is_waiting_known || one.waiting_ns.is_some())
+        .collect();
+    let own_ns: Vec<u64> = compared
+        .iter()
+        .map(|one| one.own_ns(is_waiting_known))
+        .collect();
+    let limits = Limits::of(&own_ns, thresholds);
+    let has_slow = own_ns.iter().any(|own_ns| limits.is_slow(*own_ns));
+    let row = |(one, own_ns): (&Measured, u64)| RankStraggler {
+        place: one.place,
+        own_ns,
+        waiting_ns: one.waiting_ns.filter(|_| is_waiting_known),
+        score: limits.score(own_ns),
+        verdict: limits.verdict(one, own_ns, has_slow && is_waiting_known),
+    };
+    let mut ranks: Vec<RankStraggler> = compared
+        .iter()
+        .zip(own_ns.iter().copied())
+        .map(row)
+        .collect();
+    ranks.sort_by_key(|rank| (Reverse(rank.own_ns), rank.place));
+    Stragglers {
+        basis: basis(what, is_waiting_known),
+        is_waiting_known,
+        ranks,
+    }
+}
+
+fn basis(what: &str, is_waiting_known: bool) -> String {
+    if is_waiting_known {
+        return format!("{what}, without the time that the rank waits for others in collectives.");
+    }
+    format!(
+        "{what}, with all waiting in it, which is not known: where ranks wait for each other in every turn, a slow one cannot be told \
+         from those that wait for it."
+    )
+}
+
+impl Measured {
+    fn own_ns(&self, is_waiting_known: bool) -> u64 {
+        let waiting_ns = self.waiting_ns.filter(|_| is_waiting_known);
+        self.duration_ns
+            .saturating_sub(waiting_ns.unwrap_or_default())
+    }
+}
+
+/// What own times are compared with.
+struct Limits<'a> {
+    median_ns: u64,
+    /// Standard deviation.
+    noise_ns: f64,
+    thresholds: &'a Thresholds,
+}
+
+impl<'a> Limits<'a> {
+    fn of(own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
+        let middle = |mut values: Vec<u64>| {
+            values.sort_unstable();
+            percentile(&values, 0.5).unwrap_or_default()
+        };
+        let median_ns = middle(own_ns.to_vec());
+        let deviations = own_ns.iter().map(|own_ns| own_ns.abs_diff(median_ns));
+        Self {
+            median_ns,
+            noise_ns: float(middle(deviations.collect())) * OF_NORMAL_NOISE,
+            thresholds,
+        }
+    }
+
+    /// How far above the median, as a share of it.
+    fn score(&self, own_ns: u64) -> f64 {
+        let median_ns = float(self.median_ns.max(1));
+        (float(own_ns) - float(self.median_ns)) / median_ns
+    }
+
+    fn is_slow(&self, own_ns: u64) -> bool {
+        let above_ns = float(own_ns.saturating_sub(self.median_ns));
+        self.score(own_ns) > self.thresholds.straggler_ratio
+            && above_ns > BEYOND_NOISE * self.noise_ns
+    }
+
+    fn verdict(&self, one: &Measured, own_ns: u64, others_may_wait: bool) -> StragglerVerdict {
+        if self.is_slow(own_ns) {
+            return StragglerVerdict::Slow;
+        }
+        let waiting_ns = one.waiting_ns.unwrap_or_default();
+        let share = float(waiting_ns) / float(one.duration_ns.max(1));
+        if others_may_wait && share > self.thresholds.rank_wait_ratio {
+            return StragglerVerdict::Waits;
+        }
+        StragglerVerdict::Even
+    }
+}
+
+/// Turns of the first kind that two ranks have, else whole runs.
+fn measured(
+    places: &[&RankSummary],
+    shared: &[SharedCalls<'_>],
+    waiting: Option<&Waiting>,
+) -> (Vec<Measured>, &'static str) {
+    let steps = common_rows(places, |rank| rank.steps.as_ref());
+    if steps.len() > 1 {
+        let measured = of_turns(places, shared, &steps);
+        return (measured, "The median of each rank's steady denoising steps");
+    }
+    let blocks = common_rows(places, |rank| rank.blocks.as_ref());
+    if blocks.len() > 1 {
+        let measured = of_turns(places, shared, &blocks);
+        return (measured, "The median of each rank's steady blocks");
+    }
+    let measured = of_runs(places, waiting);
+    (measured, "The whole run of each rank that ended well")
+}
+
+/// What collectives took within a rank's steady turns, of the calls that were looked at.
+#[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_field_names, reason = "units")]
+struct InTurns {
+    total_ns: u64,
+    matched_ns: u64,
+    waiting_ns: u64,
+}
+
+impl InTurns {
+    /// The part of communication that is waiting; `None` unless half of it was matched.
+    fn waiting_ratio(&self) -> Option<f64> {
+        let is_known = self.total_ns > 0 && self.matched_ns >= self.total_ns / 2;
+        is_known.then(|| {
+            ratio(
+                self.waiting_ns.into(),
+                self.total_ns.max(self.waiting_ns).into(),
+            )
+        })
+    }
+}
+
+fn of_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -> Vec<Measured> {
+    let in_turns = in_turns(places, shared, rows);
+    let each = rows.iter().zip(in_turns);
+    each.map(|(row, in_turns)| of_row(row, &in_turns)).collect()
+}
+
+/// The median turn, and what it waits.
+fn of_row(row: &Row, in_turns: &InTurns) -> Measured {
+    let mut turns: Vec<(u64, u64)> = steady(row)
+        .map(|cell| {
+            (
+                cell.mean_ns(),
+                waiting_of(cell, in_turns).unwrap_or_default(),
+            )
+        })
+        .collect();
+    let is_known = steady(row).all(|cell| waiting_of(cell, in_turns).is_some());
+    // The turn whose own time is in the middle, with its own waiting.
+    turns.sort_by_key(|(duration_ns, waiting_ns)| {
+        (duration_ns.saturating_sub(*waiting_ns), *duration_ns)
+    });
+    let middle = turns.get(turns.len().saturating_sub(1) / 2);
+    let (duration_ns, waiting_ns) = middle.copied().unwrap_or_default();
+    Measured {
+        place: row.place,
+        duration_ns,
+        waiting_ns: is_known.then_some(waiting_ns),
+    }
+}
+
+/// What a turn of the cell waits, on average; `None` when not known.
+fn waiting_of(cell: &Cell, in_turns: &InTurns) -> Option<u64> {
+    let communication_ns = cell.communication_mean_ns()?.min(cell.mean_ns());
+    if communication_ns == 0 {
+        return Some(0);
+    }
+    let waiting_ns = float(communication_ns) * in_turns.waiting_ratio()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a part of a duration; casts saturate"
+    )]
+    Some((waiting_ns.round() as u64).min(communication_ns))
+}
+
+/// Cells without a warm-up; all of them, where each has one.
+fn steady(row: &Row) -> impl Iterator<Item = &Cell> {
+    let is_all_warm_up = row.cells.iter().all(|cell| cell.sums.is_warm_up);
+    let cells = row.cells.iter();
+    cells.filter(move |cell| is_all_warm_up || !cell.sums.is_warm_up)
+}
+
+fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -> Vec<InTurns> {
+    let mut row_of_place: Vec<Option<usize>> = vec![None; places.len()];
+    for (at, row) in rows.iter().enumerate() {
+        if let Some(of_place) = row_of_place.get_mut(row.place as usize) {
+            *of_place = Some(at);
+        }
+    }
+    let times: Vec<Vec<Interval>> = rows.iter().map(steady_times).collect();
+    let mut found = vec![InTurns::default(); rows.len()];
+    for (at, row) in rows.iter().enumerate() {
+        let Some(rank) = places.get(row.place as usize) else {
+            continue;
+        };
+        for sums in used(rank) {
+            let within = sums.calls.iter().filter(|call| is_within(call, &times[at]));
+            let sampled = within.map(Interval::length_ns).fold(0, u64::saturating_add);
+            let all_ns = sampled.saturating_mul(sums.stride.max(1).into());
+            found[at].total_ns = found[at].total_ns.saturating_add(all_ns);
+        }
+    }
+    matched_calls(shared, |call: RankCall<'_>| {
+        let at = row_of_place.get(call.place as usize).copied().flatten();
+        let Some(at) = at.filter(|at| is_within(&call.time, &times[*at])) else {
+            return;
+        };
+        let stride = u64::from(call.of.stride);
+        let all = |ns: u64| ns.saturating_mul(stride);
+        let sums = &mut found[at];
+        sums.matched_ns = sums.matched_ns.saturating_add(all(call.time.length_ns()));
+        sums.waiting_ns = sums.waiting_ns.saturating_add(all(call.waiting_ns));
+    });
+    found
+}
+
+fn steady_times(row: &Row) -> Vec<Interval> {
+    let time = |cell: &Cell| Interval {
+        start_ns: cell.sums.start_ns,
+        end_ns: cell.sums.end_ns,
+    };
+    steady(row).map(time).collect()
+}
+
+/// The call begins in one of the times, which are in order.
+fn is_within(call: &Interval, times: &[Interval]) -> bool {
+    let after = times.partition_point(|time| time.start_ns <= call.start_ns);
+    let last = after.checked_sub(1).and_then(|at| times.get(at));
+    last.is_some_and(|time| call.start_ns < time.end_ns)
+}
+
+/// Whole runs: only those that ended well are as long as the others.
+fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<Measured> {
+    let ended = placed(places).filter(|(_, rank)| {
+        let state = super::members::state(rank);
+        matches!(state, MemberState::Whole | MemberState::Damaged)
+    });
+    let waited = |place: u32| {
+        let row = waiting?.ranks.iter().find(|row| row.place == place)?;
+        let waiting_ns = row.waiting_ratio? * float(row.total_ns);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a part of a duration; casts saturate"
+        )]
+        Some(waiting_ns.round() as u64)
+    };
+    let one = |(place, rank): (u32, &RankSummary)| Measured {
+        place,
+        duration_ns: rank.wall_ns,
+        waiting_ns: waited(place).map(|ns| ns.min(rank.wall_ns)),
+    };
+    ended.map(one).collect()
+}

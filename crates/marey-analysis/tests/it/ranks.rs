@@ -1,0 +1,5 @@
+//! What is said of jobs of many ranks: drawn jobs with figures by hand, and what holds for every set of summaries.
+
+mod drawn;
+mod merging;
+mod scenes;

@@ -1,0 +1,324 @@
+//! Jobs that are drawn, with figures by hand.
+
+use marey_analysis::Interval;
+use marey_analysis::job::Ended;
+use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState, StragglerVerdict};
+
+use super::drawn::{Drawn, MS, START, asked, job};
+
+/// Rules that found something.
+fn found(job: &JobAnswers) -> Vec<&'static str> {
+    job.findings.found.iter().map(|one| one.rule).collect()
+}
+
+/// Rank 2 computes for 15, the others for 10; the reduction itself takes 1.
+///
+/// ```text
+/// step       |------ warm-up: 0 to 40 ------|-- 40 to 56 --|-- 56 to 72 --|-- 72 to 88 --|
+/// rank 0, 1, 3                              |-- 10 --|---6-|               own 16 - 5 = 11
+/// rank 2                                    |----- 15 ----|1               own 16
+/// ```
+fn with_a_slow_rank() -> Vec<Drawn> {
+    let compute = |rank: u32| if rank == 2 { 15 } else { 10 };
+    (0..4)
+        .map(|rank| {
+            let of = compute(rank);
+            Drawn::new(rank, 4).steps(&[(39, 40), (of, 56), (of, 72), (of, 88)])
+        })
+        .collect()
+}
+
+#[test]
+fn a_slow_rank_is_told_from_those_that_wait_for_it() {
+    let job = job(with_a_slow_rank());
+    let stragglers = &job.stragglers;
+    assert!(stragglers.is_waiting_known);
+    let verdicts: Vec<(u32, u64, Option<u64>, StragglerVerdict)> = stragglers
+        .ranks
+        .iter()
+        .map(|r| (r.place, r.own_ns, r.waiting_ns, r.verdict))
+        .collect();
+    let waits = |place| (place, 11 * MS, Some(5 * MS), StragglerVerdict::Waits);
+    assert_eq!(
+        verdicts,
+        [
+            (2, 16 * MS, Some(0), StragglerVerdict::Slow),
+            waits(0),
+            waits(1),
+            waits(3)
+        ]
+    );
+    // 16 against 11.
+    assert!((stragglers.ranks[0].score - 5.0 / 11.0).abs() < 1e-9);
+    assert_eq!(found(&job), ["slow-rank"]);
+}
+
+#[test]
+fn waiting_and_who_caused_it_are_in_sums_over_all_calls() {
+    let job = job(with_a_slow_rank());
+    let waiting = job.waiting.as_ref().unwrap();
+    // Calls of 1, 6, 6, 6 against 1, 1, 1, 1.
+    let figures: Vec<[u64; 4]> = waiting
+        .ranks
+        .iter()
+        .map(|r| {
+            [
+                r.n_matched,
+                r.transfer_ns / MS,
+                r.waiting_ns / MS,
+                r.caused_ns / MS,
+            ]
+        })
+        .collect();
+    let waits = [4, 4, 15, 0];
+    assert_eq!(figures, [waits, waits, [4, 4, 0, 15], waits]);
+    assert_eq!(waiting.ranks[2].n_last, 3);
+    assert_eq!(waiting.ranks[0].waiting_ratio, Some(15.0 / 19.0));
+    let all = &waiting.collectives[0];
+    assert_eq!(
+        (all.transfer_ns, all.waiting_ns),
+        (Some(4 * MS), Some(45 * MS))
+    );
+}
+
+#[test]
+fn all_steps_take_as_long_although_own_times_differ() {
+    let job = job(with_a_slow_rank());
+    let steps = job.steps.as_ref().unwrap();
+    let of_step = &steps.each[1];
+    assert_eq!(of_step.durations.spread_ns, 0);
+    let own = of_step.own.unwrap();
+    assert_eq!((own.min_ns, own.max_ns, own.slowest), (10 * MS, 15 * MS, 2));
+    assert!(steps.each[0].is_warm_up);
+    assert_eq!(
+        (steps.heat_map.n_cells, steps.heat_map.places.len()),
+        (4, 4)
+    );
+}
+
+#[test]
+fn without_collectives_a_slow_rank_is_not_told_from_one_that_waits() {
+    let without = with_a_slow_rank().into_iter().map(|one| {
+        one.with(|summary| {
+            summary.collectives.clear();
+            for cell in summary.steps.iter_mut().flat_map(|steps| &mut steps.cells) {
+                cell.communication_ns = None;
+            }
+        })
+    });
+    let job = job(without);
+    assert!(!job.stragglers.is_waiting_known);
+    assert!(job.stragglers.basis.contains("cannot be told"));
+    let verdicts = job.stragglers.ranks.iter().map(|rank| rank.verdict);
+    assert!(
+        verdicts
+            .into_iter()
+            .all(|one| one == StragglerVerdict::Even)
+    );
+    assert_eq!(job.waiting, None);
+    assert!(found(&job).is_empty());
+}
+
+#[test]
+fn even_ranks_have_no_findings() {
+    let even = (0..4).map(|rank| Drawn::new(rank, 4).steps(&[(39, 40), (15, 56), (15, 72)]));
+    let job = job(even);
+    assert!(found(&job).is_empty(), "{:?}", job.findings.found);
+    assert_eq!(job.clocks.error_ns, Some(MS));
+}
+
+#[test]
+fn a_clock_that_is_5_seconds_ahead_is_found_out_from_barriers() {
+    // True time            0        100 102        200 201
+    // rank 0  began at 0   |         |-|            ||          on its own clock the same
+    // rank 1  began at 10            ||             |-|         its wall clock is 5 s ahead
+    //
+    // rank 0 was within 99 to 102 and 198 to 201, rank 1 within 100 to 102 and 200 to 202 of true time. Seen from rank 0's clock, what
+    // rank 1's has to be put forward by lies, less 5 s, between 99 - 102 = -3 and 102 - 100 = 2, and between 198 - 202 = -4 and
+    // 201 - 200 = 1: -3 to 1, in the middle -1, right within 2. The truth is 0.
+    let ahead_ns = 5_000 * MS;
+    let ranks = [
+        Drawn::new(0, 2).barriers(&[(99, 102), (198, 201)]),
+        Drawn::new(1, 2)
+            .barriers(&[(90, 92), (190, 192)])
+            .with(|summary| summary.process.start_unix_ns = START + ahead_ns + 10 * MS),
+    ];
+    let clocks = job(ranks).clocks;
+    let rank_1 = clocks.each[1];
+    assert_eq!(rank_1.method, ClockMethod::Collectives);
+    assert_eq!(rank_1.correction_ns, -5_001_000_000);
+    assert_eq!(rank_1.error_ns, Some(2 * MS));
+    // It began at 10: 9 is right within 2.
+    assert_eq!(rank_1.start_ns, Some(9 * MS));
+    assert_eq!(
+        (clocks.each[0].start_ns, clocks.each[0].error_ns),
+        (Some(0), Some(0))
+    );
+    assert_eq!(
+        (clocks.start_unix_ns, clocks.error_ns),
+        (Some(START), Some(2 * MS))
+    );
+    assert!(
+        clocks.note.contains("right within 2.0 ms"),
+        "{}",
+        clocks.note
+    );
+}
+
+#[test]
+fn clocks_that_drift_say_so_and_have_a_wider_error() {
+    // rank 1's clock runs ahead by 0 at first and by 40 ms in the end:
+    // rank 0     100 |-| 101               1 000 |-| 1 002
+    // rank 1     100 |-| 101               1 040 |-| 1 042
+    // bounds     -1 to 1                   -42 to -38
+    // No offset fits: the middle of -38 and -1 is -19.5, half of 37 and the width of 4 the error.
+    let ranks = [
+        Drawn::new(0, 2).barriers(&[(100, 101), (1000, 1002)]),
+        Drawn::new(1, 2).barriers(&[(100, 101), (1040, 1042)]),
+    ];
+    let clocks = job(ranks).clocks;
+    assert_eq!(clocks.each[1].correction_ns, -19_500_000);
+    assert_eq!(clocks.each[1].error_ns, Some(22_500_000));
+    assert!(clocks.note.contains("drifted"), "{}", clocks.note);
+    assert!(clocks.note.contains("37.0 ms"), "{}", clocks.note);
+}
+
+#[test]
+fn a_clock_without_calls_in_common_is_reached_over_another_one() {
+    // group a: rank 0 and 1, group b: rank 1 and 2. Each bound is 2 wide on either side.
+    let in_group = |name: &'static str, drawn: Drawn| {
+        let call = Interval {
+            start_ns: 10 * MS,
+            end_ns: 12 * MS,
+        };
+        let drawn = drawn.collective("barrier", vec![call]);
+        drawn.with(|summary| {
+            if let Some(last) = summary.collectives.last_mut() {
+                last.group = Some(name.to_owned());
+            }
+        })
+    };
+    let ranks = [
+        in_group("a", Drawn::new(0, 3)),
+        in_group("b", in_group("a", Drawn::new(1, 3))),
+        in_group("b", Drawn::new(2, 3)),
+    ];
+    let clocks = job(ranks).clocks;
+    let errors: Vec<Option<u64>> = clocks.each.iter().map(|one| one.error_ns).collect();
+    assert_eq!(errors, [Some(0), Some(2 * MS), Some(4 * MS)]);
+}
+
+#[test]
+fn ranks_of_one_machine_read_one_clock_and_others_without_calls_only_their_own() {
+    let on_boot = |rank: u32, boot: &str| {
+        let boot = boot.to_owned();
+        Drawn::new(rank, 3).steps(&[(10, 20)]).with(move |summary| {
+            summary.process.boot_id = boot;
+            summary.collectives.clear();
+            summary.process.start_unix_ns += u64::from(rank) * MS;
+        })
+    };
+    let clocks = job([on_boot(0, "x"), on_boot(1, "x"), on_boot(2, "y")]).clocks;
+    let methods: Vec<ClockMethod> = clocks.each.iter().map(|one| one.method).collect();
+    assert_eq!(
+        methods,
+        [
+            ClockMethod::SameClock,
+            ClockMethod::SameClock,
+            ClockMethod::WallClock
+        ]
+    );
+    let starts: Vec<Option<u64>> = clocks.each.iter().map(|one| one.start_ns).collect();
+    assert_eq!(starts, [Some(0), Some(MS), Some(2 * MS)]);
+    assert_eq!((clocks.each[1].error_ns, clocks.error_ns), (Some(0), None));
+}
+
+#[test]
+fn start_marks_align_where_no_collective_does() {
+    let marked = |rank: u32, at_ms: u64| {
+        let mark = Interval {
+            start_ns: at_ms * MS,
+            end_ns: (at_ms + 3) * MS,
+        };
+        Drawn::new(rank, 2)
+            .collective("start_mark", vec![mark])
+            .with(|summary| {
+                summary.collectives[0].is_synchronising = false;
+            })
+    };
+    // 4 to 7 and 1 to 4: between 4 - 4 = 0 and 7 - 1 = 6.
+    let clocks = job([marked(0, 4), marked(1, 1)]).clocks;
+    let rank_1 = clocks.each[1];
+    assert_eq!(
+        (rank_1.method, rank_1.correction_ns, rank_1.error_ns),
+        (ClockMethod::StartMarks, 3_000_000, Some(3 * MS))
+    );
+}
+
+#[test]
+fn a_missing_a_killed_and_a_newer_rank_are_named_and_the_rest_is_used() {
+    // rank 0   |--step--|--step--|--step--|
+    // rank 1   |--step--|--step--x          killed
+    // rank 2                                no file
+    // rank 3   |--step--|--step--|--step--|  of a later version
+    let steps = [(10, 20), (10, 32), (10, 44)];
+    let ranks = [
+        Drawn::new(0, 4).steps(&steps),
+        Drawn::new(1, 4).steps(&steps[..2]).with(|summary| {
+            summary.ended = Ended::Killed(9);
+        }),
+        Drawn::new(3, 4).steps(&steps).with(|summary| {
+            summary.marey = Some("0.2.0".into());
+        }),
+    ];
+    let job = job(ranks);
+    assert_eq!(job.missing, [2]);
+    let states: Vec<MemberState> = job.members.iter().map(|one| one.state).collect();
+    assert_eq!(
+        states,
+        [MemberState::Whole, MemberState::Cut, MemberState::Whole]
+    );
+    assert_eq!(found(&job), ["lost-ranks", "mixed-versions"]);
+    let steps = job.steps.unwrap();
+    assert_eq!((steps.count, steps.counts_differ), (8, Some((2, 3))));
+    // Its first two calls are matched.
+    let n_matched: Vec<u64> = job
+        .waiting
+        .unwrap()
+        .ranks
+        .iter()
+        .map(|r| r.n_matched)
+        .collect();
+    assert_eq!(n_matched, [3, 2, 3]);
+}
+
+#[test]
+fn two_world_sizes_are_compared() {
+    // A step takes 32 on two ranks and 20 on four: 1.6 times as fast, of 2 at best.
+    let of = |world_size: u32, step_ms: u64| {
+        (0..world_size).map(move |rank| {
+            let steps = [(step_ms - 1, step_ms), (step_ms - 1, 2 * step_ms)];
+            Drawn::new(rank, world_size)
+                .steps(&steps)
+                .with(|summary| summary.process.job_id = format!("job of {world_size}"))
+        })
+    };
+    let answers = asked(of(4, 20).chain(of(2, 32)));
+    assert_eq!(answers.jobs.len(), 2);
+    let scaling = answers.scaling.unwrap();
+    let rows: Vec<(u32, f64, f64, f64)> = scaling
+        .rows
+        .iter()
+        .map(|r| {
+            (
+                r.world_size,
+                r.speedup,
+                r.shared_efficiency,
+                r.own_efficiency,
+            )
+        })
+        .collect();
+    assert_eq!(rows, [(2, 1.0, 1.0, 1.0), (4, 1.6, 0.8, 1.6)]);
+    // 1 of 20 in collectives.
+    assert_eq!(scaling.rows[1].communication_ratio, Some(0.05));
+}

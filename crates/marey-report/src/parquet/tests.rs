@@ -1,0 +1,399 @@
+//! Tables of drawn runs, and what the documents say of tables.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use marey::{
+    BlockComputation, DiffusionStep, Generation, MemoryReading, MemorySource, Run, RunBuilder,
+    Section, SeriesInfo, SeriesPoint, Unit, Value,
+};
+use serde_json::{Value as Json, json};
+
+use super::{Batches, ColumnFacts, ColumnType, Kind, ParquetFile, Process};
+
+fn process(run: Run) -> Arc<Process> {
+    Arc::new(Process::new(Arc::new(run)))
+}
+
+fn value(batch: &RecordBatch, column: usize, row: usize) -> Json {
+    let column = batch.column(column);
+    if column.is_null(row) {
+        return Json::Null;
+    }
+    match column.data_type() {
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
+        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into(),
+        DataType::Boolean => column.as_boolean().value(row).into(),
+        _ => column.as_string::<i32>().value(row).into(),
+    }
+}
+
+/// These columns of the rows of a run, in order.
+fn rows(run: Run, kind: Kind, columns: &[&str]) -> Vec<Json> {
+    let schema = kind.schema();
+    let places = columns.iter().map(|name| schema.index_of(name).unwrap());
+    let places: Vec<usize> = places.collect();
+    let batches = kind.rows(process(run)).map(Result::unwrap);
+    let rows = batches.flat_map(|batch| {
+        let row = |row| Json::Array(places.iter().map(|c| value(&batch, *c, row)).collect());
+        (0..batch.num_rows()).map(row).collect::<Vec<_>>()
+    });
+    rows.collect()
+}
+
+/// ```text
+/// time        0    100   200   300   400   500   600   700
+/// main        |------ denoise --------------|     |decode|
+/// step          |- 0 ------| |- 1 ----|              (decode is left by an error)
+/// attn            |-|
+/// ```
+fn drawn() -> Run {
+    RunBuilder::new()
+        .section("denoise", 0, 500, |s| {
+            s.iteration("denoising_step", 20, 220, |s| {
+                s.section("attn", 40, 90, |_| {}).attributes(vec![
+                    ("heads".into(), Value::Int(8)),
+                    ("scale".into(), Value::Float(f64::NAN)),
+                ]);
+            });
+            s.iteration("denoising_step", 240, 400, |_| {});
+        })
+        .section("decode", 600, 700, |_| {})
+        .session("clip", 0, Some(550), vec![("seed".into(), Value::Int(7))])
+        .with(|run| {
+            run.info.host = "node".into();
+            run.info.pid = 42;
+            run.info.rank = Some(3);
+            run.info.start_unix_ns = 1_000_000;
+        })
+        .finish(800)
+}
+
+#[test]
+fn sections_are_in_order_of_their_start_with_the_step_that_they_lie_in() {
+    let mut run = drawn();
+    let last = run.sections.len() - 1;
+    run.sections[last].is_failed = true;
+    let columns = [
+        "process",
+        "rank",
+        "start_unix_ns",
+        "start_ns",
+        "end_ns",
+        "duration_ns",
+        "path",
+        "depth",
+        "is_iteration",
+        "is_failed",
+        "step",
+        "session",
+        "attributes",
+    ];
+    let id = "node-42-1000000";
+    let attributes = r#"{"heads":8,"scale":null}"#;
+    let (step, attn) = (
+        "denoise / denoising_step",
+        "denoise / denoising_step / attn",
+    );
+    let expected = [
+        json!([
+            id, 3, 1_000_000, 0, 500, 500, "denoise", 0, false, false, null, "clip", null
+        ]),
+        json!([
+            id, 3, 1_000_020, 20, 220, 200, step, 1, true, false, 0, "clip", null
+        ]),
+        json!([
+            id, 3, 1_000_040, 40, 90, 50, attn, 2, false, false, 0, "clip", attributes
+        ]),
+        json!([
+            id, 3, 1_000_240, 240, 400, 160, step, 1, true, false, 1, "clip", null
+        ]),
+        json!([
+            id, 3, 1_000_600, 600, 700, 100, "decode", 0, false, true, null, null, null
+        ]),
+    ];
+    assert_eq!(rows(run, Kind::Sections, &columns), expected);
+}
+
+#[test]
+fn totals_have_self_time_without_what_is_under_it() {
+    let columns = [
+        "path", "calls", "total_ns", "self_ns", "min_ns", "max_ns", "parent",
+    ];
+    let expected = [
+        json!(["denoise", 1, 500, 140, 500, 500, null]),
+        json!(["denoise / denoising_step", 2, 360, 310, 160, 200, 1]),
+        json!(["denoise / denoising_step / attn", 1, 50, 50, 50, 50, 2]),
+        json!(["decode", 1, 100, 100, 100, 100, null]),
+    ];
+    assert_eq!(rows(drawn(), Kind::Totals, &columns), expected);
+}
+
+#[test]
+fn steps_and_blocks_say_what_was_reported_and_leave_out_the_rest() {
+    let step = |step, computation_ns, timestep| {
+        Generation::Step(DiffusionStep {
+            step: Some(step),
+            computation_ns,
+            timestep,
+            ..DiffusionStep::default()
+        })
+    };
+    let block = Generation::Block(BlockComputation {
+        index: Some(5),
+        size: Some(3),
+        computation_ns: Some(450),
+        ..BlockComputation::default()
+    });
+    let run = RunBuilder::new()
+        .generation(200, None, step(0, Some(150), Some(999.0)))
+        .generation(300, None, step(1, None, Some(f64::NAN)))
+        .generation(500, None, block)
+        .finish(600);
+    let columns = [
+        "turn",
+        "step",
+        "block",
+        "start_ns",
+        "end_ns",
+        "duration_ns",
+        "timestep",
+        "is_warm_up",
+    ];
+    let expected = [
+        json!([0, 0, 5, 50, 200, 150, 999.0, true]),
+        json!([1, 1, 5, null, 300, null, null, false]),
+    ];
+    assert_eq!(rows(run.clone(), Kind::Steps, &columns), expected);
+    let columns = [
+        "turn",
+        "block",
+        "start_ns",
+        "end_ns",
+        "frames",
+        "memory_bytes",
+    ];
+    assert_eq!(
+        rows(run, Kind::Blocks, &columns),
+        [json!([0, 5, 50, 500, 3, null])]
+    );
+}
+
+#[test]
+fn points_of_several_series_follow_each_other() {
+    let gpu = SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts);
+    let load = SeriesInfo::gauge("host.load", "", Unit::Count);
+    let run = RunBuilder::new()
+        .series(gpu, &[(10, 100.0), (20, 200.0)])
+        .series(load, &[(15, 1.5)])
+        .with(|run| {
+            run.series[1].points.push(SeriesPoint {
+                first_ns: 30,
+                last_ns: 50,
+                count: 4,
+                min: 1.0,
+                max: 3.0,
+                sum: 8.0,
+                last: 2.5,
+            });
+        })
+        .finish(60);
+    let columns = [
+        "name", "subject", "unit", "first_ns", "last_ns", "readings", "min", "mean", "max", "last",
+    ];
+    let expected = [
+        json!([
+            "gpu.power",
+            "GPU-1",
+            "W",
+            10,
+            10,
+            1,
+            100.0,
+            100.0,
+            100.0,
+            100.0
+        ]),
+        json!([
+            "gpu.power",
+            "GPU-1",
+            "W",
+            20,
+            20,
+            1,
+            200.0,
+            200.0,
+            200.0,
+            200.0
+        ]),
+        json!(["host.load", null, "count", 15, 15, 1, 1.5, 1.5, 1.5, 1.5]),
+        json!(["host.load", null, "count", 30, 50, 4, 1.0, 2.0, 3.0, 2.5]),
+    ];
+    assert_eq!(rows(run, Kind::Samples, &columns), expected);
+}
+
+#[test]
+fn numbers_beyond_63_bits_are_null_and_counted() {
+    let reading = |allocated_bytes| MemoryReading {
+        at_ns: 1,
+        label: None,
+        source: MemorySource::TorchCuda(1),
+        allocated_bytes,
+        reserved_bytes: Some(i64::MAX as u64),
+        peak_bytes: None,
+        session: None,
+    };
+    let run = RunBuilder::new()
+        .memory(reading(1 << 63))
+        .memory(reading(7))
+        .finish(2);
+    let columns = [
+        "source",
+        "device",
+        "allocated_bytes",
+        "reserved_bytes",
+        "peak_bytes",
+    ];
+    let expected = [
+        json!(["torch_cuda", 1, null, i64::MAX, null]),
+        json!(["torch_cuda", 1, 7, i64::MAX, null]),
+    ];
+    assert_eq!(rows(run.clone(), Kind::Memory, &columns), expected);
+    let mut counted = Kind::Memory.rows(process(run));
+    assert_eq!(counted.by_ref().count(), 1);
+    assert_eq!(counted.n_too_large(), 1);
+}
+
+/// Sections that name nodes and threads that are not there, times at the end of 64 bits, a run of no time at all.
+#[test]
+fn nothing_stops_the_tables_of_an_absurd_run() {
+    let absurd = RunBuilder::new()
+        .section("a", u64::MAX - 1, u64::MAX, |_| {})
+        .with(|run| {
+            run.sections.push(Section {
+                thread: 9,
+                node: 99,
+                start_ns: 5,
+                end_ns: 2,
+                flow: 0,
+                is_failed: false,
+                has_pauses: false,
+            });
+            run.info.start_unix_ns = u64::MAX;
+            run.series.push(marey::Series {
+                info: SeriesInfo::gauge("empty", "", Unit::Ratio),
+                points: Vec::new(),
+            });
+        })
+        .finish(0);
+    let columns = ["start_unix_ns", "start_ns", "duration_ns", "path", "name"];
+    let expected = [
+        json!([null, 5, 0, null, null]),
+        json!([null, null, 1, "a", "a"]),
+    ];
+    assert_eq!(rows(absurd, Kind::Sections, &columns), expected);
+    for kind in Kind::ALL {
+        let empty = kind.rows(process(Run::default()));
+        assert_eq!(
+            empty.len(),
+            usize::from(kind == Kind::Processes),
+            "{kind:?}"
+        );
+        assert!(empty.map(Result::unwrap).all(|batch| batch.num_rows() == 1));
+    }
+}
+
+#[test]
+fn batches_of_several_processes_follow_each_other_and_hold_few_rows_each() {
+    let many = |n: u64, rank| {
+        let mut drawn = RunBuilder::new();
+        for place in 0..n {
+            drawn = drawn.counter("n", place, 0.5);
+        }
+        process(drawn.with(|run| run.info.rank = rank).finish(n))
+    };
+    let batches = Batches::new(
+        Kind::Counters,
+        vec![many(10_000, None), many(0, Some(1)), many(1, Some(2))],
+    );
+    let sizes: Vec<usize> = batches.map(|batch| batch.unwrap().num_rows()).collect();
+    assert_eq!(sizes, [8192, 1808, 1]);
+}
+
+#[test]
+fn a_file_has_a_beginning_and_an_end_and_no_schema_of_arrow() {
+    let mut file = ParquetFile::new(Kind::Sections, Vec::new()).unwrap();
+    file.write(&mut Kind::Sections.rows(process(drawn())))
+        .unwrap();
+    let bytes = file.finish().unwrap();
+    assert_eq!(
+        (&bytes[..4], &bytes[bytes.len() - 4..]),
+        (&b"PAR1"[..], &b"PAR1"[..])
+    );
+    let has = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|piece| piece == text.as_bytes())
+    };
+    assert!(!has("ARROW:schema") && !has("rank"));
+    assert!(has("marey.schema_version"));
+}
+
+#[test]
+fn names_of_columns_are_words_of_which_no_table_has_one_twice() {
+    for kind in Kind::ALL {
+        assert_eq!(Kind::named(kind.name()), Some(kind));
+        let mut names: Vec<_> = kind.columns().iter().map(|column| column.name).collect();
+        let is_word = |name: &&str| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        assert!(names.iter().all(is_word), "{kind:?}");
+        names.sort_unstable();
+        let n = names.len();
+        names.dedup();
+        assert_eq!(names.len(), n, "{kind:?}");
+    }
+}
+
+/// The table of a kind in docs/tables.md.
+fn documented(kind: Kind) -> String {
+    let or_dash = |text: &'static str| if text.is_empty() { "–" } else { text };
+    let mut text =
+        "| column | type | unit | what | null when |\n|---|---|---|---|---|\n".to_owned();
+    for ColumnFacts {
+        name,
+        kind,
+        unit,
+        about,
+        null_when,
+    } in kind.columns()
+    {
+        let kind: ColumnType = kind;
+        let (unit, null_when) = (or_dash(unit), or_dash(null_when));
+        let row = writeln!(
+            text,
+            "| `{name}` | {} | {unit} | {about} | {null_when} |",
+            kind.sql()
+        );
+        row.unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_documents_describe_every_column_as_it_is() {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tables.md");
+    let document = std::fs::read_to_string(document).unwrap();
+    let mut sections = document.split("\n## ");
+    for kind in Kind::ALL {
+        let heading = format!("`{}`\n", kind.name());
+        let section = sections.find(|section| section.starts_with(&heading));
+        let expected = documented(kind);
+        assert!(
+            section.is_some_and(|section| section.trim_end().ends_with(expected.trim_end())),
+            "docs/tables.md, in order of kinds:\n\n## {heading}\n{expected}"
+        );
+    }
+}

@@ -1,0 +1,352 @@
+"""What monitoring systems get of a running job, read by their own parsers: prometheus_client, opentelemetry-proto.
+
+Needs a `marey` with the feature `otlp`: the extension, or the binary that ``MAREY_BINARY`` names
+(``cargo build -p marey-cli --features otlp``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+parser = pytest.importorskip("prometheus_client.parser")
+metrics_service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+trace_service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+
+PROGRAM = """
+import sys, marey
+from marey import IterationProfiler, Profiler
+
+profiler = Profiler()
+loop = IterationProfiler("denoise")
+with marey.session("clip"):
+    with marey.profile_section("generate"):
+        for block in range(2):
+            for step in range(3):
+                with loop.iteration():
+                    profiler.record_diffusion_step(step=step)
+            profiler.record_block_computation(block_index=block, block_size=3)
+with marey.profile_section("de\\"c\\\\o\\nde {a='b'} \\u00e9"):
+    pass
+print("ready", flush=True)
+sys.stdin.readline()
+sys.exit(7)
+"""
+ODD = "de\"c\\o\\x0ade {a='b'} é"
+
+
+def has_otlp() -> bool:
+    """Whether this marey can send at all."""
+    asked = subprocess.run(
+        [*marey(), "--otlp=http://127.0.0.1:1", "--", "/nowhere/nothing"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"MAREY_OUTPUT_DIR": os.devnull + "/x"},
+    )
+    return "built without OpenTelemetry" not in asked.stderr
+
+
+def marey() -> list[str]:
+    """`marey run`, as it is to be tested."""
+    binary = os.environ.get("MAREY_BINARY")
+    return [*([binary] if binary else [sys.executable, "-m", "marey"]), "run"]
+
+
+class Running:
+    """A program under `marey run`."""
+
+    def __init__(self, folder: Path, *options: str, program: str = PROGRAM) -> None:
+        (folder / "program.py").write_text(program, encoding="utf-8")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAREY_", "OTEL_"))}
+        self.process = subprocess.Popen(
+            [*marey(), "--output", "out", "--job-id", "job", "--quiet", *options, "--", sys.executable, "program.py"],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_for(self, line: str) -> None:
+        """Until the program has said it."""
+        assert self.stream(self.process.stdout).readline() == line + "\n"
+
+    def end(self) -> tuple[int, str]:
+        """Lets the program end: its exit code, and what marey said."""
+        _, said = self.process.communicate()
+        return self.process.returncode, said
+
+    @staticmethod
+    def stream(stream: IO[str] | None) -> IO[str]:
+        """One that was asked for."""
+        assert stream is not None
+        return stream
+
+
+@contextmanager
+def running(folder: Path, *options: str) -> Iterator[Running]:
+    """Runs the program until the block ends."""
+    run = Running(folder, *options)
+    try:
+        yield run
+    finally:
+        with suppress(BrokenPipeError, ValueError):
+            run.process.communicate()
+
+
+@dataclass
+class Collector:
+    """Stands for a collector: keeps what comes, or is no good as it is told to be."""
+
+    status: int = 200
+    requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
+    come: threading.Condition = field(default_factory=threading.Condition)
+    url: str = ""
+
+    def wait_for(self, is_there: Any) -> Any:
+        """Until something that came satisfies the question; what it answered."""
+        with self.come:
+            self.come.wait_for(lambda: any(is_there(*request) for request in self.requests))
+            return next(found for request in self.requests if (found := is_there(*request)))
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The requests for metrics, decoded."""
+        return [
+            metrics_service.ExportMetricsServiceRequest.FromString(body)
+            for path, _, body in self.requests
+            if path == "/v1/metrics"
+        ]
+
+    @property
+    def traces(self) -> list[Any]:
+        """The requests for spans, decoded."""
+        return [
+            trace_service.ExportTraceServiceRequest.FromString(body)
+            for path, _, body in self.requests
+            if path == "/v1/traces"
+        ]
+
+
+@contextmanager
+def collecting(status: int = 200) -> Iterator[Collector]:
+    """A collector on a port of its own."""
+    collector = Collector(status)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            with collector.come:
+                collector.requests.append(
+                    (self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                )
+                collector.come.notify_all()
+            self.send_response(collector.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    collector.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield collector
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def attributes(of: Any) -> dict[str, Any]:
+    """Attributes as a mapping."""
+    return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in of.attributes}
+
+
+def points(request: Any) -> dict[tuple[str, frozenset[Any]], Any]:
+    """Points by name and attributes, those of the resource not among them."""
+    found = {}
+    for resource in request.resource_metrics:
+        for scope in resource.scope_metrics:
+            for metric in scope.metrics:
+                data = getattr(metric, metric.WhichOneof("data"))
+                for point in data.data_points:
+                    key = (metric.name, frozenset(attributes(point).items()))
+                    found[key] = point.as_double if hasattr(point, "as_double") else point
+    return found
+
+
+def test_the_parser_of_prometheus_reads_every_sample(tmp_path: Path) -> None:
+    with running(tmp_path, "--prometheus", "0") as run:
+        said = run.stream(run.process.stderr).readline()
+        port = int(re.findall(r":(\d+)/metrics", said)[0])
+        run.wait_for("ready")
+        connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", "/metrics")
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        assert run.end()[0] == 7
+    families = {family.name: family for family in parser.text_string_to_metric_families(text)}
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert sum(len(family.samples) for family in families.values()) == len(lines)
+
+    def value(family: str, name: str, **labels: str) -> float:
+        has = labels.items()
+        [sample] = [s for s in families[family].samples if s.name == name and s.labels.items() >= has]
+        assert sample.labels["job_id"] == "job"
+        assert sample.labels["host"] == socket.gethostname()
+        return sample.value
+
+    assert families["diffusion_steps"].type == "counter"
+    assert families["diffusion_iteration_time_seconds"].type == "summary"
+    assert value("diffusion_steps", "diffusion_steps_total") == 6
+    assert value("diffusion_blocks", "diffusion_blocks_total") == 2
+    loop = "generate/denoise"
+    turns = "diffusion_iteration_time_seconds"
+    assert value(turns, turns + "_count", iteration=loop) == 6
+    assert value(turns, turns + "_sum", iteration=loop) > 0
+    calls = "diffusion_section_calls"
+    assert value(calls, calls + "_total", section="generate") == 1
+    assert value(calls, calls + "_total", section=ODD) == 1
+    generate = value("diffusion_section_time_seconds", "diffusion_section_time_seconds_total", section="generate")
+    assert generate >= value(turns, turns + "_sum", iteration=loop)
+
+
+needs_otlp = pytest.mark.skipif(not has_otlp(), reason="this marey was built without the feature otlp")
+
+
+@needs_otlp
+def test_a_collector_gets_the_figures_while_it_runs_and_the_phases_at_the_end(tmp_path: Path) -> None:
+    with collecting() as collector, running(tmp_path, "--otlp", collector.url, "--otlp-interval", "0.1") as run:
+        run.wait_for("ready")
+
+        def with_steps(path: str, headers: dict[str, str], body: bytes) -> Any:
+            assert headers["content-type"] == "application/x-protobuf"
+            if path != "/v1/metrics":
+                return None
+            request = metrics_service.ExportMetricsServiceRequest.FromString(body)
+            return request if ("diffusion.steps", frozenset()) in points(request) else None
+
+        collector.wait_for(with_steps)
+        code, said = run.end()
+    assert (code, said) == (7, "")
+    last = points(collector.metrics[-1])
+    assert last["diffusion.steps", frozenset()] == 6
+    assert last["diffusion.blocks", frozenset()] == 2
+    assert last["diffusion.process.running", frozenset()] == 0, "that was after its end"
+    assert last["diffusion.section.calls", frozenset({("section", "generate")})] == 1
+    assert last["diffusion.section.calls", frozenset({("section", ODD)})] == 1
+    turns = last["diffusion.iteration.time", frozenset({("iteration", "generate/denoise")})]
+    assert turns.count == 6
+    [resource] = [r.resource for r in collector.metrics[-1].resource_metrics if "process.pid" in attributes(r.resource)]
+    said_of = attributes(resource)
+    assert said_of["service.name"] == "program.py"
+    assert said_of["host.name"] == socket.gethostname()
+    assert said_of["diffusion.job.id"] == "job"
+
+    [trace] = collector.traces
+    spans = {
+        span.name: span for resource in trace.resource_spans for scope in resource.scope_spans for span in scope.spans
+    }
+    assert set(spans) == {"job", "process", "clip", "generate", ODD}
+    parents = {name: span.parent_span_id for name, span in spans.items()}
+    assert parents == {
+        "job": b"",
+        "process": spans["job"].span_id,
+        "clip": spans["process"].span_id,
+        "generate": spans["clip"].span_id,
+        ODD: spans["process"].span_id,
+    }
+    assert {span.trace_id for span in spans.values()} == {spans["job"].trace_id}
+    for inner, outer in [("generate", "clip"), ("clip", "process"), ("process", "job")]:
+        assert spans[outer].start_time_unix_nano <= spans[inner].start_time_unix_nano
+        assert spans[inner].end_time_unix_nano <= spans[outer].end_time_unix_nano
+    assert spans["job"].status.code == 2, "it did not end well"
+
+
+@contextmanager
+def dead() -> Iterator[str]:
+    """A port at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def mute() -> Iterator[str]:
+    """Takes connections, and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+@contextmanager
+def closing() -> Iterator[str]:
+    """Takes connections, and closes each at once."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def work() -> None:
+            with suppress(OSError):
+                while True:
+                    client, _ = server.accept()
+                    client.close()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@contextmanager
+def failing() -> Iterator[str]:
+    """Answers every request with an error."""
+    with collecting(status=500) as collector:
+        yield collector.url
+
+
+@needs_otlp
+@pytest.mark.parametrize("bad", [dead, mute, closing, failing])
+def test_a_collector_that_is_no_good_costs_a_line_and_nothing_else(tmp_path: Path, bad: Any) -> None:
+    with bad() as url, running(tmp_path, "--otlp", url, "--otlp-interval", "0.1") as run:
+        run.wait_for("ready")
+        code, said = run.end()
+    assert code == 7
+    [line] = said.splitlines()
+    assert url in line
+    assert re.search(r"failed and were dropped|did not take everything in time", line)
+    assert len(list((tmp_path / "out" / "job").glob("*.marey"))) == 1
+    assert (tmp_path / "out" / "job" / "report.html").exists()
+
+
+@needs_otlp
+def test_the_endpoint_of_the_environment_counts_only_when_asked(tmp_path: Path) -> None:
+    with collecting() as collector:
+        environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_SERVICE_NAME": "mine"}
+        for options, sends in [([], False), (["--otlp"], True)]:
+            subprocess.run(
+                [*marey(), "--output", "out", "--quiet", *options, "--", "true"],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                check=True,
+            )
+            assert bool(collector.requests) == sends
+        assert attributes(collector.traces[0].resource_spans[0].resource)["service.name"] == "mine"
