@@ -41,7 +41,8 @@ def job(tmp_path_factory):
         subprocess.run([sys.executable, "-c", RECORD, str(folder), str(rank)], env=environment, check=True)
     captures = sorted((folder / "job").glob("*.marey"))
     assert len(captures) == N_RANKS
-    captures[5].write_bytes(b"")
+    (damaged,) = (folder / "job").glob("rank5-*.marey")
+    damaged.write_bytes(b"")
     return folder
 
 
@@ -120,7 +121,7 @@ def test_a_node_that_is_removed_costs_nothing(job, cluster, tmp_path):
 
 
 def test_a_rank_that_kills_every_worker_is_named(job, cluster):
-    bad = inputs(job)[9][0]
+    (bad,) = (name for name, _ in inputs(job) if "/rank9-" in name)
 
     def read(files):
         if any(name == bad for name, _ in files):
@@ -154,14 +155,9 @@ def test_a_cluster_that_is_not_there_is_said(job):
         [sys.executable, "-m", "marey", "aggregate", str(job), "--engine=ray", "--address", "127.0.0.1:1"],
         capture_output=True,
         text=True,
-        env={
-            **os.environ,
-            "RAY_gcs_rpc_server_reconnect_timeout_s": "1",
-            "RAY_gcs_server_request_timeout_seconds": "1",
-        },
     )
     assert said.returncode == 2
-    assert "marey:" in said.stderr
+    assert "nobody answers at 127.0.0.1:1" in said.stderr
 
 
 def test_the_error_family_is_mareys(tmp_path):

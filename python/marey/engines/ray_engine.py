@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -31,6 +32,9 @@ _RETRIES = 3
 _FAN_IN = 8
 # Chunks for each processor of the cluster, so that none waits long for the others.
 _CHUNKS_PER_CPU = 4
+
+# How long a cluster may take to answer.
+_KNOCK_SECONDS = 10
 
 _MISSING = "marey: --engine ray needs Ray: pip install 'marey[ray]'"
 
@@ -83,12 +87,24 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
     if is_ours:
         # Without an address of its own it would connect to any cluster that runs on this machine.
         where = address or os.environ.get("RAY_ADDRESS") or "local"
+        _knock(where)
         ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
     try:
         return _reduced(ray, files, read)
     finally:
         if is_ours:
             ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise ConnectionError where nobody listens at HOST:PORT. Ray itself would end the process after a while."""
+    host, found, port = address.removeprefix("ray://").rpartition(":")
+    if not (found and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ConnectionError(f"nobody answers at {address}: {error}") from error
 
 
 def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  # noqa: ANN401

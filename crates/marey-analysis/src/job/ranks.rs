@@ -189,3 +189,23 @@ fn preference(summary: &RankSummary) -> (Source, std::cmp::Reverse<u64>, &str) {
         &summary.file,
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Work;
+
+    #[test]
+    fn what_was_written_and_read_again_is_the_same_to_the_last_bit() {
+        // A fast reader takes the next float for this one.
+        let rate = 3_505_696.757_230_499_8;
+        let ranks = Ranks::from_iter([RankSummary {
+            work: Work {
+                blocks_per_second: Some(rate),
+                ..Work::default()
+            },
+            ..RankSummary::default()
+        }]);
+        assert_eq!(Ranks::from_json(&ranks.to_json()).unwrap(), ranks);
+    }
+}
