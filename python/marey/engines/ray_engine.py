@@ -112,7 +112,7 @@ def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  
         return read(chunk), len(chunk)
 
     def merging(*parts: bytes) -> tuple[bytes, int]:
-        return _core.merge_summaries(list(parts)), len(parts)
+        return _core.merge_summaries(list(parts), []), len(parts)
 
     # The second value says that a task is done, without fetching the first, which stays where it was made.
     reader = ray.remote(num_returns=2, max_retries=_RETRIES)(reading)

@@ -172,7 +172,7 @@ fn communication_is_what_lies_within_a_turn() {
     let wait = said(&found, "all_gather wait");
     assert_eq!(
         (wait.calls[0], wait.is_synchronising),
-        (interval(26, 30), true)
+        (interval(26, 30), false)
     );
 }
 
