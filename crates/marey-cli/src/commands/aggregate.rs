@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Who reads the files
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
-    /// Of --engine ray the cluster: `auto`, HOST:PORT or ray://HOST:PORT. By itself RAY_ADDRESS, otherwise one is started here
+    /// Of --engine ray the cluster: `auto`, HOST:PORT or ray://HOST:PORT. By itself `RAY_ADDRESS`, otherwise one is started here
     #[arg(long, value_name = "ADDRESS")]
     address: Option<String>,
     /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
