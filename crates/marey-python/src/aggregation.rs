@@ -58,7 +58,7 @@ pub(crate) fn aggregation_inputs(
 
 /// Summaries of these files as a document, read by this many threads. Files that cannot be read are in it.
 #[pyfunction]
-pub(crate) fn summarise<'py>(py: Python<'py>, files: Files, threads: usize) -> Bound<'py, PyBytes> {
+pub(crate) fn summarise(py: Python<'_>, files: Files, threads: usize) -> Bound<'_, PyBytes> {
     let document = py.detach(|| {
         let inputs: Vec<Input> = files
             .into_iter()
@@ -71,18 +71,18 @@ pub(crate) fn summarise<'py>(py: Python<'py>, files: Files, threads: usize) -> B
 
 /// Documents of summaries in one, with files that could not be read, and why.
 #[pyfunction]
-#[pyo3(signature = (documents, unread=Vec::new()))]
-pub(crate) fn merge_summaries<'py>(
-    py: Python<'py>,
+#[pyo3(signature = (documents, unread=None))]
+pub(crate) fn merge_summaries(
+    py: Python<'_>,
     documents: Vec<Vec<u8>>,
-    unread: Vec<(String, String)>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    unread: Option<Vec<(String, String)>>,
+) -> PyResult<Bound<'_, PyBytes>> {
     let merged = py.detach(|| {
         let mut all = Ranks::new();
         for document in documents {
             all.merge(Ranks::from_json(&document)?);
         }
-        for (file, why) in unread {
+        for (file, why) in unread.into_iter().flatten() {
             let rank = rank_in_name(&file);
             all.add_unread(Unread { file, rank, why });
         }
