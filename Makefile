@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# All that are tested and linted.
+FEATURES := marey/tracing,marey/yaml,marey-cli/otlp
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
@@ -18,7 +20,7 @@ demo:
 test: test-rust test-python
 
 test-rust:
-	cargo test --locked --workspace --exclude marey-python --features marey/tracing,marey/yaml
+	cargo test --locked --workspace --exclude marey-python --features $(FEATURES)
 
 ## The demo pipeline's own tests; building candle takes some minutes.
 test-example:
@@ -70,13 +72,13 @@ web/node_modules: web/package-lock.json
 .PHONY: wheel
 wheel: $(BIN)/maturin
 	rm -rf target/wheels/torch
-	$(BIN)/maturin build --release --locked --quiet --interpreter $(PYTHON) --out target/wheels/torch
+	$(BIN)/maturin build --release --locked --quiet --features otlp --interpreter $(PYTHON) --out target/wheels/torch
 
 ## Formatting, lints, documentation and types, with no warning left.
 lint: $(BIN)/marey
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets --features marey/tracing,marey/yaml -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features marey/tracing,marey/yaml
+	cargo clippy --locked --workspace --all-targets --features $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features $(FEATURES)
 	cargo fmt --check --manifest-path examples/latent-video/Cargo.toml
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

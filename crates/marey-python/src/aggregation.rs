@@ -71,17 +71,18 @@ pub(crate) fn summarise(py: Python<'_>, files: Files, threads: usize) -> Bound<'
 
 /// Documents of summaries in one, with files that could not be read, and why.
 #[pyfunction]
+#[pyo3(signature = (documents, unread=None))]
 pub(crate) fn merge_summaries(
     py: Python<'_>,
     documents: Vec<Vec<u8>>,
-    unread: Vec<(String, String)>,
+    unread: Option<Vec<(String, String)>>,
 ) -> PyResult<Bound<'_, PyBytes>> {
     let merged = py.detach(|| {
         let mut all = Ranks::new();
         for document in documents {
             all.merge(Ranks::from_json(&document)?);
         }
-        for (file, why) in unread {
+        for (file, why) in unread.into_iter().flatten() {
             let rank = rank_in_name(&file);
             all.add_unread(Unread { file, rank, why });
         }

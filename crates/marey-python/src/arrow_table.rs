@@ -96,6 +96,7 @@ impl Run {
 
     /// Names of the kinds of tables.
     #[getter]
+    #[expect(clippy::unused_self, reason = "an attribute of the object in Python")]
     fn kinds(&self) -> Vec<&'static str> {
         Kind::ALL.map(Kind::name).to_vec()
     }
@@ -133,7 +134,7 @@ impl ArrowTable {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let _passed_over = requested_schema;
+        let _ = requested_schema;
         let batches = Batches::new(self.kind, self.processes.clone());
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, STREAM)

@@ -3,6 +3,8 @@
 //!
 //! A rank encodes a text, makes steps of fifty blocks with attention, communication and a feed-forward network, and decodes.
 
+#![allow(clippy::print_stderr, reason = "a program of its own")]
+
 use marey::{Config, Value};
 
 fn main() {
