@@ -146,6 +146,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
             "--engine ray needs Python with Ray: pip install 'marey[ray]', then `python -m marey aggregate … --engine ray`"
         );
     }
+    if arguments.address.is_some() {
+        bail!("--address is that of a Ray cluster: it needs --engine ray");
+    }
     let inputs = arguments.inputs()?;
     let found = summaries(&inputs.files, n_threads());
     let (exit, _) = conclude(arguments, inputs, found, false, console)?;

@@ -17,7 +17,7 @@ use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::replace_with;
-pub(super) use target::{Capture, Target};
+pub(super) use target::{Capture, Empty, Target};
 
 /// Write a recording as a trace for a viewer, or as tables for query engines
 ///
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     if is_to_stdout && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");
     }
-    let target = Target::find(&arguments.run, arguments.rank, console)?;
+    let target = Target::find(&arguments.run, arguments.rank, Empty::LeftOut, console)?;
     if arguments.format == Format::Tensorboard && !is_to_stdout && output.is_none() {
         return for_tensorboard(&target, console);
     }
@@ -110,13 +110,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     if is_to_stdout {
         console
             .write_bytes(|out| write(out, arguments.format, Compression::None, &target.captures))?;
-        return Ok(Exit::SUCCESS);
+        return Ok(target.exit());
     }
     let path = match output {
         Some(path) => path.to_owned(),
         None => target.beside(arguments.format.name()),
     };
-    write_file(path, arguments.format, &target.captures, console)
+    write_file(path, arguments.format, &target.captures, console)?;
+    Ok(target.exit())
 }
 
 /// A file for each process, with the name that the plugin looks for: `WORKER.MILLISECONDS.pt.trace.json.gz`.
@@ -137,7 +138,7 @@ fn for_tensorboard(target: &Target, console: &mut Console<'_>) -> Result<Exit> {
             console,
         )?;
     }
-    Ok(Exit::SUCCESS)
+    Ok(target.exit())
 }
 
 fn write_file(
@@ -145,14 +146,14 @@ fn write_file(
     format: Format,
     captures: &[Capture],
     console: &mut Console<'_>,
-) -> Result<Exit> {
+) -> Result<()> {
     let compression = match path.extension() {
         Some(end) if end == "gz" => Compression::Gzip,
         _ => Compression::None,
     };
     let path = replace_with(path, |file| write(file, format, compression, captures))?;
     console.show(&(escape::visible(&shown(&path)) + "\n"))?;
-    Ok(Exit::SUCCESS)
+    Ok(())
 }
 
 /// A trace in a file without a name, which goes with the process.

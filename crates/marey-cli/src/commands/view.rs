@@ -23,7 +23,7 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::export::{Format, Target, into_nameless_file};
+use super::export::{Empty, Format, Target, into_nameless_file};
 use crate::console::Console;
 use crate::exit::Exit;
 use link::Viewer;
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let target = Target::find(&arguments.run, arguments.rank, console)?;
+    let target = Target::find(&arguments.run, arguments.rank, Empty::LeftOut, console)?;
     let trace = into_nameless_file(Format::Perfetto, &target.captures)?;
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;

@@ -172,6 +172,80 @@ fn a_trace_that_cannot_be_written_leaves_the_old_one() {
     assert!(out.is_dir());
 }
 
+/// What the folder of a dataset says of itself.
+#[cfg(feature = "parquet")]
+fn mark(folder: &std::path::Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(folder.join("_marey.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_tell_of_a_process_that_recorded_nothing_and_traces_leave_it_out() {
+    let place = Place::new();
+    let arguments = ["section=denoise", "child=echo"];
+    place.recorded(&arguments).output().unwrap();
+    assert_eq!(place.captures().len(), 2);
+    let job = place.job();
+    let said = marey(&["export", "--format", "parquet", job.to_str().unwrap()]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let mark = mark(&job.join("parquet"));
+    assert_eq!(
+        (
+            &mark["processes"],
+            &mark["rows"]["processes"],
+            &mark["unread"]
+        ),
+        (&2.into(), &2.into(), &serde_json::json!([]))
+    );
+    let said = marey(&["export", "--format", "tensorboard", job.to_str().unwrap()]);
+    assert_eq!((said.code, said.out.lines().count()), (0, 1));
+}
+
+/// A capture that is none: the rest is exported, and the exit code says that it is not all.
+#[test]
+fn an_export_without_a_capture_that_cannot_be_read_fails_and_is_written() {
+    let place = two_processes();
+    let job = place.job();
+    std::fs::write(job.join("zz.marey"), "no capture").unwrap();
+    for (format, name) in [
+        ("perfetto", "trace.pftrace.gz"),
+        ("chrome", "trace.json.gz"),
+        ("tensorboard", ""),
+        ("speedscope", "trace.speedscope.json"),
+        #[cfg(feature = "parquet")]
+        ("parquet", "parquet"),
+    ] {
+        let said = marey(&["export", "--format", format, job.to_str().unwrap()]);
+        assert_eq!(said.code, 1, "{format}: {}", said.err);
+        assert!(said.err.contains("zz.marey is not a Marey capture"));
+        assert!(job.join(name).exists(), "{format}");
+    }
+    #[cfg(feature = "parquet")]
+    assert_eq!(
+        mark(&job.join("parquet"))["unread"],
+        serde_json::json!(["zz.marey"])
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_dataset_with_a_file_of_the_user_in_its_folder_is_not_replaced() {
+    let place = two_processes();
+    let job = place.job();
+    let export = || marey(&["export", "--format", "parquet", job.to_str().unwrap()]);
+    assert_eq!(export().code, 0);
+    assert_eq!(export().code, 0, "a dataset by itself is replaced");
+    let notes = job.join("parquet/notes.txt");
+    std::fs::write(&notes, "mine").unwrap();
+    let said = export();
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("holds notes.txt"), "{}", said.err);
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine");
+    std::fs::remove_file(&notes).unwrap();
+    assert_eq!(export().code, 0);
+}
+
 /// The address of the trace in what `marey view` prints.
 fn address(link: &str) -> (String, String) {
     let trace = link.trim_end().split("url=http://").nth(1).unwrap();

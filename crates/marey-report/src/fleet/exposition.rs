@@ -91,7 +91,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::observe::tests::look;
-    use super::super::{Member, MemberLabels, observe};
+    use super::super::{Member, MemberLabels, Past, observe};
     use super::*;
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
             look: &look,
         };
         let members = [member(Some(0), 7), member(Some(1), 8)];
-        let text = exposition(&observe("box", "j", &members, 0));
+        let text = exposition(&observe("box", "j", &Past::default(), &members, 0));
         let lines = |start: &str| -> Vec<&str> {
             text.lines()
                 .filter(|line| line.starts_with(start))
@@ -139,6 +139,6 @@ mod tests {
 
     #[test]
     fn nothing_known_is_no_text() {
-        assert_eq!(exposition(&observe("h", "j", &[], 0)), "");
+        assert_eq!(exposition(&observe("h", "j", &Past::default(), &[], 0)), "");
     }
 }

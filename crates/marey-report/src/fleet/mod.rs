@@ -13,4 +13,4 @@ mod observe;
 
 pub use exposition::exposition;
 pub use metric::{Instrument, Metric};
-pub use observe::{Figures, Fleet, Group, Label, Member, MemberLabels, Value, observe};
+pub use observe::{Figures, Fleet, Group, Label, Member, MemberLabels, Past, Value, observe};

@@ -83,22 +83,73 @@ pub struct Member<'a> {
     pub look: &'a Look,
 }
 
-/// What looks at the processes of a job say. `members` come by the start of their recording: one process may have made several, whose
-/// counts are added. `left_out` is the number of processes that were not looked at.
-///
-/// A GPU that several processes read is told once: the newest reading, of what grows the largest.
-pub fn observe(host: &str, job_id: &str, members: &[Member<'_>], left_out: u64) -> Fleet {
-    let mut groups: BTreeMap<MemberLabels, Group> = BTreeMap::new();
-    let mut gpus = BTreeMap::new();
-    for member in members {
-        let group = groups.entry(member.labels).or_insert_with(|| Group {
+/// What recordings that nobody looks at any more have counted: so what was counted stays counted.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    processes: BTreeMap<MemberLabels, Group>,
+    gpus: Newest,
+}
+
+impl Past {
+    /// Keeps the counts of a recording that is over, and nothing of what it read of its time.
+    pub fn keep(&mut self, member: &Member<'_>) {
+        let group = self
+            .processes
+            .entry(member.labels)
+            .or_insert_with(|| Group::of(member));
+        group.add(member.look, &mut self.gpus);
+        let only_grows = |metric: Metric| {
+            matches!(
+                metric.instrument(),
+                Instrument::Counter | Instrument::Summary
+            )
+        };
+        group.figures.retain(|(metric, _), _| only_grows(*metric));
+        self.gpus.retain(|(metric, _), _| only_grows(*metric));
+    }
+
+    /// Of these processes nothing is kept any more.
+    pub fn forget(&mut self, mut is_gone: impl FnMut(&MemberLabels) -> bool) {
+        self.processes.retain(|labels, _| !is_gone(labels));
+    }
+}
+
+impl Group {
+    /// A process of which nothing is known.
+    fn of(member: &Member<'_>) -> Self {
+        Self {
             labels: member.labels,
             start_unix_ns: member.start_unix_ns,
             figures: Figures::new(),
+        }
+    }
+
+    fn add(&mut self, look: &Look, gpus: &mut Newest) {
+        program(look, &mut self.figures);
+        sections(look, &mut self.figures);
+        readings(look, &mut self.figures, gpus);
+    }
+}
+
+/// What looks at the processes of a job say. `members` come by the start of their recording: one process may have made several, whose
+/// counts are added, to those of `past`. `left_out` is the number of processes that were not looked at.
+///
+/// A GPU that several processes read is told once: the newest reading, of what grows the largest.
+pub fn observe(
+    host: &str,
+    job_id: &str,
+    past: &Past,
+    members: &[Member<'_>],
+    left_out: u64,
+) -> Fleet {
+    let mut groups: BTreeMap<MemberLabels, Group> = BTreeMap::new();
+    let mut gpus = past.gpus.clone();
+    for member in members {
+        let group = groups.entry(member.labels).or_insert_with(|| {
+            let past = past.processes.get(&member.labels);
+            past.cloned().unwrap_or_else(|| Group::of(member))
         });
-        program(member.look, &mut group.figures);
-        sections(member.look, &mut group.figures);
-        readings(member.look, &mut group.figures, &mut gpus);
+        group.add(member.look, &mut gpus);
     }
     let mut machine: Figures = gpus
         .into_iter()
@@ -388,7 +439,7 @@ pub(super) mod tests {
     #[test]
     fn counts_of_a_process_are_those_of_its_look_and_what_it_did_not_report_is_absent() {
         let look = look();
-        let fleet = observe("h", "j", &[member(0, &look)], 0);
+        let fleet = observe("h", "j", &Past::default(), &[member(0, &look)], 0);
         let figures = &fleet.processes[0].figures;
         assert_eq!(number(figures, Metric::Steps, &[]), Some(4.0));
         assert_eq!(number(figures, Metric::Blocks, &[]), Some(2.0));
@@ -418,12 +469,46 @@ pub(super) mod tests {
     fn two_recordings_of_one_process_are_added_up_and_what_the_system_counts_is_not() {
         let mut look = look();
         look.series = vec![reading("process.cpu.user", "", Unit::Seconds, 7.0, 0)];
-        let fleet = observe("h", "j", &[member(0, &look), member(0, &look)], 0);
+        let fleet = observe(
+            "h",
+            "j",
+            &Past::default(),
+            &[member(0, &look), member(0, &look)],
+            0,
+        );
         assert_eq!(fleet.processes.len(), 1);
         let figures = &fleet.processes[0].figures;
         assert_eq!(number(figures, Metric::Steps, &[]), Some(8.0));
         let user = [("cpu.mode", "user".to_owned())];
         assert_eq!(number(figures, Metric::CpuTime, &user), Some(7.0));
+    }
+
+    /// Three recordings of one process; the first two are kept as counts alone.
+    #[test]
+    fn what_is_past_counts_as_if_it_were_looked_at() {
+        let mut look = look();
+        look.status = Status::Finished;
+        look.series = vec![
+            reading("process.cpu.user", "", Unit::Seconds, 7.0, 0),
+            reading("gpu.energy", "GPU-a", Unit::Joules, 70.0, 0),
+            reading("gpu.power", "GPU-a", Unit::Watts, 300.0, 0),
+        ];
+        let last = Look {
+            series: vec![],
+            ..look.clone()
+        };
+        let all = [member(0, &look), member(0, &look), member(0, &last)];
+        let mut past = Past::default();
+        past.keep(&all[0]);
+        past.keep(&all[1]);
+        let kept = observe("h", "j", &past, &all[2..], 0);
+        assert_eq!(kept, observe("h", "j", &Past::default(), &all, 0));
+        let steps = number(&kept.processes[0].figures, Metric::Steps, &[]);
+        assert_eq!(steps, Some(12.0));
+        past.forget(|labels| labels.pid == 100);
+        let alone = observe("h", "j", &past, &all[2..], 0);
+        let steps = number(&alone.processes[0].figures, Metric::Steps, &[]);
+        assert_eq!(steps, Some(4.0));
     }
 
     #[test]
@@ -443,14 +528,14 @@ pub(super) mod tests {
             [member(0, &old), member(1, &new)],
             [member(0, &new), member(1, &old)],
         ] {
-            let fleet = observe("h", "j", &members, 0);
+            let fleet = observe("h", "j", &Past::default(), &members, 0);
             let gpu = [("hw.id", "GPU-a".to_owned()), ("hw.type", "gpu".to_owned())];
             assert_eq!(number(&fleet.machine, Metric::Power, &gpu), Some(300.0));
             assert_eq!(number(&fleet.machine, Metric::Energy, &gpu), Some(70.0));
             assert_eq!(fleet.machine.len(), 2);
         }
         let stale = with(100.0, STALE_NS + 1, 50.0);
-        let fleet = observe("h", "j", &[member(0, &stale)], 0);
+        let fleet = observe("h", "j", &Past::default(), &[member(0, &stale)], 0);
         let metrics: Vec<Metric> = fleet.machine.keys().map(|(metric, _)| *metric).collect();
         assert_eq!(
             metrics,
@@ -474,7 +559,7 @@ pub(super) mod tests {
                 ..Totals::default()
             })
             .collect();
-        let fleet = observe("h", "j", &[member(0, &look)], 3);
+        let fleet = observe("h", "j", &Past::default(), &[member(0, &look)], 3);
         let figures = &fleet.processes[0].figures;
         assert_eq!(number(figures, Metric::SectionsLeftOut, &[]), Some(100.0));
         let calls = figures

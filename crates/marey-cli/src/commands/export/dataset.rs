@@ -10,8 +10,9 @@
 //! Folders are named after kinds and ranks, files after numbers: no name of a user becomes a path.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use serde_json::{Map, json};
 use tempfile::TempDir;
 
 use super::super::shown;
-use super::{Arguments, Target};
+use super::{Arguments, Empty, Target};
 use crate::console::Console;
 use crate::exit::Exit;
 
@@ -35,7 +36,7 @@ const NO_RANK: i64 = -1;
 
 /// Writes the tables of all captures; one run is in memory at a time.
 pub(super) fn export(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    let target = Target::find(&arguments.run, arguments.rank, console)?;
+    let target = Target::find(&arguments.run, arguments.rank, Empty::Kept, console)?;
     let folder = match arguments.output.as_deref() {
         Some(path) if path == Path::new("-") => bail!("tables are a folder: name one"),
         Some(path) => path.to_owned(),
@@ -48,14 +49,14 @@ pub(super) fn export(arguments: &Arguments, console: &mut Console<'_>) -> Result
         dataset.add(&Arc::new(Process::new(Arc::new(run))))?;
     }
     let n_too_large = dataset.n_too_large;
-    let folder = dataset.finish()?;
+    let folder = dataset.finish(&target.unread)?;
     if n_too_large > 0 {
         console.say(&format!(
             "{n_too_large} numbers have no place in 63 bits: they are null"
         ));
     }
     console.show(&(escape::visible(&shown(&folder)) + "\n"))?;
-    Ok(Exit::SUCCESS)
+    Ok(target.exit())
 }
 
 /// A dataset under construction, in a hidden folder beside its place.
@@ -127,8 +128,8 @@ impl Dataset {
             .with_context(|| format!("cannot write {}", self.folder.display()))
     }
 
-    /// Puts it in its place; a dataset that was there goes.
-    fn finish(self) -> Result<PathBuf> {
+    /// Puts it in its place; a dataset that was there goes. `unread` are captures that are not in it.
+    fn finish(self, unread: &[String]) -> Result<PathBuf> {
         for kind in Kind::ALL {
             if !self.n_rows.contains_key(&kind) {
                 let file = self.file(kind, self.first.unwrap_or(NO_RANK), "part-00000.parquet")?;
@@ -142,7 +143,7 @@ impl Dataset {
         let rows: Map<String, _> = rows.into_iter().collect();
         let mark = json!({
             "schema_version": SCHEMA_VERSION, "marey": env!("CARGO_PKG_VERSION"),
-            "processes": self.n_processes, "rows": rows,
+            "processes": self.n_processes, "rows": rows, "unread": unread,
         });
         fs::write(self.hidden.path().join(MARK), format!("{mark:#}\n"))?;
         // Again: it took a while.
@@ -153,24 +154,41 @@ impl Dataset {
     }
 }
 
-/// Only a dataset is replaced, or an empty folder.
+/// Only a dataset with nothing else in its folder is replaced, or an empty folder.
 fn check_place(folder: &Path) -> Result<()> {
-    let is_ours = folder.join(MARK).is_file();
-    let is_free = match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.with_context(|| {
+            format!(
+                "{} is there and is no folder that can be read: name another one with --output",
+                folder.display()
+            )
+        })?,
     };
-    if !is_ours && !is_free {
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    let names = names
+        .collect::<io::Result<Vec<OsString>>>()
+        .with_context(|| format!("cannot read {}", folder.display()))?;
+    if !names.is_empty() && !folder.join(MARK).is_file() {
         bail!(
             "{} is there and is no dataset of Marey: name another folder with --output",
             folder.display()
+        );
+    }
+    let is_foreign =
+        |name: &&OsString| *name != MARK && !name.as_encoded_bytes().starts_with(b"kind=");
+    if let Some(foreign) = names.iter().find(is_foreign) {
+        bail!(
+            "{} holds {}, which is no part of a dataset and would be lost: move it, or name another folder with --output",
+            folder.display(),
+            Path::new(foreign).display()
         );
     }
     Ok(())
 }
 
 /// Gives the hidden folder its name. What had that name goes with the hidden one: readers see the old dataset or the new one.
-fn put(hidden: TempDir, folder: &Path) -> std::io::Result<()> {
+fn put(hidden: TempDir, folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder).is_err() {
         fs::rename(hidden.path(), folder)?;
         // Its name is gone, so nothing is removed.

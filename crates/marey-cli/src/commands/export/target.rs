@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::super::say_problems;
 use crate::console::Console;
+use crate::exit::Exit;
 use crate::run_folder::{JobFolder, Process, Reading, beside, captures, load_completed};
 
 /// What the user's path names.
@@ -13,8 +14,20 @@ use crate::run_folder::{JobFolder, Process, Reading, beside, captures, load_comp
 pub(crate) struct Target {
     /// By rank, then by start. Those that only another process sampled come last.
     pub(crate) captures: Vec<Capture>,
+    /// Names of the job's captures of which nothing can be read; nobody knows of what rank they are.
+    pub(crate) unread: Vec<String>,
     /// The job's folder, or the capture.
     path: PathBuf,
+}
+
+/// What becomes of processes that recorded nothing but readings, in a job of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Empty {
+    /// A viewer would show tracks without anything to see.
+    LeftOut,
+    /// A dataset tells of every process.
+    #[cfg(feature = "parquet")]
+    Kept,
 }
 
 /// A capture that can be read.
@@ -29,11 +42,16 @@ impl Target {
     ///
     /// # Errors
     /// When there is nothing to read, or nothing of that rank.
-    pub(crate) fn find(path: &Path, rank: Option<u32>, console: &mut Console<'_>) -> Result<Self> {
+    pub(crate) fn find(
+        path: &Path,
+        rank: Option<u32>,
+        empty: Empty,
+        console: &mut Console<'_>,
+    ) -> Result<Self> {
         let kind =
             std::fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
         let target = if kind.is_dir() {
-            Self::of_job(&job_folder(path)?, rank, console)?
+            Self::of_job(&job_folder(path)?, rank, empty, console)?
         } else {
             Self::of_capture(path, rank, console)?
         };
@@ -58,11 +76,17 @@ impl Target {
         let is_wanted = rank.is_none() || run.info.rank == rank;
         Ok(Self {
             captures: is_wanted.then_some(capture).into_iter().collect(),
+            unread: Vec::new(),
             path: path.to_owned(),
         })
     }
 
-    fn of_job(path: &Path, rank: Option<u32>, console: &mut Console<'_>) -> Result<Self> {
+    fn of_job(
+        path: &Path,
+        rank: Option<u32>,
+        empty: Empty,
+        console: &mut Console<'_>,
+    ) -> Result<Self> {
         let job = JobFolder::read(
             path,
             &Reading {
@@ -73,19 +97,33 @@ impl Target {
         say_problems(&job, console);
         let is_wanted = |process: &&Process| {
             (rank.is_none() || process.rank == rank)
-                && !(process.is_empty && job.processes.len() > 1)
+                && !(process.is_empty && empty == Empty::LeftOut && job.processes.len() > 1)
         };
         let mut processes: Vec<&Process> = job.processes.iter().filter(is_wanted).collect();
         // Stable: in order of their start otherwise.
         processes.sort_by_key(|process| (process.is_outside, process.rank.unwrap_or(0)));
-        let captures = processes.into_iter().map(|process| Capture {
+        let wanted = processes.into_iter().map(|process| Capture {
             path: path.join(&process.file),
             start_unix_ns: process.start_unix_ns,
         });
+        let names = captures(path)?;
+        let names = names.iter().filter_map(|capture| capture.file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let is_read = |name: &String| job.processes.iter().any(|process| process.file == *name);
         Ok(Self {
-            captures: captures.collect(),
+            captures: wanted.collect(),
+            unread: names.filter(|name| !is_read(name)).collect(),
             path: path.to_owned(),
         })
+    }
+
+    /// How an export of it ends.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.unread.is_empty() {
+            Exit::SUCCESS
+        } else {
+            Exit::FAILED
+        }
     }
 
     /// A file in the job's folder, or beside the capture with a name after the capture's.

@@ -6,8 +6,8 @@ use std::str::FromStr;
 /// What `OTEL_EXPORTER_OTLP_ENDPOINT` and the command line leave open.
 const DEFAULT: &str = "http://127.0.0.1:4318";
 
-/// The address of a collector, without the path of a signal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The address of a collector, without the path of a signal. May hold a password, which is never shown.
+#[derive(Clone, PartialEq, Eq)]
 pub(in super::super) struct Endpoint(String);
 
 impl FromStr for Endpoint {
@@ -22,13 +22,27 @@ impl FromStr for Endpoint {
         if rest.is_empty() || rest.starts_with('/') || !rest.bytes().all(is_plain) {
             return Err("an address without a host".into());
         }
+        if rest.contains(['?', '#']) {
+            return Err(
+                "an address with a query or a fragment: nothing can come after its path".into(),
+            );
+        }
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        let (scheme, rest) = self.0.split_once("://").unwrap_or(("", &self.0));
+        let host = rest.find('/').unwrap_or(rest.len());
+        let user = rest[..host].rfind('@').map_or(0, |at| at + 1);
+        write!(f, "{scheme}://{}", &rest[user..])
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({self})")
     }
 }
 
@@ -82,8 +96,23 @@ mod tests {
             "http:///x",
             "http://a b",
             "ftp://a",
+            "http://a?key=1",
+            "http://a/b#c",
         ] {
             assert!(text.parse::<Endpoint>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_user_and_a_password_are_not_shown() {
+        for (text, shown) in [
+            ("https://me:secret@a:1/b", "https://a:1/b"),
+            ("http://me:se@cret@[::1]:4318", "http://[::1]:4318"),
+            ("http://a/b@c", "http://a/b@c"),
+        ] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            assert_eq!(endpoint.to_string(), shown);
+            assert!(!format!("{endpoint:?}").contains("cret"));
         }
     }
 

@@ -57,6 +57,24 @@ struct Outcome {
     sent: u64,
     /// Why the first one failed, and how many did.
     failed: Option<(String, u64)>,
+    /// The phases were not even tried: nobody had answered before.
+    is_without_phases: bool,
+}
+
+impl Outcome {
+    /// What did not arrive, in words; `None` when all did.
+    fn problem(&self, endpoint: &str) -> Option<String> {
+        let (why, failed) = self.failed.as_ref()?;
+        let phases = if self.is_without_phases {
+            "; the phases were not sent"
+        } else {
+            ""
+        };
+        Some(format!(
+            "{failed} of {} requests to the collector at {endpoint} failed and were dropped: {why}{phases}",
+            self.sent.saturating_add(*failed)
+        ))
+    }
 }
 
 struct Push {
@@ -112,14 +130,7 @@ impl Otlp {
             Err(_) => Some(format!(
                 "the collector at {endpoint} did not take everything in time: the end of the run is not waiting for it"
             )),
-            Ok(Outcome { failed: None, .. }) => None,
-            Ok(Outcome {
-                sent,
-                failed: Some((why, failed)),
-            }) => Some(format!(
-                "{failed} of {} requests to the collector at {endpoint} failed and were dropped: {why}",
-                sent.saturating_add(failed)
-            )),
+            Ok(outcome) => outcome.problem(endpoint),
         }
     }
 }
@@ -156,6 +167,7 @@ impl Push {
 
     fn push_spans(&mut self, job: &JobSpan, captures: &[PathBuf]) {
         if self.is_silent {
+            self.outcome.is_without_phases = true;
             return;
         }
         let (host, job_id) = self.with_members(|members| members.place());
@@ -183,4 +195,27 @@ impl Push {
 fn after(interval: Duration) -> u64 {
     let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
     marey::monotonic_ns().saturating_add(interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_that_were_never_tried_are_said() {
+        let mut outcome = Outcome {
+            sent: 1,
+            failed: Some(("timeout".into(), 2)),
+            is_without_phases: true,
+        };
+        let said = outcome.problem("http://a").unwrap_or_default();
+        assert_eq!(
+            said,
+            "2 of 3 requests to the collector at http://a failed and were dropped: timeout; the phases were not sent"
+        );
+        outcome.is_without_phases = false;
+        let said = outcome.problem("http://a").unwrap_or_default();
+        assert!(said.ends_with(": timeout"), "{said}");
+        assert_eq!(Outcome::default().problem("http://a"), None);
+    }
 }
