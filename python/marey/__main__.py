@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 
@@ -20,8 +21,7 @@ def main() -> None:
 
 
 def _names_ray(args: list[str]) -> bool:
-    pairs = zip(args, [*args[1:], ""], strict=True)
-    return any(pair == ("--engine", "ray") or pair[0] == "--engine=ray" for pair in pairs)
+    return "--engine=ray" in args or ("--engine", "ray") in itertools.pairwise(args)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ class Sink:
 
     Names are ``marey/fps``, ``marey/cpu/process_cpu_cores``, ``marey/gpu/<UUID>/power_watts`` and so on, as in
     ``get_current_metrics()``; at the end ``marey/section/<name>/<figure>`` as in ``get_all_stats()``. What is not known
-    is not sent. Whatever a tracker raises is counted in ``failed`` and said once in the log ``marey``.
+    is not sent. Whatever a tracker raises is counted in ``failed`` and said once in the log ``marey``; only Ctrl-C goes
+    through. While one call hangs in a tracker, others return at once and are counted in ``skipped``.
 
     Args:
         profiler: The ``Profiler`` whose figures are sent; default: those of the process.
@@ -53,6 +54,7 @@ class Sink:
     def __init__(self, profiler: Metrics | None = None, *, prefix: str = "marey/") -> None:
         """Make a sink; nothing is sent."""
         self.failed = 0
+        self.skipped = 0
         self._metrics: Metrics = _core.ProfilerCore() if profiler is None else profiler
         self._prefix = prefix
         self._step = 0
@@ -73,10 +75,10 @@ class Sink:
         """Sends what is known now again and again from a thread of its own, until ``close()``.
 
         Raises:
-            ValueError: Not a positive number of seconds.
+            ValueError: Not a positive number of seconds, or one too large to wait for.
         """
-        if not seconds > 0:
-            raise ValueError(f"not a positive number of seconds: {seconds}")
+        if not 0 < seconds <= threading.TIMEOUT_MAX:
+            raise ValueError(f"not a positive number of seconds that a thread can wait: {seconds}")
         if self._thread is None and not self._is_closed:
 
             def work() -> None:
@@ -92,7 +94,10 @@ class Sink:
         return self
 
     def close(self) -> None:
-        """Sends the figures of all sections, once, and ends the thread. The tracker stays open: it is its maker's."""
+        """Sends the figures of all sections, once, and ends the thread. The tracker stays open: it is its maker's.
+
+        The last figures are not sent where the thread still hangs in the tracker after five seconds.
+        """
         if self._is_closed:
             return
         self._is_closed = True
@@ -117,22 +122,27 @@ class Sink:
 
     def _contained(self, ask: Any, step: int | None) -> None:  # noqa: ANN401
         """Nothing that goes wrong in here reaches the pipeline."""
+        if not self._lock.acquire(blocking=False):
+            self.skipped += 1
+            return
         try:
-            with self._lock:
-                if step is not None:
-                    self._step = step
-                values = dict(_flat(self._prefix, ask()))
-                if values:
-                    self.send(values, self._step)
-                self._step += 1
-        except Exception as problem:
+            if step is not None:
+                self._step = step
+            values = dict(_flat(self._prefix, ask()))
+            if values:
+                self.send(values, self._step)
+            self._step += 1
+        except (Exception, SystemExit) as problem:
             self._failed(problem)
+        finally:
+            self._lock.release()
 
-    def _failed(self, problem: Exception) -> None:
+    def _failed(self, problem: BaseException) -> None:
         self.failed += 1
         if self.failed == 1:
             kind = type(self).__name__
-            logging.getLogger("marey").warning("%s: %s: %s; not said again", kind, type(problem).__name__, problem)
+            said = " ".join(str(problem).split())
+            logging.getLogger("marey").warning("%s: %s: %s; not said again", kind, type(problem).__name__, said)
 
 
 class TensorBoardSink(Sink):
@@ -172,7 +182,8 @@ class TrackioSink(WandbSink):
 class MlflowSink(Sink):
     """For the module ``mlflow``, or an ``MlflowClient`` with the id of a run.
 
-    MLflow takes letters, digits and ``_-. /`` in names; anything else becomes ``_``.
+    MLflow takes letters, digits and ``_-. /`` in names; anything else becomes ``_``. Names that become equal by
+    that are numbered.
     """
 
     def __init__(
@@ -190,7 +201,7 @@ class MlflowSink(Sink):
 
     def send(self, values: dict[str, float], step: int) -> None:
         """All figures at once; a client takes them one by one."""
-        values = {re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII): value for name, value in values.items()}
+        values = _named_apart(values)
         if self._run_id is None:
             self._mlflow.log_metrics(values, step=step)
             return
@@ -204,6 +215,31 @@ def _flat(name: str, value: Mapping[str, Any]) -> list[tuple[str, float]]:
     for key, inner in value.items():
         if isinstance(inner, dict):
             found += _flat(f"{name}{key}/", inner)  # pyright: ignore[reportUnknownArgumentType]
-        elif isinstance(inner, (int, float)) and key != "timestamp" and math.isfinite(inner):
+        elif isinstance(inner, (int, float)) and key != "timestamp" and _is_finite(inner):
             found.append((f"{name}{key}", inner))
     return found
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _named_apart(values: dict[str, float]) -> dict[str, float]:
+    """The same with names that MLflow takes: ``a:b`` beside ``a_b`` becomes ``a_b_2``."""
+    named: dict[str, float] = {}
+    # Names that stay as they are keep theirs.
+    for name, value in sorted(values.items(), key=lambda item: (_mlflow_name(item[0]) != item[0], item[0])):
+        wanted = taken = _mlflow_name(name)
+        number = 2
+        while taken in named:
+            taken = f"{wanted}_{number}"
+            number += 1
+        named[taken] = value
+    return named
+
+
+def _mlflow_name(name: str) -> str:
+    return re.sub(r"[^\w\-. /]", "_", name, flags=re.ASCII)

@@ -160,6 +160,25 @@ def test_a_cluster_that_is_not_there_is_said(job):
     assert "nobody answers at 127.0.0.1:1" in said.stderr
 
 
+def test_a_cluster_that_can_run_nothing_is_said_and_given_up(job, monkeypatch, capsys):
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    monkeypatch.setattr(ray_engine, "_PATIENCE_SECONDS", 0.2)
+    try:
+        code = ray_engine.main([str(job), "--engine", "ray", "--address", cluster.address])
+    finally:
+        cluster.shutdown()
+    assert code == 2
+    assert capsys.readouterr().err == (
+        "marey: no node of the Ray cluster has a processor for tasks; waiting for one\n"
+        "marey: no Ray cluster: no node of the cluster has a processor for tasks\n"
+    )
+
+
+def test_an_address_that_is_none_is_said(job, capsys):
+    assert ray_engine.main([str(job), "--engine", "ray", "--address", "nonsense"]) == 2
+    assert capsys.readouterr().err.startswith("marey: no Ray cluster: ")
+
+
 def test_the_error_family_is_mareys(tmp_path):
     with pytest.raises(marey.CaptureError):
         marey.aggregate_reports(tmp_path)

@@ -78,3 +78,9 @@ def test_without_ray_the_command_says_what_to_install(reports, tmp_path):
     )
     assert said.returncode == 2
     assert "pip install 'marey[ray]'" in said.stderr
+
+
+def test_the_command_without_arguments_says_how_it_is_used():
+    said = subprocess.run([sys.executable, "-m", "marey", "aggregate"], capture_output=True, text=True)
+    assert said.returncode == 2
+    assert "Usage: marey aggregate" in said.stderr

@@ -133,11 +133,85 @@ def test_an_interval_that_is_none_is_refused_before_anything_runs(interpreter: I
         import marey
 
         refused = []
-        for seconds in (0, -1, float("nan")):
+        for seconds in (0, -1, float("nan"), float("inf"), 1e300):
             try:
                 marey.sinks.WandbSink(object()).every(seconds)
             except ValueError:
                 refused.append(True)
         return refused
 
-    assert interpreter.result(program) == [True, True, True]
+    assert interpreter.result(program) == [True] * 5
+
+
+def test_a_tracker_that_wants_to_end_the_program_does_not(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        class Now:
+            def get_current_metrics(self):
+                return {"fps": 1.0, "beyond_all_floats": 10**400}
+
+        sent = []
+
+        class Ends:
+            def log(self, values, step=None):
+                sent.append(values)
+                raise SystemExit(3)
+
+        sink = marey.sinks.WandbSink(Ends(), Now())
+        sink.log()
+        return sink.failed, sent
+
+    finished = interpreter.run(program)
+    assert finished.result == [1, [{"marey/fps": 1.0}]]
+    assert finished.stderr == "WandbSink: SystemExit: 3; not said again\n"
+
+
+def test_a_call_does_not_wait_for_a_tracker_that_hangs_in_another(interpreter: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        class Now:
+            def get_current_metrics(self):
+                return {"fps": 1.0}
+
+        inside, release = threading.Event(), threading.Event()
+
+        class Hangs:
+            def log(self, values, step=None):
+                inside.set()
+                release.wait()
+
+        sink = marey.sinks.WandbSink(Hangs(), Now())
+        thread = threading.Thread(target=sink.log)
+        thread.start()
+        inside.wait()
+        sink.log()
+        skipped = sink.skipped
+        release.set()
+        thread.join()
+        return skipped, sink.failed
+
+    assert interpreter.result(program) == [1, 0]
+
+
+def test_names_that_become_equal_for_mlflow_are_kept_apart(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        class Now:
+            def get_current_metrics(self):
+                return {"a:b": 1.0, "a_b": 2.0, "a?b": 3.0}
+
+        sent = {}
+
+        class Mlflow:
+            def log_metrics(self, values, step=None):
+                sent.update(values)
+
+        marey.sinks.MlflowSink(Mlflow(), Now()).log()
+        return sent
+
+    assert interpreter.result(program) == {"marey/a_b": 2.0, "marey/a_b_2": 1.0, "marey/a_b_3": 3.0}

@@ -13,7 +13,7 @@ mod request;
 
 use std::path::{Path, PathBuf};
 
-use marey_analysis::job::Ranks;
+use marey_analysis::job::{Ranks, Unread};
 
 pub use inputs::Input;
 pub use request::{Concluded, Request};
@@ -25,6 +25,8 @@ pub struct Inputs {
     pub files: Vec<Input>,
     /// What people should know of the choice, a sentence each. Not safe to print.
     pub remarks: Vec<String>,
+    /// Paths that name nothing to read, while others do.
+    pub unread: Vec<Unread>,
 }
 
 /// Which jobs of a folder with several are read.
@@ -53,7 +55,7 @@ impl Inputs {
     /// The files of all paths; each once.
     ///
     /// # Errors
-    /// When a path cannot be listed, or none of them holds anything to read.
+    /// When none of the paths holds anything to read. Of several, those that do not are in `unread`.
     pub fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Self> {
         inputs::of(paths, jobs)
     }

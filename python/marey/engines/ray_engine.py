@@ -33,8 +33,9 @@ _FAN_IN = 8
 # Chunks for each processor of the cluster, so that none waits long for the others.
 _CHUNKS_PER_CPU = 4
 
-# How long a cluster may take to answer.
+# How long a cluster may take to answer, and to have a processor for tasks: one that grows by need has none at first.
 _KNOCK_SECONDS = 10
+_PATIENCE_SECONDS = 300.0
 
 _MISSING = "marey: --engine ray needs Ray: pip install 'marey[ray]'"
 
@@ -88,7 +89,10 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         # Without an address of its own it would connect to any cluster that runs on this machine.
         where = address or os.environ.get("RAY_ADDRESS") or "local"
         _knock(where)
-        ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
+        try:
+            ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
+        except ValueError as error:
+            raise ConnectionError(str(error)) from error
     try:
         return _reduced(ray, files, read)
     finally:
@@ -137,6 +141,8 @@ def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  
     parts = [part for _, part in leaves]
     while len(parts) > _FAN_IN:
         parts = [merger.remote(*group)[0] for group in _chunks(parts, _FAN_IN)]
+    for part in parts:
+        _wait(ray, part)
     try:
         found: list[bytes] = ray.get(parts)
     except ray.exceptions.RayError:
@@ -155,8 +161,28 @@ def _chunks(items: list[Any], size: int) -> list[list[Any]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
+def _wait(ray: Any, task: Any) -> None:  # noqa: ANN401
+    """Wait for the end of a task, and say so where no node can run it.
+
+    Raises:
+        ConnectionError: No node of the cluster has had a processor for tasks for a long time.
+    """
+    waited = 0.0
+    pause = min(5.0, _PATIENCE_SECONDS)
+    while not ray.wait([task], timeout=pause, fetch_local=False)[0]:
+        if ray.cluster_resources().get("CPU", 0) > 0:
+            waited = 0.0
+            continue
+        if waited == 0.0:
+            print("marey: no node of the Ray cluster has a processor for tasks; waiting for one", file=sys.stderr)
+        waited += pause
+        if waited >= _PATIENCE_SECONDS:
+            raise ConnectionError("no node of the cluster has a processor for tasks")
+
+
 def _failure(ray: Any, done: Any) -> str | None:  # noqa: ANN401
     """Why a task failed, in a line; None when it did not."""
+    _wait(ray, done)
     try:
         ray.get(done)
     except ray.exceptions.RayError as error:

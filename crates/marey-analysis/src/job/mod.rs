@@ -7,6 +7,7 @@
 //! another machine's summaries ─────► Ranks ──╯
 //! ```
 
+mod kept_calls;
 mod log_buckets;
 mod of_report;
 mod of_run;

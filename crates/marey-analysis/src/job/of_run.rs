@@ -22,6 +22,7 @@ mod tests;
 
 use marey::{Run, Status};
 
+use super::kept_calls::keep_bounded;
 use super::{Ended, RankProcess, RankSummary, Source, Work};
 use crate::findings::Thresholds;
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
@@ -34,6 +35,8 @@ impl RankSummary {
         let communication = calls.time();
         let (sections, n_sections_left_out) = sections::sections(run);
         let (stages, stage_names) = stages::stages(run);
+        let mut collectives = calls.sums(run);
+        let n_collectives_left_out = keep_bounded(&mut collectives);
         Self {
             process: process(run),
             source: Source::Capture,
@@ -49,7 +52,8 @@ impl RankSummary {
             blocks: turns::blocks(&found, communication.as_deref()),
             stages,
             stage_names,
-            collectives: calls.sums(run),
+            collectives,
+            n_collectives_left_out,
             machine: machine::machine(run),
             work: work(run, &found),
             findings: Vec::new(),

@@ -1,5 +1,6 @@
 //! From a trace of torch.profiler to a summary.
 
+use super::kept_calls::keep_bounded;
 use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Trace, run_of};
 use crate::intervals::Interval;
@@ -21,6 +22,7 @@ impl RankSummary {
         let times = collective_times(&context, 0);
         if !times.is_empty() {
             summary.collectives = times.into_iter().map(sums).collect();
+            summary.n_collectives_left_out = keep_bounded(&mut summary.collectives);
         }
         summary.machine.gpus = gpus(&context);
         summary

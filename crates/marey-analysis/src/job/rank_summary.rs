@@ -39,8 +39,11 @@ pub struct RankSummary {
     pub stages: Vec<StagePiece>,
     /// Names that `stages` refers to.
     pub stage_names: Vec<String>,
-    /// Calls of collectives, by group and name.
+    /// Calls of collectives, by group and name, at most [`RankSummary::MAX_COLLECTIVES`], those with the most time.
     pub collectives: Vec<CollectiveSums>,
+    /// Groups and names that are not in `collectives`.
+    #[serde(default)]
+    pub n_collectives_left_out: u64,
     /// The machine meanwhile.
     pub machine: MachineSums,
     /// What it made.
@@ -60,6 +63,10 @@ impl RankSummary {
     pub const MAX_CELLS: usize = 512;
     /// Calls that a [`CollectiveSums`] keeps one by one.
     pub const MAX_CALLS: usize = 1024;
+    /// Calls that all [`CollectiveSums`] together keep one by one.
+    pub const MAX_ALL_CALLS: usize = 2048;
+    /// Groups and names of collectives that are kept.
+    pub const MAX_COLLECTIVES: usize = 64;
     /// Findings that are kept.
     pub const MAX_FINDINGS: usize = 8;
 }

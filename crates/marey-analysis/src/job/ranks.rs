@@ -48,10 +48,10 @@ const VERSION: u32 = 1;
 
 /// How the document looks.
 #[derive(Serialize, Deserialize)]
-struct Document {
+struct Document<R, U> {
     marey_rank_summaries: u32,
-    ranks: Vec<RankSummary>,
-    unread: Vec<Unread>,
+    ranks: R,
+    unread: U,
 }
 
 impl Ranks {
@@ -110,8 +110,8 @@ impl Ranks {
     pub fn to_json(&self) -> Vec<u8> {
         let document = Document {
             marey_rank_summaries: VERSION,
-            ranks: self.summaries.values().cloned().collect(),
-            unread: self.unread.values().cloned().collect(),
+            ranks: self.summaries.values().collect::<Vec<&RankSummary>>(),
+            unread: self.unread.values().collect::<Vec<&Unread>>(),
         };
         serde_json::to_vec(&document).unwrap_or_default()
     }
@@ -131,7 +131,7 @@ impl Ranks {
         if version > VERSION {
             return Err(RanksError::Later(version));
         }
-        let document: Document = serde_json::from_slice(document)?;
+        let document: Document<Vec<RankSummary>, Vec<Unread>> = serde_json::from_slice(document)?;
         let mut ranks = Self::new();
         document.ranks.into_iter().for_each(|one| ranks.add(one));
         document

@@ -10,9 +10,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use marey_analysis::job::{Unread, rank_in_name};
 
 use super::jobs::of_jobs;
 use super::json_file::JsonFile;
+use super::read::why;
 use super::{Inputs, Jobs};
 use crate::commands::content::Content;
 use crate::run_folder::captures;
@@ -47,28 +49,20 @@ impl Input {
 struct Folder {
     captures: Vec<PathBuf>,
     others: Vec<PathBuf>,
+    /// Folders below that cannot be listed.
+    unread: Vec<Unread>,
 }
 
 pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
     let mut found = Inputs::default();
     for path in paths {
-        let kind = std::fs::metadata(path);
-        let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
-        if !kind.is_dir() {
-            found.files.push(Input::new(path));
-            continue;
+        if let Err(error) = add(path, jobs, &mut found) {
+            found.unread.push(unread(path, &error));
         }
-        let folder = Folder::below(path, 0)?;
-        if folder.captures.is_empty() && folder.others.is_empty() {
-            bail!(
-                "{} holds no captures (*.marey), no profiling_report.json and no traces",
-                path.display()
-            );
-        }
-        let (chosen, remarks) = of_jobs(path, folder.captures, jobs)?;
-        found.remarks.extend(remarks);
-        let files = chosen.iter().chain(&folder.others);
-        found.files.extend(files.map(|path| Input::new(path)));
+    }
+    if found.files.is_empty() {
+        let whys: Vec<&str> = found.unread.iter().map(|file| file.why.as_str()).collect();
+        bail!("{}", whys.join("; "));
     }
     let mut seen = BTreeSet::new();
     found
@@ -78,12 +72,44 @@ pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
     Ok(found)
 }
 
+/// What a path names, into what was found.
+fn add(path: &Path, jobs: &Jobs, found: &mut Inputs) -> anyhow::Result<()> {
+    let kind = std::fs::metadata(path);
+    let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
+    if !kind.is_dir() {
+        found.files.push(Input::new(path));
+        return Ok(());
+    }
+    let folder = Folder::below(path, 0)?;
+    found.unread.extend(folder.unread);
+    if folder.captures.is_empty() && folder.others.is_empty() {
+        bail!(
+            "{} holds no captures (*.marey), no profiling_report.json and no traces",
+            path.display()
+        );
+    }
+    let (chosen, remarks) = of_jobs(path, folder.captures, jobs)?;
+    found.remarks.extend(remarks);
+    let files = chosen.iter().chain(&folder.others);
+    found.files.extend(files.map(|path| Input::new(path)));
+    Ok(())
+}
+
+fn unread(path: &Path, error: &anyhow::Error) -> Unread {
+    let file = crate::commands::shown(path);
+    Unread {
+        rank: rank_in_name(&file),
+        file,
+        why: why(error),
+    }
+}
+
 impl Folder {
     /// Links to folders are not followed: they lead in circles, and to what is found anyway.
     fn below(folder: &Path, depth: usize) -> anyhow::Result<Self> {
         let mut found = Self {
             captures: captures(folder)?,
-            others: Vec::new(),
+            ..Self::default()
         };
         let (folders, files) = listed(folder)?;
         let files: Vec<PathBuf> = files
@@ -99,9 +125,14 @@ impl Folder {
                 if is_job && PARTS.contains(&&*name) {
                     continue;
                 }
-                let inner = Self::below(&folder, depth + 1)?;
-                below.captures.extend(inner.captures);
-                below.others.extend(inner.others);
+                match Self::below(&folder, depth + 1) {
+                    Ok(inner) => {
+                        below.captures.extend(inner.captures);
+                        below.others.extend(inner.others);
+                        below.unread.extend(inner.unread);
+                    }
+                    Err(error) => below.unread.push(unread(&folder, &error)),
+                }
             }
         }
         // What lies beside captures was made of them, or by their windows; so were reports above them.
@@ -110,6 +141,7 @@ impl Folder {
         }
         found.captures.extend(below.captures);
         found.others.extend(below.others);
+        found.unread.extend(below.unread);
         Ok(found)
     }
 }

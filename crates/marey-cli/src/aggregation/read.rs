@@ -52,7 +52,8 @@ pub(super) fn all(files: &[Input], n_threads: usize) -> Ranks {
     })
 }
 
-fn why(error: &anyhow::Error) -> String {
+/// An error with its causes.
+pub(super) fn why(error: &anyhow::Error) -> String {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     causes.join(": ")
 }

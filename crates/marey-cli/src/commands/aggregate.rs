@@ -159,13 +159,16 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
 pub(crate) fn conclude(
     arguments: &Arguments,
     inputs: Inputs,
-    found: Ranks,
+    mut found: Ranks,
     only_summary: bool,
     console: &mut Console<'_>,
 ) -> anyhow::Result<(Exit, Option<RanksAnswers>)> {
     let format = arguments.format()?;
     for remark in &inputs.remarks {
         console.say(remark);
+    }
+    for path in &inputs.unread {
+        found.add_unread(path.clone());
     }
     for file in found.unread() {
         console.say(&format!("cannot read {}: {}", file.file, file.why));

@@ -223,6 +223,36 @@ fn the_address_of_a_cluster_without_its_engine_is_an_error() {
 }
 
 #[test]
+fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
+    let place = Place::new();
+    rank(&place, "job", 0, 1, &["section=denoise"]);
+    std::fs::create_dir(place.path("empty")).unwrap();
+    let (good, empty, none) = (place.job(), place.path("empty"), place.path("none"));
+    let (code, written) = document(&[&empty, &good, &none]);
+    assert_eq!((code, &written["rank_count"]), (1, &json!(1)));
+    let whys: Vec<&str> = written["unread"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["why"].as_str().unwrap())
+        .collect();
+    assert_eq!(whys.len(), 2, "{whys:?}");
+    assert!(whys.iter().any(|why| why.contains("holds no captures")));
+    assert!(whys.iter().any(|why| why.contains("No such file")));
+    // One of two folders has the job.
+    rank(&place, "other", 0, 1, &["section=denoise"]);
+    let other = place.out().join("other");
+    let said = aggregate(&[text(&good), text(&other), "--job", "job"]);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.err.contains("has no job job; there is other"),
+        "{}",
+        said.err
+    );
+    assert!(said.out.contains("Total reports processed: 1"));
+}
+
+#[test]
 fn a_capture_stands_for_the_documents_made_of_it() {
     let place = Place::new();
     rank(&place, "job", 0, 2, &["section=denoise"]);
