@@ -207,6 +207,22 @@ fn where_nothing_can_be_read_the_command_says_so() {
 }
 
 #[test]
+fn the_address_of_a_cluster_without_its_engine_is_an_error() {
+    let place = Place::new();
+    for engine in [&[][..], &["--engine", "local"]] {
+        let said = aggregate(
+            &[
+                &[text(place.path("").as_path()), "--address", "x:1"],
+                engine,
+            ]
+            .concat(),
+        );
+        assert_eq!(said.code, 2);
+        assert!(said.err.contains("needs --engine ray"), "{}", said.err);
+    }
+}
+
+#[test]
 fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
     let place = Place::new();
     rank(&place, "job", 0, 1, &["section=denoise"]);
@@ -234,19 +250,6 @@ fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
         said.err
     );
     assert!(said.out.contains("Total reports processed: 1"));
-fn the_address_of_a_cluster_without_its_engine_is_an_error() {
-    let place = Place::new();
-    for engine in [&[][..], &["--engine", "local"]] {
-        let said = aggregate(
-            &[
-                &[text(place.path("").as_path()), "--address", "x:1"],
-                engine,
-            ]
-            .concat(),
-        );
-        assert_eq!(said.code, 2);
-        assert!(said.err.contains("needs --engine ray"), "{}", said.err);
-    }
 }
 
 #[test]
