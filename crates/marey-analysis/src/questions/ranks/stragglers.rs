@@ -183,15 +183,10 @@ struct InTurns {
 }
 
 impl InTurns {
-    /// The part of communication that is waiting; `None` unless half of it was matched.
+    /// The part of matched communication that is waiting, taken for that of all; `None` unless half of all was matched.
     fn waiting_ratio(&self) -> Option<f64> {
-        let is_known = self.total_ns > 0 && self.matched_ns >= self.total_ns / 2;
-        is_known.then(|| {
-            ratio(
-                self.waiting_ns.into(),
-                self.total_ns.max(self.waiting_ns).into(),
-            )
-        })
+        let is_known = self.matched_ns > 0 && self.matched_ns >= self.total_ns / 2;
+        is_known.then(|| ratio(self.waiting_ns.into(), self.matched_ns.into()))
     }
 }
 

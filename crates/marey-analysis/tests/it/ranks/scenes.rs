@@ -54,6 +54,33 @@ fn a_slow_rank_is_told_from_those_that_wait_for_it() {
 }
 
 #[test]
+fn calls_that_were_not_matched_wait_like_those_that_were() {
+    // Steady steps of rank 0; its calls and those of others have these names:
+    //    |-- 10 --|all_reduce 6|-- 10 --|all_reduce 6|-- 10 --|  send 6  |
+    // Of 12 matched 10 are waiting: 5 of each step's 6, so that 11 is its own as if all had been matched.
+    let with_messages = with_a_slow_rank().into_iter().map(|one| {
+        one.with(|summary| {
+            let reductions = &mut summary.collectives[0];
+            let mut messages = reductions.clone();
+            messages.name = "send".into();
+            messages.calls = reductions.calls.split_off(3);
+            for sums in [reductions, &mut messages] {
+                sums.count = sums.calls.len() as u64;
+                sums.total_ns = sums.calls.iter().map(Interval::length_ns).sum();
+            }
+            summary.collectives.push(messages);
+        })
+    });
+    let stragglers = job(with_messages).stragglers;
+    let own_ms: Vec<(u32, u64)> = stragglers
+        .ranks
+        .iter()
+        .map(|rank| (rank.place, rank.own_ns / MS))
+        .collect();
+    assert_eq!(own_ms, [(2, 16), (0, 11), (1, 11), (3, 11)]);
+}
+
+#[test]
 fn waiting_and_who_caused_it_are_in_sums_over_all_calls() {
     let job = job(with_a_slow_rank());
     let waiting = job.waiting.as_ref().unwrap();
