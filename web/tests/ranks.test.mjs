@@ -87,17 +87,17 @@ test("a strip says its rank, stage and moment, to the pointer and to the keyboar
   assert.doesNotMatch(page.url(), /from=/);
 });
 
-test("a heat map shows own times, whole times, and what is above the median", async () => {
+test("a heat map shows times without communication, whole times, and what is above the median", async () => {
   const { page, problems } = await open(browser, drawn("ranks"));
   const canvas = map(page).locator("canvas");
   const said = () => map(page).locator(".heatmap-cell").textContent();
   await canvas.scrollIntoViewIfNeeded();
   await canvas.hover(cell(5, 3));
-  assert.equal(await said(), "rank 5 on studio-b, step 3: own time 98.0 ms of 100 ms · +25.6 % (+20.0 ms) against the median of ranks");
+  assert.equal(await said(), "rank 5 on studio-b, step 3: 98.0 ms without communication, of 100 ms · +25.6 % (+20.0 ms) against the median of ranks");
   await canvas.hover(cell(2, 7));
-  assert.match(await said(), /^rank 2 on studio-a, step 7: own time 138 ms of 160 ms · \+76\.9 % \(\+60\.0 ms\)/);
+  assert.match(await said(), /^rank 2 on studio-a, step 7: 138 ms without communication, of 160 ms · \+76\.9 % \(\+60\.0 ms\)/);
   await canvas.hover(cell(0, 0));
-  assert.match(await said(), /step 0: own time 478 ms of 500 ms .* · warm-up$/);
+  assert.match(await said(), /step 0: 478 ms without communication, of 500 ms .* · warm-up$/);
   await page.mouse.move(5, 5);
   // The slow rank is darker than others, which are alike; the warm-up takes none of the scale.
   assert.notEqual(await colourAt(canvas, cell(5, 3)), await colourAt(canvas, cell(4, 3)));
@@ -190,7 +190,7 @@ test("a thousand ranks are drawn, the slowest first", async () => {
   const { width } = await canvas.boundingBox();
   const wide = (width - 64 - 8) / 512;
   await canvas.hover(cell(0, 300, 4, wide));
-  assert.match(await map(page).locator(".heatmap-cell").textContent(), /^rank 777 on studio-b, step 300: own time 98\.\d ms/);
+  assert.match(await map(page).locator(".heatmap-cell").textContent(), /^rank 777 on studio-b, step 300: 98\.\d ms without communication/);
   assert.ok((await colours(canvas)) > 5);
   assert.equal((await rowsOf(page, "stragglers")).length, 16);
   // By the keyboard to a row that was out of sight.

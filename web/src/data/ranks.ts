@@ -129,6 +129,8 @@ export type CollectiveWaiting = {
   group: string | null;
   name: string;
   is_device: boolean;
+  /** It is how the ranks come together at first: in no rank's waiting. */
+  is_start_up: boolean;
   n_ranks: number;
   n_calls: number | null;
   transfer_ns: number | null;

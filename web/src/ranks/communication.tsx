@@ -52,7 +52,7 @@ function rankColumns(job: Job, ranks: readonly RankWaiting[]): Column<RankWaitin
 }
 
 const COLLECTIVES: readonly Column<CollectiveWaiting>[] = [
-  { id: "name", title: "Collective", value: ({ name }) => name, show: ({ name }) => <Name text={name} /> },
+  { id: "name", title: "Collective", value: ({ name }) => name, show: ({ name, is_start_up }) => <Name text={is_start_up ? `${name} (start-up)` : name} /> },
   { id: "group", title: "Group", value: ({ group }) => group, show: ({ group }) => (group === null ? "-" : <Name text={group} limit={40} />) },
   { id: "measured", title: "Measured", value: ({ is_device }) => (is_device ? "on devices" : "on the host") },
   { id: "n_ranks", title: "Ranks", isNumber: true, value: (row) => row.n_ranks, show: (row) => count(row.n_ranks) },

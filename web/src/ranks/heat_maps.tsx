@@ -14,7 +14,7 @@ type Time = "own" | "whole";
 type Shown = "duration" | "difference";
 
 const TIMES: readonly (readonly [Time, string])[] = [
-  ["own", "own time"],
+  ["own", "without communication"],
   ["whole", "whole"],
 ];
 const SHOWN: readonly (readonly [Shown, string])[] = [
@@ -72,7 +72,7 @@ function Map({ job, turns, cells, places, one, several }: MapProps) {
         <Choice name="heat" value={shown} options={SHOWN} label={`What cells of ${several} show`} />
       </h2>
       <Heatmap
-        summary={`${time === "own" ? "Own time" : "Duration"} of ${several}${shown === "duration" ? "" : " above the median of ranks"}, ${counted(rows.length, "rank", "ranks")} of up to ${count(cells.n_cells)}. Arrow keys go from cell to cell.`}
+        summary={`${time === "own" ? "Duration without communication" : "Duration"} of ${several}${shown === "duration" ? "" : " above the median of ranks"}, ${counted(rows.length, "rank", "ranks")} of up to ${count(cells.n_cells)}. Arrow keys go from cell to cell.`}
         cellAt={cellAt}
         has={{ longer: hasLonger }}
         rows={labels}
@@ -92,7 +92,7 @@ function Map({ job, turns, cells, places, one, several }: MapProps) {
 
 function Notes({ turns, time, leftOut, one, several }: { turns: Turns; time: Time; leftOut: number; one: string; several: string }) {
   const notes = [
-    time === "own" && "Own time is without the time in collectives.",
+    time === "own" && "Without communication: less all time in collectives, transfer as well as waiting.",
     turns.per_cell > 1 && `A cell is the mean of ${count(turns.per_cell)} ${several}.`,
     turns.counts_differ && `Ranks have from ${count(turns.counts_differ[0])} to ${counted(turns.counts_differ[1], one, several)}.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: those with the highest scores are, and others evenly.`,
@@ -165,7 +165,7 @@ function described(job: Job, turns: Turns, cells: MapCells, time: Time, row: num
   const median = medianOf(turns, time, column);
   const difference = `${signed(ns / median - 1)} (${ns < median ? "\u2212" : "+"}${duration(Math.abs(ns - median))}) against the median of ranks`;
   const parts = [
-    `${rankOnHost(job, cells.places[row] as number)}, ${turn}: ${time === "own" ? `own time ${duration(own)} of ${duration(whole)}` : duration(whole)}`,
+    `${rankOnHost(job, cells.places[row] as number)}, ${turn}: ${time === "own" ? `${duration(own)} without communication, of ${duration(whole)}` : duration(whole)}`,
     median > 0 && difference,
     spread?.is_warm_up && "warm-up",
   ];

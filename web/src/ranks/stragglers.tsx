@@ -23,7 +23,7 @@ export function StragglersPart({ job }: { job: Job }) {
     <section class="part" data-part="stragglers">
       <Table id="stragglers" caption="Slow ranks" columns={columns(job)} rows={ranks} first={SHOWN} tools={<Key names={isKnown ? [OWN, WAITS] : [OWN]} />} />
       <p class="muted table-note">
-        Compared: {visible(basis)}. The score is the own time against the median of all ranks.
+        Compared: {visible(basis)} The score is the own time against the median of all ranks.
         {!isKnown && " Waiting is not known, so the own time may hold some."}
       </p>
     </section>

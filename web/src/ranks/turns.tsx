@@ -25,11 +25,11 @@ function Of({ job, turns, one, several }: { job: Job; turns: Turns; one: string;
     ...spreadColumns<TurnSpread>(job, ({ durations }) => durations),
     ...(turns.each.some(({ own }) => own)
       ? [
-          { id: "own_median_ns", title: "Own, median", hint: "Without the time in collectives", isNumber: true, value: ({ own }: TurnSpread) => own?.median_ns ?? null, show: ({ own }: TurnSpread) => duration(own?.median_ns) },
-          { id: "own_max_ns", title: "Own, max", isNumber: true, value: ({ own }: TurnSpread) => own?.max_ns ?? null, show: ({ own }: TurnSpread) => duration(own?.max_ns) },
+          { id: "own_median_ns", title: "Without communication, median", hint: "Less all time in collectives", isNumber: true, value: ({ own }: TurnSpread) => own?.median_ns ?? null, show: ({ own }: TurnSpread) => duration(own?.median_ns) },
+          { id: "own_max_ns", title: "Without communication, max", isNumber: true, value: ({ own }: TurnSpread) => own?.max_ns ?? null, show: ({ own }: TurnSpread) => duration(own?.max_ns) },
           {
             id: "own_slowest",
-            title: "Slowest by own time",
+            title: "Slowest without communication",
             value: ({ own }: TurnSpread) => (own ? rankName(job, own.slowest) : null),
             show: ({ own }: TurnSpread) => (own && own.spread_ns > 0 ? rankName(job, own.slowest) : "-"),
           },

@@ -21,7 +21,7 @@ export function verdict(job: Job): string {
   }
   const slow = ranks.filter(({ verdict }) => verdict === "slow");
   const waits = ranks.filter(({ verdict }) => verdict === "waits");
-  const sentences = [slow.length > 0 ? slowText(job, slow) : evenText(job, ranks)];
+  const sentences = [slow.length > 0 ? slowText(job, slow) : isKnown ? evenText(job, ranks) : longerText(job, ranks)];
   if (waits.length > 0) {
     const most = Math.max(...waits.map(({ waiting_ns }) => waiting_ns ?? 0));
     const each = job.steps || job.blocks ? `of a ${job.steps ? "step" : "block"}` : "of the run";
@@ -56,6 +56,12 @@ function evenText(job: Job, ranks: readonly Straggler[]): string {
   return first.score < 0.0005
     ? "No rank is slow: the own times of all are the same."
     : `No rank is slow: the longest own time, that of ${rankOnHost(job, first.place)}, is ${percent(first.score)} above the median.`;
+}
+
+/** Where waiting is not known, the longest may be slow or may wait. */
+function longerText(job: Job, ranks: readonly Straggler[]): string {
+  const first = ranks[0] as Straggler;
+  return first.score < 0.0005 ? "All ranks took the same time." : `${capital(rankOnHost(job, first.place))} took longest: ${percent(first.score)} above the median.`;
 }
 
 /** Share of waiting in all matched collectives of all ranks. */

@@ -436,6 +436,7 @@ fn waiting(drawing: &Drawing) -> Waiting {
             group: Some((drawing.naming)("world")),
             name: (drawing.naming)("all_reduce"),
             is_device: false,
+            is_start_up: false,
             n_ranks: n,
             n_calls: Some(steps),
             transfer_ns: Some(2 * steps * MS),
@@ -469,9 +470,9 @@ fn stragglers(drawing: &Drawing) -> Stragglers {
     ranks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
     Stragglers {
         basis: if drawing.n_steps > 0 {
-            "the median of each rank's steps that are no warm-up, less the time in collectives"
+            "The median of each rank's steps that are no warm-up, without the time that the rank waits for others in collectives."
         } else {
-            "the whole run of each rank"
+            "The whole run of each rank."
         }
         .into(),
         is_waiting_known: drawing.n_ranks > 1 && drawing.n_steps > 0,

@@ -67,7 +67,11 @@ fn by_collective(waiting: &Waiting) -> Table {
     );
     for row in &waiting.collectives {
         table.row(vec![
-            Cell::text(row.name.as_str()),
+            Cell::text(if row.is_start_up {
+                format!("{} (start-up)", row.name)
+            } else {
+                row.name.clone()
+            }),
             Cell::known(row.group.clone(), Cell::Text),
             Cell::text(if row.is_device { "device" } else { "host" }),
             Cell::Count(row.n_ranks),

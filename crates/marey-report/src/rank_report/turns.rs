@@ -37,8 +37,8 @@ pub(super) fn each(
     let mut columns = vec![("first", "Turn"), ("n_ranks", "Ranks")];
     columns.extend(SPREAD);
     columns.extend([
-        ("own_max_ns", "Own max"),
-        ("own_slowest", "Own slowest"),
+        ("own_max_ns", "Without comm. max"),
+        ("own_slowest", "Without comm. slowest"),
         ("warm_up", "Warm-up"),
     ]);
     let mut table = Table::new(key, title, &columns);

@@ -280,7 +280,8 @@ pub struct Waiting {
     pub collectives: Vec<CollectiveWaiting>,
 }
 
-/// Communication of one rank. Sums over the calls that were matched with those of other ranks.
+/// Communication of one rank, without that of the start ([`CollectiveWaiting::is_start_up`]). Sums over the calls that were matched with
+/// those of other ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RankWaitingRow {
     /// Its place.
@@ -313,6 +314,8 @@ pub struct CollectiveWaiting {
     pub name: String,
     /// Measured on devices.
     pub is_device: bool,
+    /// It is how the ranks come together at first (`init_process_group`): no waiting of a rank, and no saving, has it in it.
+    pub is_start_up: bool,
     /// Ranks that have it.
     pub n_ranks: u64,
     /// Calls of each rank; `None` when they differ, so that nothing is matched, as the two below.

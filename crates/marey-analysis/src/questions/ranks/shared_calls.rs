@@ -11,6 +11,9 @@ use crate::job::{CollectiveSums, RankSummary, Source};
 /// Two ranks talk in them, each by a name of its own: the n-th of one is not the n-th of another.
 const BETWEEN_TWO: [&str; 5] = ["send", "recv", "isend", "irecv", "batch_isend_irecv"];
 
+/// Processes come together in it at first: who waits there waits for an earlier or later start, not for work.
+const START_UP: &str = "init_process_group";
+
 /// One collective of one group over ranks.
 pub(super) struct SharedCalls<'a> {
     pub(super) group: Option<&'a str>,
@@ -45,6 +48,11 @@ impl SharedCalls<'_> {
     /// Its n-th calls are the same on at least two ranks.
     pub(super) fn is_matched(&self) -> bool {
         self.matched.len() > 1
+    }
+
+    /// It belongs to the start of the processes, not to their work.
+    pub(super) fn is_start_up(&self) -> bool {
+        self.name == START_UP
     }
 
     /// All matched ranks are within the n-th call at one moment. Not so of waits for calls that were begun before.
@@ -110,6 +118,11 @@ pub(super) fn used(rank: &RankSummary) -> impl Iterator<Item = &CollectiveSums> 
     };
     let all = rank.collectives.iter();
     all.filter(move |one| one.is_device || !is_told_by_device(one))
+}
+
+/// Those without the start of the processes.
+pub(super) fn used_in_work(rank: &RankSummary) -> impl Iterator<Item = &CollectiveSums> {
+    used(rank).filter(|one| one.name != START_UP)
 }
 
 fn matched<'a>(

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::shared_calls::{SharedCalls, used};
+use super::shared_calls::{SharedCalls, used_in_work};
 use super::turns::{Cell, Row, common_rows};
 use super::waiting::{RankCall, matched_calls};
 use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
@@ -37,7 +37,8 @@ struct Measured {
 /// Waiting is known per call ([`Waiting`]) and communication per turn; a turn waits the part of its communication that is waiting in the
 /// rank's steady turns. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
 /// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation tells
-/// them. Waits who is not slow while another one is, and waits for more than `rank_wait_ratio` of its turn.
+/// them. Waits who is not slow while another one is, and waits for more than `rank_wait_ratio` of its turn. Where waiting is not known,
+/// nobody is slow and nobody waits.
 pub(super) fn stragglers(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
@@ -66,13 +67,14 @@ pub(super) fn stragglers(
         .map(|one| one.own_ns(is_waiting_known))
         .collect();
     let limits = Limits::of(&own_ns, thresholds);
-    let has_slow = own_ns.iter().any(|own_ns| limits.is_slow(*own_ns));
+    // Who is longer with its waiting in it may be the one that waits.
+    let has_slow = is_waiting_known && own_ns.iter().any(|own_ns| limits.is_slow(*own_ns));
     let row = |(one, own_ns): (&Measured, u64)| RankStraggler {
         place: one.place,
         own_ns,
         waiting_ns: one.waiting_ns.filter(|_| is_waiting_known),
         score: limits.score(own_ns),
-        verdict: limits.verdict(one, own_ns, has_slow && is_waiting_known),
+        verdict: limits.verdict(one, own_ns, has_slow),
     };
     let mut ranks: Vec<RankStraggler> = compared
         .iter()
@@ -140,13 +142,14 @@ impl<'a> Limits<'a> {
             && above_ns > BEYOND_NOISE * self.noise_ns
     }
 
-    fn verdict(&self, one: &Measured, own_ns: u64, others_may_wait: bool) -> StragglerVerdict {
-        if self.is_slow(own_ns) {
+    /// `has_slow`: waiting is known, and there is a slow rank.
+    fn verdict(&self, one: &Measured, own_ns: u64, has_slow: bool) -> StragglerVerdict {
+        if has_slow && self.is_slow(own_ns) {
             return StragglerVerdict::Slow;
         }
         let waiting_ns = one.waiting_ns.unwrap_or_default();
         let share = float(waiting_ns) / float(one.duration_ns.max(1));
-        if others_may_wait && share > self.thresholds.rank_wait_ratio {
+        if has_slow && share > self.thresholds.rank_wait_ratio {
             return StragglerVerdict::Waits;
         }
         StragglerVerdict::Even
@@ -183,15 +186,10 @@ struct InTurns {
 }
 
 impl InTurns {
-    /// The part of communication that is waiting; `None` unless half of it was matched.
+    /// The part of matched communication that is waiting, taken for that of all; `None` unless half of all was matched.
     fn waiting_ratio(&self) -> Option<f64> {
-        let is_known = self.total_ns > 0 && self.matched_ns >= self.total_ns / 2;
-        is_known.then(|| {
-            ratio(
-                self.waiting_ns.into(),
-                self.total_ns.max(self.waiting_ns).into(),
-            )
-        })
+        let is_known = self.matched_ns > 0 && self.matched_ns >= self.total_ns / 2;
+        is_known.then(|| ratio(self.waiting_ns.into(), self.matched_ns.into()))
     }
 }
 
@@ -260,7 +258,7 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
         let Some(rank) = places.get(row.place as usize) else {
             continue;
         };
-        for sums in used(rank) {
+        for sums in used_in_work(rank) {
             let within = sums.calls.iter().filter(|call| is_within(call, &times[at]));
             let sampled = within.map(Interval::length_ns).fold(0, u64::saturating_add);
             let all_ns = sampled.saturating_mul(sums.stride.max(1).into());

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::over_ranks::{rounded_mean, share};
-use super::shared_calls::{SharedCalls, used};
+use super::shared_calls::{SharedCalls, used_in_work};
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
 use crate::job::RankSummary;
@@ -43,6 +43,7 @@ struct Arrival {
 /// Communication over ranks; `None` when no collective of a group is on two. The shortest of the durations of a call is its transfer, and
 /// what other ranks take longer is waiting, whatever their clocks say. The last to come is told by aligned clocks where the last two came
 /// further apart than the clocks may be off; else it is the rank with the shortest duration, and nobody alone where several have that.
+/// What ranks wait for each other when they start is in its own collective only.
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     24, waits 18
@@ -61,9 +62,11 @@ pub(super) fn waiting(
     let mut collectives: Vec<CollectiveWaiting> = Vec::new();
     for one in shared {
         let meetings = meetings(one, clocks);
-        for_each(one, &meetings, |call| add(&mut rows, &call));
-        for meeting in &meetings {
-            blame(&mut rows, meeting);
+        if !one.is_start_up() {
+            for_each(one, &meetings, |call| add(&mut rows, &call));
+            for meeting in &meetings {
+                blame(&mut rows, meeting);
+            }
         }
         collectives.push(of_collective(one, &meetings));
     }
@@ -79,9 +82,9 @@ pub(super) fn waiting(
     })
 }
 
-/// Calls `visit` with each matched call of each rank.
+/// Calls `visit` with each matched call of each rank, but those of the start.
 pub(super) fn matched_calls(shared: &[SharedCalls<'_>], mut visit: impl FnMut(RankCall<'_>)) {
-    for one in shared {
+    for one in shared.iter().filter(|one| !one.is_start_up()) {
         let meetings = meetings(one, &Clocks::default());
         for_each(one, &meetings, &mut visit);
     }
@@ -89,7 +92,7 @@ pub(super) fn matched_calls(shared: &[SharedCalls<'_>], mut visit: impl FnMut(Ra
 
 fn row((place, rank): (u32, &RankSummary)) -> RankWaitingRow {
     let sum = |of: fn(&crate::job::CollectiveSums) -> u64| {
-        used(rank).map(of).fold(0, u64::saturating_add)
+        used_in_work(rank).map(of).fold(0, u64::saturating_add)
     };
     RankWaitingRow {
         place,
@@ -224,6 +227,7 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         group: shared.group.map(str::to_owned),
         name: shared.name.to_owned(),
         is_device: shared.is_device,
+        is_start_up: shared.is_start_up(),
         n_ranks: shared.having.len() as u64,
         n_calls: is_matched.then_some(shared.n_calls),
         transfer_ns: is_matched.then(|| sum(|meeting| meeting.shortest_ns)),

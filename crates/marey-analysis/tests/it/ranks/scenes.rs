@@ -54,6 +54,64 @@ fn a_slow_rank_is_told_from_those_that_wait_for_it() {
 }
 
 #[test]
+fn calls_that_were_not_matched_wait_like_those_that_were() {
+    // Steady steps of rank 0; its calls and those of others have these names:
+    //    |-- 10 --|all_reduce 6|-- 10 --|all_reduce 6|-- 10 --|  send 6  |
+    // Of 12 matched 10 are waiting: 5 of each step's 6, so that 11 is its own as if all had been matched.
+    let with_messages = with_a_slow_rank().into_iter().map(|one| {
+        one.with(|summary| {
+            let reductions = &mut summary.collectives[0];
+            let mut messages = reductions.clone();
+            messages.name = "send".into();
+            messages.calls = reductions.calls.split_off(3);
+            for sums in [reductions, &mut messages] {
+                sums.count = sums.calls.len() as u64;
+                sums.total_ns = sums.calls.iter().map(Interval::length_ns).sum();
+            }
+            summary.collectives.push(messages);
+        })
+    });
+    let stragglers = job(with_messages).stragglers;
+    let own_ms: Vec<(u32, u64)> = stragglers
+        .ranks
+        .iter()
+        .map(|rank| (rank.place, rank.own_ns / MS))
+        .collect();
+    assert_eq!(own_ms, [(2, 16), (0, 11), (1, 11), (3, 11)]);
+}
+
+#[test]
+fn who_starts_late_is_not_who_holds_the_work_up() {
+    // rank 0   |--- init_process_group, 500 ---|10 |all_reduce...
+    // rank 2               it starts late:   |1|
+    let starts = |one: Drawn| {
+        let late = one.summary.process.rank == Some(2);
+        let start_ns = if late { 499 * MS } else { 0 };
+        let call = Interval {
+            start_ns,
+            end_ns: 500 * MS,
+        };
+        one.collective("init_process_group", vec![call])
+    };
+    let without = job(with_a_slow_rank()).waiting.unwrap();
+    let with = job(with_a_slow_rank().into_iter().map(starts))
+        .waiting
+        .unwrap();
+    assert_eq!(with.ranks, without.ranks);
+    // Its row stands: three ranks waited 499 each.
+    let marked: Vec<_> = with
+        .collectives
+        .iter()
+        .filter(|row| row.is_start_up)
+        .collect();
+    assert_eq!(marked.len(), 1);
+    assert_eq!(
+        (marked[0].name.as_str(), marked[0].waiting_ns),
+        ("init_process_group", Some(3 * 499 * MS))
+    );
+}
+
+#[test]
 fn waiting_and_who_caused_it_are_in_sums_over_all_calls() {
     let job = job(with_a_slow_rank());
     let waiting = job.waiting.as_ref().unwrap();
@@ -117,6 +175,27 @@ fn without_collectives_a_slow_rank_is_not_told_from_one_that_waits() {
     );
     assert_eq!(job.waiting, None);
     assert!(found(&job).is_empty());
+}
+
+#[test]
+fn a_rank_that_is_longer_is_not_called_slow_where_waiting_is_not_known() {
+    // Steps of 16 against 11: whether it works or waits in them nobody recorded.
+    let of = |rank: u32| {
+        let ms = if rank == 2 { 16 } else { 11 };
+        Drawn::new(rank, 4)
+            .steps(&[(1, 40), (1, 40 + ms), (1, 40 + 2 * ms)])
+            .with(|summary| {
+                summary.collectives.clear();
+                for cell in summary.steps.iter_mut().flat_map(|steps| &mut steps.cells) {
+                    cell.communication_ns = None;
+                }
+            })
+    };
+    let job = job((0..4).map(of));
+    let first = &job.stragglers.ranks[0];
+    assert_eq!((first.place, first.own_ns), (2, 16 * MS));
+    assert_eq!(first.verdict, StragglerVerdict::Even);
+    assert!(found(&job).is_empty(), "{:?}", job.findings.found);
 }
 
 #[test]
