@@ -10,6 +10,7 @@ mod jobs;
 mod json_file;
 mod read;
 mod request;
+mod whose;
 
 use std::path::{Path, PathBuf};
 

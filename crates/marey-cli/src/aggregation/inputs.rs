@@ -5,6 +5,8 @@
 //! FOLDER   captures in it and below
 //!          profiling_report.json, traces and summaries in folders that have no captures, in them or below
 //! ```
+//!
+//! A report of a process whose capture is there, too, was made of it and is not read, wherever it lies.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,7 @@ use marey_analysis::job::{Unread, rank_in_name};
 use super::jobs::of_jobs;
 use super::json_file::JsonFile;
 use super::read::why;
+use super::whose::Whose;
 use super::{Inputs, Jobs};
 use crate::commands::content::Content;
 use crate::run_folder::captures;
@@ -55,8 +58,9 @@ struct Folder {
 
 pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
     let mut found = Inputs::default();
+    let mut captures = Vec::new();
     for path in paths {
-        if let Err(error) = add(path, jobs, &mut found) {
+        if let Err(error) = add(path, jobs, &mut found, &mut captures) {
             found.unread.push(unread(path, &error));
         }
     }
@@ -69,14 +73,39 @@ pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
         .files
         .retain(|file| seen.insert(file.path.canonicalize().unwrap_or(file.path.clone())));
     found.files.sort();
+    leave_out_copies(&mut found.files, &captures);
     Ok(found)
 }
 
-/// What a path names, into what was found.
-fn add(path: &Path, jobs: &Jobs, found: &mut Inputs) -> anyhow::Result<()> {
+/// Leaves out reports of processes of which there is a capture, chosen or not.
+fn leave_out_copies(files: &mut Vec<Input>, captures: &[PathBuf]) {
+    let reports: Vec<(usize, Whose)> = files
+        .iter()
+        .enumerate()
+        .filter_map(|(at, file)| Some((at, Whose::of_report(&file.path)?)))
+        .collect();
+    if reports.is_empty() {
+        return;
+    }
+    let recorded = captures.iter().filter_map(|path| Whose::of_capture(path));
+    let recorded: BTreeSet<Whose> = recorded.collect();
+    let copies = reports.iter().filter(|(_, whose)| recorded.contains(whose));
+    let copies: BTreeSet<usize> = copies.map(|(at, _)| *at).collect();
+    let mut at = 0..;
+    files.retain(|_| at.next().is_none_or(|at| !copies.contains(&at)));
+}
+
+/// What a path names, into what was found; all captures in it, also those of jobs that are not meant, into `captures`.
+fn add(
+    path: &Path,
+    jobs: &Jobs,
+    found: &mut Inputs,
+    captures: &mut Vec<PathBuf>,
+) -> anyhow::Result<()> {
     let kind = std::fs::metadata(path);
     let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
     if !kind.is_dir() {
+        captures.push(path.to_owned());
         found.files.push(Input::new(path));
         return Ok(());
     }
@@ -88,10 +117,12 @@ fn add(path: &Path, jobs: &Jobs, found: &mut Inputs) -> anyhow::Result<()> {
             path.display()
         );
     }
-    let (chosen, remarks) = of_jobs(path, folder.captures, jobs)?;
+    captures.extend(folder.captures.iter().cloned());
+    let (chosen, remarks) = of_jobs(path, folder.captures, folder.others, jobs)?;
     found.remarks.extend(remarks);
-    let files = chosen.iter().chain(&folder.others);
-    found.files.extend(files.map(|path| Input::new(path)));
+    found
+        .files
+        .extend(chosen.iter().map(|path| Input::new(path)));
     Ok(())
 }
 

@@ -7,25 +7,28 @@ use std::time::SystemTime;
 use anyhow::bail;
 
 use super::Jobs;
+use super::whose::Whose;
 
-/// Captures of one job, and when the last of them was written to.
+/// Files of one job, and when the last of them was written to.
 #[derive(Default)]
 struct Job {
-    captures: Vec<PathBuf>,
+    files: Vec<PathBuf>,
+    /// A capture, where there are any: reports of old jobs may be new.
     written: Option<SystemTime>,
 }
 
-/// The captures of the jobs that are meant, and which others there are.
+/// The files of the jobs that are meant, and which other jobs there are. What does not say its job is taken, too.
 pub(super) fn of_jobs(
     folder: &Path,
     captures: Vec<PathBuf>,
+    others: Vec<PathBuf>,
     wanted: &Jobs,
 ) -> anyhow::Result<(Vec<PathBuf>, Option<String>)> {
-    if *wanted == Jobs::All || captures.is_empty() {
-        return Ok((captures, None));
+    if *wanted == Jobs::All {
+        return Ok((captures.into_iter().chain(others).collect(), None));
     }
     let mut jobs: BTreeMap<String, Job> = BTreeMap::new();
-    let mut unknown = Vec::new();
+    let (mut unknown, mut jobless) = (Vec::new(), Vec::new());
     for capture in captures {
         // One that does not say its job is read, so that it is named.
         let Some(info) = marey::peek(&capture).filter(|info| !info.job_id.is_empty()) else {
@@ -33,9 +36,28 @@ pub(super) fn of_jobs(
             continue;
         };
         let job = jobs.entry(info.job_id).or_default();
-        let written = std::fs::metadata(&capture).and_then(|file| file.modified());
-        job.written = job.written.max(written.ok());
-        job.captures.push(capture);
+        job.written = job.written.max(written(&capture));
+        job.files.push(capture);
+    }
+    let mut reported: BTreeMap<String, Job> = BTreeMap::new();
+    for other in others {
+        match Whose::of_report(&other).as_ref().and_then(Whose::job) {
+            Some(id) => {
+                let job = reported.entry(id.to_owned()).or_default();
+                job.written = job.written.max(written(&other));
+                job.files.push(other);
+            }
+            None => jobless.push(other),
+        }
+    }
+    for (id, reports) in reported {
+        let job = jobs.entry(id).or_default();
+        job.written = job.written.or(reports.written);
+        job.files.extend(reports.files);
+    }
+    if jobs.is_empty() {
+        unknown.extend(jobless);
+        return Ok((unknown, None));
     }
     let names = || {
         let names: Vec<&str> = jobs.keys().map(String::as_str).collect();
@@ -49,7 +71,8 @@ pub(super) fn of_jobs(
                 names()
             );
         };
-        return Ok((job.captures.clone(), None));
+        let files = job.files.iter().cloned();
+        return Ok((files.chain(jobless).collect(), None));
     }
     let newest = jobs.iter().max_by_key(|(name, job)| (job.written, *name));
     let Some((newest, job)) = newest else {
@@ -70,9 +93,16 @@ pub(super) fn of_jobs(
             others.join(", ")
         )
     });
-    let mut chosen = job.captures.clone();
+    let mut chosen = job.files.clone();
     chosen.extend(unknown);
+    chosen.extend(jobless);
     Ok((chosen, remark))
+}
+
+fn written(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file)
+        .and_then(|file| file.modified())
+        .ok()
 }
 
 /// Other jobs that are named.

@@ -1,7 +1,7 @@
 //! `marey aggregate`: what ranks did together, whatever they left behind.
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
@@ -278,6 +278,63 @@ fn a_capture_stands_for_the_documents_made_of_it() {
             .iter()
             .any(|file| file.ends_with("rank_1/profiling_report.json"))
     );
+}
+
+#[test]
+fn a_report_is_of_the_process_and_the_job_that_it_says() {
+    let place = Place::new();
+    let as_report = |job: &str, folder: &str| {
+        let capture = capture_of(&place, job);
+        let path = place.path(folder).join("profiling_report.json");
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let said = marey(&[
+            "report",
+            text(&capture),
+            "--format",
+            "json",
+            "--output",
+            text(&path),
+        ]);
+        assert_eq!(said.code, 0, "{}", said.err);
+    };
+    rank(&place, "first", 0, 1, &["section=a"]);
+    rank(&place, "second", 0, 1, &["section=b"]);
+    let processes = |arguments: &[&str]| {
+        let out = place.out();
+        let all: Vec<&str> = [text(&out), "--format", "json"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        let said = aggregate(&all);
+        let written: Value =
+            serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{}", said.err));
+        (
+            written["total_reports"].clone(),
+            written["jobs"].as_array().unwrap().len(),
+        )
+    };
+    // Copies of a capture that is read, and of one that is not.
+    as_report("first", "out/first/rank0");
+    as_report("second", "out/second/rank0");
+    assert_eq!(processes(&[]), (json!(1), 1));
+    assert_eq!(processes(&["--job", "first"]), (json!(1), 1));
+    assert_eq!(processes(&["--job", "all"]), (json!(2), 2));
+    // Reports alone are of jobs, too.
+    for job in ["first", "second"] {
+        std::fs::remove_file(capture_of(&place, job)).unwrap();
+    }
+    assert_eq!(processes(&[]), (json!(1), 1));
+    assert_eq!(processes(&["--job", "first"]), (json!(1), 1));
+    assert_eq!(processes(&["--job", "all"]), (json!(2), 2));
+}
+
+/// The one capture of a job.
+fn capture_of(place: &Place, job: &str) -> PathBuf {
+    let files = std::fs::read_dir(place.out().join(job)).unwrap();
+    let mut files = files.map(|file| file.unwrap().path());
+    let is_capture = |path: &PathBuf| path.extension().is_some_and(|end| end == "marey");
+    files.find(is_capture).unwrap()
 }
 
 #[test]
