@@ -25,14 +25,21 @@ use marey::{Run, Status};
 use super::kept_calls::keep_bounded;
 use super::{Ended, RankProcess, RankSummary, Source, Work};
 use crate::findings::Thresholds;
+use crate::intervals::Interval;
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
 
 impl RankSummary {
     /// What a run comes to, read from a capture of this name.
     pub fn of_run(run: &Run, file: &str) -> Self {
+        Self::of_run_with(run, file, None)
+    }
+
+    /// The same, where something else than its sections says when a collective was open: ascending and disjoint.
+    pub(super) fn of_run_with(run: &Run, file: &str, communication: Option<&[Interval]>) -> Self {
         let found = diffusion(run, &Thresholds::of(run)).unwrap_or_default();
         let calls = calls::Calls::of(run);
-        let communication = calls.time();
+        let of_sections = calls.time();
+        let communication = communication.or(of_sections.as_deref());
         let (sections, n_sections_left_out) = sections::sections(run);
         let (stages, stage_names) = stages::stages(run);
         let mut collectives = calls.sums(run);
@@ -48,8 +55,8 @@ impl RankSummary {
             warnings: warnings(run),
             sections,
             n_sections_left_out,
-            steps: turns::steps(&found, communication.as_deref()),
-            blocks: turns::blocks(&found, communication.as_deref()),
+            steps: turns::steps(&found, communication),
+            blocks: turns::blocks(&found, communication),
             stages,
             stage_names,
             collectives,

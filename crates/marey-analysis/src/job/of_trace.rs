@@ -3,7 +3,7 @@
 use super::kept_calls::keep_bounded;
 use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Trace, run_of};
-use crate::intervals::Interval;
+use crate::intervals::{Interval, union};
 use crate::questions::trace::{
     CollectiveKind, CollectiveTimes, TraceContext, collective_times, utilization,
 };
@@ -14,12 +14,16 @@ impl RankSummary {
     /// documents the first one's process and communication stand. GPUs: how busy they were from their first to their last work.
     pub fn of_trace(trace: &Trace, file: &str) -> Self {
         let run = run_of(trace);
-        let mut summary = Self::of_run(&run, file);
         let context = TraceContext::new(trace, None);
+        let times = collective_times(&context, 0);
+        // Whichever thread they are on: the step that lies around them waits for them.
+        let on_host = times.iter().filter(|of| !of.is_device);
+        let on_host = union(on_host.flat_map(|of| of.calls.iter().copied()).collect());
+        let on_host = (!on_host.is_empty()).then_some(&on_host[..]);
+        let mut summary = Self::of_run_with(&run, file, on_host);
         summary.source = Source::Trace;
         summary.marey = None;
         summary.process.rank = summary.process.rank.or_else(|| rank_in_name(file));
-        let times = collective_times(&context, 0);
         if !times.is_empty() {
             summary.collectives = times.into_iter().map(sums).collect();
             summary.n_collectives_left_out = keep_bounded(&mut summary.collectives);
@@ -61,6 +65,8 @@ fn sums(of: CollectiveTimes) -> CollectiveSums {
         count: of.calls.len() as u64,
         total_ns: lengths.fold(0, u64::saturating_add),
         bytes: None,
+        n_failed: 0,
+        failed_ns: 0,
         stride: u32::try_from(stride).unwrap_or(u32::MAX),
         calls: of.calls.into_iter().step_by(stride).collect(),
     }

@@ -94,6 +94,14 @@ pub struct RankProcess {
     pub boot_id: String,
 }
 
+impl RankProcess {
+    /// When it began, nanoseconds since 1970; `None` when not known: not said, or past the year 2262, which no clock shows.
+    pub fn start_ns(&self) -> Option<u64> {
+        let is_date = self.start_unix_ns > 0 && i64::try_from(self.start_unix_ns).is_ok();
+        is_date.then_some(self.start_unix_ns)
+    }
+}
+
 /// What a summary was read from, the best first.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -218,6 +226,12 @@ pub struct CollectiveSums {
     pub total_ns: u64,
     /// Bytes that calls said they moved, together; `None` when none said.
     pub bytes: Option<u64>,
+    /// Calls that were left by an error. They are in no other figure.
+    #[serde(default)]
+    pub n_failed: u64,
+    /// Sum of their durations: until somebody gave up.
+    #[serde(default)]
+    pub failed_ns: u64,
     /// Every how many calls one is in `calls`: 1, 2, 4, …; equal for all ranks with the same `count`.
     pub stride: u32,
     /// Calls number 0, `stride`, 2 · `stride` …, in order of time.

@@ -87,7 +87,7 @@ fn all_ranks_of_a_job_come_to_one_summary() {
     assert_eq!(said.code, 0, "{}", said.err);
     let first = "=== Aggregation Summary ===\nTotal reports processed: 2\nRanks: 2\n";
     assert!(said.out.starts_with(first), "{}", said.out);
-    assert!(said.out.contains("denoise") && said.out.contains("JOB JOB"));
+    assert!(said.out.contains("denoise") && said.out.contains("JOB\n"));
     let output = place.path("all.json");
     let said = aggregate(&[
         "--reports_dir",

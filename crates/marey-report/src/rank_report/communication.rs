@@ -63,6 +63,8 @@ fn by_collective(waiting: &Waiting) -> Table {
             ("transfer_ns", "Transfer"),
             ("waiting_ns", "Waiting of all"),
             ("bytes", "Bytes of all"),
+            ("n_failed", "Failed"),
+            ("failed_ns", "Failed after"),
         ],
     );
     for row in &waiting.collectives {
@@ -79,6 +81,8 @@ fn by_collective(waiting: &Waiting) -> Table {
             Cell::known(row.transfer_ns, Cell::Duration),
             Cell::known(row.waiting_ns, Cell::Duration),
             Cell::known(row.bytes, Cell::Bytes),
+            Cell::Count(row.n_failed),
+            Cell::known((row.n_failed > 0).then_some(row.failed_ns), Cell::Duration),
         ]);
     }
     if waiting.collectives.iter().any(|row| row.n_calls.is_none()) {

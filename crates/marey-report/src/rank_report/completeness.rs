@@ -10,7 +10,7 @@ use crate::quantity::{counted, duration_ns};
 pub(super) fn table(job: &JobAnswers) -> Table {
     let mut table = Table::new(
         "completeness",
-        title(job),
+        "Job",
         &[("fact", "Fact"), ("value", "Value")],
     );
     let mut fact = |fact: &str, value: Option<String>| {
@@ -18,6 +18,7 @@ pub(super) fn table(job: &JobAnswers) -> Table {
             table.row(vec![Cell::text(fact), Cell::Text(value)]);
         }
     };
+    fact("id", Some(id(job)));
     fact("ranks", Some(ranks(job)));
     let is_incomplete = !job.missing.is_empty();
     fact("missing", is_incomplete.then(|| ranges(&job.missing)));
@@ -43,6 +44,8 @@ pub(super) fn table(job: &JobAnswers) -> Table {
     fact("versions", versions(job));
     fact("span", (job.span_ns > 0).then(|| duration_ns(job.span_ns)));
     fact("clocks", Some(clocks(job)));
+    let note = &job.clocks.note;
+    table.notes.extend((!note.is_empty()).then(|| note.clone()));
     table
 }
 
@@ -63,11 +66,11 @@ pub(super) fn unread(answers: &RanksAnswers) -> Table {
     table
 }
 
-fn title(job: &JobAnswers) -> String {
-    if job.job_id.is_empty() {
-        return "Job".into();
+fn id(job: &JobAnswers) -> String {
+    match job.job_id.as_str() {
+        "" => "not known".to_owned(),
+        id => id.to_owned(),
     }
-    format!("Job {}", job.job_id)
 }
 
 fn ranks(job: &JobAnswers) -> String {
@@ -141,12 +144,51 @@ fn clocks(job: &JobAnswers) -> String {
         (n > 0).then(|| format!("{n} {words}"))
     });
     let mut said = vec![counted.collect::<Vec<_>>().join(", ")];
+    let is_assumed = clocks
+        .each
+        .iter()
+        .all(|clock| clock.method == ClockMethod::SameClock);
     said.extend(
         clocks
             .error_ns
+            .filter(|_| !is_assumed)
             .map(|error_ns| format!("right within {}", duration_ns(error_ns))),
     );
-    said.push(clocks.note.clone());
     said.retain(|part| !part.is_empty());
     said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use marey_analysis::ranks::{Clocks, PlacedClock};
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_printed_as_it_is_and_what_is_assumed_of_clocks_is_a_note() {
+        let note = "All ranks read the clock of one machine; that it was not set while they started is assumed.";
+        let clock = PlacedClock {
+            method: ClockMethod::SameClock,
+            error_ns: Some(0),
+            ..PlacedClock::default()
+        };
+        let mut job = JobAnswers {
+            job_id: "Run-a709".into(),
+            clocks: Clocks {
+                each: vec![clock, clock],
+                error_ns: Some(0),
+                note: note.into(),
+                ..Clocks::default()
+            },
+            ..JobAnswers::default()
+        };
+        let found = table(&job);
+        assert_eq!(found.title, "Job");
+        assert_eq!(found.rows[0][1], Cell::text("Run-a709"));
+        let last = found.rows.last().unwrap();
+        assert_eq!(last[1], Cell::text("2 the same clock"));
+        assert_eq!(found.notes, [note]);
+        job.job_id.clear();
+        assert_eq!(table(&job).rows[0][1], Cell::text("not known"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The processes that stand for ranks.
 
 use marey_analysis::job::Ended;
-use marey_analysis::ranks::{JobAnswers, Member, MemberState};
+use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState, PlacedClock};
 
 use super::places::Places;
 use crate::model::{Cell, RunStatus, StatusKind, Table};
@@ -46,7 +46,7 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
             Cell::Count(member.n_lost),
             Cell::Count(member.n_others),
             Cell::known(clock.and_then(|clock| clock.start_ns), Cell::Moment),
-            Cell::known(clock.and_then(|clock| clock.error_ns), Cell::Duration),
+            Cell::known(clock.and_then(clock_error_ns), Cell::Duration),
             Cell::text(name_of(&member.source)),
             Cell::text(member.file.as_str()),
         ]);
@@ -57,6 +57,13 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
     });
     table.notes.extend(warnings.take(MAX_WARNINGS));
     table
+}
+
+/// `None` where ranks read one clock: that it is right is assumed.
+fn clock_error_ns(clock: &PlacedClock) -> Option<u64> {
+    clock
+        .error_ns
+        .filter(|error_ns| *error_ns > 0 || clock.method != ClockMethod::SameClock)
 }
 
 /// Warnings of files that are said.

@@ -55,3 +55,19 @@ pub fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
 fn mean(ns: Option<f64>) -> Cell {
     Cell::known(ns, Cell::Mean)
 }
+
+/// A figure with two decimals: more of them say nothing of cores and speed-ups.
+fn figure(value: Option<f64>) -> Cell {
+    Cell::known(value, |value| Cell::Number((value * 100.0).round() / 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, figure};
+
+    #[test]
+    fn figures_have_two_decimals() {
+        assert_eq!(figure(Some(1.666_667)), Cell::Number(1.67));
+        assert_eq!(figure(None), Cell::Absent);
+    }
+}

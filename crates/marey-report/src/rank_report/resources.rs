@@ -3,6 +3,7 @@
 use marey_analysis::job::Range;
 use marey_analysis::ranks::JobAnswers;
 
+use super::figure;
 use super::places::Places;
 use crate::model::{Cell, Table};
 
@@ -72,8 +73,8 @@ fn ranks(job: &JobAnswers, places: Places<'_>) -> Table {
         let machine = &row.machine;
         table.row(vec![
             places.cell(row.place),
-            Cell::known(machine.process_cores.map(|cores| cores.mean), Cell::Number),
-            Cell::known(machine.process_cores.map(|cores| cores.max), Cell::Number),
+            figure(machine.process_cores.map(|cores| cores.mean)),
+            figure(machine.process_cores.map(|cores| cores.max)),
             ratio(machine.host_cpu_ratio, |range| range.mean),
             bytes(machine.host_memory_bytes.map(|range| range.max)),
             Cell::known(machine.process_memory_peak_bytes, Cell::Bytes),

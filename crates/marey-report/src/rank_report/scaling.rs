@@ -2,7 +2,7 @@
 
 use marey_analysis::ranks::RanksAnswers;
 
-use super::mean;
+use super::{figure, mean};
 use crate::model::{Cell, Table};
 
 /// A row a world size.
@@ -29,7 +29,7 @@ pub(super) fn table(answers: &RanksAnswers) -> Table {
             Cell::Count(row.world_size.into()),
             Cell::Count(row.n_jobs),
             mean(Some(row.duration_ns)),
-            Cell::Number(row.speedup),
+            figure(Some(row.speedup)),
             Cell::Ratio(row.shared_efficiency),
             Cell::Ratio(row.own_efficiency),
             Cell::known(row.waiting_ratio, Cell::Ratio),

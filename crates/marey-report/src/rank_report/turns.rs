@@ -23,6 +23,12 @@ pub(super) fn summary(job: &JobAnswers, places: Places<'_>) -> Table {
         table.notes.extend(turns.counts_differ.map(|(least, most)| {
             format!("Ranks differ in their number of {name}: {least} to {most}.")
         }));
+        if !turns.out_of_step.is_empty() {
+            table.notes.push(format!(
+                "{name} of rank {} are lost in part: they have a median, and are not compared one by one.",
+                places.list(&turns.out_of_step)
+            ));
+        }
     }
     table
 }

@@ -71,6 +71,8 @@ struct Call {
     device: Option<OnDevice>,
     group_size: Option<u64>,
     bytes: Option<u64>,
+    /// Left by an error: it moved nothing, and lasted until somebody gave up.
+    is_failed: bool,
 }
 
 /// The call on a device.
@@ -118,6 +120,7 @@ impl<'a> Calls<'a> {
                     device: spans.of_call(section),
                     group_size: number(said, "group_size"),
                     bytes: number(said, "bytes"),
+                    is_failed: section.is_failed,
                 };
                 found.entry(key).or_default().push(call);
             }
@@ -155,10 +158,12 @@ impl Call {
 
 /// Each of them was measured on a device.
 fn is_on_device(calls: &[Call]) -> bool {
-    calls.iter().all(|call| call.device.is_some())
+    !calls.is_empty() && calls.iter().all(|call| call.device.is_some())
 }
 
 fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
+    let (failed, calls): (Vec<Call>, Vec<Call>) = calls.iter().partition(|call| call.is_failed);
+    let calls = &calls[..];
     let is_device = is_on_device(calls);
     let mut times: Vec<Interval> = calls.iter().map(|call| call.time_on(is_device)).collect();
     times.sort_unstable();
@@ -193,6 +198,11 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
             .iter()
             .filter_map(|call| call.bytes)
             .reduce(u64::saturating_add),
+        n_failed: failed.len() as u64,
+        failed_ns: failed
+            .iter()
+            .map(|call| call.time.length_ns())
+            .fold(0, u64::saturating_add),
         stride: u32::try_from(stride).unwrap_or(u32::MAX),
         calls: times.into_iter().step_by(stride).collect(),
     }
@@ -203,6 +213,7 @@ fn marks(run: &Run) -> Option<CollectiveSums> {
     let marks = run.events.iter().filter(|event| event.name == MARK);
     let calls: Vec<Call> = marks
         .map(|mark| Call {
+            is_failed: false,
             time: Interval {
                 start_ns: mark.at_ns,
                 end_ns: mark.at_ns,

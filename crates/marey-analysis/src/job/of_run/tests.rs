@@ -177,6 +177,28 @@ fn communication_is_what_lies_within_a_turn() {
 }
 
 #[test]
+fn a_call_that_failed_moved_nothing_and_is_counted_apart() {
+    // all_reduce   |3|   |------- 1 000: another rank is gone ------- x
+    let mut run = RunBuilder::new()
+        .section("all_reduce", 0, 3, |_| {})
+        .section("all_reduce", 10, 1010, |_| {})
+        .finish(1010);
+    for start_ns in [0, 10] {
+        say(
+            &mut run,
+            start_ns,
+            &[("group", Value::Text("world".into()))],
+        );
+    }
+    run.sections[1].is_failed = true;
+    let found = of(&run);
+    let sums = said(&found, "all_reduce");
+    assert_eq!((sums.count, sums.total_ns), (1, 3));
+    assert_eq!(sums.calls, [interval(0, 3)]);
+    assert_eq!((sums.n_failed, sums.failed_ns), (1, 1000));
+}
+
+#[test]
 fn a_common_name_is_a_collective_only_where_a_call_says_its_group() {
     let mut run = RunBuilder::new()
         .section("gather", 0, 10, |_| {})

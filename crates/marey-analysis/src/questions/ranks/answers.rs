@@ -226,6 +226,9 @@ pub struct TurnsOverRanks {
     pub count: u64,
     /// Ranks differ in how many they have: lowest and highest. `None` when they agree.
     pub counts_differ: Option<(u64, u64)>,
+    /// Ranks of which turns are lost, so that the n-th of the rest need not be the n-th of the others: by place. They have a median, and
+    /// are not in `each` and `heat_map`.
+    pub out_of_step: Vec<u32>,
     /// Turns of a cell.
     pub per_cell: u32,
     /// Each rank's median of turns that are no warm-up, by rank; `None` when no rank has one.
@@ -326,6 +329,10 @@ pub struct CollectiveWaiting {
     pub waiting_ns: Option<u64>,
     /// Bytes of all ranks' calls; `None` when no rank said.
     pub bytes: Option<u64>,
+    /// Calls of all ranks that were left by an error, because another rank was gone, say. They are in no other figure.
+    pub n_failed: u64,
+    /// Sum of their durations.
+    pub failed_ns: u64,
 }
 
 /// Who is slow, and who only waits. A rank's *own time* of a turn is its duration without the time it waits for others.

@@ -44,7 +44,7 @@ pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clo
         .map(|(place, start)| placed_clock(start.map(|at| at - zero), offset(place)))
         .collect();
     let errors: Option<Vec<u64>> = each.iter().map(|clock| clock.error_ns).collect();
-    let is_dated = places.iter().any(|one| one.process.start_unix_ns > 0);
+    let is_dated = places.iter().any(|one| one.process.start_ns().is_some());
     Clocks {
         start_unix_ns: u64::try_from(zero).ok().filter(|_| is_dated),
         error_ns: errors.and_then(|all| all.into_iter().max()),
@@ -55,7 +55,7 @@ pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clo
 
 /// When a process began, on the reference's clock; `None` when nothing tells.
 fn moment(places: &[&RankSummary], place: usize, offset: Option<Offset>) -> Option<i128> {
-    let start_ns = i128::from(places.get(place)?.process.start_unix_ns);
+    let start_ns = i128::from(places.get(place)?.process.start_ns().unwrap_or_default());
     match offset {
         Some(offset) => Some(start_ns + offset.correction_ns),
         None => Some(start_ns).filter(|at_ns| *at_ns > 0),

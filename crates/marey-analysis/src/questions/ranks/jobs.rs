@@ -126,7 +126,7 @@ pub(super) fn world_sizes(processes: &[&RankSummary]) -> BTreeSet<u32> {
 
 /// When it began; `None` when the file does not say.
 pub(super) fn start(summary: &RankSummary) -> Option<u64> {
-    Some(summary.process.start_unix_ns).filter(|at_ns| *at_ns > 0)
+    summary.process.start_ns()
 }
 
 fn first_start(processes: &[&RankSummary]) -> Option<u64> {
@@ -271,6 +271,15 @@ mod tests {
         let at = |(rank, start)| process("", rank, start);
         let ranks = [(0, 1), (1, 2), (1, 7), (0, 8), (0, 9)].map(at);
         assert_eq!(starts(&ranks), [vec![1, 2], vec![8, 7], vec![9]]);
+    }
+
+    #[test]
+    fn a_start_that_is_no_date_is_not_known() {
+        let at = |start_unix_ns| start(&process("", 0, start_unix_ns));
+        assert_eq!(at(0), None);
+        assert_eq!(at(1), Some(1));
+        assert_eq!(at((1 << 63) - 1), Some((1 << 63) - 1));
+        assert_eq!([at(1 << 63), at(u64::MAX)], [None, None]);
     }
 
     #[test]

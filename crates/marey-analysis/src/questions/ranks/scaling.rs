@@ -32,17 +32,25 @@ const MEASURES: [Measure; 3] = [
 ///
 /// Two efficiencies, for two ways to use ranks. Where they share each generation, twice the ranks should take half the time: speed-up over
 /// growth, 1.67 / 2 = 0.83. Where each makes its own, a step should take as long as before: 100 / 60 = 1.67 would be better than that.
+///
+/// Jobs of which ranks are missing, damaged or were cut short are left out: their first steps are not what the job takes.
 pub(super) fn scaling(jobs: &[JobAnswers]) -> Option<Scaling> {
-    let sized: Vec<(u32, &JobAnswers)> = jobs
+    let mut sized: Vec<(u32, &JobAnswers)> = jobs
         .iter()
         .filter_map(|job| Some((job.world_size.filter(|n| *n > 0)?, job)))
         .collect();
+    let n_all = sized.len();
+    sized.retain(|(_, job)| is_whole(job));
+    let n_left_out = n_all - sized.len();
     MEASURES.iter().find_map(|(name, measure)| {
         let by_size = by_size(&sized, *measure);
         let all_have_it = by_size.values().map(Vec::len).sum::<usize>() == sized.len();
         let is_last_resort = *name == MEASURES[2].0;
         (by_size.len() > 1 && (all_have_it || is_last_resort)).then(|| Scaling {
-            measure: (*name).to_owned(),
+            measure: match n_left_out {
+                0 => (*name).to_owned(),
+                n => format!("{name}; jobs that are not whole are left out: {n}"),
+            },
             rows: rows(&by_size),
         })
     })
@@ -66,6 +74,13 @@ fn by_size<'a>(
 
 fn slowest(turns: Option<&TurnsOverRanks>) -> Option<u64> {
     Some(turns?.medians?.max_ns)
+}
+
+/// All ranks are there, and none was cut short or damaged.
+fn is_whole(job: &JobAnswers) -> bool {
+    let mut states = job.members.iter().map(|member| member.state);
+    job.missing.is_empty()
+        && states.all(|state| matches!(state, MemberState::Whole | MemberState::Running))
 }
 
 fn whole_span(job: &JobAnswers) -> Option<u64> {
@@ -201,6 +216,26 @@ mod tests {
             .map(|r| (r.duration_ns, r.n_jobs))
             .collect();
         assert_eq!(of, [(1000.0, 1), (600.0, 1)]);
+    }
+
+    #[test]
+    fn jobs_that_are_not_whole_are_left_out_and_counted() {
+        // A rank of the second was killed after a few fast steps; of the third one is missing.
+        let mut jobs = [job(1, 100), job(2, 10), job(2, 20), job(4, 50)];
+        jobs[1].members = vec![Member {
+            state: MemberState::Cut,
+            ..Member::default()
+        }];
+        jobs[2].missing = vec![1];
+        let found = scaling(&jobs).unwrap();
+        let of: Vec<(u32, f64)> = found
+            .rows
+            .iter()
+            .map(|r| (r.world_size, r.speedup))
+            .collect();
+        assert_eq!(of, [(1, 1.0), (4, 2.0)]);
+        assert!(found.measure.ends_with("left out: 2"), "{}", found.measure);
+        assert_eq!(scaling(&jobs[..3]), None);
     }
 
     #[test]

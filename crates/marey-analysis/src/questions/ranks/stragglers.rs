@@ -9,7 +9,7 @@ use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, p
 use crate::findings::Thresholds;
 use crate::intervals::Interval;
 use crate::job::RankSummary;
-use crate::stats::{float, percentile, ratio};
+use crate::stats::{float, percentile, ratio, sample_std_dev};
 
 /// A median absolute deviation of normal noise, times this, is its standard deviation.
 const OF_NORMAL_NOISE: f64 = 1.4826;
@@ -22,6 +22,8 @@ struct Measured {
     duration_ns: u64,
     /// `None` when not known.
     waiting_ns: Option<u64>,
+    /// Standard error of the median, by the scatter of the rank's own turns; 0 for whole runs.
+    error_ns: f64,
 }
 
 /// Each rank's own time of a turn against that of the others: the duration of the turn without the time that the rank waits in collectives.
@@ -37,7 +39,7 @@ struct Measured {
 /// Waiting is known per call ([`Waiting`]) and communication per turn; a turn waits the part of its communication that is waiting in the
 /// rank's steady turns. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
 /// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation tells
-/// them. Waits who is not slow while another one is, and waits for more than `rank_wait_ratio` of its turn. Where waiting is not known,
+/// them, that of ranks or the error of its own median by the scatter of its turns, whichever is larger: of two ranks only the latter is known. Waits who is not slow while another one is, and waits for more than `rank_wait_ratio` of its turn. Where waiting is not known,
 /// nobody is slow and nobody waits.
 pub(super) fn stragglers(
     places: &[&RankSummary],
@@ -66,9 +68,10 @@ pub(super) fn stragglers(
         .iter()
         .map(|one| one.own_ns(is_waiting_known))
         .collect();
-    let limits = Limits::of(&own_ns, thresholds);
+    let limits = Limits::of(&compared, &own_ns, thresholds);
     // Who is longer with its waiting in it may be the one that waits.
-    let has_slow = is_waiting_known && own_ns.iter().any(|own_ns| limits.is_slow(*own_ns));
+    let mut each = compared.iter().zip(&own_ns);
+    let has_slow = is_waiting_known && each.any(|(one, own_ns)| limits.is_slow(one, *own_ns));
     let row = |(one, own_ns): (&Measured, u64)| RankStraggler {
         place: one.place,
         own_ns,
@@ -112,20 +115,28 @@ struct Limits<'a> {
     median_ns: u64,
     /// Standard deviation.
     noise_ns: f64,
+    /// Standard error of the median, as ranks usually have it.
+    error_ns: f64,
     thresholds: &'a Thresholds,
 }
 
 impl<'a> Limits<'a> {
-    fn of(own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
+    fn of(compared: &[Measured], own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
         let middle = |mut values: Vec<u64>| {
             values.sort_unstable();
             percentile(&values, 0.5).unwrap_or_default()
         };
         let median_ns = middle(own_ns.to_vec());
+        let mut errors: Vec<f64> = compared.iter().map(|one| one.error_ns).collect();
+        errors.sort_by(f64::total_cmp);
         let deviations = own_ns.iter().map(|own_ns| own_ns.abs_diff(median_ns));
         Self {
             median_ns,
             noise_ns: float(middle(deviations.collect())) * OF_NORMAL_NOISE,
+            error_ns: errors
+                .get(errors.len().saturating_sub(1) / 2)
+                .copied()
+                .unwrap_or_default(),
             thresholds,
         }
     }
@@ -136,15 +147,15 @@ impl<'a> Limits<'a> {
         (float(own_ns) - float(self.median_ns)) / median_ns
     }
 
-    fn is_slow(&self, own_ns: u64) -> bool {
+    fn is_slow(&self, one: &Measured, own_ns: u64) -> bool {
         let above_ns = float(own_ns.saturating_sub(self.median_ns));
         self.score(own_ns) > self.thresholds.straggler_ratio
-            && above_ns > BEYOND_NOISE * self.noise_ns
+            && above_ns > BEYOND_NOISE * self.noise_ns.max(one.error_ns.hypot(self.error_ns))
     }
 
     /// `has_slow`: waiting is known, and there is a slow rank.
     fn verdict(&self, one: &Measured, own_ns: u64, has_slow: bool) -> StragglerVerdict {
-        if has_slow && self.is_slow(own_ns) {
+        if has_slow && self.is_slow(one, own_ns) {
             return StragglerVerdict::Slow;
         }
         let waiting_ns = one.waiting_ns.unwrap_or_default();
@@ -216,11 +227,20 @@ fn of_row(row: &Row, in_turns: &InTurns) -> Measured {
     });
     let middle = turns.get(turns.len().saturating_sub(1) / 2);
     let (duration_ns, waiting_ns) = middle.copied().unwrap_or_default();
+    let own_ns = |turn: &(u64, u64)| turn.0.saturating_sub(turn.1);
     Measured {
         place: row.place,
         duration_ns,
         waiting_ns: is_known.then_some(waiting_ns),
+        error_ns: error_of_median_ns(&turns.iter().map(own_ns).collect::<Vec<u64>>()),
     }
+}
+
+/// Standard error of the median of values with normal noise: √(π/2) σ/√n. 0 of fewer than two.
+fn error_of_median_ns(values: &[u64]) -> f64 {
+    let n_values = float(values.len() as u64);
+    let deviation_ns = sample_std_dev(values).unwrap_or_default();
+    (std::f64::consts::FRAC_PI_2 / n_values).sqrt() * deviation_ns
 }
 
 /// What a turn of the cell waits, on average; `None` when not known.
@@ -314,6 +334,7 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<Measured> 
         place,
         duration_ns: rank.wall_ns,
         waiting_ns: waited(place).map(|ns| ns.min(rank.wall_ns)),
+        error_ns: 0.0,
     };
     ended.map(one).collect()
 }

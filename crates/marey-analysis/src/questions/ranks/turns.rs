@@ -44,6 +44,8 @@ impl Cell {
 /// rank 1   per_cell 2   |--20--|--24--|    ►   |--20--|--24--|
 /// ```
 ///
+/// A rank with losses and fewer turns than others has gaps somewhere: after the first one its turns would stand beside the wrong ones.
+///
 /// No row has more cells than [`RankSummary::MAX_CELLS`].
 pub(super) fn turns(
     places: &[&RankSummary],
@@ -53,14 +55,22 @@ pub(super) fn turns(
     let known: Vec<(u32, &TurnSums)> = known.filter(|(_, turns)| turns.count > 0).collect();
     let counts = || known.iter().map(|(_, turns)| turns.count);
     let (fewest, most) = counts().min().zip(counts().max())?;
+    let all = counts().fold(0, u64::saturating_add);
     let medians = known.iter();
     let medians: Vec<(u32, u64)> = medians
         .filter_map(|(place, turns)| Some((*place, turns.median_ns?)))
         .collect();
+    let is_out_of_step = |(place, turns): &(u32, &TurnSums)| {
+        let rank = places.get(*place as usize);
+        let has_losses = rank.is_some_and(|one| one.n_lost > 0 || !one.warnings.is_empty());
+        has_losses && turns.count < most
+    };
+    let (out, known): (Vec<_>, Vec<_>) = known.iter().copied().partition(is_out_of_step);
     let per_cell = common_width(&known);
     let rows = rows(&known, per_cell);
     Some(TurnsOverRanks {
-        count: counts().fold(0, u64::saturating_add),
+        out_of_step: out.iter().map(|(place, _)| *place).collect(),
+        count: all,
         counts_differ: (fewest != most).then_some((fewest, most)),
         per_cell,
         medians: over_ranks(&medians),
@@ -216,6 +226,26 @@ mod tests {
     fn steps(ranks: &[RankSummary]) -> Option<TurnsOverRanks> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
         turns(&places, |rank| rank.steps.as_ref())
+    }
+
+    #[test]
+    fn a_rank_that_lost_steps_is_not_compared_step_by_step() {
+        // rank 0   |--10--|--20--|--30--|
+        // rank 1   |--10--| lost |--30--|     its second step would stand beside the others' second
+        let whole = rank(1, 3, &[(10, None), (20, None), (30, None)]);
+        let mut damaged = rank(1, 2, &[(10, None), (30, None)]);
+        damaged.warnings = vec!["12 bytes are damaged".into()];
+        let found = steps(&[whole.clone(), damaged.clone()]).unwrap();
+        assert_eq!(found.out_of_step, [1]);
+        assert_eq!(found.heat_map.places, [0]);
+        assert_eq!((found.each.len(), found.each[1].durations.n_ranks), (3, 1));
+        assert_eq!(found.medians.map(|over| over.n_ranks), Some(2));
+        assert_eq!(found.count, 5);
+        // Damage elsewhere leaves the steps in order.
+        damaged.steps = whole.steps.clone();
+        let found = steps(&[whole, damaged]).unwrap();
+        assert!(found.out_of_step.is_empty());
+        assert_eq!(found.heat_map.places, [0, 1]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::over_ranks::{rounded_mean, share};
 use super::shared_calls::{SharedCalls, used_in_work};
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
-use crate::job::RankSummary;
+use crate::job::{CollectiveSums, RankSummary};
 
 /// What one matched call was on one rank.
 pub(super) struct RankCall<'a> {
@@ -91,9 +91,8 @@ pub(super) fn matched_calls(shared: &[SharedCalls<'_>], mut visit: impl FnMut(Ra
 }
 
 fn row((place, rank): (u32, &RankSummary)) -> RankWaitingRow {
-    let sum = |of: fn(&crate::job::CollectiveSums) -> u64| {
-        used_in_work(rank).map(of).fold(0, u64::saturating_add)
-    };
+    let sum =
+        |of: fn(&CollectiveSums) -> u64| used_in_work(rank).map(of).fold(0, u64::saturating_add);
     RankWaitingRow {
         place,
         n_calls: sum(|one| one.count),
@@ -233,13 +232,23 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         transfer_ns: is_matched.then(|| sum(|meeting| meeting.shortest_ns)),
         waiting_ns: is_matched.then(|| sum(Meeting::waiting_ns)),
         bytes: bytes.reduce(u64::saturating_add),
+        n_failed: sum_of(shared, |sums| sums.n_failed),
+        failed_ns: sum_of(shared, |sums| sums.failed_ns),
     }
+}
+
+/// A figure of all ranks that have the collective.
+fn sum_of(shared: &SharedCalls<'_>, figure: fn(&CollectiveSums) -> u64) -> u64 {
+    let having = shared.having.iter();
+    having
+        .map(|(_, sums)| figure(sums))
+        .fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{CollectiveSums, Ended};
+    use crate::job::Ended;
     use crate::questions::ranks::PlacedClock;
     use crate::questions::ranks::shared_calls::shared_calls;
 

@@ -133,6 +133,8 @@ fn collective() -> impl Strategy<Value = CollectiveSums> {
     let figures = (0..4_u64, number(), prop::option::of(number()), 0..3_u32);
     (which, figures, prop::collection::vec(call, 0..4)).prop_map(|(which, figures, calls)| {
         CollectiveSums {
+            n_failed: 0,
+            failed_ns: 0,
             group: which.0,
             group_size: which.1,
             name: which.2.into(),

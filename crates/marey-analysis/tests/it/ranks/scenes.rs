@@ -81,6 +81,35 @@ fn calls_that_were_not_matched_wait_like_those_that_were() {
 }
 
 #[test]
+fn of_two_ranks_whose_steps_scatter_none_is_called_slow() {
+    // Steady steps of rank 0: 10 20 10 20 10 20, of rank 1: 20 10 20 20 10 20; medians of 10 and 20, each off by much more.
+    let steps = |lengths: [u64; 6]| {
+        let mut at = 40;
+        let mut drawn = vec![(39, 40)];
+        for of in lengths {
+            at += of + 1;
+            drawn.push((of, at));
+        }
+        drawn
+    };
+    let ranks = |lengths: [[u64; 6]; 2]| {
+        let each = (0..2).zip(lengths);
+        each.map(|(rank, lengths)| Drawn::new(rank, 2).steps(&steps(lengths)))
+            .collect::<Vec<_>>()
+    };
+    let slow = |job: &JobAnswers| {
+        let ranks = job.stragglers.ranks.iter();
+        ranks
+            .filter(|rank| rank.verdict == StragglerVerdict::Slow)
+            .count()
+    };
+    let scattered = job(ranks([[10, 20, 10, 20, 10, 20], [20, 10, 20, 20, 10, 20]]));
+    assert_eq!(slow(&scattered), 0);
+    // As much longer in each step is no chance.
+    assert_eq!(slow(&job(ranks([[10; 6], [20; 6]]))), 1);
+}
+
+#[test]
 fn who_starts_late_is_not_who_holds_the_work_up() {
     // rank 0   |--- init_process_group, 500 ---|10 |all_reduce...
     // rank 2               it starts late:   |1|

@@ -29,6 +29,7 @@ pub(super) struct LeftOut {
 /// The answers without what columns have: pieces of strips and cells of maps.
 pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
     let without_map = |turns: &TurnsOverRanks| TurnsOverRanks {
+        out_of_step: first(&turns.out_of_step, MAX_MISSING),
         count: turns.count,
         counts_differ: turns.counts_differ,
         per_cell: turns.per_cell,

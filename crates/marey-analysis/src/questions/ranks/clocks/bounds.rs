@@ -41,7 +41,8 @@ pub(super) fn columns(
             continue;
         };
         let on_clock = |at_ns: u64| {
-            let at_ns = rank.process.start_unix_ns.saturating_add(at_ns);
+            let start_ns = rank.process.start_ns().unwrap_or_default();
+            let at_ns = start_ns.saturating_add(at_ns);
             i64::try_from(at_ns).unwrap_or(i64::MAX)
         };
         let column = columns.entry(domains.of_place(place)).or_default();

@@ -18,7 +18,7 @@ impl Domains {
         let mut n_clocks = 0;
         for rank in places {
             let process = &rank.process;
-            let is_shared = !process.boot_id.is_empty() && process.start_unix_ns > 0;
+            let is_shared = !process.boot_id.is_empty() && process.start_ns().is_some();
             let at = if is_shared {
                 *by_boot.entry(&process.boot_id).or_insert(n_clocks)
             } else {
@@ -41,7 +41,9 @@ impl Domains {
 
     /// The clock of the lowest rank that says when it began; of the lowest of all, when none does.
     pub(super) fn reference(&self, places: &[&RankSummary]) -> usize {
-        let dated = places.iter().position(|one| one.process.start_unix_ns > 0);
+        let dated = places
+            .iter()
+            .position(|one| one.process.start_ns().is_some());
         self.of_place(dated.unwrap_or_default())
     }
 }
