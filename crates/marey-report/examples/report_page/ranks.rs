@@ -361,6 +361,7 @@ fn turns(drawing: &Drawing) -> TurnsOverRanks {
     let own_ns = |rank| steps().map(move |step| ns(own_step_us(drawing, rank, step)));
     let cells = ranks().flat_map(|rank| steps().map(move |step| ns(step_us(rank, step))));
     TurnsOverRanks {
+        out_of_step: Vec::new(),
         count: u64::from(drawing.n_ranks) * u64::from(drawing.n_steps),
         counts_differ: None,
         per_cell: 1,
@@ -433,6 +434,8 @@ fn waiting(drawing: &Drawing) -> Waiting {
     let ranks: Vec<RankWaitingRow> = (0..drawing.n_ranks).map(row).collect();
     Waiting {
         collectives: vec![CollectiveWaiting {
+            n_failed: 0,
+            failed_ns: 0,
             group: Some((drawing.naming)("world")),
             name: (drawing.naming)("all_reduce"),
             is_device: false,
