@@ -108,7 +108,10 @@ function JobFacts({ job }: { job: Job }) {
     ["hosts", hosts.length === 0 ? "-" : hosts.length <= 3 ? hosts.map(({ host }) => cut(host, 30)).join(", ") : count(hosts.length)],
     ["started", started],
     ["took", job.span_ns > 0 ? duration(job.span_ns) : "-"],
-    ["clocks agree within", job.members.length > 1 && clocks.error_ns !== null ? duration(clocks.error_ns) : "-"],
+    // Of one machine all read the same clock; what that assumes is in the note.
+    clocks.error_ns === 0 && job.members.length > 1
+      ? ["clocks", "the same one"]
+      : ["clocks agree within", job.members.length > 1 && clocks.error_ns !== null ? duration(clocks.error_ns) : "-"],
   ];
   return (
     <dl class="facts">

@@ -171,7 +171,7 @@ function Notes({ drawn: { job, n_merged: merged, n_strips_left_out: leftOut, str
   const unknown = job.members.flatMap((_, place) => (clocks.each[place]?.start_ns == null ? [place] : []));
   const vague = job.members.filter((_, place) => clocks.each[place]?.start_ns != null && clocks.each[place]?.error_ns == null).length;
   const notes = [
-    job.members.length > 1 && clocks.error_ns !== null && `Clocks of ranks agree within ${duration(clocks.error_ns)}.`,
+    job.members.length > 1 && !!clocks.error_ns && `Clocks of ranks agree within ${duration(clocks.error_ns)}.`,
     vague > 0 && job.members.length > 1 && `How exactly ${counted(vague, "rank lies", "ranks lie")} on the axis is not known.`,
     unknown.length > 0 && `When ${placesList(job, unknown)} ran is not known: drawn from the beginning.`,
     merged > 0 && `${count(merged)} pieces stand for several short stages each.`,
