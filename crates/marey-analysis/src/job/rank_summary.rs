@@ -1,4 +1,4 @@
-//! What one process of a job did, in a few kilobytes.
+//! What one process of a job did, in some 5 to 70 kB.
 //!
 //! Times are nanoseconds since the start of the process (`start_unix_ns` says when that was), sizes bytes, ratios 0 to 1. What is
 //! not known is `None`. Names are as the user gave them: not safe to print. Every list is bounded; what is not in it is counted.
@@ -48,7 +48,8 @@ pub struct RankSummary {
     pub machine: MachineSums,
     /// What it made.
     pub work: Work,
-    /// What is the matter with it, most severe first, at most [`RankSummary::MAX_FINDINGS`].
+    /// What a report says is the matter with it, most severe first, at most [`RankSummary::MAX_FINDINGS`]; empty for captures and traces,
+    /// of which no rule is asked rank by rank.
     pub findings: Vec<RankFinding>,
 }
 
