@@ -1,6 +1,7 @@
 //! From a trace of torch.profiler to a summary.
 
 use super::kept_calls::keep_bounded;
+use super::turn_cells::Communication;
 use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Trace, run_of};
 use crate::intervals::{Interval, union};
@@ -19,8 +20,12 @@ impl RankSummary {
         // Whichever thread they are on: the step that lies around them waits for them.
         let on_host = times.iter().filter(|of| !of.is_device);
         let on_host = union(on_host.flat_map(|of| of.calls.iter().copied()).collect());
-        let on_host = (!on_host.is_empty()).then_some(&on_host[..]);
-        let mut summary = Self::of_run_with(&run, file, on_host);
+        // A trace does not say whether a call failed.
+        let on_host = (!on_host.is_empty()).then(|| Communication {
+            any: on_host.clone(),
+            succeeded: on_host,
+        });
+        let mut summary = Self::of_run_with(&run, file, on_host.as_ref());
         summary.source = Source::Trace;
         summary.marey = None;
         summary.process.rank = summary.process.rank.or_else(|| rank_in_name(file));

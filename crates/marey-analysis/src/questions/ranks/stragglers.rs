@@ -215,7 +215,7 @@ fn of_row(row: &Row, in_turns: &InTurns) -> Measured {
     let mut turns: Vec<(u64, u64)> = steady(row)
         .map(|cell| {
             (
-                cell.mean_ns(),
+                worked_ns(cell),
                 waiting_of(cell, in_turns).unwrap_or_default(),
             )
         })
@@ -236,6 +236,11 @@ fn of_row(row: &Row, in_turns: &InTurns) -> Measured {
     }
 }
 
+/// What a turn took without the time in collectives that failed, which is nobody's work.
+fn worked_ns(cell: &Cell) -> u64 {
+    cell.mean_ns().saturating_sub(cell.failed_mean_ns())
+}
+
 /// Standard error of the median of values with normal noise: √(π/2) σ/√n. 0 of fewer than two.
 fn error_of_median_ns(values: &[u64]) -> f64 {
     let n_values = float(values.len() as u64);
@@ -245,7 +250,7 @@ fn error_of_median_ns(values: &[u64]) -> f64 {
 
 /// What a turn of the cell waits, on average; `None` when not known.
 fn waiting_of(cell: &Cell, in_turns: &InTurns) -> Option<u64> {
-    let communication_ns = cell.communication_mean_ns()?.min(cell.mean_ns());
+    let communication_ns = cell.communication_mean_ns()?.min(worked_ns(cell));
     if communication_ns == 0 {
         return Some(0);
     }
@@ -330,11 +335,16 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<Measured> 
         )]
         Some(waiting_ns.round() as u64)
     };
-    let one = |(place, rank): (u32, &RankSummary)| Measured {
-        place,
-        duration_ns: rank.wall_ns,
-        waiting_ns: waited(place).map(|ns| ns.min(rank.wall_ns)),
-        error_ns: 0.0,
+    let one = |(place, rank): (u32, &RankSummary)| {
+        let failed = used_in_work(rank).map(|one| one.failed_ns);
+        let failed_ns = failed.fold(0, u64::saturating_add);
+        let duration_ns = rank.wall_ns.saturating_sub(failed_ns);
+        Measured {
+            place,
+            duration_ns,
+            waiting_ns: waited(place).map(|ns| ns.min(duration_ns)),
+            error_ns: 0.0,
+        }
     };
     ended.map(one).collect()
 }
