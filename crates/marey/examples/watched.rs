@@ -2,7 +2,7 @@
 //!
 //! `open NAME` · `close` (what was opened last) · `section NAME N` · `turn NAME N` (N turns of a loop) · `step N` · `block FRAMES` ·
 //! `streamed FRAMES` · `dropped FRAMES` (reports of the program) · `sample MEMORY UTILIZATION READ` (what the sampler reads from then
-//! on; returns when it has) · `finish`
+//! on; returns when it has) · `rank RANK WORLD` (what the program says) · `finish` · `again` (records once more)
 //!
 //! Ends when its input does.
 
@@ -70,7 +70,12 @@ fn main() {
             ["sample", memory, utilization, read] => {
                 sample([memory, utilization, read].map(|value| value.parse().unwrap()));
             }
+            ["rank", rank, world] => {
+                let [rank, world] = [rank, world].map(|number| number.parse().unwrap());
+                assert!(marey::set_rank(rank, world, None));
+            }
             ["finish"] => drop(recording.take()),
+            ["again"] => recording = marey::start_from_env(),
             _ => unreachable!("{line}"),
         }
         println!("ok");

@@ -10,6 +10,7 @@
 //! | 0..8 | magic · layout version · pid · start time of the process (clock ticks since boot) · clock kind · boot id (2) · pid namespace |
 //! | 8..12 | capacities: names · name words · nodes · slots |
 //! | 12, 13 | capacities: histogram arena, in histograms · series |
+//! | 14 | rank that the program said while it recorded, plus 1; 0 before that |
 //! | 16..23 | in use: names · name words · nodes · slots · histograms · series · samplers |
 //! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
@@ -58,6 +59,7 @@ pub(crate) mod process {
     pub(crate) const CAP_SLOTS: usize = 11;
     pub(crate) const CAP_HISTOGRAMS: usize = 12;
     pub(crate) const CAP_SERIES: usize = 13;
+    pub(crate) const SAID_RANK: usize = 14;
     pub(crate) const N_NAMES: usize = 16;
     pub(crate) const N_NAME_WORDS: usize = 17;
     pub(crate) const N_NODES: usize = 18;

@@ -101,6 +101,28 @@ fn a_recording_process_is_found_with_what_it_is() {
 }
 
 #[test]
+fn a_rank_that_is_said_late_counts_from_then_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut watched = Watched::start(folder.path());
+    watched.does("section a 1");
+    let live = attach(folder.path());
+    assert_eq!((live.said_rank(), live.process().rank), (None, Some(3)));
+    for rank in [5, 0] {
+        watched.does(&format!("rank {rank} 8"));
+        assert_eq!(live.said_rank(), Some(rank));
+        assert_eq!(live.process().rank, Some(rank));
+        assert_eq!(only_process(folder.path()).rank, Some(rank));
+    }
+    watched.does("finish");
+    let run = marey::load(&captures(folder.path())[0]).unwrap();
+    assert_eq!(run.info.rank, Some(0), "as the capture says");
+    // What is said between two recordings is of the second.
+    watched.does("rank 2 8");
+    watched.does("again");
+    assert_eq!(only_process(folder.path()).rank, Some(2));
+}
+
+#[test]
 fn a_look_has_what_the_process_did_and_what_it_is_in() {
     let folder = tempfile::tempdir().unwrap();
     let mut watched = Watched::start(folder.path());
