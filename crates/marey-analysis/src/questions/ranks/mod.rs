@@ -14,6 +14,7 @@
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
 mod answers;
+mod between_calls;
 mod clocks;
 mod jobs;
 mod members;
