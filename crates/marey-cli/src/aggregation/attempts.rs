@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use super::path_jobs::JobFiles;
 
-/// Jobs that are attempts of one run, the first one first, with their number from 0; a job without others is a run of its own.
+/// The number of an attempt, from 0, and the id of its job.
+pub(super) type Attempt<'a> = (u32, &'a str);
+
+/// Jobs that are attempts of one run, the first one first; a job without others is a run of its own.
 ///
 /// ```text
 /// flux-0    torchrun, 8 ranks    attempt 0 ─┐
@@ -17,8 +20,8 @@ use super::path_jobs::JobFiles;
 /// looked up: it would take reading the captures. So a name that somebody gave to jobs of torchrun (`MAREY_JOB_ID=flux-0`) counts, too.
 pub(super) fn runs<'a>(
     jobs: impl Iterator<Item = (&'a str, &'a JobFiles)>,
-) -> Vec<Vec<(u32, &'a str)>> {
-    let mut by_base: BTreeMap<(&str, Option<u32>), Vec<(u32, &str)>> = BTreeMap::new();
+) -> Vec<Vec<Attempt<'a>>> {
+    let mut by_base: BTreeMap<(&str, Option<u32>), Vec<Attempt<'_>>> = BTreeMap::new();
     let mut runs = Vec::new();
     for (id, job) in jobs {
         match attempt(id, &job.launcher) {
@@ -87,7 +90,7 @@ mod tests {
             ("seed-1", &other),
         ];
         let found = runs(jobs.into_iter());
-        let several: Vec<&Vec<(u32, &str)>> = found.iter().filter(|run| run.len() > 1).collect();
+        let several: Vec<&Vec<Attempt<'_>>> = found.iter().filter(|run| run.len() > 1).collect();
         assert_eq!(
             several,
             [

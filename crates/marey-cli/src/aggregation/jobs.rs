@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 
 use super::Jobs;
-use super::attempts::runs;
+use super::attempts::{Attempt, runs};
 use super::path_jobs::{Held, JobFiles, PathJobs, sorted};
 
 /// What is to be read.
@@ -114,7 +114,7 @@ impl Group {
     /// The last attempt of the run that was written last, and what to say of others; `None` when there are no jobs.
     fn newest(&self, remarks: &mut Vec<String>) -> Option<String> {
         let runs = runs(self.jobs.iter().map(|(id, job)| (id.as_str(), job)));
-        let written = |run: &[(u32, &str)]| {
+        let written = |run: &[Attempt<'_>]| {
             let jobs = run.iter().filter_map(|(_, id)| self.jobs.get(*id));
             jobs.map(|job| job.written).max()
         };

@@ -62,9 +62,10 @@ impl JsonFile {
         }
         let mut unpacked = Vec::new();
         // What comes before damage is enough; without anything the name has to tell.
-        let _ = GzDecoder::new(first.as_slice())
+        GzDecoder::new(first.as_slice())
             .take(BEGINNING)
-            .read_to_end(&mut unpacked);
+            .read_to_end(&mut unpacked)
+            .ok();
         let is_ours = Self::by(&name, &String::from_utf8_lossy(&unpacked)) != Self::Other;
         let is_named = unpacked.is_empty() && Self::is_called_like_one(&name);
         // Of packed files only traces are read.
