@@ -440,6 +440,8 @@ fn waiting(drawing: &Drawing) -> Waiting {
             name: (drawing.naming)("all_reduce"),
             is_device: false,
             is_start_up: false,
+            places: Vec::new(),
+            is_ambiguous: false,
             n_ranks: n,
             n_calls: Some(steps),
             transfer_ns: Some(2 * steps * MS),

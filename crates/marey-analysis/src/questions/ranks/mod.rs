@@ -17,6 +17,7 @@ mod answers;
 mod clocks;
 mod jobs;
 mod members;
+mod namesakes;
 mod over_ranks;
 mod resources;
 mod scaling;
@@ -60,6 +61,7 @@ fn of_job(team: &Team<'_>, thresholds: &Thresholds) -> JobAnswers {
     let places = &team.places;
     let shared = shared_calls::shared_calls(places);
     let clocks = clocks::clocks(places, &shared);
+    let shared = namesakes::parted(shared, places, &clocks, team.world_size());
     let waiting = waiting::waiting(places, &shared, &clocks);
     let mut answers = JobAnswers {
         job_id: team.job_id.clone(),
