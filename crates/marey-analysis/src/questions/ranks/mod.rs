@@ -18,6 +18,7 @@ mod between_calls;
 mod clocks;
 mod jobs;
 mod members;
+mod namesakes;
 mod over_ranks;
 mod resources;
 mod scaling;
@@ -67,6 +68,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
     let places = &team.places;
     let shared = shared_calls::shared_calls(places);
     let clocks = clocks::clocks(places, &shared);
+    let shared = namesakes::parted(shared, places, &clocks, team.world_size());
     let waiting = waiting::waiting(places, &shared, &clocks);
     let mut answers = JobAnswers {
         job_id: team.job_id.clone(),
