@@ -27,6 +27,16 @@ pub(super) fn program(look: &Look, figures: &mut Figures) {
     for (metric, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
         add(figures, metric, vec![], float(count));
     }
+    // Where lookups are reported, no hit is a number, too.
+    if look.cache_hits > 0 || look.cache_misses > 0 {
+        for (outcome, count) in [("hit", look.cache_hits), ("miss", look.cache_misses)] {
+            let labels = vec![("outcome", outcome.to_owned())];
+            add(figures, Metric::CacheLookups, labels, float(count));
+        }
+    }
+    if let Some(step) = look.step.filter(|_| look.is_running()) {
+        put(figures, Metric::StepNumber, vec![], float(step));
+    }
     let losses = &look.losses;
     let lost = [
         losses.sections_ring_full,

@@ -111,6 +111,26 @@ fn counts_of_a_process_are_those_of_its_look_and_what_it_did_not_report_is_absen
 }
 
 #[test]
+fn lookups_without_a_hit_say_so_and_the_step_is_that_of_a_process_that_runs() {
+    let mut look = look();
+    let of = |look: &Look| {
+        let fleet = observe("h", "j", &Past::default(), &[member(0, look)], 0);
+        let figures = &fleet.processes[0].figures;
+        let lookups = |outcome: &str| {
+            let label = [("outcome", outcome.to_owned())];
+            number(figures, Metric::CacheLookups, &label)
+        };
+        let step = number(figures, Metric::StepNumber, &[]);
+        (lookups("hit"), lookups("miss"), step)
+    };
+    assert_eq!(of(&look), (None, None, None), "never reported");
+    (look.cache_misses, look.step) = (3, Some(0));
+    assert_eq!(of(&look), (Some(0.0), Some(3.0), Some(0.0)));
+    (look.cache_hits, look.status) = (2, Status::Finished);
+    assert_eq!(of(&look), (Some(2.0), Some(3.0), None));
+}
+
+#[test]
 fn two_recordings_of_one_process_are_added_up_and_what_the_system_counts_is_not() {
     let mut look = look();
     look.series = vec![reading("process.cpu.user", "", Unit::Seconds, 7.0, 0)];
