@@ -105,6 +105,9 @@ impl Live {
             open,
             series,
             generated: self.generated(),
+            cache_hits: self.rings.get(at::CACHE_HITS),
+            cache_misses: self.rings.get(at::CACHE_MISSES),
+            step: self.rings.get(at::STEP).checked_sub(1),
         };
         look.at_ns = if look.is_running() {
             clock.now_ns

@@ -16,6 +16,8 @@
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
 //! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
+//! | 53..55 | reported so far: hits of caches · misses |
+//! | 55 | number of the denoising step that was reported last, plus 1; 0 when none was |
 //! | 64, 65.. | length in bytes, and bytes, of the absolute path of the capture; 0 when there is none |
 //! | 512.. | name index: offset into the name words « 32 · length in bytes |
 //! | … | name words |
@@ -78,6 +80,9 @@ pub(crate) mod process {
     pub(crate) const N_ANCHORS: usize = 35;
     pub(crate) const ANCHORS: usize = 36;
     pub(crate) const GENERATED: usize = 48;
+    pub(crate) const CACHE_HITS: usize = 53;
+    pub(crate) const CACHE_MISSES: usize = 54;
+    pub(crate) const STEP: usize = 55;
     pub(crate) const CAPTURE_PATH: usize = 64;
 }
 

@@ -419,6 +419,9 @@ impl Recorder {
             process_words::CAPTURE_BYTES,
             // What was said since counts from the info block that comes.
             process_words::SAID_RANK,
+            process_words::CACHE_HITS,
+            process_words::CACHE_MISSES,
+            process_words::STEP,
         ] {
             self.header()[at].store(0, Relaxed);
         }
