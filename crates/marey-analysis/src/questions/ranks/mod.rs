@@ -14,6 +14,7 @@
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
 mod answers;
+mod call_parts;
 mod clocks;
 mod jobs;
 mod members;
@@ -34,6 +35,8 @@ pub use answers::{
     RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict, Stragglers,
     TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
+
+pub use call_parts::{CallParts, call_parts};
 
 use crate::findings::{Thresholds, job_findings};
 use crate::job::{RankSummary, Ranks, Unread};
