@@ -61,6 +61,94 @@ fn drawn() -> Run {
     run
 }
 
+/// All moments of a trace in Perfetto's format, and what has this name in it.
+fn perfetto_times(trace: &[u8]) -> Vec<u64> {
+    // Packets are field 1 of the trace, a time is field 8 of a packet.
+    let varint = |bytes: &[u8], at: &mut usize| {
+        let (mut value, mut shift) = (0_u64, 0);
+        loop {
+            let byte = bytes[*at];
+            *at += 1;
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return value;
+            }
+        }
+    };
+    let (mut at, mut times) = (0, Vec::new());
+    while at < trace.len() {
+        assert_eq!(varint(trace, &mut at), 1 << 3 | 2);
+        let length = usize::try_from(varint(trace, &mut at)).unwrap();
+        let packet = &trace[at..at + length];
+        at += length;
+        let mut inner = 0;
+        while inner < packet.len() {
+            let tag = varint(packet, &mut inner);
+            let value = varint(packet, &mut inner);
+            match (tag >> 3, tag & 7) {
+                (8, _) => times.push(value),
+                (_, 2) => inner += usize::try_from(value).unwrap(),
+                _ => {}
+            }
+        }
+    }
+    times
+}
+
+#[test]
+fn a_process_lies_where_the_common_axis_has_it_whatever_its_own_clock_says() {
+    // base    0        its own clock is an hour ahead
+    // run          |---- a from 1 to 5 µs ----|      40 ns after the base
+    let mut run = drawn();
+    let base = run.info.start_unix_ns;
+    run.info.start_unix_ns += 3_600_000_000_000;
+    let format = TraceFormat::Perfetto;
+    let mut writer = TraceWriter::new(Vec::new(), format, Compression::None, base).unwrap();
+    writer.add_at(&run, 40, &[]).unwrap();
+    writer.remark("ranks 1-3 are not in the trace").unwrap();
+    let trace = writer.finish().unwrap();
+    let times: Vec<u64> = perfetto_times(&trace).iter().map(|at| at - base).collect();
+    assert_eq!(times.first(), Some(&1_040));
+    assert_eq!(times.iter().max(), Some(&5_040));
+    // The remark stands at the beginning.
+    assert_eq!(times.last(), Some(&0));
+    let remark = b"ranks 1-3 are not in the trace";
+    assert!(trace.windows(remark.len()).any(|bytes| bytes == remark));
+}
+
+#[test]
+fn waiting_and_transfer_of_collectives_have_a_track_of_their_own() {
+    // µs      1   2   3   4
+    // first   |~~~|-------|       waits 1, then transfer
+    // second      |-------|       nobody to wait for, on another group at the same time
+    let call = |start_ns, transfer_start_ns, end_ns| CallParts {
+        name: "all_reduce".into(),
+        start_ns,
+        transfer_start_ns,
+        end_ns,
+    };
+    let calls = [call(1_000, 2_000, 4_000), call(2_500, 2_500, 4_500)];
+    let run = drawn();
+    let base = run.info.start_unix_ns;
+    let format = TraceFormat::Chrome;
+    let mut writer = TraceWriter::new(Vec::new(), format, Compression::None, base).unwrap();
+    writer.add_at(&run, 0, &calls).unwrap();
+    let trace: Json = serde_json::from_slice(&writer.finish().unwrap()).unwrap();
+    let slices = events(&trace, "X", &["name", "ts", "dur"]);
+    let of_calls: Vec<&str> = slices[4..].iter().map(String::as_str).collect();
+    assert_eq!(
+        of_calls,
+        [
+            "all_reduce 1.0 3.0",
+            "waits for others 1.0 1.0",
+            "transfer 2.0 2.0",
+            "all_reduce 2.5 2.0",
+            "transfer 2.5 2.0",
+        ]
+    );
+}
+
 #[test]
 fn slices_come_in_the_order_in_which_they_begin_with_exact_times() {
     let text = String::from_utf8(written(&[drawn()], TraceFormat::Chrome)).unwrap();
