@@ -194,6 +194,9 @@ impl Push {
     fn push_metrics(&mut self) {
         let fleet = self.with_members(Members::look);
         let request = metrics::request(&fleet, &self.plan.service, marey::unix_ns());
+        if request.resource_metrics.is_empty() {
+            return;
+        }
         let result = self.plan.metrics.send(&request.encode_to_vec());
         self.count(result);
     }
