@@ -42,7 +42,7 @@ enum Seen {
     /// It may go on; what samplers had read at the look before.
     Live(Box<Live>, Vec<Reading>),
     /// It is over: the last look.
-    Over(Look),
+    Over(Box<Look>),
 }
 
 impl Members {
@@ -165,7 +165,7 @@ impl Watched {
 
     fn look(&mut self) -> Look {
         let (live, before) = match &mut self.seen {
-            Seen::Over(last) => return last.clone(),
+            Seen::Over(last) => return Look::clone(last),
             Seen::Live(live, before) => (live, before),
         };
         if self.process.start_unix_ns.is_none() {
@@ -177,7 +177,7 @@ impl Watched {
             before.clone_from(&look.series);
         } else {
             keep_readings(&mut look, mem::take(before));
-            self.seen = Seen::Over(look.clone());
+            self.seen = Seen::Over(Box::new(look.clone()));
         }
         look
     }
@@ -255,7 +255,7 @@ mod tests {
         };
         Watched {
             process,
-            seen: Seen::Over(look),
+            seen: Seen::Over(Box::new(look)),
         }
     }
 
