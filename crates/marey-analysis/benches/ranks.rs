@@ -69,6 +69,7 @@ fn summary(rank: u32, n_ranks: u32, [n_paths, n_steps, n_calls]: [u32; 3]) -> Ra
         end_ns: u64::from(at) * 2_000_000 + length(at),
         total_ns: length(at),
         communication_ns: Some(length(at) / 10),
+        failed_ns: 0,
         is_warm_up: at == 0,
     };
     let call = |at: u32| Interval {

@@ -27,10 +27,10 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
         return Value::Bool(v.is_true());
     }
     if value.cast::<PyInt>().is_ok() {
-        // Numbers beyond 64 bits go on as floats.
+        // Numbers beyond 64 bits go on as they are written: a float would be another number.
         return value
             .extract::<i64>()
-            .map_or_else(|_| as_float(value), Value::Int);
+            .map_or_else(|_| Value::Text(text_of(value)), Value::Int);
     }
     if value.cast::<PyFloat>().is_ok() {
         return as_float(value);
@@ -68,8 +68,14 @@ fn number_of(value: &Bound<'_, PyAny>) -> Option<Value> {
     if !has_number {
         return None;
     }
-    let whole = value.extract::<i64>().map(Value::Int);
-    whole.or_else(|_| value.extract().map(Value::Float)).ok()
+    if let Ok(whole) = value.extract::<i64>() {
+        return Some(Value::Int(whole));
+    }
+    // A whole number beyond 64 bits.
+    if let Ok(whole) = value.call_method0("__index__") {
+        return Some(Value::Text(text_of(&whole)));
+    }
+    value.extract().map(Value::Float).ok()
 }
 
 fn as_float(value: &Bound<'_, PyAny>) -> Value {

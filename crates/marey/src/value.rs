@@ -48,15 +48,28 @@ value_from! {
 }
 
 impl From<usize> for Value {
-    /// Numbers beyond `i64::MAX` become that.
+    /// A number beyond `i64::MAX` becomes its text.
     fn from(v: usize) -> Self {
-        Self::Int(i64::try_from(v).unwrap_or(i64::MAX))
+        i64::try_from(v).map_or_else(|_| Self::Text(v.to_string()), Self::Int)
     }
 }
 
 impl From<u64> for Value {
-    /// Numbers beyond `i64::MAX` become that.
+    /// A number beyond `i64::MAX` becomes its text.
     fn from(v: u64) -> Self {
-        Self::Int(i64::try_from(v).unwrap_or(i64::MAX))
+        i64::try_from(v).map_or_else(|_| Self::Text(v.to_string()), Self::Int)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_do_not_fit_stay_exact_as_text() {
+        let most = i64::MAX.cast_unsigned();
+        assert_eq!(Value::from(most), Value::Int(i64::MAX));
+        let beyond = Value::Text("9223372036854775808".into());
+        assert_eq!(Value::from(most + 1), beyond);
     }
 }

@@ -25,6 +25,9 @@ const KEYS: [&str; 5] = [
 /// A mebibyte.
 const MIB: f64 = 1_048_576.0;
 
+/// 2⁵³: floats beyond it leave out whole numbers.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
 impl RankSummary {
     /// What a report comes to, read from a file of this name; `rank` stands where the report does not say its own. `None` when it is no
     /// report. What it does not have, or has in another shape, is not known.
@@ -195,13 +198,15 @@ fn number(value: &Value, path: &str) -> Option<f64> {
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
-/// A whole number; also one that is written as a text or with a fraction of nothing, as tags are.
+/// A whole number; also one that is written as a text or with a fraction of nothing, as tags are. Absent beyond 64 bits, and beyond what a
+/// float tells exactly where it is one.
 fn whole(value: &Value, path: &str) -> Option<u64> {
     match at(value, path)? {
         Value::String(text) => text.trim().parse().ok(),
         Value::Number(number) => number.as_u64().or_else(|| {
             let number = number.as_f64()?;
-            (number >= 0.0 && number.fract() == 0.0).then(|| floored(number))
+            let is_exact = (0.0..=MAX_EXACT).contains(&number) && number.fract() == 0.0;
+            is_exact.then(|| floored(number))
         }),
         _ => None,
     }

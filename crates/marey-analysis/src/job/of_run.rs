@@ -23,9 +23,9 @@ mod tests;
 use marey::{Run, Status};
 
 use super::kept_calls::keep_bounded;
+use super::turn_cells::Communication;
 use super::{Ended, RankProcess, RankSummary, Source, Work};
 use crate::findings::Thresholds;
-use crate::intervals::Interval;
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
 
 impl RankSummary {
@@ -34,12 +34,16 @@ impl RankSummary {
         Self::of_run_with(run, file, None)
     }
 
-    /// The same, where something else than its sections says when a collective was open: ascending and disjoint.
-    pub(super) fn of_run_with(run: &Run, file: &str, communication: Option<&[Interval]>) -> Self {
+    /// The same, where something else than its sections says when a collective was open.
+    pub(super) fn of_run_with(
+        run: &Run,
+        file: &str,
+        communication: Option<&Communication>,
+    ) -> Self {
         let found = diffusion(run, &Thresholds::of(run)).unwrap_or_default();
         let calls = calls::Calls::of(run);
-        let of_sections = calls.time();
-        let communication = communication.or(of_sections.as_deref());
+        let of_sections = calls.communication();
+        let communication = communication.or(of_sections.as_ref());
         let (sections, n_sections_left_out) = sections::sections(run);
         let (stages, stage_names) = stages::stages(run);
         let mut collectives = calls.sums(run);

@@ -191,8 +191,12 @@ pub struct TurnCell {
     pub end_ns: u64,
     /// Sum of their durations.
     pub total_ns: u64,
-    /// Time in which a collective was open meanwhile, each moment counted once; `None` when the process recorded no collectives.
+    /// Time in which a collective was open meanwhile that succeeded, each moment counted once; `None` when the process recorded no
+    /// collectives.
     pub communication_ns: Option<u64>,
+    /// Time in which only collectives were open that failed: neither communication nor the process's own work.
+    #[serde(default)]
+    pub failed_ns: u64,
     /// It holds the first turn of a generation.
     pub is_warm_up: bool,
 }

@@ -3,6 +3,21 @@
 use super::{RankSummary, TurnCell, TurnSums};
 use crate::intervals::{Interval, length_within, union};
 
+/// When collectives were open. Both lists are disjoint and ascending.
+///
+/// ```text
+/// succeeded    |---|        |--|
+/// failed         |----x
+/// any          |------|     |--|
+/// ```
+#[derive(Clone, Debug, Default)]
+pub(super) struct Communication {
+    /// Those that succeeded.
+    pub(super) succeeded: Vec<Interval>,
+    /// All of them.
+    pub(super) any: Vec<Interval>,
+}
+
 /// One turn whose duration is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
@@ -12,8 +27,8 @@ pub(super) struct Turn {
     pub(super) is_warm_up: bool,
 }
 
-/// Turns in order of time; `None` when there are none. `communication` is the time in collectives, disjoint and ascending.
-pub(super) fn turn_sums(turns: &[Turn], communication: Option<&[Interval]>) -> Option<TurnSums> {
+/// Turns in order of time; `None` when there are none. `communication` is `None` where no collective was recorded.
+pub(super) fn turn_sums(turns: &[Turn], communication: Option<&Communication>) -> Option<TurnSums> {
     if turns.is_empty() {
         return None;
     }
@@ -51,20 +66,23 @@ fn middle(sorted: &[u64]) -> Option<u64> {
     Some(lower + (upper - lower) / 2)
 }
 
-fn cell(turns: &[Turn], communication: Option<&[Interval]>) -> TurnCell {
+fn cell(turns: &[Turn], communication: Option<&Communication>) -> TurnCell {
     let times: Vec<Interval> = turns.iter().map(|turn| turn.time).collect();
     let lengths = turns.iter().map(|turn| turn.duration_ns);
     let total_ns = lengths.fold(0, u64::saturating_add);
+    let turned = union(times.clone());
+    let within = |open: &[Interval]| {
+        let lengths = turned.iter().map(|time| length_within(*time, open));
+        lengths.fold(0, u64::saturating_add)
+    };
+    let succeeded_ns = communication.map(|open| within(&open.succeeded));
+    let any_ns = communication.map_or(0, |open| within(&open.any));
     TurnCell {
         start_ns: times.iter().map(|time| time.start_ns).min().unwrap_or(0),
         end_ns: times.iter().map(|time| time.end_ns).max().unwrap_or(0),
         total_ns,
-        communication_ns: communication.map(|open| {
-            let within = union(times)
-                .into_iter()
-                .map(|time| length_within(time, open));
-            within.fold(0, u64::saturating_add)
-        }),
+        communication_ns: succeeded_ns,
+        failed_ns: any_ns.saturating_sub(succeeded_ns.unwrap_or_default()),
         is_warm_up: turns.iter().any(|turn| turn.is_warm_up),
     }
 }

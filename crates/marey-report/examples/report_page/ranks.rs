@@ -9,18 +9,26 @@
 //!
 //! Step 7 of rank 2 takes 160 ms instead of 100. Ranks 4 to 7 are on the second host.
 
-use marey_analysis::findings::{
-    Category, Confidence, Evidence, Figure, FigureUnit, Finding, Severity,
-};
-use marey_analysis::job::{Ended, GpuSums, MachineSums, Range, Source, StagePiece, Unread};
+mod finding;
+mod members;
+mod resources;
+mod sections;
+mod turns;
+mod waiting;
+
+use marey_analysis::job::{Ended, Unread};
 use marey_analysis::ranks::{
-    ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, Member, MemberState,
-    OverRanks, PlacedClock, RankGpu, RankResources, RankStraggler, RankWaitingRow, RanksAnswers,
-    Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict, Stragglers, TurnSpread,
-    TurnsOverRanks, VersionRow, Waiting,
+    ClockMethod, HostRow, JobAnswers, MemberState, PlacedClock, RanksAnswers, Resources, Scaling,
+    ScalingRow, VersionRow,
 };
 
 use crate::video::Naming;
+use finding::finding;
+use members::{clocks, member};
+use resources::resources;
+use sections::sections;
+use turns::turns;
+use waiting::{stragglers, waiting};
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -186,7 +194,7 @@ fn of_jobs(jobs: Vec<JobAnswers>) -> RanksAnswers {
     }
 }
 
-pub(crate) fn job(drawing: &Drawing) -> JobAnswers {
+fn job(drawing: &Drawing) -> JobAnswers {
     let Drawing {
         n_ranks,
         n_steps,
@@ -224,336 +232,5 @@ pub(crate) fn job(drawing: &Drawing) -> JobAnswers {
             ..Default::default()
         },
         ..JobAnswers::default()
-    }
-}
-
-fn host_of(drawing: &Drawing, rank: u32) -> String {
-    let is_second = rank >= drawing.n_ranks.div_ceil(2) && drawing.n_ranks > 1;
-    (drawing.naming)(if is_second { "studio-b" } else { "studio-a" })
-}
-
-fn member(drawing: &Drawing, rank: u32) -> Member {
-    let steps_end = 700 + 100 * u64::from(drawing.n_steps.max(1) - 1);
-    let piece = |name, start, end| StagePiece {
-        name,
-        start_ns: start * MS,
-        end_ns: end * MS,
-    };
-    let mut stages = vec![piece(0, 0, 200), piece(1, 200, 700)];
-    let names = ["load", "denoise", "all_reduce", "decode"].map(drawing.naming);
-    // Of many steps every piece stands for several, as where a recording has too many of them.
-    let several = drawing.n_steps.div_ceil(126).max(1);
-    for step in (1..u64::from(drawing.n_steps)).step_by(several as usize) {
-        let (start, end) = (
-            600 + 100 * step,
-            (600 + 100 * (step + u64::from(several))).min(steps_end),
-        );
-        let work_end = if drawing.slow == Some(rank) {
-            end - 2
-        } else {
-            end - 22
-        };
-        stages.push(piece(1, start, work_end));
-        stages.push(piece(2, work_end, end));
-    }
-    stages.push(piece(3, steps_end, steps_end + 200));
-    Member {
-        rank: Some(rank),
-        host: host_of(drawing, rank),
-        local_rank: Some(rank % (drawing.n_ranks / 2).max(1)),
-        pid: 5_000 + rank,
-        file: (drawing.naming)(&format!("rank{rank}.marey")),
-        source: Source::Capture,
-        ended: Ended::Finished,
-        wall_ns: (steps_end + 200) * MS,
-        stages,
-        stage_names: names.into(),
-        ..Member::default()
-    }
-}
-
-fn clocks(n_ranks: u32) -> Clocks {
-    let is_second = |rank: u32| n_ranks > 1 && rank >= n_ranks.div_ceil(2);
-    let placed = |rank: u32| {
-        if is_second(rank) {
-            PlacedClock {
-                start_ns: Some(3 * MS),
-                correction_ns: -1_200_000,
-                error_ns: Some(40_000),
-                method: ClockMethod::Collectives,
-            }
-        } else {
-            PlacedClock {
-                start_ns: Some(0),
-                correction_ns: 0,
-                error_ns: Some(0),
-                method: ClockMethod::SameClock,
-            }
-        }
-    };
-    Clocks {
-        each: (0..n_ranks).map(placed).collect(),
-        start_unix_ns: Some(1_795_000_000_000_000_000),
-        error_ns: Some(if n_ranks > 1 { 40_000 } else { 0 }),
-        note: String::new(),
-    }
-}
-
-/// Of figures in microseconds by rank.
-fn over(each: &[u32]) -> OverRanks {
-    let mut sorted = each.to_vec();
-    sorted.sort_unstable();
-    let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
-    let middle = [sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]];
-    let median = f64::midpoint(middle[0].into(), middle[1].into());
-    let n_ranks = each.iter().map(|_| 1).sum::<u32>();
-    let slowest = (0..).zip(each).find(|(_, us)| **us == max);
-    OverRanks {
-        n_ranks: n_ranks.into(),
-        min_ns: u64::from(min) * US,
-        median_ns: median * 1e3,
-        mean_ns: each.iter().map(|us| f64::from(*us)).sum::<f64>() / f64::from(n_ranks) * 1e3,
-        max_ns: u64::from(max) * US,
-        slowest: slowest.map_or(0, |(place, _)| place),
-        spread_ns: u64::from(max - min) * US,
-        spread_ratio: (min > 0).then(|| f64::from(max - min) / median),
-    }
-}
-
-/// Microseconds of a step that a rank works.
-fn own_us(drawing: &Drawing, rank: u32) -> u32 {
-    if drawing.slow == Some(rank) {
-        98_000
-    } else {
-        78_000
-    }
-}
-
-fn step_us(rank: u32, step: u32) -> u32 {
-    match (rank, step) {
-        (_, 0) => 500_000,
-        (2, 7) => 160_000,
-        // Ranks beyond the eight are not that even.
-        (8.., _) => 100_000 + (rank * 7_919 + step * 104_729) % 1_000,
-        _ => 100_000,
-    }
-}
-
-/// Without the `all_reduce` at the end.
-fn own_step_us(drawing: &Drawing, rank: u32, step: u32) -> u32 {
-    step_us(rank, step) - (100_000 - own_us(drawing, rank))
-}
-
-fn turns(drawing: &Drawing) -> TurnsOverRanks {
-    let ranks = || 0..drawing.n_ranks;
-    let durations = |step| -> Vec<u32> { ranks().map(|rank| step_us(rank, step)).collect() };
-    let own = |step| -> Vec<u32> {
-        let each = ranks().map(|rank| own_step_us(drawing, rank, step));
-        each.collect()
-    };
-    let spread = |step: u32| TurnSpread {
-        first: step.into(),
-        is_warm_up: step == 0,
-        durations: over(&durations(step)),
-        own: (drawing.n_ranks > 1).then(|| over(&own(step))),
-    };
-    let talks = drawing.n_ranks > 1;
-    let steps = || 0..drawing.n_steps;
-    let ns = |us: u32| Some(u64::from(us) * US);
-    let own_ns = |rank| steps().map(move |step| ns(own_step_us(drawing, rank, step)));
-    let cells = ranks().flat_map(|rank| steps().map(move |step| ns(step_us(rank, step))));
-    TurnsOverRanks {
-        out_of_step: Vec::new(),
-        count: u64::from(drawing.n_ranks) * u64::from(drawing.n_steps),
-        counts_differ: None,
-        per_cell: 1,
-        medians: Some(over(&durations(1))),
-        each: (0..drawing.n_steps).map(spread).collect(),
-        heat_map: HeatMap {
-            places: ranks().collect(),
-            n_cells: drawing.n_steps,
-            durations_ns: cells.collect(),
-            own_ns: ranks().filter(|_| talks).flat_map(own_ns).collect(),
-        },
-    }
-}
-
-fn sections(drawing: &Drawing) -> Vec<SectionSpread> {
-    let n = u64::from(drawing.n_ranks);
-    let steps = drawing.n_steps.max(1);
-    let each = |ms: u32| vec![ms * 1_000; drawing.n_ranks as usize];
-    let section = |path: &[&str], calls: u32, totals: &[u32], longest: u64| {
-        let sum: u64 = totals.iter().map(|us| u64::from(*us) * US).sum();
-        let totals = over(totals);
-        SectionSpread {
-            path: path.iter().map(|name| (drawing.naming)(name)).collect(),
-            count: u64::from(calls) * n,
-            total_ns: sum,
-            means: Some(totals),
-            totals: Some(totals),
-            min_ns: Some(totals.min_ns / u64::from(calls)),
-            max_ns: Some(longest * MS),
-            median_ns: Some(totals.min_ns / u64::from(calls)),
-            p95_ns: Some(longest * MS),
-            ..SectionSpread::default()
-        }
-    };
-    let is_slow = |rank| drawing.slow == Some(rank);
-    let waits = (0..drawing.n_ranks).map(|rank| if is_slow(rank) { 24_000 } else { 264_000 });
-    let waits: Vec<u32> = waits.collect();
-    vec![
-        section(&["denoise"], 1, &each(400 + 100 * steps), 1_600),
-        section(&["denoise", "all_reduce"], steps, &waits, 22),
-        section(&["load"], 1, &each(200), 200),
-        section(&["decode"], 1, &each(200), 200),
-    ]
-}
-
-fn waiting(drawing: &Drawing) -> Waiting {
-    let steps = u64::from(drawing.n_steps);
-    let n = u64::from(drawing.n_ranks);
-    let row = |place: u32| {
-        let is_slow = drawing.slow == Some(place);
-        let waited = if is_slow || drawing.slow.is_none() {
-            0
-        } else {
-            20 * steps
-        };
-        let transfer = 2 * steps;
-        RankWaitingRow {
-            place,
-            n_calls: steps,
-            total_ns: (transfer + waited) * MS,
-            n_matched: steps,
-            transfer_ns: transfer * MS,
-            waiting_ns: waited * MS,
-            // Of 22 ms of each call 20, or none of 2.
-            waiting_ratio: Some(if waited > 0 { 20.0 / 22.0 } else { 0.0 }),
-            n_last: if is_slow { steps } else { 0 },
-            caused_ns: if is_slow { 20 * steps * MS } else { 0 },
-        }
-    };
-    let ranks: Vec<RankWaitingRow> = (0..drawing.n_ranks).map(row).collect();
-    Waiting {
-        collectives: vec![CollectiveWaiting {
-            n_failed: 0,
-            failed_ns: 0,
-            group: Some((drawing.naming)("world")),
-            name: (drawing.naming)("all_reduce"),
-            is_device: false,
-            is_start_up: false,
-            n_ranks: n,
-            n_calls: Some(steps),
-            transfer_ns: Some(2 * steps * MS),
-            waiting_ns: Some(ranks.iter().map(|rank| rank.waiting_ns).sum()),
-            bytes: Some((steps * n) << 20),
-        }],
-        ranks,
-    }
-}
-
-fn stragglers(drawing: &Drawing) -> Stragglers {
-    let mut ranks: Vec<RankStraggler> = (0..drawing.n_ranks)
-        .map(|place| {
-            let is_slow = drawing.slow == Some(place);
-            let waits = drawing.slow.is_some() && !is_slow;
-            RankStraggler {
-                place,
-                own_ns: u64::from(own_us(drawing, place)) * US,
-                waiting_ns: (drawing.n_ranks > 1).then_some(if waits { 20 * MS } else { 0 }),
-                score: f64::from(own_us(drawing, place)) / 78_000.0 - 1.0,
-                verdict: if is_slow {
-                    StragglerVerdict::Slow
-                } else if waits {
-                    StragglerVerdict::Waits
-                } else {
-                    StragglerVerdict::Even
-                },
-            }
-        })
-        .collect();
-    ranks.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.place.cmp(&b.place)));
-    Stragglers {
-        basis: if drawing.n_steps > 0 {
-            "The median of each rank's steps that are no warm-up, without the time that the rank waits for others in collectives."
-        } else {
-            "The whole run of each rank."
-        }
-        .into(),
-        is_waiting_known: drawing.n_ranks > 1 && drawing.n_steps > 0,
-        ranks,
-    }
-}
-
-fn resources(drawing: &Drawing) -> Resources {
-    let range = |min: f64, mean: f64, max: f64| Range { min, mean, max };
-    let gpu = |rank: u32| RankGpu {
-        places: vec![rank],
-        host: host_of(drawing, rank),
-        gpu: GpuSums {
-            uuid: (drawing.naming)(&format!("GPU-{rank}")),
-            name: Some((drawing.naming)("NVIDIA H200")),
-            memory_bytes: Some(range(2.0 * GIB, 20.0 * GIB, f64::from(24 + rank % 8) * GIB)),
-            memory_total_bytes: Some(140.0 * GIB),
-            utilization_ratio: Some(range(
-                0.0,
-                if drawing.slow == Some(rank) {
-                    0.98
-                } else {
-                    0.78
-                },
-                1.0,
-            )),
-            temperature_celsius: Some(range(40.0, 60.0, if rank == 5 { 88.0 } else { 70.0 })),
-            power_watts: Some(range(90.0, 400.0, 600.0)),
-            energy_joules: Some(800.0),
-            is_at_thermal_risk: Some(rank == 5),
-        },
-    };
-    let used = |place: u32| RankResources {
-        place,
-        machine: MachineSums {
-            process_cores: Some(range(0.5, 1.5, 4.0)),
-            process_memory_peak_bytes: Some(6 << 30),
-            torch_allocated_peak_bytes: Some(20 << 30),
-            torch_reserved_peak_bytes: Some(24 << 30),
-            ..MachineSums::default()
-        },
-    };
-    let ranks = || 0..drawing.n_ranks;
-    if drawing.n_ranks == 1 {
-        return Resources::default();
-    }
-    Resources {
-        gpus: ranks().map(gpu).collect(),
-        gpu_memory_bytes: Some(range(2.0 * GIB, 20.0 * GIB, 31.0 * GIB)),
-        gpu_utilization_ratio: Some(range(0.78, 0.805, 0.98)),
-        power_watts: Some(400.0 * f64::from(drawing.n_ranks)),
-        energy_joules: Some(800.0 * f64::from(drawing.n_ranks)),
-        ranks: ranks().map(used).collect(),
-    }
-}
-
-fn finding(naming: Naming, rank: u32) -> Finding {
-    let figure = |value, unit| Figure { value, unit };
-    Finding {
-        rule: "slow-rank",
-        category: Category::Scaling,
-        severity: Severity::High,
-        issue: naming(&format!(
-            "rank {rank} is 25.6 % slower than the others, which wait for it"
-        )),
-        remedy: naming(
-            "Look at what its GPU does meanwhile: heat, another process, a slower model of GPU.",
-        ),
-        evidence: vec![Evidence {
-            what: naming("its own time above the median"),
-            figure: figure(0.256, FigureUnit::Ratio),
-            limit: Some(0.05),
-        }],
-        intervals: Vec::new(),
-        node: None,
-        saving: None,
-        confidence: Confidence::High,
     }
 }

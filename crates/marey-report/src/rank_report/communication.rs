@@ -1,6 +1,6 @@
 //! Communication: transfer, and waiting for others.
 
-use marey_analysis::ranks::{JobAnswers, Waiting};
+use marey_analysis::ranks::{CollectiveWaiting, JobAnswers, Waiting};
 
 use super::places::Places;
 use crate::model::{Cell, Table};
@@ -9,7 +9,7 @@ use crate::model::{Cell, Table};
 pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
     let waiting = job.waiting.iter();
     waiting
-        .flat_map(|waiting| [by_rank(waiting, places), by_collective(waiting)])
+        .flat_map(|waiting| [by_rank(waiting, places), by_collective(waiting, places)])
         .collect()
 }
 
@@ -50,7 +50,7 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
     table
 }
 
-fn by_collective(waiting: &Waiting) -> Table {
+fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
     let mut table = Table::new(
         "ranks_collectives",
         "Communication by collective",
@@ -74,7 +74,7 @@ fn by_collective(waiting: &Waiting) -> Table {
             } else {
                 row.name.clone()
             }),
-            Cell::known(row.group.clone(), Cell::Text),
+            Cell::known(group_of(row, places), Cell::Text),
             Cell::text(if row.is_device { "device" } else { "host" }),
             Cell::Count(row.n_ranks),
             Cell::known(row.n_calls, Cell::Count),
@@ -85,10 +85,29 @@ fn by_collective(waiting: &Waiting) -> Table {
             Cell::known((row.n_failed > 0).then_some(row.failed_ns), Cell::Duration),
         ]);
     }
-    if waiting.collectives.iter().any(|row| row.n_calls.is_none()) {
+    let unmatched = waiting
+        .collectives
+        .iter()
+        .filter(|row| row.n_calls.is_none());
+    let (ambiguous, others): (Vec<_>, Vec<_>) = unmatched.partition(|row| row.is_ambiguous);
+    if !ambiguous.is_empty() {
+        table.notes.push(
+            "Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.".into(),
+        );
+    }
+    if !others.is_empty() {
         table.notes.push(
             "Where ranks have a different number of calls, nothing is matched: they did not do the same.".into(),
         );
     }
     table
+}
+
+/// Its name, with its ranks where several groups have that.
+fn group_of(row: &CollectiveWaiting, places: Places<'_>) -> Option<String> {
+    if row.places.is_empty() {
+        return row.group.clone();
+    }
+    let group = row.group.as_deref().unwrap_or("?");
+    Some(format!("{group} (ranks {})", places.list(&row.places)))
 }

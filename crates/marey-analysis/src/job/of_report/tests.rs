@@ -90,6 +90,23 @@ fn what_is_absent_or_of_another_shape_is_not_known() {
 }
 
 #[test]
+fn a_number_that_no_float_tells_exactly_is_absent() {
+    let frames = |total: Value| {
+        of(&json!({"summary": {}, "block_analysis": {"total_frames": total}}))
+            .work
+            .latent_frames
+    };
+    assert_eq!(frames(json!(81)), Some(81));
+    assert_eq!(frames(json!(81.0)), Some(81));
+    assert_eq!(frames(json!(u64::MAX)), Some(u64::MAX));
+    assert_eq!(frames(json!("18446744073709551615")), Some(u64::MAX));
+    // One more is read as a float, which is another number; so is a float above 2 to the 53.
+    let beyond: Value = serde_json::from_str("18446744073709551616").unwrap();
+    assert_eq!(frames(beyond), None);
+    assert_eq!(frames(json!(9_007_199_254_740_994.0)), None);
+}
+
+#[test]
 fn the_end_of_a_process_is_read() {
     let ended = |status: Value| of(&json!({"summary": {}, "status": status})).ended;
     assert_eq!(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use marey::{GpuSpan, Run, Section, Value};
 
 use crate::intervals::{Interval, union};
+use crate::job::turn_cells::Communication;
 use crate::job::{CollectiveSums, RankSummary};
 
 /// Names that only collectives have.
@@ -128,16 +129,24 @@ impl<'a> Calls<'a> {
         Self(found)
     }
 
-    /// The time in which any was open, ascending and disjoint; `None` when there was none.
-    pub(super) fn time(&self) -> Option<Vec<Interval>> {
+    /// When they were open; `None` when there was none.
+    pub(super) fn communication(&self) -> Option<Communication> {
         if self.0.is_empty() {
             return None;
         }
-        let times = self.0.values().flat_map(|calls| {
-            let is_device = is_on_device(calls);
-            calls.iter().map(move |call| call.time_on(is_device))
-        });
-        Some(union(times.collect()))
+        let (mut succeeded, mut any) = (Vec::new(), Vec::new());
+        for calls in self.0.values() {
+            let (failed, calls) = parted(calls);
+            let is_device = is_on_device(&calls);
+            succeeded.extend(calls.iter().map(|call| call.time_on(is_device)));
+            any.extend(failed.iter().map(|call| call.time));
+        }
+        let succeeded = union(succeeded);
+        any.extend(&succeeded);
+        Some(Communication {
+            any: union(any),
+            succeeded,
+        })
     }
 
     /// Each group and name, and the marks.
@@ -156,13 +165,18 @@ impl Call {
     }
 }
 
+/// Those that failed, and those that did not.
+fn parted(calls: &[Call]) -> (Vec<Call>, Vec<Call>) {
+    calls.iter().partition(|call| call.is_failed)
+}
+
 /// Each of them was measured on a device.
 fn is_on_device(calls: &[Call]) -> bool {
     !calls.is_empty() && calls.iter().all(|call| call.device.is_some())
 }
 
 fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
-    let (failed, calls): (Vec<Call>, Vec<Call>) = calls.iter().partition(|call| call.is_failed);
+    let (failed, calls) = parted(calls);
     let calls = &calls[..];
     let is_device = is_on_device(calls);
     let mut times: Vec<Interval> = calls.iter().map(|call| call.time_on(is_device)).collect();

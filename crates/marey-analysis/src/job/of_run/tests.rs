@@ -199,6 +199,30 @@ fn a_call_that_failed_moved_nothing_and_is_counted_apart() {
 }
 
 #[test]
+fn the_time_of_a_failed_call_is_neither_communication_nor_own_work_of_its_turn() {
+    // time        0     3  5                    26  30
+    // step        |----------------- 0 ------------------|
+    // all_reduce     |--|
+    // barrier           |------ 20: gives up ----x
+    // wait                  |-|                             within the failed one, and succeeds: 9 to 11
+    let mut run = RunBuilder::new()
+        .iteration("denoising_step", 0, 30, |s| {
+            s.section("all_reduce", 3, 5, |_| {});
+            s.section("barrier", 6, 26, |s| {
+                s.section("wait", 9, 11, |_| {});
+            });
+        })
+        .finish(30);
+    let about = ("collective", Value::Text("all_gather".into()));
+    say(&mut run, 9, &[about]);
+    let failed = run.sections.iter_mut().find(|s| s.start_ns == 6).unwrap();
+    failed.is_failed = true;
+    let step = of(&run).steps.unwrap().cells[0];
+    // 3 to 5 and 9 to 11; of 20 the other 18.
+    assert_eq!((step.communication_ns, step.failed_ns), (Some(4), 18));
+}
+
+#[test]
 fn a_common_name_is_a_collective_only_where_a_call_says_its_group() {
     let mut run = RunBuilder::new()
         .section("gather", 0, 10, |_| {})

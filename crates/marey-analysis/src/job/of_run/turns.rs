@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::intervals::Interval;
 use crate::job::TurnSums;
-use crate::job::turn_cells::{Turn, turn_sums};
+use crate::job::turn_cells::{Communication, Turn, turn_sums};
 use crate::questions::diffusion::{BlockPoint, Diffusion, StepPoint};
 
-/// Denoising steps; `None` when none has a duration. `communication` is the time in collectives, disjoint and ascending.
-pub(super) fn steps(found: &Diffusion, communication: Option<&[Interval]>) -> Option<TurnSums> {
+/// Denoising steps; `None` when none has a duration. `communication` is `None` where no collective was recorded.
+pub(super) fn steps(found: &Diffusion, communication: Option<&Communication>) -> Option<TurnSums> {
     let steps = &found.steps.as_ref()?.each;
     let blocks = found.blocks.as_ref().map_or(&[][..], |blocks| &blocks.each);
     let warm = first_steps(steps, blocks);
@@ -19,7 +19,7 @@ pub(super) fn steps(found: &Diffusion, communication: Option<&[Interval]>) -> Op
 }
 
 /// Blocks, likewise.
-pub(super) fn blocks(found: &Diffusion, communication: Option<&[Interval]>) -> Option<TurnSums> {
+pub(super) fn blocks(found: &Diffusion, communication: Option<&Communication>) -> Option<TurnSums> {
     let mut seen = BTreeSet::new();
     let of_block = |block: &BlockPoint| {
         let is_warm_up = seen.insert(block.generation);

@@ -323,6 +323,10 @@ pub struct CollectiveWaiting {
     pub is_start_up: bool,
     /// Ranks that have it.
     pub n_ranks: u64,
+    /// Which ranks, by place, where several groups have this name; else empty.
+    pub places: Vec<u32>,
+    /// Several groups have this name, and which of these ranks are one cannot be told: nothing is matched.
+    pub is_ambiguous: bool,
     /// Calls of each rank; `None` when they differ, so that nothing is matched, as the two below.
     pub n_calls: Option<u64>,
     /// Over all matched calls, what the fastest rank took.

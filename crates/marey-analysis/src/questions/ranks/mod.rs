@@ -14,10 +14,12 @@
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
 mod answers;
+mod between_calls;
 mod call_parts;
 mod clocks;
 mod jobs;
 mod members;
+mod namesakes;
 mod over_ranks;
 mod resources;
 mod scaling;
@@ -69,6 +71,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
     let places = &team.places;
     let shared = shared_calls::shared_calls(places);
     let clocks = clocks::clocks(places, &shared);
+    let shared = namesakes::parted(shared, places, &clocks, team.world_size());
     let waiting = waiting::waiting(places, &shared, &clocks);
     let mut answers = JobAnswers {
         job_id: team.job_id.clone(),

@@ -1,6 +1,6 @@
 //! Which calls of collectives are the same on several ranks?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemberState;
 use super::members::state;
@@ -19,6 +19,10 @@ pub(super) struct SharedCalls<'a> {
     pub(super) group: Option<&'a str>,
     pub(super) name: &'a str,
     pub(super) is_device: bool,
+    /// Ranks in the group; `None` when no rank says.
+    pub(super) group_size: Option<u64>,
+    /// Whose name it is.
+    pub(super) naming: Naming,
     /// Ranks that have it, by place.
     pub(super) having: Vec<(u32, &'a CollectiveSums)>,
     /// Those whose n-th calls are the same; fewer than two when nothing is matched.
@@ -27,6 +31,17 @@ pub(super) struct SharedCalls<'a> {
     pub(super) n_calls: u64,
     /// Every how many calls one is looked at.
     pub(super) stride: u32,
+}
+
+/// Whose name the name of a group is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// One group's.
+    Unique,
+    /// That of several groups; these ranks are one of them.
+    Parted,
+    /// That of several groups: more ranks have it than a group of it has members. Which of these ranks are one is not known.
+    Several,
 }
 
 /// The calls of one rank.
@@ -44,10 +59,83 @@ impl Matched<'_> {
     }
 }
 
-impl SharedCalls<'_> {
+impl<'a> SharedCalls<'a> {
+    /// What it is on some of its ranks, which are one group; `None` of none.
+    pub(super) fn part(
+        &self,
+        places: &[&RankSummary],
+        is_in: impl Fn(u32) -> bool,
+    ) -> Option<SharedCalls<'a>> {
+        let having = self.having_of(is_in)?;
+        let taken = matched(self.name, &having, places);
+        let key = (self.group, self.name, self.is_device);
+        let part = Self::of(key, self.group_size, having, &taken);
+        Some(Self {
+            naming: Naming::Parted,
+            ..part
+        })
+    }
+
+    /// What it is on ranks that cannot be told apart; `None` of none.
+    pub(super) fn unmatched_part(&self, is_in: impl Fn(u32) -> bool) -> Option<SharedCalls<'a>> {
+        let having = self.having_of(is_in)?;
+        let key = (self.group, self.name, self.is_device);
+        let part = Self::of(key, self.group_size, having, &[]);
+        Some(Self {
+            naming: Naming::Several,
+            ..part
+        })
+    }
+
+    fn having_of(&self, is_in: impl Fn(u32) -> bool) -> Option<Vec<(u32, &'a CollectiveSums)>> {
+        let having = self.having.iter().filter(|(place, _)| is_in(*place));
+        let having: Vec<_> = having.copied().collect();
+        (!having.is_empty()).then_some(having)
+    }
+
+    fn of(
+        (group, name, is_device): Key<'a>,
+        group_size: Option<u64>,
+        having: Vec<(u32, &'a CollectiveSums)>,
+        taken: &[(u32, &'a CollectiveSums)],
+    ) -> Self {
+        let stride = common_stride(taken);
+        Self {
+            group,
+            name,
+            is_device,
+            group_size,
+            naming: Naming::Unique,
+            n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
+            matched: taken.iter().map(|one| calls_of(one, stride)).collect(),
+            stride,
+            having,
+        }
+    }
+
+    /// The calls of each rank that has it, every so many that all have them.
+    pub(super) fn all_calls(&self) -> impl Iterator<Item = (u32, Vec<Interval>)> {
+        let stride = common_stride(&self.having);
+        let each = self.having.iter();
+        each.map(move |one| (one.0, calls_of(one, stride).calls().collect()))
+    }
+
+    /// How many calls a rank made; `None` when it does not have it.
+    pub(super) fn count_of(&self, place: u32) -> Option<u64> {
+        let mut having = self.having.iter();
+        having
+            .find(|(at, _)| *at == place)
+            .map(|(_, sums)| sums.count)
+    }
+
     /// Its n-th calls are the same on at least two ranks.
     pub(super) fn is_matched(&self) -> bool {
         self.matched.len() > 1
+    }
+
+    /// Ranks whose n-th calls are the same.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
+        self.matched.iter().map(|rank| rank.place)
     }
 
     /// It belongs to the start of the processes, not to their work.
@@ -57,9 +145,31 @@ impl SharedCalls<'_> {
 
     /// All matched ranks are within the n-th call at one moment. Not so of waits for calls that were begun before.
     pub(super) fn is_meeting(&self) -> bool {
+        self.is_matched() && self.is_synchronising()
+    }
+
+    /// All ranks of a group are within each of its calls at one moment.
+    pub(super) fn is_synchronising(&self) -> bool {
         let is_part = self.name.ends_with(" begin") || self.name.ends_with(" wait");
         let is_synchronising = self.having.iter().all(|(_, sums)| sums.is_synchronising);
-        self.is_matched() && is_synchronising && !is_part
+        is_synchronising && !is_part
+    }
+}
+
+/// Group, name, and whether it was measured on a device.
+type Key<'a> = (Option<&'a str>, &'a str, bool);
+
+/// The widest one.
+fn common_stride(having: &[(u32, &CollectiveSums)]) -> u32 {
+    let strides = having.iter().map(|(_, sums)| sums.stride.max(1));
+    strides.max().unwrap_or(1)
+}
+
+fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), stride: u32) -> Matched<'a> {
+    Matched {
+        place: *place,
+        calls: &sums.calls,
+        step: (stride / sums.stride.max(1)).max(1) as usize,
     }
 }
 
@@ -72,11 +182,10 @@ impl SharedCalls<'_> {
 /// ```
 ///
 /// Ranks that ended well have to agree in their number of calls. One that did not may have fewer, if it is a capture without losses, which
-/// begins with the process. A group that says it is smaller than the number of ranks that have it is several of one name: nothing is matched.
-/// Nor are messages between two ranks, and the beginnings of calls that go on beside the host. What a rank measured on a device stands for
-/// the same calls on the host.
+/// begins with the process. A group that says it is smaller than the number of ranks that have it is several of one name: nothing is matched
+/// here, [`super::namesakes`] tells them apart. Messages between two ranks are not matched, nor the beginnings of calls that go on beside
+/// the host. What a rank measured on a device stands for the same calls on the host.
 pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a>> {
-    type Key<'a> = (Option<&'a str>, &'a str, bool);
     let mut by_key: BTreeMap<Key<'a>, Vec<(u32, &'a CollectiveSums)>> = BTreeMap::new();
     for (place, rank) in placed(places) {
         for sums in used(rank) {
@@ -88,26 +197,50 @@ pub(super) fn shared_calls<'a>(places: &[&'a RankSummary]) -> Vec<SharedCalls<'a
             }
         }
     }
-    let shared = |((group, name, is_device), having): (Key<'a>, Vec<_>)| {
-        let taken = matched(name, &having, places);
-        let stride = taken.iter().map(|(_, sums)| sums.stride.max(1)).max();
-        let stride = stride.unwrap_or(1);
-        let calls = |(place, sums): &(u32, &'a CollectiveSums)| Matched {
-            place: *place,
-            calls: &sums.calls,
-            step: (stride / sums.stride.max(1)).max(1) as usize,
+    let groups = Groups::of(&by_key);
+    let shared = |(key, having): (Key<'a>, Vec<_>)| {
+        let (size, naming) = groups.of_name(key.0);
+        let taken = match naming {
+            Naming::Unique => matched(key.1, &having, places),
+            _ => Vec::new(),
         };
         SharedCalls {
-            group,
-            name,
-            is_device,
-            n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
-            matched: taken.iter().map(calls).collect(),
-            stride,
-            having,
+            naming,
+            ..SharedCalls::of(key, size, having, &taken)
         }
     };
     by_key.into_iter().map(shared).collect()
+}
+
+/// Of each name of a group, how many members it says to have, and which ranks have it.
+struct Groups<'a>(BTreeMap<Option<&'a str>, (Option<u64>, BTreeSet<u32>)>);
+
+impl<'a> Groups<'a> {
+    fn of(by_key: &BTreeMap<Key<'a>, Vec<(u32, &'a CollectiveSums)>>) -> Self {
+        let mut found: BTreeMap<Option<&'a str>, (Option<u64>, BTreeSet<u32>)> = BTreeMap::new();
+        for ((group, ..), having) in by_key {
+            let (size, places) = found.entry(*group).or_default();
+            for (place, sums) in having {
+                *size = (*size).max(sums.group_size);
+                places.insert(*place);
+            }
+        }
+        Self(found)
+    }
+
+    /// Its size, and whether it is several groups of one name.
+    fn of_name(&self, group: Option<&str>) -> (Option<u64>, Naming) {
+        let Some((size, places)) = self.0.get(&group) else {
+            return (None, Naming::Unique);
+        };
+        let is_several = size.is_some_and(|size| places.len() as u64 > size);
+        let naming = if is_several {
+            Naming::Several
+        } else {
+            Naming::Unique
+        };
+        (*size, naming)
+    }
 }
 
 /// Calls of a rank that count: those on a device for the same ones on the host.
@@ -130,9 +263,7 @@ fn matched<'a>(
     having: &[(u32, &'a CollectiveSums)],
     places: &[&RankSummary],
 ) -> Vec<(u32, &'a CollectiveSums)> {
-    let sizes = having.iter().filter_map(|(_, sums)| sums.group_size);
-    let is_one_group = sizes.max().is_none_or(|size| having.len() as u64 <= size);
-    if !is_one_group || BETWEEN_TWO.contains(&name) || name.ends_with(" begin") {
+    if BETWEEN_TWO.contains(&name) || name.ends_with(" begin") {
         return Vec::new();
     }
     let rank = |place: u32| places.get(place as usize).copied();

@@ -28,10 +28,16 @@ impl Cell {
         rounded_mean(self.sums.communication_ns?, self.n_turns)
     }
 
-    /// The duration without the time in collectives; `None` when the rank recorded none.
+    /// Time of a turn in collectives that failed, on average: nobody's work.
+    pub(super) fn failed_mean_ns(&self) -> u64 {
+        rounded_mean(self.sums.failed_ns, self.n_turns).unwrap_or_default()
+    }
+
+    /// The duration without the time in collectives, failed or not; `None` when the rank recorded none.
     fn own_ns(&self) -> Option<u64> {
         let communication_ns = self.sums.communication_ns?;
-        let own_ns = self.sums.total_ns.saturating_sub(communication_ns);
+        let in_calls_ns = communication_ns.saturating_add(self.sums.failed_ns);
+        let own_ns = self.sums.total_ns.saturating_sub(in_calls_ns);
         rounded_mean(own_ns, self.n_turns)
     }
 }
@@ -142,6 +148,7 @@ fn cell(turns: &TurnSums, first: usize, cells: &[TurnCell]) -> Cell {
         end_ns: cells.last().map_or(0, |cell| cell.end_ns),
         total_ns: sum(|cell| cell.total_ns),
         communication_ns: communication.map(|all| all.into_iter().fold(0, u64::saturating_add)),
+        failed_ns: sum(|cell| cell.failed_ns),
         is_warm_up: cells.iter().any(|cell| cell.is_warm_up),
     };
     Cell { n_turns, sums }
@@ -207,6 +214,7 @@ mod tests {
                 end_ns,
                 total_ns,
                 communication_ns,
+                failed_ns: 0,
                 is_warm_up: start_ns == 0,
             }
         });
@@ -273,6 +281,18 @@ mod tests {
         let expected = [Some(10), Some(10), None, Some(14), Some(10), Some(10)];
         assert_eq!(map.durations_ns, expected);
         assert_eq!(map.own_ns, [Some(8), Some(6), None, None, None, None]);
+    }
+
+    #[test]
+    fn failed_calls_are_taken_off_like_communication() {
+        // |-- work 3 --|all_reduce 2|-- barrier 20, fails --x-- work 5 --|      two turns like this in a cell
+        let mut one = rank(2, 2, &[(60, Some(4))]);
+        if let Some(steps) = &mut one.steps {
+            steps.cells[0].failed_ns = 40;
+        }
+        let found = steps(&[one]).unwrap();
+        assert_eq!(found.heat_map.durations_ns, [Some(30)]);
+        assert_eq!(found.heat_map.own_ns, [Some(8)]);
     }
 
     #[test]

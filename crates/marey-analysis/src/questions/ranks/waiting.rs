@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::over_ranks::{rounded_mean, share};
-use super::shared_calls::{SharedCalls, used_in_work};
+use super::shared_calls::{Naming, SharedCalls, used_in_work};
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
 use crate::job::{CollectiveSums, RankSummary};
@@ -221,6 +221,8 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
     let both = || meetings.iter().filter(|meeting| meeting.is_shared());
     let sum = |of: fn(&Meeting) -> u64| both().map(of).fold(0, u64::saturating_add);
     let is_matched = both().next().is_some();
+    let is_shared_name = shared.naming != Naming::Unique;
+    let places = shared.having.iter().filter(|_| is_shared_name);
     let bytes = shared.having.iter().filter_map(|(_, sums)| sums.bytes);
     CollectiveWaiting {
         group: shared.group.map(str::to_owned),
@@ -228,6 +230,8 @@ fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWa
         is_device: shared.is_device,
         is_start_up: shared.is_start_up(),
         n_ranks: shared.having.len() as u64,
+        places: places.map(|(place, _)| *place).collect(),
+        is_ambiguous: shared.naming == Naming::Several,
         n_calls: is_matched.then_some(shared.n_calls),
         transfer_ns: is_matched.then(|| sum(|meeting| meeting.shortest_ns)),
         waiting_ns: is_matched.then(|| sum(Meeting::waiting_ns)),

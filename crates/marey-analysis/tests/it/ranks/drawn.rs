@@ -60,6 +60,7 @@ impl Drawn {
                 end_ns,
                 total_ns: end_ns - start_ns,
                 communication_ns: Some(call.length_ns()),
+                failed_ns: 0,
                 is_warm_up: at == 0,
             });
             calls.push(call);

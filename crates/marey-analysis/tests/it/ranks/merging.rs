@@ -92,14 +92,16 @@ fn turns() -> impl Strategy<Value = Option<TurnSums>> {
         number(),
         number(),
         prop::option::of(number()),
+        number(),
         any::<bool>(),
     );
     let cell = cell.prop_map(
-        |(start_ns, end_ns, total_ns, communication_ns, is_warm_up)| TurnCell {
+        |(start_ns, end_ns, total_ns, communication_ns, failed_ns, is_warm_up)| TurnCell {
             start_ns,
             end_ns,
             total_ns,
             communication_ns,
+            failed_ns,
             is_warm_up,
         },
     );

@@ -54,6 +54,28 @@ fn a_slow_rank_is_told_from_those_that_wait_for_it() {
 }
 
 #[test]
+fn a_rank_whose_calls_failed_is_not_slow_for_it() {
+    // rank 3, each steady step     |-- 10 --|all_reduce 6|--- 20: a barrier gives up ---x     own 16 - 5 = 11, as before
+    let of = |rank: u32, drawn: Drawn| match rank {
+        3 => drawn.with(|summary| {
+            let cells = summary.steps.iter_mut().flat_map(|steps| &mut steps.cells);
+            for cell in cells.skip(1) {
+                cell.total_ns += 20 * MS;
+                cell.failed_ns = 20 * MS;
+            }
+        }),
+        _ => drawn,
+    };
+    let job = job((0..)
+        .zip(with_a_slow_rank())
+        .map(|(rank, one)| of(rank, one)));
+    let ranks = &job.stragglers.ranks;
+    let row = ranks.iter().find(|row| row.place == 3).unwrap();
+    assert_eq!((row.own_ns, row.waiting_ns), (11 * MS, Some(5 * MS)));
+    assert_eq!(row.verdict, StragglerVerdict::Waits);
+}
+
+#[test]
 fn calls_that_were_not_matched_wait_like_those_that_were() {
     // Steady steps of rank 0; its calls and those of others have these names:
     //    |-- 10 --|all_reduce 6|-- 10 --|all_reduce 6|-- 10 --|  send 6  |

@@ -16,6 +16,8 @@ const MAX_MISSING: usize = 10_000;
 const MAX_UNREAD: usize = 1_000;
 /// Warnings of one file.
 const MAX_WARNINGS: usize = 4;
+/// Ranks of one of several groups of a name, by number.
+const MAX_PLACES: usize = 256;
 /// Characters of a text.
 const MAX_TEXT: usize = 500;
 
@@ -73,6 +75,9 @@ pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
     };
     if let Some(waiting) = &mut short.waiting {
         left_out.collectives = cut(&mut waiting.collectives, MAX_COLLECTIVES);
+        for collective in &mut waiting.collectives {
+            collective.places.truncate(MAX_PLACES);
+        }
     }
     left_out.findings = cut(&mut short.findings.found, MAX_FINDINGS);
     (short, left_out)
