@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { colours, figuresOf, rowsOf } from "./charts.mjs";
-import { drawn, launch, open } from "./page.mjs";
+import { drawn, edited, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -55,7 +55,7 @@ test("the slow rank stands first, with its own time and what it made others wait
   const waiting = await rowsOf(page, "waiting");
   assert.deepEqual(waiting[5], ["rank 5", "", "24.0 ms", "0 ns", "0.0 %", "12", "12", "12", "240 ms"]);
   assert.deepEqual(waiting[0].slice(2, 5), ["24.0 ms", "240 ms", "90.9 %"]);
-  assert.deepEqual((await rowsOf(page, "collectives"))[0], ["all_reduce", "world", "on the host", "8", "12", "24.0 ms", "1.680 s", "96.0 MiB"]);
+  assert.deepEqual((await rowsOf(page, "collectives"))[0], ["all_reduce", "world", "on the host", "8", "12", "24.0 ms", "1.680 s", "96.0 MiB", "0", "-"]);
 });
 
 test("a strip says its rank, stage and moment, to the pointer and to the keyboard", async () => {
@@ -167,6 +167,37 @@ test("missing, killed, damaged and running ranks are named, and the others are t
   await map(page).locator("canvas").hover(cell(2, 5));
   assert.equal(await map(page).locator(".heatmap-cell").textContent(), "");
   assert.match(await page.locator("main").innerText(), /No two ranks recorded calls of the same collective/);
+  assert.deepEqual(problems, []);
+});
+
+test("failed calls, lost steps and groups of one name are said", async () => {
+  const path = edited(drawn("ranks"), "failed-ranks", (_, model) => {
+    const job = model.jobs[0].answers;
+    const [all] = job.waiting.collectives;
+    // Ranks 0 to 2 are one group, the others cannot be told apart; a barrier of rank 5 failed after 30 s.
+    const unmatched = { n_calls: null, transfer_ns: null, waiting_ns: null, bytes: null };
+    job.waiting.collectives = [
+      { ...all, group: "tp", n_ranks: 3, places: [0, 1, 2] },
+      { ...all, ...unmatched, group: "tp", n_ranks: 5, places: [3, 4, 5, 6, 7], is_ambiguous: true },
+      { ...all, ...unmatched, name: "barrier", n_ranks: 1, n_failed: 1, failed_ns: 30e9 },
+    ];
+    job.steps.out_of_step = [3, 6];
+    job.rank_findings = [{ rule: "memory-near-limit", severity: "high", places: [1, 2, 5], issue: "<b>97 %</b> of memory in use" }];
+  });
+  const { page, problems } = await open(browser, path);
+  const rows = await rowsOf(page, "collectives");
+  assert.deepEqual(
+    rows.map((row) => [row[0], row[1], row[4], ...row.slice(-2)]),
+    [
+      ["all_reduce", "tp (ranks 0 to 2)", "12", "0", "-"],
+      ["all_reduce", "tp (ranks 3 to 7)", "-", "0", "-"],
+      ["barrier", "world", "-", "1", "30.000 s"],
+    ],
+  );
+  assert.match(await part(page, "communication").innerText(), /Where several groups have one name, .* nothing is matched\./);
+  const notes = await page.locator(".quality .note").allInnerTexts();
+  assert.equal(notes[0], "Steps of ranks 3 and 6 are lost in part: they have a median, and are not compared one by one.");
+  assert.deepEqual(await rowsOf(page, "rank_findings"), [["memory-near-limit", "high", "3", "ranks 1, 2 and 5", "<b>97 %</b> of memory in use"]]);
   assert.deepEqual(problems, []);
 });
 

@@ -56,7 +56,11 @@ export type Job = {
   resources: Resources;
   work: { pixel_frames_max: number | null; pixel_frames_sum: number | null; pixel_frames_per_second_min: number | null };
   findings: Findings;
+  rank_findings: RankFindings[];
 };
+
+/** What a rule found in single ranks: as the most severe finding says it. */
+export type RankFindings = { rule: string; severity: string; places: number[]; issue: string };
 
 export type Member = {
   rank: number | null;
@@ -109,6 +113,8 @@ export type SectionSpread = {
 export type Turns = {
   count: number;
   counts_differ: [number, number] | null;
+  /** Ranks of which turns are lost, by place: they have a median, and are not compared one by one. */
+  out_of_step: number[];
   per_cell: number;
   medians: OverRanks | null;
   each: TurnSpread[];
@@ -135,10 +141,17 @@ export type CollectiveWaiting = {
   /** It is how the ranks come together at first: in no rank's waiting. */
   is_start_up: boolean;
   n_ranks: number;
+  /** Which ranks, where several groups have this name. */
+  places: number[];
+  /** Several groups have this name, and which of these ranks are one is not known: nothing is matched. */
+  is_ambiguous: boolean;
   n_calls: number | null;
   transfer_ns: number | null;
   waiting_ns: number | null;
   bytes: number | null;
+  /** Calls that were left by an error, and their time; in no other figure. */
+  n_failed: number;
+  failed_ns: number;
 };
 
 export type Straggler = { place: number; own_ns: number; waiting_ns: number | null; score: number; verdict: "even" | "slow" | "waits" };

@@ -5,7 +5,7 @@ import type { CollectiveWaiting, Job, RankWaiting } from "../data/ranks";
 import { Name } from "../parts/name";
 import { type Column, Table } from "../parts/table";
 import { Key, Stacked } from "./stacked";
-import { rankName } from "./words";
+import { placesList, rankName } from "./words";
 
 const SHOWN = 16;
 const TRANSFER = ["transfer", "--c2"] as const;
@@ -26,7 +26,10 @@ export function Communication({ job, leftOut }: { job: Job; leftOut: number }) {
   return (
     <section class="part" data-part="communication">
       <Table id="waiting" caption="Communication of ranks" columns={rankColumns(job, waiting.ranks)} rows={waiting.ranks} first={SHOWN} tools={<Key names={[TRANSFER, WAITING]} />} />
-      <Table id="collectives" caption="Collectives" columns={COLLECTIVES} rows={waiting.collectives} leftOut={leftOut} first={SHOWN} />
+      <Table id="collectives" caption="Collectives" columns={collectiveColumns(job)} rows={waiting.collectives} leftOut={leftOut} first={SHOWN} />
+      {waiting.collectives.some((row) => row.is_ambiguous) && (
+        <p class="muted">Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.</p>
+      )}
     </section>
   );
 }
@@ -51,13 +54,37 @@ function rankColumns(job: Job, ranks: readonly RankWaiting[]): Column<RankWaitin
   ];
 }
 
-const COLLECTIVES: readonly Column<CollectiveWaiting>[] = [
-  { id: "name", title: "Collective", value: ({ name }) => name, show: ({ name, is_start_up }) => <Name text={is_start_up ? `${name} (start-up)` : name} /> },
-  { id: "group", title: "Group", value: ({ group }) => group, show: ({ group }) => (group === null ? "-" : <Name text={group} limit={40} />) },
-  { id: "measured", title: "Measured", value: ({ is_device }) => (is_device ? "on devices" : "on the host") },
-  { id: "n_ranks", title: "Ranks", isNumber: true, value: (row) => row.n_ranks, show: (row) => count(row.n_ranks) },
-  { id: "n_calls", title: "Calls of each", hint: "Nothing where ranks differ: then no call is matched", isNumber: true, value: (row) => row.n_calls, show: (row) => count(row.n_calls) },
-  { id: "transfer_ns", title: "Transfer", isNumber: true, value: (row) => row.transfer_ns, show: (row) => duration(row.transfer_ns) },
-  { id: "waiting_ns", title: "Waiting, all ranks", isNumber: true, value: (row) => row.waiting_ns, show: (row) => duration(row.waiting_ns) },
-  { id: "bytes", title: "Data, all ranks", isNumber: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
-];
+function collectiveColumns(job: Job): readonly Column<CollectiveWaiting>[] {
+  return [
+    { id: "name", title: "Collective", value: ({ name }) => name, show: ({ name, is_start_up }) => <Name text={is_start_up ? `${name} (start-up)` : name} /> },
+    { id: "group", title: "Group", value: ({ group }) => group, show: (row) => <Group job={job} row={row} /> },
+    { id: "measured", title: "Measured", value: ({ is_device }) => (is_device ? "on devices" : "on the host") },
+    { id: "n_ranks", title: "Ranks", isNumber: true, value: (row) => row.n_ranks, show: (row) => count(row.n_ranks) },
+    { id: "n_calls", title: "Calls of each", hint: "Nothing where ranks differ: then no call is matched", isNumber: true, value: (row) => row.n_calls, show: (row) => count(row.n_calls) },
+    { id: "transfer_ns", title: "Transfer", isNumber: true, value: (row) => row.transfer_ns, show: (row) => duration(row.transfer_ns) },
+    { id: "waiting_ns", title: "Waiting, all ranks", isNumber: true, value: (row) => row.waiting_ns, show: (row) => duration(row.waiting_ns) },
+    { id: "bytes", title: "Data, all ranks", isNumber: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
+    { id: "n_failed", title: "Failed", hint: "Calls that were left by an error: they are in no other figure", isNumber: true, value: (row) => row.n_failed, show: (row) => count(row.n_failed) },
+    {
+      id: "failed_ns",
+      title: "Failed after",
+      hint: "What they took together",
+      isNumber: true,
+      value: (row) => (row.n_failed > 0 ? row.failed_ns : null),
+      show: (row) => (row.n_failed > 0 ? duration(row.failed_ns) : "-"),
+    },
+  ];
+}
+
+/** Its name, with its ranks where several groups have that. */
+function Group({ job, row: { group, places } }: { job: Job; row: CollectiveWaiting }) {
+  if (group === null && places.length === 0) {
+    return "-";
+  }
+  return (
+    <>
+      <Name text={group ?? "?"} limit={40} />
+      {places.length > 0 && ` (${placesList(job, places)})`}
+    </>
+  );
+}

@@ -2,9 +2,12 @@
 
 import { figure as figureText } from "../data/figure";
 import { count } from "../data/quantity";
+import type { Job, RankFindings } from "../data/ranks";
 import type { Finding, Findings } from "../data/report";
-import { Long, visible } from "../parts/name";
+import { Long, Name, visible } from "../parts/name";
 import { Severity } from "../parts/severity";
+import { type Column, Table } from "../parts/table";
+import { placesList } from "./words";
 
 export function JobFindings({ findings: { found, passed, unchecked }, leftOut }: { findings: Findings; leftOut: number }) {
   if (found.length === 0) {
@@ -51,4 +54,18 @@ function Card({ finding: { severity, issue, remedy, rule, category, evidence } }
       </dl>
     </article>
   );
+}
+
+const SHOWN = 8;
+
+/** What is the matter with single ranks, by rule. */
+export function SingleFindings({ job }: { job: Job }) {
+  const columns: readonly Column<RankFindings>[] = [
+    { id: "rule", title: "Finding", value: ({ rule }) => rule, show: ({ rule }) => <Name text={rule} limit={60} /> },
+    { id: "severity", title: "Severity", value: ({ severity }) => severity, show: ({ severity }) => <Name text={severity} limit={20} /> },
+    { id: "n_ranks", title: "Ranks", isNumber: true, value: ({ places }) => places.length, show: ({ places }) => count(places.length) },
+    { id: "which", title: "Which", value: ({ places }) => places[0] ?? null, show: ({ places }) => placesList(job, places) },
+    { id: "issue", title: "For example", value: ({ issue }) => issue, show: ({ issue }) => <Long text={issue} limit={200} /> },
+  ];
+  return job.rank_findings.length > 0 ? <Table id="rank_findings" caption="Findings of single ranks" columns={columns} rows={job.rank_findings} first={SHOWN} tools={<span class="muted">as reports of single ranks say it; captures and traces are not asked</span>} /> : null;
 }

@@ -67,6 +67,11 @@ function notesOf({ job, left_out: leftOut }: DrawnJob): [tone: string, note: Com
     const rows = job.versions.map(({ marey, places }) => `${marey === null ? "a version that is not known" : visible(marey)} (${placesList(job, places)})`);
     notes.push(["warn", `Ranks were recorded with different versions of Marey: ${rows.join(", ")}.`]);
   }
+  for (const [turns, several] of [[job.steps, "steps"], [job.blocks, "blocks"]] as const) {
+    if (turns && turns.out_of_step.length > 0) {
+      notes.push(["warn", `${several.replace(/^./, (c) => c.toUpperCase())} of ${placesList(job, turns.out_of_step)} are lost in part: they have a median, and are not compared one by one.`]);
+    }
+  }
   const others = job.members.reduce((n, member) => n + member.n_others, 0);
   if (others > 0) {
     notes.push(["", `${counted(others, "other process", "other processes")} of ranks, children and earlier attempts, ${others === 1 ? "is" : "are"} in no figure.`]);

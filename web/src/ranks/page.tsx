@@ -9,7 +9,7 @@ import { toggleTheme } from "../data/theme";
 import { Choice } from "../parts/choice";
 import { Name, cut, visible } from "../parts/name";
 import { Communication } from "./communication";
-import { JobFindings } from "./findings";
+import { JobFindings, SingleFindings } from "./findings";
 import { HeatMaps } from "./heat_maps";
 import { Members } from "./members";
 import { Notes } from "./notes";
@@ -54,6 +54,7 @@ export function RanksPage({ model, jobs }: { model: RanksModel; jobs: readonly D
             <TurnsPart job={drawn.job} />
             <SectionsPart job={drawn.job} leftOut={drawn.left_out.sections} />
             <ResourcesPart job={drawn.job} />
+            <SingleFindings job={drawn.job} />
             <Members job={drawn.job} />
           </>
         )}

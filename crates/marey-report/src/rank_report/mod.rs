@@ -8,6 +8,7 @@ mod places;
 mod resources;
 mod scaling;
 mod sections;
+mod single_findings;
 mod stragglers;
 mod turns;
 
@@ -42,6 +43,7 @@ pub fn job_tables(job: &JobAnswers) -> Vec<Table> {
     ];
     tables.extend(communication::tables(job, places));
     tables.extend(resources::tables(job, places));
+    tables.push(single_findings::table(job, places));
     tables.retain(|table| !table.rows.is_empty());
     tables
 }

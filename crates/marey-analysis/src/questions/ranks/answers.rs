@@ -57,6 +57,21 @@ pub struct JobAnswers {
     pub work: JobWork,
     /// What is the matter with the job as a whole.
     pub findings: Findings,
+    /// What is the matter with single ranks, as their reports say it, by rule, the most severe first. Captures and traces are not asked.
+    pub rank_findings: Vec<RankFindingRow>,
+}
+
+/// What a rule found in single ranks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RankFindingRow {
+    /// The rule.
+    pub rule: String,
+    /// As the finding says it, of the most severe one.
+    pub severity: String,
+    /// The ranks, by place.
+    pub places: Vec<u32>,
+    /// What is the matter with one of them.
+    pub issue: String,
 }
 
 /// A process that stands for a rank.

@@ -25,6 +25,7 @@ mod resources;
 mod scaling;
 mod sections;
 mod shared_calls;
+mod single_findings;
 mod stragglers;
 mod turns;
 mod unread_ranks;
@@ -33,9 +34,9 @@ mod work;
 
 pub use answers::{
     ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork, Member,
-    MemberState, OverRanks, PlacedClock, RankGpu, RankResources, RankStraggler, RankWaitingRow,
-    RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict, Stragglers,
-    TurnSpread, TurnsOverRanks, VersionRow, Waiting,
+    MemberState, OverRanks, PlacedClock, RankFindingRow, RankGpu, RankResources, RankStraggler,
+    RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict,
+    Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
 
 pub use call_parts::{CallParts, call_parts};
@@ -92,6 +93,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         blocks: turns::turns(places, |rank| rank.blocks.as_ref()),
         resources: resources::resources(places),
         work: work::work(places),
+        rank_findings: single_findings::single_findings(places),
         ..JobAnswers::default()
     };
     answers.findings = job_findings(&answers, thresholds);

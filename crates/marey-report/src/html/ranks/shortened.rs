@@ -62,7 +62,13 @@ pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
         resources: job.resources.clone(),
         work: job.work.clone(),
         findings: job.findings.clone(),
+        rank_findings: first(&job.rank_findings, MAX_FINDINGS),
     };
+    for finding in &mut short.rank_findings {
+        finding.rule = text(&finding.rule);
+        finding.severity = text(&finding.severity);
+        finding.issue = text(&finding.issue);
+    }
     let sections = short.sections.iter_mut();
     for name in sections.flat_map(|section| &mut section.path) {
         *name = text(name);
