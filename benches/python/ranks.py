@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What putting many ranks together costs.
 
-    python benches/python/ranks.py [--ranks 1024] [--sections 100000] [--summaries 10000] [--folder DIR] [--strict]
+    python benches/python/ranks.py [--ranks 1024] [--sections 100000] [--summaries 10000] [--folder DIR] [--ray]
 
-Rows F1 and F2. The captures are recorded by the real recorder (the example `many_ranks` of the crate `marey`), two at a
-time, into a folder below DIR that is removed at the end: some 5 GB for 1 024 ranks of 10^5 sections. F1 is the whole
-command `marey aggregate`, its start included. F2 is the same of documents of summaries, which are those of F1 with
-other ranks and numbers, in files of 64. The page cache is as recording leaves it.
+Rows F1 and F2, and F3 with `--ray`; `--strict` fails when a target is missed. The captures are recorded by the real
+recorder (the example `many_ranks` of the crate `marey`), two at a time, into a folder below DIR that is removed at the
+end: some 5 GB for 1 024 ranks of 10^5 sections. F1 is the whole command `marey aggregate`, its start included. F2 is
+the same of documents of summaries, which are those of F1 with other ranks and numbers, in files of 64. F3 is F1 with
+this Python's `marey`, in turns with the same by a Ray cluster of two processors that runs already, the connecting
+included; this Python needs marey and ray. The page cache is as recording leaves it.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 F1 = (20.0, 2 << 30)
 F2 = 10.0
+F3 = 1.5
 IN_FILE = 64
+REPEATS = 3
 
 
 def built() -> Path:
@@ -74,6 +78,30 @@ def multiplied(summaries: Path, folder: Path, wanted: int) -> int:
     return size
 
 
+def by_ray(job: Path, folder: Path) -> bool:
+    """Prints the time of a Ray cluster against that of one process; raises when their answers differ."""
+    command = [sys.executable, "-m", "marey", "aggregate", str(job), "--output"]
+    answers = [folder / "local.json", folder / "ray.json"]
+    ray = Path(sys.executable).with_name("ray")
+    start = ["start", "--head", "--port=0", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
+    said = subprocess.run([ray, *start], check=True, capture_output=True, text=True).stdout
+    (address,) = {word.strip("'\"") for word in said.split("--address=")[1].split()[:1]}
+    try:
+        engines = [[], ["--engine", "ray", "--address", address]]
+        walls = [[measured([*command, str(answers[at]), *engines[at]])[0] for at in (0, 1)] for _ in range(REPEATS)]
+    finally:
+        subprocess.run([ray, "stop"], check=False, capture_output=True)
+    local, with_ray = (json.loads(answer.read_bytes()) for answer in answers)
+    if local != with_ray:
+        raise SystemExit("Ray's answers differ from the local ones")
+    ratios = sorted(ray_wall / local_wall for local_wall, ray_wall in walls)
+    middle = ratios[len(ratios) // 2]
+    verdict = "holds" if middle <= F3 else "missed"
+    seconds = ", ".join(f"{ray_wall:.2f}/{local_wall:.2f} s" for local_wall, ray_wall in walls)
+    print(f"F3: {middle:.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) times the local time, {seconds}: {verdict}")
+    return middle <= F3
+
+
 def row(name: str, wall: float, cpu: float, peak: int, is_met: bool) -> bool:
     """Prints a measurement."""
     verdict = "holds" if is_met else "missed"
@@ -88,6 +116,7 @@ def main() -> None:
     parser.add_argument("--sections", type=int, default=100_000)
     parser.add_argument("--summaries", type=int, default=10_000)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--ray", action="store_true", help="F3, too")
     parser.add_argument("--strict", action="store_true", help="fail when a target is missed")
     options = parser.parse_args()
     programs = built()
@@ -101,6 +130,8 @@ def main() -> None:
         f1 = measured([marey, "aggregate", str(job)])
         name = f"F1, {options.ranks} ranks"
         met = [row(name, *f1, f1[0] <= F1[0] and f1[2] <= F1[1])]
+        if options.ray:
+            met.append(by_ray(job, folder))
         summaries = folder / "all.ranks.json"
         measured([marey, "aggregate", str(job), "--output", str(summaries)])
         print(f"a summary has {summaries.stat().st_size / options.ranks / 1e3:.1f} kB")

@@ -13,6 +13,10 @@ out=${OUT:-profiling_results/self_forcing}
 reports=$out/profiling_reports
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 
+case " $* " in
+    *" --help "* | *" -h "*) exec "$python" "$here/self_forcing.py" --help ;;
+esac
+
 checkpoint=()
 if [ -n "${CHECKPOINT_PATH:-}" ]; then
     checkpoint=(--checkpoint_path "$CHECKPOINT_PATH")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, Literal
 
 from marey import _core
 
@@ -15,6 +15,10 @@ def aggregate_reports(
     output: str | os.PathLike[str] | None = None,
     format: str | None = None,
     quiet: bool = False,
+    *,
+    job: str | None = None,
+    engine: Literal["local", "ray"] = "local",
+    address: str | None = None,
 ) -> dict[str, Any]:
     """Put together what ranks recorded: ``marey aggregate`` as a function.
 
@@ -23,6 +27,10 @@ def aggregate_reports(
         output: Write it to this file, too; its ending says the format: ``.json``, ``.md``, ``.html``, ``.pftrace.gz``.
         format: The format of ``output`` whatever its ending: text, json, markdown, html, perfetto or summaries.
         quiet: Print nothing. Otherwise the summary goes to standard output, what could not be read to standard error.
+        job: The job to read of folders with several, or ``"all"``; the newest by itself.
+        engine: Who reads the files: this process, or the tasks of a Ray cluster (``pip install 'marey[ray]'``).
+        address: That cluster. One that the program is connected to already is used; otherwise ``RAY_ADDRESS`` names
+            it, or one is started on this machine for as long as it takes.
 
     Returns:
         The document that ``docs/schema/ranks.schema.json`` describes: ``total_reports``, ``rank_count``,
@@ -30,7 +38,8 @@ def aggregate_reports(
 
     Raises:
         marey.CaptureError: There is nothing to read, or the output cannot be written.
-        ValueError: There is no such format.
+        marey.Error: There is no Ray, or no cluster that can run tasks.
+        ValueError: There is no such format or engine.
     """
     paths = reports_dir if isinstance(reports_dir, list) else [reports_dir]
     # What begins with a hyphen is a folder here, no option.
@@ -39,7 +48,26 @@ def aggregate_reports(
         args.append(f"--format={format}")
     if output is not None:
         args.append(f"--output={os.fspath(output)}")
-    return _document(_core.aggregate(args, None, output is None), quiet)
+    if job is not None:
+        args.append(f"--job={job}")
+    found = _found(args, engine, address)
+    return _document(_core.aggregate(args, found, output is None), quiet)
+
+
+def _found(args: list[str], engine: str, address: str | None) -> bytes | None:
+    """Summaries of the files, read by an engine; None where this process reads them."""
+    if engine not in {"local", "ray"}:
+        message = f"there is no engine {engine!r}: local or ray"
+        raise ValueError(message)
+    if engine == "local":
+        if address is not None:
+            message = "an address is that of a Ray cluster: engine='ray'"
+            raise ValueError(message)
+        return None
+    from marey.engines import ray_engine
+
+    files, _ = _core.aggregation_inputs(args)
+    return ray_engine.summaries(files, address)
 
 
 def _document(concluded: tuple[int, str, str, str | None], quiet: bool) -> dict[str, Any]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Call = Callable[..., Any]
 
-__all__ = ["Instrumented", "instrument", "set_rank", "start_mark"]
+__all__ = ["Instrumented", "instrument", "learn_rank", "set_rank", "start_mark"]
 
 # Functions of torch.distributed, and the sections that their calls are.
 _COLLECTIVES = {
@@ -145,7 +145,7 @@ def instrument() -> Instrumented | None:
             except Exception as error:  # a torch whose functions are others: what is in place stays
                 _not_instrumented("torch.distributed", error)
         installed = _installed
-    _learn_rank(c10d)
+    learn_rank()
     return installed
 
 
@@ -183,7 +183,7 @@ def _recorded(c10d: Any, function: Any, section: str, installed: Instrumented) -
         finally:
             _inside.is_collective = False
         if is_start:
-            _learn_rank(c10d)
+            learn_rank()
         elif result is not None:
             _remember(result, section, said)
         return result
@@ -273,8 +273,11 @@ def _remember(result: Any, section: str, said: dict[str, Any]) -> None:  # noqa:
             continue
 
 
-def _learn_rank(c10d: Any) -> None:  # noqa: ANN401
-    """The process group's rank, unless the launcher named one of several or the program said it itself."""
+def learn_rank() -> None:
+    """Take the rank of the process group, unless the launcher named one of several or the program said it itself."""
+    c10d: Any = sys.modules.get(_C10D)
+    if c10d is None:
+        return
     try:
         _, world_size, _ = _core.place()
         if not c10d.is_initialized() or _said_in == os.getpid() or (world_size or 0) > 1:

@@ -46,6 +46,11 @@ def start(
     Raises:
         CaptureError: The folder cannot be made or written.
     """
+    if "torch.distributed" in sys.modules:
+        # Its process group may be there already; what it says of the rank names the capture's file, too.
+        from marey.distributed import learn_rank
+
+        learn_rank()
     folder = _core.start(None if output_dir is None else os.fspath(output_dir), job_id, _facts(), profiling)
     return None if folder is None else _path(folder)
 

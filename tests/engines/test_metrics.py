@@ -69,13 +69,15 @@ def marey() -> list[str]:
 class Running:
     """A program under `marey run`."""
 
-    def __init__(self, folder: Path, *options: str, program: str = PROGRAM) -> None:
+    def __init__(
+        self, folder: Path, *options: str, program: str = PROGRAM, environment: dict[str, str] | None = None
+    ) -> None:
         (folder / "program.py").write_text(program, encoding="utf-8")
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAREY_", "OTEL_"))}
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("MAREY_", "OTEL_"))}
         self.process = subprocess.Popen(
             [*marey(), "--output", "out", "--job-id", "job", "--quiet", *options, "--", sys.executable, "program.py"],
             cwd=folder,
-            env=environment,
+            env=clean | (environment or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -99,9 +101,9 @@ class Running:
 
 
 @contextmanager
-def running(folder: Path, *options: str) -> Iterator[Running]:
+def running(folder: Path, *options: str, environment: dict[str, str] | None = None) -> Iterator[Running]:
     """Runs the program until the block ends."""
-    run = Running(folder, *options)
+    run = Running(folder, *options, environment=environment)
     try:
         yield run
     finally:
@@ -350,3 +352,106 @@ def test_the_endpoint_of_the_environment_counts_only_when_asked(tmp_path: Path) 
             )
             assert bool(collector.requests) == sends
         assert attributes(collector.traces[0].resource_spans[0].resource)["service.name"] == "mine"
+
+
+SECRET = "c2VjcmV0LWtleQ=="
+
+
+def run_briefly(folder: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A short job with variables of OpenTelemetry in its environment."""
+    return subprocess.run(
+        [*marey(), "--output", "out", "--quiet", *options, "--", "true"],
+        cwd=folder,
+        env={key: value for key, value in os.environ.items() if not key.startswith("OTEL_")} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@needs_otlp
+def test_headers_of_the_environment_reach_the_collector_and_are_said_nowhere(tmp_path: Path) -> None:
+    for status in (200, 401):
+        with collecting(status) as collector:
+            ran = run_briefly(
+                tmp_path,
+                "--otlp",
+                collector.url.replace("//", "//user:password@"),
+                OTEL_EXPORTER_OTLP_HEADERS=f"authorization=Basic%20{SECRET}, x-scope = one%2Ctwo",
+                OTEL_EXPORTER_OTLP_TRACES_HEADERS=f"x-key={SECRET}",
+            )
+        assert ran.returncode == 0
+        assert SECRET not in ran.stderr + ran.stdout
+        assert ("401" in ran.stderr) == (status == 401)
+        by_path = {path: headers for path, headers, _ in collector.requests}
+        assert by_path["/v1/metrics"]["authorization"] == f"Basic {SECRET}", "counts before the endpoint's user"
+        assert by_path["/v1/metrics"]["x-scope"] == "one,two"
+        assert by_path["/v1/traces"]["x-key"] == SECRET
+        assert by_path["/v1/traces"]["authorization"].startswith("Basic "), "the endpoint's user"
+        assert "x-scope" not in by_path["/v1/traces"]
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not any(SECRET.encode() in path.read_bytes() for path in written)
+
+
+@needs_otlp
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OTEL_EXPORTER_OTLP_HEADERS", f"x={SECRET}%0d%0ax-admin: 1"),
+        ("OTEL_EXPORTER_OTLP_METRICS_HEADERS", f"authorization: {SECRET}"),
+        ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", f"content-length={SECRET}"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", f"{SECRET}"),
+        ("OTEL_RESOURCE_ATTRIBUTES", f"a={SECRET}%"),
+    ],
+)
+def test_a_bad_variable_is_named_before_the_program_starts_and_its_value_is_not(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    with collecting() as collector:
+        ran = run_briefly(tmp_path, "--otlp", collector.url, **{name: value})
+    assert ran.returncode == 2
+    [line] = ran.stderr.splitlines()
+    assert f"{name}: " in line
+    assert SECRET not in line
+    assert not collector.requests
+    assert not (tmp_path / "out").exists()
+    assert run_briefly(tmp_path, **{name: value}).returncode == 0, "nobody reads it where nothing is sent"
+
+
+@needs_otlp
+def test_what_the_user_says_of_the_program_is_on_everything_that_is_sent(tmp_path: Path) -> None:
+    with (
+        collecting() as collector,
+        running(
+            tmp_path,
+            "--otlp",
+            collector.url,
+            environment={
+                "OTEL_RESOURCE_ATTRIBUTES": "service.name=clips,deployment.environment.name=a%20b,process.pid=0",
+            },
+        ) as run,
+    ):
+        run.wait_for("ready")
+        assert run.end() == (7, "")
+    of_metrics = [group.resource for request in collector.metrics for group in request.resource_metrics]
+    of_spans = [group.resource for request in collector.traces for group in request.resource_spans]
+    assert len(of_metrics) > 0
+    assert len(of_spans) == 2
+    for resource in of_metrics + of_spans:
+        said = attributes(resource)
+        assert said["service.name"] == "clips"
+        assert said["deployment.environment.name"] == "a b"
+        assert said.get("process.pid") != 0
+        assert len(said) == len(resource.attributes), "no key twice"
+
+
+@needs_otlp
+def test_a_collector_may_be_given_more_time_or_less(tmp_path: Path) -> None:
+    with mute() as url:
+        ran = run_briefly(tmp_path, "--otlp", url, OTEL_EXPORTER_OTLP_TIMEOUT="50")
+    assert ran.returncode == 0
+    assert "1 of 1 requests" in ran.stderr, "within the time that the end of a run waits"
+    with mute() as url:
+        ran = run_briefly(tmp_path, "--otlp", url, OTEL_EXPORTER_OTLP_TIMEOUT="3600000")
+    assert ran.returncode == 0
+    assert "did not take everything in time" in ran.stderr

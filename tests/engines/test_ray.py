@@ -150,6 +150,11 @@ def test_the_command_line_takes_the_engine(job, cluster, tmp_path):
     assert json.loads(output.read_text()) == by_ray
 
 
+def test_python_takes_the_engine(job, cluster):
+    by_ray = marey.aggregate_reports(job, quiet=True, engine="ray", address=cluster.address)
+    assert by_ray == marey.aggregate_reports(job, quiet=True)
+
+
 def test_a_cluster_that_is_not_there_is_said(job):
     said = subprocess.run(
         [sys.executable, "-m", "marey", "aggregate", str(job), "--engine=ray", "--address", "127.0.0.1:1"],

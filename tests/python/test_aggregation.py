@@ -67,6 +67,28 @@ def test_what_cannot_be_read_is_an_error_of_the_family(tmp_path):
         marey.aggregate_reports(tmp_path)
 
 
+def test_an_engine_that_is_none_is_refused_and_ray_is_said_to_be_missing(reports, monkeypatch):
+    with pytest.raises(ValueError, match="no engine 'spark'"):
+        marey.aggregate_reports(reports, quiet=True, engine="spark")
+    with pytest.raises(ValueError, match="engine='ray'"):
+        marey.aggregate_reports(reports, quiet=True, address="127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(marey.Error, match=r"pip install 'marey\[ray\]'"):
+        marey.aggregate_reports(reports, quiet=True, engine="ray")
+
+
+def test_the_job_may_be_chosen(tmp_path):
+    for job, first in (("a", "1"), ("b", "2")):
+        code = "import sys, marey; marey.start(sys.argv[1], job_id=sys.argv[2]); marey.stop()"
+        environment = {**os.environ, "RANK": "0", "WORLD_SIZE": first}
+        subprocess.run([sys.executable, "-c", code, str(tmp_path), job], env=environment, check=True)
+    of = {name: marey.aggregate_reports(tmp_path, quiet=True, job=name) for name in ("a", "b", "all")}
+    assert [[job["job_id"] for job in of[name]["jobs"]] for name in ("a", "b")] == [["a"], ["b"]]
+    assert {job["job_id"] for job in of["all"]["jobs"]} == {"a", "b"}
+    with pytest.raises(marey.CaptureError, match="has no job c"):
+        marey.aggregate_reports(tmp_path, quiet=True, job="c")
+
+
 def test_without_ray_the_command_says_what_to_install(reports, tmp_path):
     # A module that cannot be found stands for a machine without Ray.
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['ray'] = None\n")

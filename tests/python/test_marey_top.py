@@ -12,7 +12,9 @@ import subprocess
 import sys
 import termios
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -75,14 +77,30 @@ with marey.profile_section("decoding_now"):
     print("in it", flush=True)
     sys.stdin.read()
 """
+    with at_work(tmp_path, program, "in it"):
+        yield tmp_path / "out" / "job"
+
+
+@contextmanager
+def at_work(folder: Path, program: str, line: str) -> Iterator[IO[str]]:
+    """A program that has said a line, until the block ends; gives its input."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("RANK", "WORLD_SIZE")}
     child = subprocess.Popen(
-        [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
+    assert child.stdin is not None
     assert child.stdout is not None
-    assert child.stdout.readline() == "in it\n"
-    yield tmp_path / "out" / "job"
-    child.kill()
-    child.communicate()
+    assert child.stdout.readline() == line + "\n"
+    try:
+        yield child.stdin
+    finally:
+        child.kill()
+        child.communicate()
 
 
 LEAVE_ALTERNATE_SCREEN = "\x1b[?1049l"
@@ -115,3 +133,25 @@ def test_a_signal_gives_the_terminal_back(recording: Path) -> None:
     terminal.top.terminate()
     assert LEAVE_ALTERNATE_SCREEN in terminal.rest()
     assert terminal.top.wait() in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+def test_a_rank_that_is_learnt_late_is_shown_once_it_is_known(tmp_path: Path) -> None:
+    program = """
+import sys, marey
+marey.start("out", job_id="job")
+with marey.profile_section("decoding_now"):
+    print("in it", flush=True)
+    sys.stdin.readline()
+    assert marey.distributed.set_rank(5, 8)
+    sys.stdin.read()
+"""
+    with at_work(tmp_path, program, "in it") as to_program:
+        terminal = Terminal(tmp_path / "out" / "job")
+        terminal.until("decoding_now")
+        assert "rank" not in terminal.written
+        to_program.write("\n")
+        to_program.flush()
+        terminal.until("rank 5")
+        os.write(terminal.end, b"q")
+        terminal.rest()
+        assert terminal.top.wait() == 0

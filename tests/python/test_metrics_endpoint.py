@@ -198,6 +198,28 @@ def test_ranks_below_a_launcher_are_told_apart(tmp_path: Path) -> None:
     assert of(samples, "diffusion_section_calls_total", section="step", rank="1") == [2]
 
 
+def test_a_rank_that_is_learnt_late_is_a_label_from_then_on(tmp_path: Path) -> None:
+    program = """
+    import sys, marey
+    with marey.profile_section("step"):
+        pass
+    print("ready", flush=True)
+    sys.stdin.readline()
+    assert marey.distributed.set_rank(5, 8)
+    print("again", flush=True)
+    sys.stdin.readline()
+    """
+    with running(tmp_path, textwrap.dedent(program)) as run:
+        run.wait_for("ready")
+        [labels] = [has for (name, has) in run.samples() if name == "diffusion_process_running"]
+        assert "rank" not in dict(labels)
+        run.go_on()
+        run.wait_for("again")
+        samples = run.samples()
+        assert of(samples, "diffusion_section_calls_total", rank="5") == [1]
+        assert len(of(samples, "diffusion_section_calls_total")) == 1
+
+
 def test_gpus_have_the_names_of_opentelemetry(tmp_path: Path, nvml: StandInNvml) -> None:
     with running(tmp_path, env=nvml.environment(**{"GPU-1": {}})) as run:
         run.wait_for("ready")

@@ -164,6 +164,33 @@ def test_a_rank_that_only_the_program_knows_is_learnt_from_the_process_group(
     assert len({report["run"]["job_id"] for report in reports}) == 1
 
 
+ACCELERATE = """
+import marey
+from accelerate import Accelerator, debug_launcher
+
+def work():
+    marey.start("out", job_id="job")
+    accelerator = Accelerator(cpu=True)
+    with marey.profile_section("gather"):
+        accelerator.gather(accelerator.process_index * __import__("torch").ones(2))
+
+if __name__ == "__main__":
+    debug_launcher(work, num_processes=2)
+"""
+
+
+def test_a_recording_that_begins_after_the_process_group_has_its_rank(tmp_path: Path) -> None:
+    """Accelerate's launcher for tests forks, and sets no variable of a rank."""
+    (tmp_path / "program.py").write_text(ACCELERATE)
+    run(tmp_path, [sys.executable, "program.py"], under=False)
+    assert sorted(path.name.split("-")[0] for path in captures(tmp_path)) == ["rank0", "rank1"]
+    found = ranks_in(tmp_path)
+    assert {rank: place(report) for rank, report in found.items()} == {
+        rank: (rank, 2, None, "program") for rank in (0, 1)
+    }
+    assert all(collectives(report)["gather"] == 1 for report in found.values())
+
+
 def test_a_program_can_say_its_rank_itself(tmp_path: Path) -> None:
     """Before and after it records into a file, and nonsense changes nothing."""
     program = """

@@ -146,7 +146,7 @@ test("tables compare steps, sections and machines over ranks", async () => {
 test("missing, killed, damaged and running ranks are named, and the others are there", async () => {
   const { page, problems } = await open(browser, drawn("missing-ranks"));
   const notes = await page.locator(".quality .note").allInnerTexts();
-  assert.equal(notes[0], "No file tells of ranks 3 and 6. Figures are of 6 of 8 ranks.");
+  assert.equal(notes[0], "No file tells of rank 3. Nothing could be read of the file of rank 6. Figures are of 6 of 8 ranks.");
   assert.equal(notes[1], "Rank 2 did not end by itself; what it did up to then is here: killed by SIGKILL (9)");
   assert.equal(notes[2], "Rank 4 has a damaged file; what could be read is here: finished, truncated at byte 4096");
   assert.match(notes[3], /^Rank 7 had not ended when it was read/);

@@ -5,9 +5,11 @@
 //!          (files)   (one file a thread in memory)
 //! ```
 
+mod attempts;
 mod inputs;
 mod jobs;
 mod json_file;
+mod path_jobs;
 mod read;
 mod request;
 mod whose;

@@ -48,7 +48,7 @@ pub use model::{
     RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
     TraceFile, TraceRanks,
 };
-pub use rank_report::{job_tables, jobs_tables};
+pub use rank_report::{job_tables, jobs_tables, listed_ranks};
 pub use text::{
     aggregation_summary, aggregation_text, iteration_summary, memory_summary, ranks_text,
     snapshot_text, summary, timing_summary, trace_text,

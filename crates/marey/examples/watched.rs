@@ -1,8 +1,8 @@
 //! Does what the lines on its standard input say, and says `ok` after each: a process for others to look at.
 //!
-//! `open NAME` · `close` (what was opened last) · `section NAME N` · `turn NAME N` (N turns of a loop) · `step N` · `block FRAMES` ·
+//! `open NAME` · `close` (what was opened last) · `section NAME N` · `turn NAME N` (N turns of a loop) · `step N` · `at STEP` (a step of that number; without one `at -`) · `cache OUTCOME N` · `block FRAMES` ·
 //! `streamed FRAMES` · `dropped FRAMES` (reports of the program) · `sample MEMORY UTILIZATION READ` (what the sampler reads from then
-//! on; returns when it has) · `finish`
+//! on; returns when it has) · `rank RANK WORLD` (what the program says) · `finish` · `again` (records once more)
 //!
 //! Ends when its input does.
 
@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use marey::{
-    BlockComputation, DiffusionStep, Generation, NodeKind, Note, SamplerOptions, SeriesInfo,
-    Source, StreamingEvent, Unit,
+    BlockComputation, CacheOutcome, DiffusionStep, Generation, NodeKind, Note, SamplerOptions,
+    SeriesInfo, Source, StreamingEvent, Unit,
 };
 
 /// What the sampler reads: bytes of memory, a share, bytes read from a disk so far.
@@ -56,6 +56,11 @@ fn main() {
             ["turn", name, n] => calls(name, NodeKind::Iteration, n),
             ["step", n] => (0..n.parse().unwrap())
                 .for_each(|_| report(Generation::Step(DiffusionStep::default()))),
+            ["at", step] => report(Generation::Step(DiffusionStep {
+                step: step.parse().ok(),
+                ..DiffusionStep::default()
+            })),
+            ["cache", outcome, n] => (0..n.parse().unwrap()).for_each(|_| cache(outcome)),
             ["block", frames] => report(Generation::Block(BlockComputation {
                 size: Some(frames.parse().unwrap()),
                 ..BlockComputation::default()
@@ -70,7 +75,12 @@ fn main() {
             ["sample", memory, utilization, read] => {
                 sample([memory, utilization, read].map(|value| value.parse().unwrap()));
             }
+            ["rank", rank, world] => {
+                let [rank, world] = [rank, world].map(|number| number.parse().unwrap());
+                assert!(marey::set_rank(rank, world, None));
+            }
             ["finish"] => drop(recording.take()),
+            ["again"] => recording = marey::start_from_env(),
             _ => unreachable!("{line}"),
         }
         println!("ok");
@@ -85,6 +95,25 @@ fn calls(name: &str, kind: NodeKind, n: &str) {
         lane.enter(slot, node, 0);
         lane.exit(slot, marey::Ending::default());
     }
+}
+
+fn cache(outcome: &str) {
+    let outcome = match outcome {
+        "hit" => CacheOutcome::Hit,
+        "miss" => CacheOutcome::Miss,
+        "lookup" => CacheOutcome::Lookup,
+        _ => CacheOutcome::Eviction,
+    };
+    marey::recorder().unwrap().note(&Note::Cache {
+        cache: "teacache".into(),
+        outcome,
+        step: None,
+        block: None,
+        score: None,
+        threshold: None,
+        held_bytes: None,
+        attributes: marey::Attributes::default(),
+    });
 }
 
 fn report(what: Generation) {

@@ -37,7 +37,7 @@ _CHUNKS_PER_CPU = 4
 _KNOCK_SECONDS = 10
 _PATIENCE_SECONDS = 300.0
 
-_MISSING = "marey: --engine ray needs Ray: pip install 'marey[ray]'"
+_MISSING = "the engine ray needs Ray: pip install 'marey[ray]'"
 
 
 def read(files: Files) -> bytes:
@@ -51,15 +51,7 @@ def main(args: list[str]) -> int:
         files, address = _core.aggregation_inputs(args)
         found = summaries(files, address)
         code, out, err, _ = _core.aggregate(args, found)
-    except ModuleNotFoundError as error:
-        if error.name != "ray":
-            raise
-        print(_MISSING, file=sys.stderr)
-        return 2
-    except ConnectionError as error:
-        print(f"marey: no Ray cluster: {error}", file=sys.stderr)
-        return 2
-    except _core.CaptureError as error:
+    except _core.MareyError as error:
         print(f"marey: {error}", file=sys.stderr)
         return 2
     except ValueError as error:
@@ -82,8 +74,11 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
 
     Returns:
         A document of summaries, equal to what one process would read; files that could not be read are in it.
+
+    Raises:
+        marey.Error: Ray is not installed, or there is no cluster that can run tasks.
     """
-    ray = importlib.import_module("ray")
+    ray = _ray()
     is_ours = not ray.is_initialized()
     if is_ours:
         # Without an address of its own it would connect to any cluster that runs on this machine.
@@ -91,8 +86,8 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         _knock(where)
         try:
             ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
-        except ValueError as error:
-            raise ConnectionError(str(error)) from error
+        except (ValueError, ConnectionError) as error:
+            raise _no_cluster(error) from error
     try:
         return _reduced(ray, files, read)
     finally:
@@ -100,15 +95,28 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
             ray.shutdown()
 
 
+def _ray() -> Any:  # noqa: ANN401
+    try:
+        return importlib.import_module("ray")
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise _core.MareyError(_MISSING) from None
+
+
+def _no_cluster(why: object) -> _core.MareyError:
+    return _core.MareyError(f"no Ray cluster: {why}")
+
+
 def _knock(address: str) -> None:
-    """Raise ConnectionError where nobody listens at HOST:PORT. Ray itself would end the process after a while."""
+    """Raise marey.Error where nobody listens at HOST:PORT. Ray itself would end the process after a while."""
     host, found, port = address.removeprefix("ray://").rpartition(":")
     if not (found and port.isdecimal()):
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
     except (OSError, OverflowError) as error:
-        raise ConnectionError(f"nobody answers at {address}: {error}") from error
+        raise _no_cluster(f"nobody answers at {address}: {error}") from error
 
 
 def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  # noqa: ANN401
@@ -165,7 +173,7 @@ def _wait(ray: Any, task: Any) -> None:  # noqa: ANN401
     """Wait for the end of a task, and say so where no node can run it.
 
     Raises:
-        ConnectionError: No node of the cluster has had a processor for tasks for a long time.
+        marey.Error: No node of the cluster has had a processor for tasks for a long time.
     """
     waited = 0.0
     pause = min(5.0, _PATIENCE_SECONDS)
@@ -177,7 +185,7 @@ def _wait(ray: Any, task: Any) -> None:  # noqa: ANN401
             print("marey: no node of the Ray cluster has a processor for tasks; waiting for one", file=sys.stderr)
         waited += pause
         if waited >= _PATIENCE_SECONDS:
-            raise ConnectionError("no node of the cluster has a processor for tasks")
+            raise _no_cluster("no node of the cluster has a processor for tasks")
 
 
 def _failure(ray: Any, done: Any) -> str | None:  # noqa: ANN401

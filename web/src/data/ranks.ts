@@ -9,14 +9,16 @@ export type RanksModel = {
   jobs: JobPage[];
   n_jobs_left_out: number;
   scaling: Scaling | null;
-  unread: { file: string; rank: number | null; why: string }[];
+  unread: Unread[];
   n_unread_left_out: number;
   widths: number[];
 };
 
+export type Unread = { file: string; rank: number | null; why: string };
+
 export type JobPage = {
   answers: Job;
-  left_out: { sections: number; collectives: number; findings: number; missing: number };
+  left_out: { sections: number; collectives: number; findings: number; missing: number; unread: number };
   strips: StripsModel;
   step_map: MapModel | null;
   block_map: MapModel | null;
@@ -39,6 +41,7 @@ export type Job = {
   n_processes: number;
   world_size: number | null;
   missing: number[];
+  unread: Unread[];
   other_world_sizes: number[];
   members: Member[];
   hosts: { host: string; places: number[] }[];

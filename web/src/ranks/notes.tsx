@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { count, counted } from "../data/quantity";
 import type { DrawnJob, Job, RanksModel } from "../data/ranks";
 import { Name, cut, visible } from "../parts/name";
-import { endedText, placesList, rankName, ranksList } from "./words";
+import { endedText, placesList, rankName, ranksList, unreadRanks } from "./words";
 
 /** Ranks and files that are told of one by one. */
 const NAMED = 8;
@@ -40,10 +40,19 @@ export function Notes({ model, drawn }: { model: RanksModel; drawn: DrawnJob | u
 
 function notesOf({ job, left_out: leftOut }: DrawnJob): [tone: string, note: ComponentChildren][] {
   const notes: [string, ComponentChildren][] = [];
+  const gone: string[] = [];
   if (job.missing.length > 0) {
-    const all = job.missing.length + leftOut.missing;
     const more = leftOut.missing > 0 ? ` and ${count(leftOut.missing)} more` : "";
-    notes.push(["bad", `No file tells of ${ranksList(job.missing)}${more}. Figures are of ${count(job.members.length)} of ${count(job.members.length + all)} ranks.`]);
+    gone.push(`No file tells of ${ranksList(job.missing)}${more}.`);
+  }
+  const unread = unreadRanks(job);
+  if (unread.length > 0) {
+    const more = leftOut.unread > 0 ? ` and ${count(leftOut.unread)} more` : "";
+    gone.push(`Nothing could be read of the ${unread.length === 1 ? "file" : "files"} of ${ranksList(unread)}${more}.`);
+  }
+  if (gone.length > 0) {
+    const all = job.members.length + job.missing.length + leftOut.missing + unread.length + leftOut.unread;
+    notes.push(["bad", `${gone.join(" ")} Figures are of ${count(job.members.length)} of ${count(all)} ranks.`]);
   }
   for (const [state, tone, one, several] of STATES) {
     const places = job.members.flatMap((member, place) => (member.state === state ? [place] : []));

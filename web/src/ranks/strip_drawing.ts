@@ -59,7 +59,7 @@ export function drawStrips(ctx: CanvasRenderingContext2D, palette: Palette, scen
   drawLabels(ctx, palette, scene, first, last);
 }
 
-function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip }: StripRow, y: number, x: (at: number) => number, fills: readonly string[]): void {
+function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, { place, strip, isUnread }: StripRow, y: number, x: (at: number) => number, fills: readonly string[]): void {
   const { names, job, rowHeight, room } = scene;
   const [high, middle] = [rowHeight - Math.min(2, rowHeight / 4), y + rowHeight / 2 - 0.5];
   ctx.textAlign = "left";
@@ -68,7 +68,7 @@ function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, 
     ctx.fillRect(LEFT, y, room, high);
     if (rowHeight >= NAMED_HEIGHT) {
       ctx.fillStyle = palette.bad;
-      ctx.fillText("no file", LEFT + 6, middle);
+      ctx.fillText(isUnread ? "not read" : "no file", LEFT + 6, middle);
     }
     return;
   }

@@ -10,14 +10,14 @@ import { useWindow, zoomByKey, zoomOut, zoomTo } from "../parts/window";
 import { visible } from "../parts/name";
 import { AXIS, LEFT, RIGHT, drawStrips, pieceAt } from "./strip_drawing";
 import { coloursOf, legendOf } from "./strip_colours";
-import { placesList, rankLabel, rankOnHost } from "./words";
+import { placesList, rankLabel, rankOnHost, unreadRanks } from "./words";
 
 const MOST_HEIGHT = 420;
 /** With more missing ranks than these, they have no rows of their own. */
 const MOST_MISSING = 64;
 
-/** A rank with its strip; one that no file tells of has neither. */
-export type StripRow = { label: string; place: number | null; strip: Strip | undefined; isSlow: boolean };
+/** A rank with its strip; one of which there is no file, or none that could be read, has neither. */
+export type StripRow = { label: string; place: number | null; strip: Strip | undefined; isSlow: boolean; isUnread: boolean };
 
 export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly number[] }) {
   const { job, strips, stripNames } = drawn;
@@ -129,20 +129,21 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
   );
 }
 
-/** A row a rank; in order of rank, those that are missing stand where they would. */
+/** A row a rank; in order of rank, those that are missing or could not be read stand where they would. */
 function rowsOf({ job, strips }: DrawnJob, places: readonly number[]): StripRow[] {
   const byPlace = new Map(strips.map((strip) => [strip.place, strip]));
   const slow = new Set(job.stragglers.ranks.filter(({ verdict }) => verdict === "slow").map(({ place }) => place));
   const rows = places
     .filter((place) => byPlace.has(place))
-    .map((place): StripRow => ({ label: rankLabel(job, place), place, strip: byPlace.get(place), isSlow: slow.has(place) }));
+    .map((place): StripRow => ({ label: rankLabel(job, place), place, strip: byPlace.get(place), isSlow: slow.has(place), isUnread: false }));
   const isByRank = places.every((place, at) => place === at);
-  if (!isByRank || job.missing.length > MOST_MISSING) {
+  const unread = unreadRanks(job);
+  if (!isByRank || job.missing.length + unread.length > MOST_MISSING) {
     return rows;
   }
   const rankOf = ({ place, label }: StripRow) => (place === null ? Number(label) : (job.members[place]?.rank ?? Infinity));
-  const missing = job.missing.map((rank): StripRow => ({ label: String(rank), place: null, strip: undefined, isSlow: false }));
-  return [...rows, ...missing].sort((a, b) => {
+  const gone = (isUnread: boolean) => (rank: number): StripRow => ({ label: String(rank), place: null, strip: undefined, isSlow: false, isUnread });
+  return [...rows, ...job.missing.map(gone(false)), ...unread.map(gone(true))].sort((a, b) => {
     const [left, right] = [rankOf(a), rankOf(b)];
     return left === right ? (a.place ?? 0) - (b.place ?? 0) : left - right;
   });
@@ -153,7 +154,7 @@ function described({ job, stripNames }: DrawnJob, row: StripRow | undefined, pie
     return "";
   }
   if (row.place === null) {
-    return `rank ${row.label}: no file tells of it`;
+    return `rank ${row.label}: ${row.isUnread ? "nothing could be read of its file" : "no file tells of it"}`;
   }
   const rank = rankOnHost(job, row.place);
   const { strip } = row;

@@ -33,6 +33,11 @@ export function rankOnHost(job: Job, place: number): string {
   return `${rankName(job, place)}${host ? ` on ${cut(host, 40)}` : ""}`;
 }
 
+/** Ranks of which there are files, but none that could be read. */
+export function unreadRanks(job: Job): number[] {
+  return [...new Set(job.unread.flatMap(({ rank }) => (rank === null ? [] : [rank])))];
+}
+
 /** A host, or what else is short as a rule, on one line. */
 export function Short({ text }: { text: string }) {
   return (

@@ -16,6 +16,7 @@ use marey_analysis::job::{Unread, rank_in_name};
 
 use super::jobs::of_jobs;
 use super::json_file::JsonFile;
+use super::path_jobs::Held;
 use super::read::why;
 use super::whose::Whose;
 use super::{Inputs, Jobs};
@@ -47,7 +48,7 @@ impl Input {
     }
 }
 
-/// What a folder holds.
+/// What a folder holds, and folders below it.
 #[derive(Default)]
 struct Folder {
     captures: Vec<PathBuf>,
@@ -58,12 +59,22 @@ struct Folder {
 
 pub(super) fn of(paths: &[PathBuf], jobs: &Jobs) -> anyhow::Result<Inputs> {
     let mut found = Inputs::default();
-    let mut captures = Vec::new();
+    let (mut captures, mut held) = (Vec::new(), Vec::new());
     for path in paths {
-        if let Err(error) = add(path, jobs, &mut found, &mut captures) {
-            found.unread.push(unread(path, &error));
+        match add(path, &mut found, &mut captures) {
+            Ok(folder) => held.extend(folder),
+            Err(error) => found.unread.push(path_unread(path, &error)),
         }
     }
+    let chosen = of_jobs(held, jobs);
+    found.remarks = chosen.remarks;
+    let refused = chosen.refused.iter();
+    found
+        .unread
+        .extend(refused.map(|(path, error)| path_unread(path, error)));
+    found
+        .files
+        .extend(chosen.files.iter().map(|path| Input::new(path)));
     if found.files.is_empty() {
         let whys: Vec<&str> = found.unread.iter().map(|file| file.why.as_str()).collect();
         bail!("{}", whys.join("; "));
@@ -95,19 +106,18 @@ fn leave_out_copies(files: &mut Vec<Input>, captures: &[PathBuf]) {
     files.retain(|_| at.next().is_none_or(|at| !copies.contains(&at)));
 }
 
-/// What a path names, into what was found; all captures in it, also those of jobs that are not meant, into `captures`.
+/// What a folder holds; a file goes into what was found. All captures, also those of jobs that are not meant, go into `captures`.
 fn add(
     path: &Path,
-    jobs: &Jobs,
     found: &mut Inputs,
     captures: &mut Vec<PathBuf>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Option<Held>> {
     let kind = std::fs::metadata(path);
     let kind = kind.with_context(|| format!("cannot read {}", path.display()))?;
     if !kind.is_dir() {
         captures.push(path.to_owned());
         found.files.push(Input::new(path));
-        return Ok(());
+        return Ok(None);
     }
     let folder = Folder::below(path, 0)?;
     found.unread.extend(folder.unread);
@@ -118,12 +128,19 @@ fn add(
         );
     }
     captures.extend(folder.captures.iter().cloned());
-    let (chosen, remarks) = of_jobs(path, folder.captures, folder.others, jobs)?;
-    found.remarks.extend(remarks);
-    found
-        .files
-        .extend(chosen.iter().map(|path| Input::new(path)));
-    Ok(())
+    Ok(Some(Held {
+        path: path.to_owned(),
+        captures: folder.captures,
+        others: folder.others,
+    }))
+}
+
+/// A path that names nothing to read: there is no file that could be of a rank.
+fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
+    Unread {
+        rank: None,
+        ..unread(path, error)
+    }
 }
 
 fn unread(path: &Path, error: &anyhow::Error) -> Unread {
@@ -203,13 +220,13 @@ fn is_report(path: &Path) -> bool {
     name.starts_with("profiling_report") && name.ends_with(".json")
 }
 
-/// JSON that may tell of a rank. What cannot be looked into is one, so that it is named.
+/// JSON that tells of a rank, or would if it were whole: that is read, so that it is named. Other JSON is passed over.
 fn is_candidate(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
     is_json
         && match Content::of(path) {
             Ok(Content::Trace) => JsonFile::of(path).is_none_or(|file| file != JsonFile::Other),
-            _ => true,
+            _ => JsonFile::is_called_like_one(&name),
         }
 }

@@ -1,109 +1,179 @@
-//! Which job of a folder is meant.
+//! Which jobs are meant.
+//!
+//! ```text
+//! node0/  flux-1  flux-2 ─┐ share a job: one group, of which the newest job is read
+//! node1/  flux-1  flux-2 ─┘
+//! tp2/    tp2             ─ groups of their own: both are read, to be compared
+//! tp4/    tp4             ─
+//! ```
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::anyhow;
 
 use super::Jobs;
-use super::whose::Whose;
+use super::attempts::{Attempt, runs};
+use super::path_jobs::{Held, JobFiles, PathJobs, sorted};
 
-/// Files of one job, and when the last of them was written to.
+/// What is to be read.
 #[derive(Default)]
-struct Job {
-    files: Vec<PathBuf>,
-    /// A capture, where there are any: reports of old jobs may be new.
-    written: Option<SystemTime>,
+pub(super) struct Chosen {
+    pub(super) files: Vec<PathBuf>,
+    /// What people should know of the choice, a sentence each.
+    pub(super) remarks: Vec<String>,
+    /// Paths that have nothing of what was asked for, and why.
+    pub(super) refused: Vec<(PathBuf, anyhow::Error)>,
 }
 
-/// The files of the jobs that are meant, and which other jobs there are. What does not say its job is taken, too.
-pub(super) fn of_jobs(
-    folder: &Path,
-    captures: Vec<PathBuf>,
-    others: Vec<PathBuf>,
-    wanted: &Jobs,
-) -> anyhow::Result<(Vec<PathBuf>, Option<String>)> {
+/// The files of the jobs that are meant. Paths that have a job in common are one group, and the newest job is that of the group. What
+/// tells of no job is taken, too.
+pub(super) fn of_jobs(held: Vec<Held>, wanted: &Jobs) -> Chosen {
+    let mut chosen = Chosen::default();
     if *wanted == Jobs::All {
-        return Ok((captures.into_iter().chain(others).collect(), None));
+        for path in held {
+            chosen.files.extend(path.captures);
+            chosen.files.extend(path.others);
+        }
+        return chosen;
     }
-    let mut jobs: BTreeMap<String, Job> = BTreeMap::new();
-    let (mut unknown, mut jobless) = (Vec::new(), Vec::new());
-    for capture in captures {
-        // One that does not say its job is read, so that it is named.
-        let Some(info) = marey::peek(&capture).filter(|info| !info.job_id.is_empty()) else {
-            unknown.push(capture);
-            continue;
-        };
-        let job = jobs.entry(info.job_id).or_default();
-        job.written = job.written.max(written(&capture));
-        job.files.push(capture);
+    for group in groups(sorted(held)) {
+        group.choose(wanted, &mut chosen);
     }
-    let mut reported: BTreeMap<String, Job> = BTreeMap::new();
-    for other in others {
-        match Whose::of_report(&other).as_ref().and_then(Whose::job) {
-            Some(id) => {
-                let job = reported.entry(id.to_owned()).or_default();
-                job.written = job.written.max(written(&other));
-                job.files.push(other);
+    chosen
+}
+
+/// Paths with a job in common, directly or by way of others.
+#[derive(Default)]
+struct Group {
+    paths: Vec<PathBuf>,
+    jobs: BTreeMap<String, JobFiles>,
+    jobless: Vec<PathBuf>,
+}
+
+fn groups(paths: Vec<PathJobs>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for path in paths {
+        let shares = |group: &Group| path.jobs.keys().any(|id| group.jobs.contains_key(id));
+        let (same, others): (Vec<Group>, Vec<Group>) = groups.into_iter().partition(shares);
+        groups = others;
+        let mut group = Group::default();
+        for one in same {
+            group.add(one);
+        }
+        group.add(Group {
+            paths: vec![path.path],
+            jobs: path.jobs,
+            jobless: path.jobless,
+        });
+        groups.push(group);
+    }
+    groups
+}
+
+impl Group {
+    fn add(&mut self, other: Self) {
+        self.paths.extend(other.paths);
+        self.jobless.extend(other.jobless);
+        for (id, more) in other.jobs {
+            let job = self.jobs.entry(id).or_default();
+            job.files.extend(more.files);
+            job.written = job.written.max(more.written);
+            job.world_size = job.world_size.max(more.world_size);
+            if job.launcher.is_empty() {
+                job.launcher = more.launcher;
             }
-            None => jobless.push(other),
         }
     }
-    for (id, reports) in reported {
-        let job = jobs.entry(id).or_default();
-        job.written = job.written.or(reports.written);
-        job.files.extend(reports.files);
-    }
-    if jobs.is_empty() {
-        unknown.extend(jobless);
-        return Ok((unknown, None));
-    }
-    let names = || {
-        let names: Vec<&str> = jobs.keys().map(String::as_str).collect();
-        names.join(", ")
-    };
-    if let Jobs::Only(name) = wanted {
-        let Some(job) = jobs.get(name) else {
-            bail!(
-                "{} has no job {name}; there is {}",
-                folder.display(),
-                names()
-            );
+
+    fn choose(self, wanted: &Jobs, chosen: &mut Chosen) {
+        let id = match wanted {
+            Jobs::Only(name) if !self.jobs.is_empty() && !self.jobs.contains_key(name) => {
+                let names: Vec<&str> = self.jobs.keys().map(String::as_str).collect();
+                let error = anyhow!(
+                    "{} {} no job {name}; there is {}",
+                    self.shown(),
+                    self.verb("has", "have"),
+                    names.join(", ")
+                );
+                chosen
+                    .refused
+                    .extend(self.paths.into_iter().next().map(|path| (path, error)));
+                return;
+            }
+            Jobs::Only(name) => Some(name.clone()),
+            _ => self.newest(&mut chosen.remarks),
         };
-        let files = job.files.iter().cloned();
-        return Ok((files.chain(jobless).collect(), None));
+        let job = id.and_then(|id| self.jobs.get(&id));
+        chosen
+            .files
+            .extend(job.iter().flat_map(|job| &job.files).cloned());
+        chosen.files.extend(self.jobless);
     }
-    let newest = jobs.iter().max_by_key(|(name, job)| (job.written, *name));
-    let Some((newest, job)) = newest else {
-        return Ok((unknown, None));
-    };
-    let n_others = jobs.len() - 1;
-    let remark = (n_others > 0).then(|| {
-        let others: Vec<&str> = jobs
+
+    /// The last attempt of the run that was written last, and what to say of others; `None` when there are no jobs.
+    fn newest(&self, remarks: &mut Vec<String>) -> Option<String> {
+        let runs = runs(self.jobs.iter().map(|(id, job)| (id.as_str(), job)));
+        let written = |run: &[Attempt<'_>]| {
+            let jobs = run.iter().filter_map(|(_, id)| self.jobs.get(*id));
+            jobs.map(|job| job.written).max()
+        };
+        let newest = runs
+            .iter()
+            .max_by_key(|run| (written(run), run.last().map(|(_, id)| *id)))?;
+        let (&(number, id), earlier) = newest.split_last()?;
+        if !earlier.is_empty() {
+            let names: Vec<&str> = earlier.iter().rev().map(|(_, id)| *id).collect();
+            remarks.push(format!(
+                "{id} is attempt {} of its run; {} earlier {}: --job NAME ({})",
+                u64::from(number) + 1,
+                earlier.len(),
+                if earlier.len() == 1 { "one" } else { "ones" },
+                listed(&names)
+            ));
+        }
+        let of_run = |name: &str| newest.iter().any(|(_, id)| *id == name);
+        let others: Vec<&str> = self
+            .jobs
             .keys()
             .map(String::as_str)
-            .filter(|name| name != newest)
-            .take(MAX_LISTED)
+            .filter(|name| !of_run(name))
             .collect();
-        let more = if n_others > others.len() { ", …" } else { "" };
-        format!(
-            "{} holds several jobs; this is {newest}, the newest. --job NAME chooses another ({}{more}), --job all takes all",
-            folder.display(),
-            others.join(", ")
-        )
-    });
-    let mut chosen = job.files.clone();
-    chosen.extend(unknown);
-    chosen.extend(jobless);
-    Ok((chosen, remark))
+        if !others.is_empty() {
+            remarks.push(format!(
+                "{} {} several jobs; this is {id}, the newest. --job NAME chooses another ({}), --job all takes all",
+                self.shown(),
+                self.verb("holds", "hold"),
+                listed(&others)
+            ));
+        }
+        Some(id.to_owned())
+    }
+
+    fn shown(&self) -> String {
+        let paths: Vec<String> = self.paths.iter().map(|p| p.display().to_string()).collect();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        listed(&paths)
+    }
+
+    fn verb(&self, of_one: &'static str, of_several: &'static str) -> &'static str {
+        if self.paths.len() == 1 {
+            of_one
+        } else {
+            of_several
+        }
+    }
 }
 
-fn written(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file)
-        .and_then(|file| file.modified())
-        .ok()
-}
-
-/// Other jobs that are named.
+/// Jobs and paths that are named.
 const MAX_LISTED: usize = 5;
+
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<&str> = names.iter().take(MAX_LISTED).copied().collect();
+    let more = if names.len() > shown.len() {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{}{more}", shown.join(", "))
+}

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use flate2::read::GzDecoder;
+use marey_analysis::job::rank_in_name;
+
 /// Kinds of JSON that tell of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonFile {
@@ -20,18 +23,7 @@ pub(super) enum JsonFile {
 /// Bytes that are looked at.
 const BEGINNING: u64 = 1 << 16;
 
-/// Keys of documents that lie beside reports and are none.
-const OTHER: [&str; 7] = [
-    "\"gpu_data\"",
-    "\"cpu_data\"",
-    "\"processes\"",
-    "\"snapshots\"",
-    "\"total_reports\"",
-    "\"kind\": \"",
-    "\"nodes\"",
-];
-
-/// Names of such documents.
+/// Names of documents that have keys of reports and are none.
 const OTHER_NAMES: [&str; 4] = [
     "run.json",
     "memory_log.json",
@@ -39,14 +31,49 @@ const OTHER_NAMES: [&str; 4] = [
     "aggregated",
 ];
 
+/// Keys of which a report has one.
+const REPORT_KEYS: [&str; 4] = [
+    "\"session_info\"",
+    "\"stage_analysis\"",
+    "\"timing_stats\"",
+    "\"gpu_metrics\"",
+];
+
+/// Keys that stand before the events of a trace.
+const TRACE_KEYS: [&str; 4] = [
+    "\"schemaVersion\"",
+    "\"deviceProperties\"",
+    "\"distributedInfo\"",
+    "\"displayTimeUnit\"",
+];
+
 impl JsonFile {
-    /// Looks at the name and the first bytes; `None` when the file cannot be read.
+    /// Looks at the name and the first bytes, unpacked; `None` when the file cannot be read.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut first = Vec::new();
-        let file = File::open(path).ok()?;
-        file.take(BEGINNING).read_to_end(&mut first).ok()?;
+        File::open(path)
+            .ok()?
+            .take(BEGINNING)
+            .read_to_end(&mut first)
+            .ok()?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Some(Self::by(&name, &String::from_utf8_lossy(&first)))
+        if !first.starts_with(&GZIP) {
+            return Some(Self::by(&name, &String::from_utf8_lossy(&first)));
+        }
+        let mut unpacked = Vec::new();
+        // What comes before damage is enough; without anything the name has to tell.
+        GzDecoder::new(first.as_slice())
+            .take(BEGINNING)
+            .read_to_end(&mut unpacked)
+            .ok();
+        let is_ours = Self::by(&name, &String::from_utf8_lossy(&unpacked)) != Self::Other;
+        let is_named = unpacked.is_empty() && Self::is_called_like_one(&name);
+        // Of packed files only traces are read.
+        Some(if is_ours || is_named {
+            Self::Trace
+        } else {
+            Self::Other
+        })
     }
 
     fn by(name: &str, first: &str) -> Self {
@@ -54,25 +81,41 @@ impl JsonFile {
         if has("\"marey_rank_summaries\"") {
             return Self::Summaries;
         }
-        if has("\"traceEvents\"") || first.starts_with('\u{1f}') {
+        if has("\"traceEvents\"") {
             return Self::Trace;
         }
         if OTHER_NAMES.iter().any(|other| name.starts_with(other)) {
             return Self::Other;
         }
-        let keys = ["session_info", "summary", "stage_analysis", "timing_stats"];
-        if keys.iter().any(|key| has(&format!("\"{key}\""))) && !has("\"kind\": \"") {
+        let is_summary = has("\"summary\"") && (has("\"gpu\"") || has("\"cpu\""));
+        if (is_summary || REPORT_KEYS.iter().any(|key| has(key))) && !has("\"kind\": \"") {
             return Self::Report;
         }
         if name.starts_with("profiling_report") {
             return Self::Report;
         }
-        if OTHER.iter().any(|key| has(key)) {
-            return Self::Other;
+        if name.ends_with(".ranks.json") {
+            return Self::Summaries;
         }
-        Self::Trace
+        let is_event = has("\"ph\"") && (has("\"ts\"") || has("\"pid\""));
+        let is_trace = TRACE_KEYS.iter().any(|key| has(key)) || is_event;
+        if is_trace || name.contains(".trace.json") {
+            return Self::Trace;
+        }
+        Self::Other
+    }
+
+    /// Files of ranks have such names: what cannot be read of them is missed.
+    pub(super) fn is_called_like_one(name: &str) -> bool {
+        name.starts_with("profiling_report")
+            || name.ends_with(".ranks.json")
+            || name.contains(".trace.json")
+            || rank_in_name(name).is_some()
     }
 }
+
+/// First bytes of packed files.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 #[cfg(test)]
 mod tests {
@@ -86,12 +129,53 @@ mod tests {
         assert_eq!(kind("a.json", report), JsonFile::Report);
         assert_eq!(kind("raw_profiling_data_s.json", report), JsonFile::Other);
         assert_eq!(kind("a.json", r#"{"traceEvents": ["#), JsonFile::Trace);
-        assert_eq!(kind("a.json", "\u{1f}\u{fffd}"), JsonFile::Trace);
         let summaries = r#"{"marey_rank_summaries":1,"ranks":["#;
         assert_eq!(kind("a.json", summaries), JsonFile::Summaries);
         let ours =
             "{\n  \"schema_version\": \"1.0\",\n  \"kind\": \"ranks\",\n \"total_reports\": 2";
         assert_eq!(kind("all.json", ours), JsonFile::Other);
         assert_eq!(kind("all.json", r#"{"total_reports": 2}"#), JsonFile::Other);
+    }
+
+    #[test]
+    fn json_without_a_key_that_is_known_is_nothing_of_ours() {
+        let unrelated = [
+            "[1, 2, 3]",
+            "17",
+            "[{\"name\": \"a\"}]",
+            "{\"summary\": \"of a paper\"}",
+            "{\"config\": {",
+            "[",
+        ];
+        for first in unrelated {
+            assert_eq!(JsonFile::by("a.json", first), JsonFile::Other, "{first}");
+        }
+        // What comes before the events of torch, and events without a document around them.
+        let traces = [
+            "{\"schemaVersion\": 1, \"deviceProperties\": [",
+            "[{\"ph\": \"X\", \"ts\": 1, \"pid\"",
+        ];
+        for first in traces {
+            assert_eq!(JsonFile::by("a.json", first), JsonFile::Trace, "{first}");
+        }
+        let document_002 = r#"{"summary": {"gpu": {}}}"#;
+        assert_eq!(JsonFile::by("a.json", document_002), JsonFile::Report);
+    }
+
+    #[test]
+    fn what_is_damaged_is_told_by_its_name() {
+        assert_eq!(JsonFile::by("profiling_report.json", "{"), JsonFile::Report);
+        assert_eq!(JsonFile::by("a.ranks.json", "{"), JsonFile::Summaries);
+        assert_eq!(JsonFile::by("a.pt.trace.json", "{"), JsonFile::Trace);
+        for name in [
+            "profiling_report_s.json",
+            "rank3.json",
+            "a.pt.trace.json.gz",
+        ] {
+            assert!(JsonFile::is_called_like_one(name), "{name}");
+        }
+        for name in ["notes.json", "ranking.json", "a.json.gz"] {
+            assert!(!JsonFile::is_called_like_one(name), "{name}");
+        }
     }
 }

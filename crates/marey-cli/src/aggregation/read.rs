@@ -61,7 +61,7 @@ pub(super) fn why(error: &anyhow::Error) -> String {
 /// What a file comes to.
 fn one(file: &Input) -> anyhow::Result<Ranks> {
     let summary = match Content::of(&file.path)? {
-        Content::Capture => RankSummary::of_run(&marey::load(&file.path)?, &file.name),
+        Content::Capture => of_capture(file)?,
         Content::Trace => match JsonFile::of(&file.path) {
             Some(JsonFile::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
             Some(JsonFile::Report) => of_report(file)?,
@@ -74,6 +74,15 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
         Content::Other(what) => bail!("is {what}"),
     };
     Ok(Ranks::from_iter([summary]))
+}
+
+/// A capture that does not say whose it is would be a job of its own, with figures that belong to nobody.
+fn of_capture(file: &Input) -> anyhow::Result<RankSummary> {
+    let run = marey::load(&file.path)?;
+    if run.info.pid == 0 && run.info.job_id.is_empty() {
+        bail!("is damaged where it says which process it is of");
+    }
+    Ok(RankSummary::of_run(&run, &file.name))
 }
 
 fn of_report(file: &Input) -> anyhow::Result<RankSummary> {

@@ -200,6 +200,7 @@ fn is_whole(answers: &RanksAnswers) -> bool {
     let is_whole = |job: &JobAnswers| {
         let mut states = job.members.iter().map(|member| member.state);
         job.missing.is_empty()
+            && job.unread.is_empty()
             && states.all(|state| matches!(state, MemberState::Whole | MemberState::Running))
     };
     answers.unread.is_empty() && answers.jobs.iter().all(is_whole)

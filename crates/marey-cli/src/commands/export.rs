@@ -64,6 +64,10 @@ pub(super) enum Format {
 
 impl Format {
     /// `None` for what is no trace.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(clippy::unnecessary_wraps, reason = "without tables all are traces")
+    )]
     fn of_traces(self) -> Option<TraceFormat> {
         match self {
             Self::Perfetto => Some(TraceFormat::Perfetto),

@@ -9,7 +9,13 @@ use serde_json::{Value, json};
 use crate::program::{Place, Said, example, marey};
 
 /// Runs the recorded program as a rank of a job.
-fn rank(place: &Place, job: &str, rank: u32, world_size: u32, does: &[&str]) -> ExitStatus {
+pub(crate) fn rank(
+    place: &Place,
+    job: &str,
+    rank: u32,
+    world_size: u32,
+    does: &[&str],
+) -> ExitStatus {
     Command::new(example())
         .args(does)
         .env("MAREY_ENABLED", "1")
@@ -25,13 +31,13 @@ fn rank(place: &Place, job: &str, rank: u32, world_size: u32, does: &[&str]) -> 
         .unwrap()
 }
 
-fn aggregate(arguments: &[&str]) -> Said {
+pub(crate) fn aggregate(arguments: &[&str]) -> Said {
     let all: Vec<&str> = ["aggregate"].iter().chain(arguments).copied().collect();
     marey(&all)
 }
 
 /// The document with all figures, which follows its schema.
-fn document(paths: &[&Path]) -> (u8, Value) {
+pub(crate) fn document(paths: &[&Path]) -> (u8, Value) {
     let mut arguments: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
     arguments.extend(["--format", "json"]);
     let said = aggregate(&arguments);
@@ -48,12 +54,12 @@ fn document(paths: &[&Path]) -> (u8, Value) {
     (said.code, document)
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
 /// A report as document 002 has it.
-fn report(memory: [f64; 3], utilization: f64) -> Value {
+pub(crate) fn report(memory: [f64; 3], utilization: f64) -> Value {
     let [min, mean, max] = memory;
     json!({
         "session_info": {"id": "s", "start_time": 1000.0, "duration": 2.0, "tags": {}},
@@ -65,7 +71,7 @@ fn report(memory: [f64; 3], utilization: f64) -> Value {
     })
 }
 
-fn put(place: &Place, name: &str, content: &str) {
+pub(crate) fn put(place: &Place, name: &str, content: &str) {
     let path = place.path(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, content).unwrap();
@@ -178,7 +184,11 @@ fn what_is_missing_cut_or_unreadable_is_named_and_the_rest_is_used() {
     let (code, written) = document(&[&place.job()]);
     assert_eq!(code, 1);
     let job = &written["jobs"][0];
-    assert_eq!(job["missing"], json!([2, 3, 4]));
+    // Of ranks 2 and 3 there are files.
+    assert_eq!(job["missing"], json!([4]));
+    let of_job = job["unread"].as_array().unwrap().iter();
+    let of_job: Vec<&Value> = of_job.map(|row| &row["rank"]).collect();
+    assert_eq!(of_job, [2, 3]);
     assert_eq!(job["members"][1]["state"], "cut");
     assert_eq!(written["rank_count"], 2);
     let unread: Vec<&Value> = written["unread"]
@@ -190,7 +200,11 @@ fn what_is_missing_cut_or_unreadable_is_named_and_the_rest_is_used() {
     assert_eq!(unread, [2, 3]);
     let said = aggregate(&[text(&place.job())]);
     assert!(said.err.contains("rank2-7.marey: is empty"), "{}", said.err);
-    assert!(said.out.contains("2-4"), "{}", said.out);
+    assert!(
+        said.out.contains("rank2-7.marey could not be read"),
+        "{}",
+        said.out
+    );
 }
 
 #[test]
@@ -461,6 +475,41 @@ fn one_trace_holds_all_ranks_on_one_axis() {
             .any(|bytes| bytes == text.as_bytes())
     };
     assert!(has("rank 0") && has("rank 1") && has("denoise"));
+    assert!(!has("not in the trace"));
+    assert!(!said.err.contains("not in the trace"), "{}", said.err);
+}
+
+#[test]
+fn ranks_without_a_capture_are_said_not_to_be_in_the_trace() {
+    let place = Place::new();
+    for number in 0..6 {
+        rank(&place, "job", number, 6, &["section=denoise"]);
+    }
+    // Ranks 0 to 2 and 4 come as summaries only.
+    let captures = place.captures();
+    let summaries = place.path("a.ranks.json");
+    let parts = [&captures[0], &captures[1], &captures[2], &captures[4]];
+    let mut arguments: Vec<&str> = parts.iter().map(|path| text(path)).collect();
+    arguments.extend(["--output", text(&summaries)]);
+    assert_eq!(aggregate(&arguments).code, 1);
+    let output = place.path("all.pftrace");
+    let said = aggregate(&[
+        text(&captures[3]),
+        text(&captures[5]),
+        text(&summaries),
+        "--output",
+        text(&output),
+    ]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let remark = "ranks 0-2, 4 of job have no capture and are not in the trace";
+    assert!(
+        said.err.contains(&format!("marey: {remark}\n")),
+        "{}",
+        said.err
+    );
+    let trace = std::fs::read(&output).unwrap();
+    let mut windows = trace.windows(remark.len());
+    assert!(windows.any(|bytes| bytes == remark.as_bytes()));
 }
 
 #[test]

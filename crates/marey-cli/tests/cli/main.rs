@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a failing test panics")]
 
 mod aggregate;
+mod aggregate_damage;
+mod aggregate_jobs;
 mod analyze;
 mod analyze_parts;
 mod analyze_trace;

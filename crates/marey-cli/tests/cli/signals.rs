@@ -18,14 +18,12 @@ fn who_started_marey_sees_the_signal_that_the_program_died_of() {
         (2, "SIGINT (2)"),
     ] {
         let place = Place::new();
-        let output = place
-            .recorded(&[
-                "section=done",
-                "open=under_way",
-                &format!("signal={signal}"),
-            ])
-            .output()
-            .unwrap();
+        let command = place.recorded(&[
+            "section=done",
+            "open=under_way",
+            &format!("signal={signal}"),
+        ]);
+        let output = with_default_signals(&command).output().unwrap();
         assert_eq!(output.status.signal(), Some(signal));
         assert!(!output.status.core_dumped());
         let said = err(&output);

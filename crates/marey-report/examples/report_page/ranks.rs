@@ -77,7 +77,7 @@ pub(crate) fn lone(naming: Naming) -> RanksAnswers {
     of_jobs(vec![one])
 }
 
-/// Ranks 3 and 6 of the eight are missing, 2 was killed, 4 is damaged, 7 runs on; versions and world sizes differ; a file cannot be read.
+/// Of the eight ranks 3 is missing, the file of 6 cannot be read, 2 was killed, 4 is damaged, 7 runs on; versions and world sizes differ.
 pub(crate) fn missing(naming: Naming) -> RanksAnswers {
     let mut job = job(&Drawing {
         n_ranks: 8,
@@ -85,7 +85,12 @@ pub(crate) fn missing(naming: Naming) -> RanksAnswers {
         slow: None,
         naming,
     });
-    job.missing = vec![3, 6];
+    job.missing = vec![3];
+    job.unread = vec![Unread {
+        file: naming("rank6.marey"),
+        rank: Some(6),
+        why: naming("not a capture"),
+    }];
     job.other_world_sizes = vec![6, 8];
     let gone = [3, 6];
     let place = |old: u32| old - gone.iter().map(|rank| u32::from(*rank < old)).sum::<u32>();
@@ -140,12 +145,9 @@ pub(crate) fn missing(naming: Naming) -> RanksAnswers {
         // The killed one did five steps.
         map.durations_ns[2 * 12 + 5..3 * 12].fill(None);
     }
+    let unread = job.unread.clone();
     let mut answers = of_jobs(vec![job]);
-    answers.unread = vec![Unread {
-        file: naming("rank6.marey"),
-        rank: Some(6),
-        why: naming("not a capture"),
-    }];
+    answers.unread = unread;
     answers
 }
 

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::figures::{Figures, Label, Value};
 use super::metric::Metric;
-use super::observe::{Figures, Fleet, Label, Value};
+use super::observe::Fleet;
 use crate::quantity::float;
 
 /// The figures of a job as text: each metric once, with what it is, then its values.
@@ -90,7 +91,7 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::observe::tests::look;
+    use super::super::tests::look;
     use super::super::{Member, MemberLabels, Past, observe};
     use super::*;
 

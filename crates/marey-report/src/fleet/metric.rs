@@ -11,6 +11,10 @@ pub enum Metric {
     RecordingTime,
     /// Denoising steps.
     Steps,
+    /// Number of the newest denoising step.
+    StepNumber,
+    /// Lookups of caches.
+    CacheLookups,
     /// Blocks of frames.
     Blocks,
     /// Latent frames in blocks.
@@ -70,10 +74,12 @@ pub enum Instrument {
 
 impl Metric {
     /// All, in the order in which they are written.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::Running,
         Self::RecordingTime,
         Self::Steps,
+        Self::StepNumber,
+        Self::CacheLookups,
         Self::Blocks,
         Self::BlockFrames,
         Self::FramesDelivered,
@@ -104,6 +110,8 @@ impl Metric {
             Self::Running => ("diffusion.process.running", UpDownCounter, "{process}", "1 while the process records, 0 when that is over"),
             Self::RecordingTime => ("diffusion.recording.time", Gauge, "s", "Time since the process began to record"),
             Self::Steps => ("diffusion.steps", Counter, "{step}", "Denoising steps that the program reported"),
+            Self::StepNumber => ("diffusion.step.number", Gauge, "{step}", "Number of the denoising step that the program reported last, as it gave it"),
+            Self::CacheLookups => ("diffusion.cache.lookups", Counter, "{lookup}", "Lookups of caches that the program reported, by what came of them"),
             Self::Blocks => ("diffusion.blocks", Counter, "{block}", "Blocks of frames that the program reported"),
             Self::BlockFrames => ("diffusion.block.frames", Counter, "{frame}", "Latent frames in those blocks"),
             Self::FramesDelivered => ("diffusion.frames.delivered", Counter, "{frame}", "Frames that were delivered"),

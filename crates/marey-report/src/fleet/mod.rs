@@ -8,9 +8,20 @@
 //! What a look does not know is absent, never 0.
 
 mod exposition;
+mod figures;
+mod group;
 mod metric;
 mod observe;
+mod past;
+mod program;
+mod readings;
+mod sections;
+#[cfg(test)]
+mod tests;
 
 pub use exposition::exposition;
+pub use figures::{Figures, Label, Value};
+pub use group::{Group, Member, MemberLabels};
 pub use metric::{Instrument, Metric};
-pub use observe::{Figures, Fleet, Group, Label, Member, MemberLabels, Past, Value, observe};
+pub use observe::{Fleet, observe};
+pub use past::Past;

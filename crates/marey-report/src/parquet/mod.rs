@@ -7,6 +7,7 @@ mod column;
 mod file;
 mod kind;
 mod kinds;
+mod listed;
 mod paths;
 mod process;
 mod rows;

@@ -22,16 +22,9 @@ pub(super) fn table(job: &JobAnswers) -> Table {
     fact("ranks", Some(ranks(job)));
     let is_incomplete = !job.missing.is_empty();
     fact("missing", is_incomplete.then(|| ranges(&job.missing)));
-    for (state, word) in [
-        (MemberState::Cut, "cut short"),
-        (MemberState::Damaged, "damaged"),
-        (MemberState::Running, "still running"),
-    ] {
-        let of_state = (0..).zip(&job.members).filter(|(_, m)| m.state == state);
-        let places: Vec<u32> = of_state.map(|(place, _)| place).collect();
-        let is_any = !places.is_empty();
-        fact(word, is_any.then(|| Places(&job.members).list(&places)));
-    }
+    fact("cut short", of_state(job, MemberState::Cut));
+    fact("damaged", damaged(job));
+    fact("still running", of_state(job, MemberState::Running));
     let sizes = &job.other_world_sizes;
     fact(
         "world sizes",
@@ -87,6 +80,27 @@ fn ranks(job: &JobAnswers) -> String {
     said
 }
 
+fn of_state(job: &JobAnswers, state: MemberState) -> Option<String> {
+    let of_state = (0..).zip(&job.members).filter(|(_, m)| m.state == state);
+    let places: Vec<u32> = of_state.map(|(place, _)| place).collect();
+    (!places.is_empty()).then(|| Places(&job.members).list(&places))
+}
+
+/// Ranks whose files could be read in part, then those of whose files nothing could be.
+fn damaged(job: &JobAnswers) -> Option<String> {
+    let unread = job.unread.iter().take(MAX_LISTED).map(|file| {
+        let rank = file.rank.map_or_else(String::new, |rank| rank.to_string());
+        format!("{rank}: {} could not be read", file.file)
+    });
+    let said = of_state(job, MemberState::Damaged)
+        .into_iter()
+        .chain(unread);
+    let n_more = job.unread.len().saturating_sub(MAX_LISTED);
+    let more = (n_more > 0).then(|| format!("… and {n_more} more"));
+    let said: Vec<String> = said.chain(more).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
 fn hosts(job: &JobAnswers) -> Option<String> {
     let places = Places(&job.members);
     let host = |row: &marey_analysis::ranks::HostRow| {
@@ -119,7 +133,7 @@ fn versions(job: &JobAnswers) -> Option<String> {
     listed(versions, job.versions.len())
 }
 
-/// Hosts and versions that are listed.
+/// Hosts, versions and files that are listed.
 const MAX_LISTED: usize = 8;
 
 fn listed(mut shown: Vec<String>, n: usize) -> Option<String> {
@@ -160,9 +174,45 @@ fn clocks(job: &JobAnswers) -> String {
 
 #[cfg(test)]
 mod tests {
-    use marey_analysis::ranks::{Clocks, PlacedClock};
+    use marey_analysis::job::Unread;
+    use marey_analysis::ranks::{Clocks, Member, PlacedClock};
 
     use super::*;
+
+    #[test]
+    fn a_rank_whose_file_could_not_be_read_is_damaged_and_names_the_file() {
+        let member = |rank, state| Member {
+            rank: Some(rank),
+            state,
+            ..Member::default()
+        };
+        let job = JobAnswers {
+            world_size: Some(4),
+            members: vec![
+                member(0, MemberState::Whole),
+                member(1, MemberState::Damaged),
+            ],
+            missing: vec![3],
+            unread: vec![Unread {
+                file: "a/rank2-7.marey".into(),
+                rank: Some(2),
+                why: "is empty".into(),
+            }],
+            ..JobAnswers::default()
+        };
+        let rows = table(&job).rows;
+        let facts: Vec<(&Cell, &Cell)> = rows.iter().map(|row| (&row[0], &row[1])).collect();
+        let said = |fact: &str| {
+            let found = facts.iter().find(|(name, _)| **name == Cell::text(fact));
+            found.map(|(_, value)| (*value).clone())
+        };
+        assert_eq!(said("ranks"), Some(Cell::text("2 of 4")));
+        assert_eq!(said("missing"), Some(Cell::text("3")));
+        assert_eq!(
+            said("damaged"),
+            Some(Cell::text("1; 2: a/rank2-7.marey could not be read"))
+        );
+    }
 
     #[test]
     fn an_id_is_printed_as_it_is_and_what_is_assumed_of_clocks_is_a_note() {

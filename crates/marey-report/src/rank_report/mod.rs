@@ -17,6 +17,8 @@ use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 use crate::model::{Cell, Table};
 use places::Places;
 
+pub use places::listed_ranks;
+
 /// The answers about a job, in the order in which they are worth reading. Tables without rows are left out.
 pub fn job_tables(job: &JobAnswers) -> Vec<Table> {
     let places = Places(&job.members);

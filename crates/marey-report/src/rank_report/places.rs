@@ -53,6 +53,11 @@ impl Places<'_> {
     }
 }
 
+/// The ranks at these places of a job's members as `0-3, 7`; files of processes without a rank. Not safe to print.
+pub fn listed_ranks(members: &[Member], places: &[u32]) -> String {
+    Places(members).list(places)
+}
+
 /// Columns of [`Places::spread`].
 pub(super) const SPREAD: [(&str, &str); 6] = [
     ("min_ns", "Min"),

@@ -156,7 +156,7 @@ impl<W: Write> TraceWriter<W> {
             order: self.n_processes,
             title: title(info),
             offset_ns,
-            start_unix_ns: info.start_unix_ns,
+            start_unix_ns: self.base_unix_ns.saturating_add(offset_ns),
             rank: info.rank,
             world_size: info.world_size,
         };
@@ -165,6 +165,17 @@ impl<W: Write> TraceWriter<W> {
             Format::Perfetto(writer) => tell(run, &process, &mut **writer),
             Format::Chrome(writer) => tell(run, &process, writer),
             Format::Speedscope(writer) => tell(run, &process, writer),
+        }
+    }
+
+    /// Writes a sentence about the trace, where it begins, on a track of its own. Only Perfetto's format has a place for it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn remark(&mut self, text: &str) -> io::Result<()> {
+        match &mut self.format {
+            Format::Perfetto(writer) => writer.remark(text, self.base_unix_ns),
+            Format::Chrome(_) | Format::Speedscope(_) => Ok(()),
         }
     }
 

@@ -84,6 +84,8 @@ mod event {
     pub(super) const TYPE: u32 = 9;
     pub(super) const NAME: u32 = 10;
     pub(super) const TRACK: u32 = 11;
+    /// A text instead of the number of one.
+    pub(super) const OWN_NAME: u32 = 23;
     pub(super) const VALUE: u32 = 44;
     pub(super) const FLOW: u32 = 47;
     pub(super) const FLOW_END: u32 = 48;
@@ -115,6 +117,32 @@ impl<W: Write> PerfettoWriter<W> {
         root.unsigned(track::THREAD_ORDERING, 1);
         writer.descriptor()?;
         Ok(writer)
+    }
+
+    /// A moment with this name, on a track of its own beside the processes.
+    pub(super) fn remark(&mut self, text: &str, at_unix_ns: u64) -> io::Result<()> {
+        self.sequence += 1;
+        self.process = Process {
+            start_unix_ns: at_unix_ns,
+            ..Process::default()
+        };
+        self.interned.clear();
+        let uuid = self.next_uuid();
+        self.begin();
+        let Scratch { packet, inner, .. } = &mut self.scratch;
+        inner.unsigned(track::UUID, uuid);
+        inner.text(track::NAME, "about this trace");
+        packet.message(packet::TRACK_DESCRIPTOR, inner);
+        packet.unsigned(packet::SEQUENCE, self.sequence.into());
+        let flags = packet::STATE_CLEARED | packet::NEEDS_STATE;
+        packet.unsigned(packet::SEQUENCE_FLAGS, flags);
+        self.send()?;
+        self.begin();
+        let event = &mut self.scratch.event;
+        event.unsigned(event::TYPE, event::INSTANT);
+        event.unsigned(event::TRACK, uuid);
+        event.text(event::OWN_NAME, text);
+        self.event(0)
     }
 
     pub(super) fn finish(self) -> W {

@@ -61,6 +61,62 @@ fn drawn() -> Run {
     run
 }
 
+/// All moments of a trace in Perfetto's format, and what has this name in it.
+fn perfetto_times(trace: &[u8]) -> Vec<u64> {
+    // Packets are field 1 of the trace, a time is field 8 of a packet.
+    let varint = |bytes: &[u8], at: &mut usize| {
+        let (mut value, mut shift) = (0_u64, 0);
+        loop {
+            let byte = bytes[*at];
+            *at += 1;
+            value |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return value;
+            }
+        }
+    };
+    let (mut at, mut times) = (0, Vec::new());
+    while at < trace.len() {
+        assert_eq!(varint(trace, &mut at), 1 << 3 | 2);
+        let length = usize::try_from(varint(trace, &mut at)).unwrap();
+        let packet = &trace[at..at + length];
+        at += length;
+        let mut inner = 0;
+        while inner < packet.len() {
+            let tag = varint(packet, &mut inner);
+            let value = varint(packet, &mut inner);
+            match (tag >> 3, tag & 7) {
+                (8, _) => times.push(value),
+                (_, 2) => inner += usize::try_from(value).unwrap(),
+                _ => {}
+            }
+        }
+    }
+    times
+}
+
+#[test]
+fn a_process_lies_where_the_common_axis_has_it_whatever_its_own_clock_says() {
+    // base    0        its own clock is an hour ahead
+    // run          |---- a from 1 to 5 µs ----|      40 ns after the base
+    let mut run = drawn();
+    let base = run.info.start_unix_ns;
+    run.info.start_unix_ns += 3_600_000_000_000;
+    let format = TraceFormat::Perfetto;
+    let mut writer = TraceWriter::new(Vec::new(), format, Compression::None, base).unwrap();
+    writer.add_at(&run, 40).unwrap();
+    writer.remark("ranks 1-3 are not in the trace").unwrap();
+    let trace = writer.finish().unwrap();
+    let times: Vec<u64> = perfetto_times(&trace).iter().map(|at| at - base).collect();
+    assert_eq!(times.first(), Some(&1_040));
+    assert_eq!(times.iter().max(), Some(&5_040));
+    // The remark stands at the beginning.
+    assert_eq!(times.last(), Some(&0));
+    let remark = b"ranks 1-3 are not in the trace";
+    assert!(trace.windows(remark.len()).any(|bytes| bytes == remark));
+}
+
 #[test]
 fn slices_come_in_the_order_in_which_they_begin_with_exact_times() {
     let text = String::from_utf8(written(&[drawn()], TraceFormat::Chrome)).unwrap();

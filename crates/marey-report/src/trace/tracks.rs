@@ -29,7 +29,7 @@ pub(super) struct Process {
     pub(super) title: String,
     /// From the start of the trace to the start of the run.
     pub(super) offset_ns: u64,
-    /// Wall clock at the start of the run, nanoseconds since 1970.
+    /// When that is, nanoseconds since 1970.
     pub(super) start_unix_ns: u64,
     pub(super) rank: Option<u32>,
     pub(super) world_size: Option<u32>,

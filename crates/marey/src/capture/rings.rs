@@ -93,6 +93,12 @@ impl Rings {
         Identity::read_from(self.process.words())
     }
 
+    /// The rank that the program said while it recorded; `None` before that.
+    pub(crate) fn said_rank(&self) -> Option<u32> {
+        let rank = self.get(at::SAID_RANK).checked_sub(1)?;
+        u32::try_from(rank).ok()
+    }
+
     /// The capture that they belong to; `None` when it is in memory.
     pub(crate) fn capture_path(&self) -> Option<PathBuf> {
         use std::os::unix::ffi::OsStringExt;

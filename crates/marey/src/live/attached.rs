@@ -74,6 +74,12 @@ impl Live {
         Process::new(&self.folder, &self.rings)
     }
 
+    /// The rank that the program said while it recorded ([`crate::set_rank`]), which counts before that of [`Process::rank`]; `None`
+    /// before that.
+    pub fn said_rank(&self) -> Option<u32> {
+        self.rings.said_rank()
+    }
+
     /// What the process is doing now. Costs some hundred microseconds of the caller's time, and nothing of the process's.
     pub fn look(&mut self) -> Look {
         // Before the figures: a process that is found to have ended has changed them for the last time.
@@ -99,6 +105,9 @@ impl Live {
             open,
             series,
             generated: self.generated(),
+            cache_hits: self.rings.get(at::CACHE_HITS),
+            cache_misses: self.rings.get(at::CACHE_MISSES),
+            step: self.rings.get(at::STEP).checked_sub(1),
         };
         look.at_ns = if look.is_running() {
             clock.now_ns

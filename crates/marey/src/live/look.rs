@@ -25,6 +25,13 @@ pub struct Look {
     pub series: Vec<Reading>,
     /// What the program reported about its own work, counted.
     pub generated: Generated,
+    /// Lookups of caches that the program has reported so far as hits, and as misses; of all caches together. 0 before the first.
+    pub cache_hits: u64,
+    /// See [`Self::cache_hits`].
+    pub cache_misses: u64,
+    /// Number of the denoising step that the program reported last, as it gave it; of loops that run at the same time, of whichever
+    /// reported last. `None` before the first, and when that one had no number.
+    pub step: Option<u64>,
     /// What was not recorded so far.
     pub losses: Losses,
 }

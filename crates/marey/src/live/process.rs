@@ -22,7 +22,8 @@ pub struct Process {
     pub start_unix_ns: Option<u64>,
     /// The job that it belongs to; `None` while its capture is in memory.
     pub job_id: Option<String>,
-    /// Its place in the job; `None` outside a job of several ranks, and while its capture is in memory.
+    /// Its place in the job, as far as is known by now: a program may say it later ([`super::Live::said_rank`]). `None` outside a job of
+    /// several ranks, and while its capture is in memory and the program has not said it.
     pub rank: Option<u32>,
     /// Process id of the recording process that it was forked from.
     pub forked_from: Option<u32>,
@@ -99,7 +100,9 @@ impl Process {
             is_alive,
             capture,
             start_unix_ns: start,
-            rank: info.as_ref().and_then(|info| info.rank),
+            rank: rings
+                .said_rank()
+                .or_else(|| info.as_ref().and_then(|info| info.rank)),
             job_id: info.map(|info| info.job_id).filter(|job| !job.is_empty()),
             forked_from,
             outside_of,

@@ -126,12 +126,14 @@ impl Drain {
         Ok(())
     }
 
-    /// Says in the capture which rank this is now, for readers to believe it over what stands before it. The file keeps its name.
-    pub(crate) fn note_place(&mut self, recorder: &Recorder) {
+    /// Says in the capture, and to live viewers, which rank this is now, for readers to believe it over what was said before. The file
+    /// keeps its name.
+    pub(crate) fn note_place(&mut self, recorder: &Recorder, rank: u32) {
         let facts = super::facts::of_this_process(&self.config, recorder.folder().path());
         let mut encode = Encode::default();
         encode.info(&facts);
         self.append(recorder, &encode.bytes, true);
+        recorder.header()[process::SAID_RANK].store(u64::from(rank) + 1, Release);
     }
 
     /// One round: everything that is in the rings goes to the capture. Whether a ring had filled by more than a sixteenth.

@@ -10,11 +10,14 @@
 //! | 0..8 | magic · layout version · pid · start time of the process (clock ticks since boot) · clock kind · boot id (2) · pid namespace |
 //! | 8..12 | capacities: names · name words · nodes · slots |
 //! | 12, 13 | capacities: histogram arena, in histograms · series |
+//! | 14 | rank that the program said while it recorded, plus 1; 0 before that |
 //! | 16..23 | in use: names · name words · nodes · slots · histograms · series · samplers |
 //! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
 //! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
+//! | 53..55 | reported so far: hits of caches · misses |
+//! | 55 | number of the denoising step that was reported last, plus 1; 0 when none was |
 //! | 64, 65.. | length in bytes, and bytes, of the absolute path of the capture; 0 when there is none |
 //! | 512.. | name index: offset into the name words « 32 · length in bytes |
 //! | … | name words |
@@ -58,6 +61,7 @@ pub(crate) mod process {
     pub(crate) const CAP_SLOTS: usize = 11;
     pub(crate) const CAP_HISTOGRAMS: usize = 12;
     pub(crate) const CAP_SERIES: usize = 13;
+    pub(crate) const SAID_RANK: usize = 14;
     pub(crate) const N_NAMES: usize = 16;
     pub(crate) const N_NAME_WORDS: usize = 17;
     pub(crate) const N_NODES: usize = 18;
@@ -76,6 +80,9 @@ pub(crate) mod process {
     pub(crate) const N_ANCHORS: usize = 35;
     pub(crate) const ANCHORS: usize = 36;
     pub(crate) const GENERATED: usize = 48;
+    pub(crate) const CACHE_HITS: usize = 53;
+    pub(crate) const CACHE_MISSES: usize = 54;
+    pub(crate) const STEP: usize = 55;
     pub(crate) const CAPTURE_PATH: usize = 64;
 }
 

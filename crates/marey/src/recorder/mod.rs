@@ -157,7 +157,7 @@ pub fn set_rank(rank: u32, world_size: u32, local_rank: Option<u32>) -> bool {
     }
     // In a forked child that has no capture yet, that one will say it.
     if let Some(recorder) = recorder().filter(|_| STATE.load(Acquire) == ON) {
-        recorder.drain().note_place(recorder);
+        recorder.drain().note_place(recorder, rank);
     }
     true
 }
@@ -417,6 +417,11 @@ impl Recorder {
             // Until the next capture is open: whoever finds these rings must not take the last one, or a parent's, for theirs.
             process_words::CAPTURE_PATH,
             process_words::CAPTURE_BYTES,
+            // What was said since counts from the info block that comes.
+            process_words::SAID_RANK,
+            process_words::CACHE_HITS,
+            process_words::CACHE_MISSES,
+            process_words::STEP,
         ] {
             self.header()[at].store(0, Relaxed);
         }

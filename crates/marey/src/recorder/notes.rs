@@ -4,9 +4,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Recorder, lane, process_words};
 use crate::clock;
-use crate::generation::{Generated, Generation};
+use crate::generation::{DiffusionStep, Generated, Generation};
 use crate::note::Note;
 use crate::profiling_config::{ProfilingConfig, Setting};
+use crate::run::CacheOutcome;
 use crate::thresholds::Threshold;
 use crate::value::Attributes;
 
@@ -48,8 +49,10 @@ impl Recorder {
         let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
             return;
         };
-        if let Note::Generation(report) = note {
-            self.count_generated(report);
+        match note {
+            Note::Generation(report) => self.count_generated(report),
+            Note::Cache { outcome, .. } => self.count_cache(*outcome),
+            _ => {}
         }
         match note.encode(clock::ticks(), session) {
             Some(words) => lane.note(&words),
@@ -77,6 +80,20 @@ impl Recorder {
         for (word, more) in words.iter().zip(Generated::of(report).words()) {
             word.fetch_add(more, Relaxed);
         }
+        if let Generation::Step(DiffusionStep { step, .. }) = report {
+            let said = step.and_then(|step| step.checked_add(1)).unwrap_or(0);
+            self.header()[process_words::STEP].store(said, Relaxed);
+        }
+    }
+
+    /// Counts for live viewers, all caches together.
+    fn count_cache(&self, outcome: CacheOutcome) {
+        let word = match outcome {
+            CacheOutcome::Hit => process_words::CACHE_HITS,
+            CacheOutcome::Miss => process_words::CACHE_MISSES,
+            CacheOutcome::Eviction | CacheOutcome::Lookup => return,
+        };
+        self.header()[word].fetch_add(1, Relaxed);
     }
 
     /// What the program has reported of its own work in this recording, counted.

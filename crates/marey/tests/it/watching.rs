@@ -101,6 +101,64 @@ fn a_recording_process_is_found_with_what_it_is() {
 }
 
 #[test]
+fn a_rank_that_is_said_late_counts_from_then_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut watched = Watched::start(folder.path());
+    watched.does("section a 1");
+    let live = attach(folder.path());
+    assert_eq!((live.said_rank(), live.process().rank), (None, Some(3)));
+    for rank in [5, 0] {
+        watched.does(&format!("rank {rank} 8"));
+        assert_eq!(live.said_rank(), Some(rank));
+        assert_eq!(live.process().rank, Some(rank));
+        assert_eq!(only_process(folder.path()).rank, Some(rank));
+    }
+    watched.does("finish");
+    let run = marey::load(&captures(folder.path())[0]).unwrap();
+    assert_eq!(run.info.rank, Some(0), "as the capture says");
+    // What is said between two recordings is of the second.
+    watched.does("rank 2 8");
+    watched.does("again");
+    assert_eq!(only_process(folder.path()).rank, Some(2));
+}
+
+#[test]
+fn a_look_has_the_step_that_was_reported_last_and_what_came_of_lookups() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut watched = Watched::start(folder.path());
+    watched.does("section a 1");
+    let mut live = attach(folder.path());
+    let mut seen = || {
+        let look = live.look();
+        (look.step, look.cache_hits, look.cache_misses)
+    };
+    assert_eq!(seen(), (None, 0, 0));
+    for what in [
+        "cache hit 3",
+        "cache miss 2",
+        "cache lookup 7",
+        "cache eviction 5",
+        "at 0",
+    ] {
+        watched.does(what);
+    }
+    assert_eq!(seen(), (Some(0), 3, 2), "only what came of a lookup counts");
+    watched.does("at 41");
+    assert_eq!(seen().0, Some(41));
+    watched.does(&format!("at {}", u64::MAX));
+    assert_eq!(seen().0, None, "no room for it, so it is not known");
+    watched.does("at 41");
+    watched.does("at -");
+    assert_eq!(seen().0, None, "the last one had no number");
+    watched.does("at 7");
+    watched.does("finish");
+    watched.does("again");
+    let mut live = attach(folder.path());
+    let look = live.look();
+    assert_eq!((look.step, look.cache_hits), (None, 0), "of this recording");
+}
+
+#[test]
 fn a_look_has_what_the_process_did_and_what_it_is_in() {
     let folder = tempfile::tempdir().unwrap();
     let mut watched = Watched::start(folder.path());

@@ -25,8 +25,10 @@ pub struct JobAnswers {
     pub n_processes: u64,
     /// Number of ranks that the job says it has; the highest, when files disagree.
     pub world_size: Option<u32>,
-    /// Ranks that nobody stands for, the first 65,536; empty when all are there, or the world size or the ranks are not known.
+    /// Ranks of which there is no file, the first 65,536; empty when all are there, or the world size or the ranks are not known.
     pub missing: Vec<u32>,
+    /// Files of its ranks of which nothing could be read, by name: nobody stands for those ranks.
+    pub unread: Vec<Unread>,
     /// Files disagree about the number of ranks: all that they say, ascending. Empty when they agree.
     pub other_world_sizes: Vec<u32>,
     /// The process that stands for each rank, by rank; those without a rank last.

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::jobs::{Group, is_cut, start, world_sizes};
+use super::unread_ranks::folder;
 use super::{HostRow, Member, MemberState, VersionRow, placed};
-use crate::job::{Ended, RankSummary};
+use crate::job::{Ended, RankSummary, Unread};
 
 /// A job with the process that stands for each rank.
 pub(super) struct Team<'a> {
@@ -17,6 +18,12 @@ pub(super) struct Team<'a> {
     pub(super) places: Vec<&'a RankSummary>,
     /// Of each place, the others of its rank.
     pub(super) n_others: Vec<u64>,
+    /// Where their files lie, without those of earlier attempts.
+    pub(super) folders: BTreeSet<&'a str>,
+    /// Where those of earlier attempts lie.
+    pub(super) earlier_folders: BTreeSet<&'a str>,
+    /// Ranks that somebody stands for.
+    ranks: BTreeSet<u32>,
     world_sizes: BTreeSet<u32>,
 }
 
@@ -62,10 +69,17 @@ pub(super) fn team(group: Group<'_>) -> Team<'_> {
     Team {
         job_id: group.job_id,
         n_processes: n_processes as u64,
+        ranks: places.iter().filter_map(|one| one.process.rank).collect(),
         places,
         n_others,
+        folders: folders(&group.processes),
+        earlier_folders: folders(&group.earlier),
         world_sizes,
     }
+}
+
+fn folders<'a>(processes: &[&'a RankSummary]) -> BTreeSet<&'a str> {
+    processes.iter().map(|one| folder(&one.file)).collect()
 }
 
 /// Of several processes of a rank the one that stands for it; `None` of none.
@@ -147,15 +161,24 @@ impl Team<'_> {
         self.world_sizes.iter().copied().collect()
     }
 
-    /// Ranks below the world size that nobody stands for, ascending; none where no process says its rank.
-    pub(super) fn missing(&self) -> Vec<u32> {
-        let ranks = self.places.iter().filter_map(|one| one.process.rank);
-        let there: BTreeSet<u32> = ranks.collect();
+    /// Ranks below the world size that nobody stands for and no file is called after, ascending; none where no process says its rank.
+    pub(super) fn missing(&self, unread: &[Unread]) -> Vec<u32> {
+        let there = &self.ranks;
         let Some(world_size) = self.world_size().filter(|_| !there.is_empty()) else {
             return Vec::new();
         };
-        let missing = (0..world_size).filter(|rank| !there.contains(rank));
+        let unread: BTreeSet<u32> = unread.iter().filter_map(|file| file.rank).collect();
+        let missing =
+            (0..world_size).filter(|rank| !there.contains(rank) && !unread.contains(rank));
         missing.take(MAX_MISSING as usize).collect()
+    }
+
+    /// The job can have a rank of this number, and nobody stands for it.
+    pub(super) fn may_have(&self, rank: u32) -> bool {
+        let there = &self.ranks;
+        !there.is_empty()
+            && !there.contains(&rank)
+            && self.world_size().is_none_or(|world_size| rank < world_size)
     }
 
     pub(super) fn members(&self) -> Vec<Member> {
@@ -272,7 +295,7 @@ mod tests {
         let found = of(&all);
         assert_eq!(pids(&found), [2, 4]);
         assert_eq!(found.n_others, [2, 0]);
-        assert_eq!((found.n_processes, found.missing()), (4, vec![2, 3]));
+        assert_eq!((found.n_processes, found.missing(&[])), (4, vec![2, 3]));
     }
 
     #[test]
@@ -308,7 +331,7 @@ mod tests {
         assert_eq!((pids(&found), found.n_processes), (vec![9, 8], 3));
         // A job of nobody else is still a job.
         assert_eq!(pids(&of(&all[..1])), [7]);
-        assert!(of(&all[..2]).missing().is_empty());
+        assert!(of(&all[..2]).missing(&[]).is_empty());
     }
 
     #[test]
@@ -320,7 +343,7 @@ mod tests {
         assert_eq!(found.world_size(), Some(4));
         assert_eq!(found.other_world_sizes(), [2, 4]);
         all[1].process.world_size = Some(u32::MAX);
-        assert_eq!(of(&all).missing().len(), 65_536);
+        assert_eq!(of(&all).missing(&[]).len(), 65_536);
     }
 
     #[test]

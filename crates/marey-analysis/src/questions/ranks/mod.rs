@@ -1,7 +1,7 @@
 //! What did the ranks of a job do together, and which of them holds the others up?
 //!
 //! ```text
-//! Ranks ─► jobs ─┬─► members     which process stands for which rank; who is missing, failed, of another version
+//! Ranks ─► jobs ─┬─► members     which process stands for which rank; who is missing, unread, failed, of another version
 //!                ├─► clocks      where the processes lie on one time axis, and how exactly
 //!                ├─► sections    each call path over ranks
 //!                ├─► turns       each step and block over ranks
@@ -14,6 +14,7 @@
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
 mod answers;
+mod between_calls;
 mod clocks;
 mod jobs;
 mod members;
@@ -26,6 +27,7 @@ mod shared_calls;
 mod single_findings;
 mod stragglers;
 mod turns;
+mod unread_ranks;
 mod waiting;
 mod work;
 
@@ -37,13 +39,18 @@ pub use answers::{
 };
 
 use crate::findings::{Thresholds, job_findings};
-use crate::job::{RankSummary, Ranks};
+use crate::job::{RankSummary, Ranks, Unread};
 use members::Team;
 
 /// What the ranks of each job did together. Costs a few passes over the summaries.
 pub fn ranks(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
     let teams = jobs::jobs(ranks.summaries());
-    let mut jobs: Vec<JobAnswers> = teams.iter().map(|team| of_job(team, thresholds)).collect();
+    let unread = unread_ranks::unread_ranks(&teams, ranks.unread());
+    let mut jobs: Vec<JobAnswers> = teams
+        .iter()
+        .zip(unread)
+        .map(|(team, unread)| of_job(team, unread, thresholds))
+        .collect();
     jobs.sort_by(|a, b| order(a).cmp(&order(b)));
     RanksAnswers {
         scaling: scaling::scaling(&jobs),
@@ -58,7 +65,7 @@ fn order(job: &JobAnswers) -> (bool, Option<u64>, &str) {
     (start.is_none(), start, &job.job_id)
 }
 
-fn of_job(team: &Team<'_>, thresholds: &Thresholds) -> JobAnswers {
+fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobAnswers {
     let places = &team.places;
     let shared = shared_calls::shared_calls(places);
     let clocks = clocks::clocks(places, &shared);
@@ -68,7 +75,8 @@ fn of_job(team: &Team<'_>, thresholds: &Thresholds) -> JobAnswers {
         job_id: team.job_id.clone(),
         n_processes: team.n_processes,
         world_size: team.world_size(),
-        missing: team.missing(),
+        missing: team.missing(&unread),
+        unread,
         other_world_sizes: team.other_world_sizes(),
         members: team.members(),
         hosts: team.hosts(),

@@ -79,13 +79,17 @@ fn slowest(turns: Option<&TurnsOverRanks>) -> Option<u64> {
 /// All ranks are there, and none was cut short or damaged.
 fn is_whole(job: &JobAnswers) -> bool {
     let mut states = job.members.iter().map(|member| member.state);
-    job.missing.is_empty()
+    has_all_ranks(job)
         && states.all(|state| matches!(state, MemberState::Whole | MemberState::Running))
+}
+
+fn has_all_ranks(job: &JobAnswers) -> bool {
+    job.missing.is_empty() && job.unread.is_empty()
 }
 
 fn whole_span(job: &JobAnswers) -> Option<u64> {
     let mut states = job.members.iter().map(|member| member.state);
-    let is_whole = job.missing.is_empty() && states.all(|state| state == MemberState::Whole);
+    let is_whole = has_all_ranks(job) && states.all(|state| state == MemberState::Whole);
     is_whole.then_some(job.span_ns)
 }
 

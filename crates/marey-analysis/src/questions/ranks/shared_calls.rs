@@ -133,6 +133,11 @@ impl<'a> SharedCalls<'a> {
         self.matched.len() > 1
     }
 
+    /// Ranks whose n-th calls are the same.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> {
+        self.matched.iter().map(|rank| rank.place)
+    }
+
     /// It belongs to the start of the processes, not to their work.
     pub(super) fn is_start_up(&self) -> bool {
         self.name == START_UP

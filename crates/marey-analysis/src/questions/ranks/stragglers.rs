@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::between_calls::between_calls;
 use super::shared_calls::{SharedCalls, used_in_work};
 use super::turns::{Cell, Row, common_rows};
 use super::waiting::{RankCall, matched_calls};
@@ -16,18 +17,19 @@ const OF_NORMAL_NOISE: f64 = 1.4826;
 /// So many standard deviations above the others are no noise.
 const BEYOND_NOISE: f64 = 3.0;
 
-/// One rank's turn, or run.
-struct Measured {
-    place: u32,
-    duration_ns: u64,
+/// One rank between shared calls, its turn, or its run.
+pub(super) struct Measured {
+    pub(super) place: u32,
+    pub(super) duration_ns: u64,
     /// `None` when not known.
-    waiting_ns: Option<u64>,
-    /// Standard error of the median, by the scatter of the rank's own turns; 0 for whole runs.
-    error_ns: f64,
+    pub(super) waiting_ns: Option<u64>,
+    /// Standard error of its own time, by the scatter of the rank's intervals or turns; `None` of one alone, as a whole run is.
+    pub(super) error_ns: Option<f64>,
 }
 
-/// Each rank's own time of a turn against that of the others: the duration of the turn without the time that the rank waits in collectives.
-/// A turn is a denoising step, without steps a block, and without these the whole run.
+/// Each rank's own time against that of the others: a duration without the time that the rank waits in collectives. The duration is that from
+/// shared call to shared call ([`between_calls`]), without such calls that of a denoising step, without steps a block, and without these the
+/// whole run.
 ///
 /// ```text
 /// rank 0   |--compute 10--|-- all_reduce, waits 5 --|1|     own 11
@@ -38,9 +40,10 @@ struct Measured {
 ///
 /// Waiting is known per call ([`Waiting`]) and communication per turn; a turn waits the part of its communication that is waiting in the
 /// rank's steady turns. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
-/// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation tells
-/// them, that of ranks or the error of its own median by the scatter of its turns, whichever is larger: of two ranks only the latter is known. Waits who is not slow while another one is, and waits for more than `rank_wait_ratio` of its turn. Where waiting is not known,
-/// nobody is slow and nobody waits.
+/// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation of
+/// more than two ranks tells them, or the error of the rank's own time by the scatter of its intervals or turns, whichever is larger. Waits
+/// who is not slow while another one is, and waits for more than `rank_wait_ratio` of its time. Where waiting is not known, nobody is slow and
+/// nobody waits.
 pub(super) fn stragglers(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
@@ -113,10 +116,10 @@ impl Measured {
 /// What own times are compared with.
 struct Limits<'a> {
     median_ns: u64,
-    /// Standard deviation.
-    noise_ns: f64,
-    /// Standard error of the median, as ranks usually have it.
-    error_ns: f64,
+    /// Standard deviation over ranks; `None` of two, whose median is one of them.
+    noise_ns: Option<f64>,
+    /// Standard error of an own time, as ranks usually have it; `None` when no rank's is known.
+    error_ns: Option<f64>,
     thresholds: &'a Thresholds,
 }
 
@@ -127,16 +130,14 @@ impl<'a> Limits<'a> {
             percentile(&values, 0.5).unwrap_or_default()
         };
         let median_ns = middle(own_ns.to_vec());
-        let mut errors: Vec<f64> = compared.iter().map(|one| one.error_ns).collect();
+        let mut errors: Vec<f64> = compared.iter().filter_map(|one| one.error_ns).collect();
         errors.sort_by(f64::total_cmp);
         let deviations = own_ns.iter().map(|own_ns| own_ns.abs_diff(median_ns));
+        let noise_ns = float(middle(deviations.collect())) * OF_NORMAL_NOISE;
         Self {
             median_ns,
-            noise_ns: float(middle(deviations.collect())) * OF_NORMAL_NOISE,
-            error_ns: errors
-                .get(errors.len().saturating_sub(1) / 2)
-                .copied()
-                .unwrap_or_default(),
+            noise_ns: (compared.len() > 2).then_some(noise_ns),
+            error_ns: errors.get(errors.len().saturating_sub(1) / 2).copied(),
             thresholds,
         }
     }
@@ -149,8 +150,12 @@ impl<'a> Limits<'a> {
 
     fn is_slow(&self, one: &Measured, own_ns: u64) -> bool {
         let above_ns = float(own_ns.saturating_sub(self.median_ns));
-        self.score(own_ns) > self.thresholds.straggler_ratio
-            && above_ns > BEYOND_NOISE * self.noise_ns.max(one.error_ns.hypot(self.error_ns))
+        let of_both = one.error_ns.zip(self.error_ns);
+        let of_both = of_both.map(|(own, usual)| f64::hypot(own, usual));
+        let noise_ns = self.noise_ns.into_iter().chain(of_both).reduce(f64::max);
+        // Of two whole runs it is not known what is chance.
+        noise_ns.is_some_and(|noise_ns| above_ns > BEYOND_NOISE * noise_ns)
+            && self.score(own_ns) > self.thresholds.straggler_ratio
     }
 
     /// `has_slow`: waiting is known, and there is a slow rank.
@@ -167,12 +172,18 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Turns of the first kind that two ranks have, else whole runs.
+/// The time between shared calls, else turns of the first kind that two ranks have, else whole runs.
 fn measured(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
     waiting: Option<&Waiting>,
 ) -> (Vec<Measured>, &'static str) {
+    if let Some(measured) = between_calls(places, shared) {
+        return (
+            measured,
+            "The time of each rank from the first collective that all share to the last, but for the warm-up",
+        );
+    }
     let steps = common_rows(places, |rank| rank.steps.as_ref());
     if steps.len() > 1 {
         let measured = of_turns(places, shared, &steps);
@@ -241,11 +252,10 @@ fn worked_ns(cell: &Cell) -> u64 {
     cell.mean_ns().saturating_sub(cell.failed_mean_ns())
 }
 
-/// Standard error of the median of values with normal noise: √(π/2) σ/√n. 0 of fewer than two.
-fn error_of_median_ns(values: &[u64]) -> f64 {
+/// Standard error of the median of values with normal noise: √(π/2) σ/√n. `None` of fewer than two.
+fn error_of_median_ns(values: &[u64]) -> Option<f64> {
     let n_values = float(values.len() as u64);
-    let deviation_ns = sample_std_dev(values).unwrap_or_default();
-    (std::f64::consts::FRAC_PI_2 / n_values).sqrt() * deviation_ns
+    Some((std::f64::consts::FRAC_PI_2 / n_values).sqrt() * sample_std_dev(values)?)
 }
 
 /// What a turn of the cell waits, on average; `None` when not known.
@@ -343,7 +353,7 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<Measured> 
             place,
             duration_ns,
             waiting_ns: waited(place).map(|ns| ns.min(duration_ns)),
-            error_ns: 0.0,
+            error_ns: None,
         }
     };
     ended.map(one).collect()

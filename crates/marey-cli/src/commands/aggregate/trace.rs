@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use marey_analysis::job::Source;
-use marey_report::{Compression, TraceFormat, TraceWriter};
+use marey_analysis::ranks::JobAnswers;
+use marey_report::{Compression, TraceFormat, TraceWriter, listed_ranks};
 
 use super::written::Read;
 use crate::console::Console;
@@ -23,9 +24,12 @@ pub(super) fn write(
     read: &Read<'_>,
     console: &mut Console<'_>,
 ) -> anyhow::Result<PathBuf> {
-    let placed = placed(read, console);
+    let (placed, left_out) = placed(read);
     if placed.is_empty() {
         bail!("a trace is made of captures, and none was read");
+    }
+    for remark in &left_out {
+        console.say(remark);
     }
     let compression = match path.extension() {
         Some(end) if end == "gz" => Compression::Gzip,
@@ -44,34 +48,66 @@ pub(super) fn write(
             let run = marey::load(capture.path).map_err(io::Error::other)?;
             writer.add_at(&run, capture.start_ns)?;
         }
+        for remark in &left_out {
+            writer.remark(remark)?;
+        }
         writer.finish()?.flush()
     });
     Ok(written?)
 }
 
-/// Captures of all jobs by rank. Each job's axis begins at its own start; that of the earliest job is the trace's.
-fn placed<'a>(read: &'a Read<'_>, console: &mut Console<'_>) -> Vec<Placed<'a>> {
+/// Captures of all jobs by rank, and what to say of ranks without one. Each job's axis begins at its own start; that of the earliest job
+/// is the trace's.
+fn placed<'a>(read: &'a Read<'_>) -> (Vec<Placed<'a>>, Vec<String>) {
     let jobs = || read.answers.jobs.iter();
     let first = jobs().filter_map(|job| job.clocks.start_unix_ns).min();
-    let mut placed = Vec::new();
+    let (mut placed, mut remarks) = (Vec::new(), Vec::new());
     for job in jobs() {
         let start = job.clocks.start_unix_ns.zip(first);
         let offset_ns = start.map_or(0, |(start, first)| start.saturating_sub(first));
-        for (index, member) in job.members.iter().enumerate() {
-            if member.source != Source::Capture {
-                console.say(&format!(
-                    "{} is no capture: it is not in the trace",
-                    member.file
-                ));
+        let mut left_out = Vec::new();
+        for (place, member) in (0_u32..).zip(&job.members) {
+            // Of a rank whose summary was read, the capture lies somewhere else.
+            let path = read.inputs.path(&member.file);
+            let Some(path) = path.filter(|_| member.source == Source::Capture) else {
+                left_out.push(place);
                 continue;
-            }
-            let clock = job.clocks.each.get(index);
+            };
+            let clock = job.clocks.each.get(place as usize);
             let start_ns = clock.and_then(|clock| clock.start_ns).unwrap_or(0);
-            placed.extend(read.inputs.path(&member.file).map(|path| Placed {
+            placed.push(Placed {
                 path,
                 start_ns: start_ns.saturating_add(offset_ns),
-            }));
+            });
         }
+        remarks.extend(remark(job, &left_out));
     }
-    placed
+    (placed, remarks)
+}
+
+/// Which ranks are not in the trace; `None` when all are.
+fn remark(job: &JobAnswers, left_out: &[u32]) -> Option<String> {
+    let (_, more) = left_out.split_first()?;
+    let is_rank = |place: &u32| {
+        let member = job.members.get(*place as usize);
+        member.is_some_and(|member| member.rank.is_some())
+    };
+    let what = match (left_out.iter().all(is_rank), more.is_empty()) {
+        (true, true) => "rank ",
+        (true, false) => "ranks ",
+        (false, _) => "",
+    };
+    let (have, are) = if more.is_empty() {
+        ("has", "is")
+    } else {
+        ("have", "are")
+    };
+    let of_job = match job.job_id.as_str() {
+        "" => String::new(),
+        id => format!(" of {id}"),
+    };
+    let ranks = listed_ranks(&job.members, left_out);
+    Some(format!(
+        "{what}{ranks}{of_job} {have} no capture and {are} not in the trace"
+    ))
 }

@@ -14,7 +14,6 @@ mod members;
 mod otlp;
 mod request;
 mod server;
-mod service;
 
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
@@ -87,7 +86,11 @@ impl Arguments {
         if endpoint.is_some() {
             return Err(WITHOUT_OTLP.into());
         }
-        let Some(job) = job.filter(|_| self.prometheus.is_some() || endpoint.is_some()) else {
+        #[cfg(feature = "otlp")]
+        let plan = endpoint
+            .map(|endpoint| otlp::Plan::of(endpoint, command))
+            .transpose()?;
+        let Some(job) = job.filter(|_| self.prometheus.is_some() || self.otlp.is_some()) else {
             return Ok(None);
         };
         let members = Arc::new(Mutex::new(Members::of(job)));
@@ -104,14 +107,13 @@ impl Arguments {
                 console.say(&format!("metrics are at {}", server.url()));
             }
         }
-        let service = service::name(command);
         #[cfg(feature = "otlp")]
-        let otlp = endpoint
-            .map(|endpoint| otlp::Otlp::start(&endpoint, self.otlp_interval, service, members))
+        let otlp = plan
+            .map(|plan| otlp::Otlp::start(plan, self.otlp_interval, members))
             .transpose()
             .map_err(|problem| format!("cannot send metrics: {problem}"))?;
         #[cfg(not(feature = "otlp"))]
-        drop((service, members));
+        drop((command, members));
         Ok(Some(Fleet {
             server,
             #[cfg(feature = "otlp")]

@@ -51,6 +51,7 @@ impl Watch {
             if was_running && shown.process.capture.is_none() {
                 shown.process = live.process();
             }
+            shown.process.rank = live.said_rank().or(shown.process.rank);
             shown.take(live.look());
         }
         self.forget_old_dead();

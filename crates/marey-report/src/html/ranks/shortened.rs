@@ -1,6 +1,6 @@
 //! A job's answers as a page has them: whole where figures and places are, lists of names cut.
 
-use marey_analysis::job::Ended;
+use marey_analysis::job::{Ended, Unread};
 use marey_analysis::ranks::{HeatMap, JobAnswers, Member, TurnsOverRanks};
 use serde::Serialize;
 
@@ -12,6 +12,8 @@ const MAX_COLLECTIVES: usize = 200;
 const MAX_FINDINGS: usize = 100;
 /// Ranks that no file tells of, by number.
 const MAX_MISSING: usize = 10_000;
+/// Ranks whose files could not be read.
+const MAX_UNREAD: usize = 1_000;
 /// Warnings of one file.
 const MAX_WARNINGS: usize = 4;
 /// Ranks of one of several groups of a name, by number.
@@ -26,6 +28,7 @@ pub(super) struct LeftOut {
     collectives: usize,
     findings: usize,
     missing: usize,
+    unread: usize,
 }
 
 /// The answers without what columns have: pieces of strips and cells of maps.
@@ -44,6 +47,7 @@ pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
         n_processes: job.n_processes,
         world_size: job.world_size,
         missing: first(&job.missing, MAX_MISSING),
+        unread: job.unread.iter().take(MAX_UNREAD).map(unread).collect(),
         other_world_sizes: job.other_world_sizes.clone(),
         members: job.members.iter().map(member).collect(),
         hosts: job.hosts.clone(),
@@ -72,6 +76,7 @@ pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
     let mut left_out = LeftOut {
         sections: job.sections.len() - short.sections.len(),
         missing: job.missing.len() - short.missing.len(),
+        unread: job.unread.len() - short.unread.len(),
         ..LeftOut::default()
     };
     if let Some(waiting) = &mut short.waiting {
@@ -98,6 +103,14 @@ fn member(member: &Member) -> Member {
         },
         work: member.work.clone(),
         ..*member
+    }
+}
+
+fn unread(file: &Unread) -> Unread {
+    Unread {
+        file: text(&file.file),
+        rank: file.rank,
+        why: text(&file.why),
     }
 }
 

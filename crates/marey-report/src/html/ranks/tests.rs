@@ -128,6 +128,8 @@ fn lists_are_cut_and_it_is_said_by_how_much() {
     job.sections = vec![marey_analysis::ranks::SectionSpread::default(); 503];
     job.sections[0].path = vec!["x".repeat(5_000)];
     job.missing = (0..10_001).collect();
+    job.unread = vec![marey_analysis::job::Unread::default(); 1_002];
+    job.unread[0].why = "x".repeat(5_000);
     job.steps = Some(TurnsOverRanks {
         heat_map: heat_map(2, 2),
         ..TurnsOverRanks::default()
@@ -135,10 +137,10 @@ fn lists_are_cut_and_it_is_said_by_how_much() {
     let (short, left_out) = shortened::shortened(&job);
     assert_eq!(short.sections.len(), 500);
     assert_eq!(short.sections[0].path[0].chars().count(), 501);
+    assert_eq!(short.unread[0].why.chars().count(), 501);
     assert_eq!(short.members.len(), 2);
     assert_eq!(short.members[0].stages, []);
-    let expected =
-        serde_json::json!({"sections": 3, "collectives": 0, "findings": 0, "missing": 1});
+    let expected = serde_json::json!({"sections": 3, "collectives": 0, "findings": 0, "missing": 1, "unread": 2});
     assert_eq!(serde_json::to_value(left_out).unwrap(), expected);
 }
 

@@ -3,6 +3,7 @@
 use marey_analysis::{BlockPoint, Blocks as Found};
 
 use super::number;
+use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
 use crate::parquet::rows::Table;
@@ -41,13 +42,11 @@ impl Table for Blocks {
                 "the generation that it is of, from 0",
                 |row: &Row<'_>| Some(row.block.generation),
             ),
-            Column::number(
+            on_the_wall_clock(
                 "end_unix_ns",
                 "when it ended, on the wall clock, since 1970",
                 |row: &Row<'_>| row.process.unix_ns(row.block.end_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
+            ),
             Column::number(
                 "start_ns",
                 "when it began, since the start of the process",
@@ -76,17 +75,8 @@ impl Table for Blocks {
             )
             .in_unit("B")
             .null("not said"),
-            Column::number(
-                "thread",
-                "its thread, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.block.thread)),
-            ),
-            Column::text(
-                "session",
-                "name of the session that it belongs to",
-                |row: &Row<'_>| row.process.session_name(row.block.session),
-            )
-            .null("it belongs to none, or it is not known to which"),
+            thread(|row: &Row<'_>| Some(u64::from(row.block.thread))),
+            belongs_to(|row: &Row<'_>| row.process.session_name(row.block.session)),
         ]
     }
 

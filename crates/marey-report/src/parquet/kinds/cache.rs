@@ -1,35 +1,29 @@
 //! One row a decision of a cache, in order of time.
 
-use marey::{CacheEvent, CacheOutcome};
+use marey::{CacheEvent, CacheOutcome, Run};
 
-use super::{At, json};
+use super::json;
+use super::whereabouts::{at_ns, at_unix_ns, recorded_for};
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct Cache;
 
 type Row<'a> = At<'a, CacheEvent>;
 
-impl Table for Cache {
-    type Row<'a> = Row<'a>;
+impl Listed for Cache {
+    type Item = CacheEvent;
+
+    fn list(run: &Run) -> &[CacheEvent] {
+        &run.cache_events
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
-            Column::number(
-                "at_unix_ns",
-                "when, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.it.at_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
-            Column::number(
-                "at_ns",
-                "when, since the start of the process",
-                |row: &Row<'_>| Some(row.it.at_ns),
-            )
-            .in_unit("ns"),
+            at_unix_ns(|row: &Row<'_>| row.process.unix_ns(row.it.at_ns)),
+            at_ns(|row: &Row<'_>| Some(row.it.at_ns)),
             Column::text("cache", "which cache", |row: &Row<'_>| {
                 Some(row.it.cache.as_str())
             }),
@@ -65,12 +59,7 @@ impl Table for Cache {
             )
             .in_unit("B")
             .null("not said"),
-            Column::text(
-                "session",
-                "name of the session that it was recorded for",
-                |row: &Row<'_>| row.process.session_name(row.it.session),
-            )
-            .null("it was recorded for none"),
+            recorded_for(|row: &Row<'_>| row.process.session_name(row.it.session)),
             Column::made(
                 "data",
                 "anything else that it was given, a JSON object",
@@ -78,17 +67,5 @@ impl Table for Cache {
             )
             .null("nothing was"),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.cache_events.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.cache_events, place)
     }
 }

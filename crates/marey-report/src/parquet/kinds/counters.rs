@@ -1,51 +1,32 @@
 //! One row a reading of a counter of the program, in order of time.
 
-use marey::CounterReading;
+use marey::{CounterReading, Run};
 
-use super::At;
+use super::whereabouts::{at_ns, at_unix_ns};
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct Counters;
 
 type Row<'a> = At<'a, CounterReading>;
 
-impl Table for Counters {
-    type Row<'a> = Row<'a>;
+impl Listed for Counters {
+    type Item = CounterReading;
+
+    fn list(run: &Run) -> &[CounterReading] {
+        &run.counters
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
-            Column::number(
-                "at_unix_ns",
-                "when, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.it.at_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
-            Column::number(
-                "at_ns",
-                "when, since the start of the process",
-                |row: &Row<'_>| Some(row.it.at_ns),
-            )
-            .in_unit("ns"),
+            at_unix_ns(|row: &Row<'_>| row.process.unix_ns(row.it.at_ns)),
+            at_ns(|row: &Row<'_>| Some(row.it.at_ns)),
             Column::text("name", "the counter", |row: &Row<'_>| {
                 Some(row.it.name.as_str())
             }),
             Column::real("value", "its value", |row: &Row<'_>| Some(row.it.value)),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.counters.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.counters, place)
     }
 }

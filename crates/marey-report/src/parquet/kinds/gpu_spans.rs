@@ -1,19 +1,23 @@
 //! One row the work of a section on one stream of a GPU, in order of the section's start.
 
-use marey::GpuSpan;
+use marey::{GpuSpan, Run};
 
-use super::At;
+use super::whereabouts::{node, path};
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct GpuSpans;
 
 type Row<'a> = At<'a, GpuSpan>;
 
-impl Table for GpuSpans {
-    type Row<'a> = Row<'a>;
+impl Listed for GpuSpans {
+    type Item = GpuSpan;
+
+    fn list(run: &Run) -> &[GpuSpan] {
+        &run.gpu_spans
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
@@ -28,16 +32,8 @@ impl Table for GpuSpans {
                 "the section's thread, by number in the process",
                 |row: &Row<'_>| Some(u64::from(row.it.thread)),
             ),
-            Column::number(
-                "node",
-                "its call path, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.it.node)),
-            ),
-            Column::text(
-                "path",
-                "names from the outermost section to this one, as in `sections`",
-                |row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str()),
-            ),
+            node(|row: &Row<'_>| Some(u64::from(row.it.node))),
+            path(|row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str())),
             Column::text("name", "the section's name", |row: &Row<'_>| {
                 row.process.name(row.it.node)
             }),
@@ -70,17 +66,5 @@ impl Table for GpuSpans {
             .in_unit("ns")
             .null("there is no delay"),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.gpu_spans.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.gpu_spans, place)
     }
 }

@@ -1,35 +1,28 @@
 //! One row a memory reading, in order of time.
 
-use marey::{MemoryReading, MemorySource};
+use marey::{MemoryReading, MemorySource, Run};
 
-use super::At;
+use super::whereabouts::{at_ns, at_unix_ns, recorded_for};
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct Memory;
 
 type Row<'a> = At<'a, MemoryReading>;
 
-impl Table for Memory {
-    type Row<'a> = Row<'a>;
+impl Listed for Memory {
+    type Item = MemoryReading;
+
+    fn list(run: &Run) -> &[MemoryReading] {
+        &run.memory
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
-            Column::number(
-                "at_unix_ns",
-                "when, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.it.at_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
-            Column::number(
-                "at_ns",
-                "when, since the start of the process",
-                |row: &Row<'_>| Some(row.it.at_ns),
-            )
-            .in_unit("ns"),
+            at_unix_ns(|row: &Row<'_>| row.process.unix_ns(row.it.at_ns)),
+            at_ns(|row: &Row<'_>| Some(row.it.at_ns)),
             Column::text("label", "the user's label", |row: &Row<'_>| {
                 row.it.label.as_deref()
             })
@@ -73,24 +66,7 @@ impl Table for Memory {
             )
             .in_unit("B")
             .null("not read"),
-            Column::text(
-                "session",
-                "name of the session that it was recorded for",
-                |row: &Row<'_>| row.process.session_name(row.it.session),
-            )
-            .null("it was recorded for none"),
+            recorded_for(|row: &Row<'_>| row.process.session_name(row.it.session)),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.memory.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.memory, place)
     }
 }

@@ -14,11 +14,10 @@ pub(super) mod sections;
 pub(super) mod sessions;
 pub(super) mod steps;
 pub(super) mod totals;
+mod whereabouts;
 
 use marey::{Attributes, Value};
 use serde_json::{Map, Value as Json};
-
-use super::process::Process;
 
 /// Attributes as the text of a JSON object; `None` when there are none. Numbers that are not finite are `null` in it.
 fn json(attributes: &Attributes) -> Option<String> {
@@ -35,19 +34,6 @@ fn json(attributes: &Attributes) -> Option<String> {
         (name.clone(), value)
     });
     Some(Json::Object(pairs.collect::<Map<_, _>>()).to_string())
-}
-
-/// Something at a place of a list of the run, with the process.
-pub(in crate::parquet) struct At<'a, T> {
-    process: &'a Process,
-    it: &'a T,
-}
-
-impl<'a, T> At<'a, T> {
-    fn of(process: &'a Process, list: &'a [T], place: usize) -> Option<Self> {
-        let it = list.get(place)?;
-        Some(Self { process, it })
-    }
 }
 
 /// A count that fits.

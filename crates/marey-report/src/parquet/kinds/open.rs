@@ -1,29 +1,31 @@
 //! One row a section that was open when the capture ended.
 
-use marey::OpenSection;
+use marey::{OpenSection, Run};
 
-use super::At;
+use super::whereabouts::{node, on_the_wall_clock, path, thread};
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct Open;
 
 type Row<'a> = At<'a, OpenSection>;
 
-impl Table for Open {
-    type Row<'a> = Row<'a>;
+impl Listed for Open {
+    type Item = OpenSection;
+
+    fn list(run: &Run) -> &[OpenSection] {
+        &run.open
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
-            Column::number(
+            on_the_wall_clock(
                 "start_unix_ns",
                 "when it was entered, on the wall clock, since 1970",
                 |row: &Row<'_>| row.process.unix_ns(row.it.start_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
+            ),
             Column::number(
                 "start_ns",
                 "when it was entered, since the start of the process",
@@ -36,37 +38,13 @@ impl Table for Open {
                 |row: &Row<'_>| Some(row.process.run.wall_ns.saturating_sub(row.it.start_ns)),
             )
             .in_unit("ns"),
-            Column::number(
-                "thread",
-                "its thread, by number in the process",
-                |row: &Row<'_>| row.it.thread.map(u64::from),
-            )
-            .null("the thread completed no section"),
-            Column::number(
-                "node",
-                "its call path, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.it.node)),
-            ),
-            Column::text(
-                "path",
-                "names from the outermost section to this one, as in `sections`",
-                |row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str()),
-            ),
+            thread(|row: &Row<'_>| row.it.thread.map(u64::from))
+                .null("the thread completed no section"),
+            node(|row: &Row<'_>| Some(u64::from(row.it.node))),
+            path(|row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str())),
             Column::text("name", "its name", |row: &Row<'_>| {
                 row.process.name(row.it.node)
             }),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.open.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.open, place)
     }
 }

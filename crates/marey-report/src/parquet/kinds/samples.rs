@@ -3,6 +3,7 @@
 use marey::{SeriesInfo, SeriesKind, SeriesPoint, Unit};
 
 use super::number;
+use super::whereabouts::on_the_wall_clock;
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
 use crate::parquet::rows::Table;
@@ -57,13 +58,11 @@ impl Table for Samples {
                 "values only grow: the difference of two is what happened between them",
                 |row: &Row<'_>| Some(row.info.kind == SeriesKind::Cumulative),
             ),
-            Column::number(
+            on_the_wall_clock(
                 "first_unix_ns",
                 "when the first reading was taken, on the wall clock, since 1970",
                 |row: &Row<'_>| row.process.unix_ns(row.point.first_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
+            ),
             Column::number(
                 "first_ns",
                 "when the first reading was taken, since the start of the process",

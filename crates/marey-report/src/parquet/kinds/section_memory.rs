@@ -1,19 +1,23 @@
 //! One row what a section did to torch's memory on one device, in order of the section's start. Most sections have none.
 
-use marey::SectionMemory as Measured;
+use marey::{Run, SectionMemory as Measured};
 
-use super::At;
+use super::whereabouts::{node, path, thread};
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct SectionMemory;
 
 type Row<'a> = At<'a, Measured>;
 
-impl Table for SectionMemory {
-    type Row<'a> = Row<'a>;
+impl Listed for SectionMemory {
+    type Item = Measured;
+
+    fn list(run: &Run) -> &[Measured] {
+        &run.section_memory
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
@@ -23,21 +27,9 @@ impl Table for SectionMemory {
                 |row: &Row<'_>| Some(row.it.start_ns),
             )
             .in_unit("ns"),
-            Column::number(
-                "thread",
-                "its thread, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.it.thread)),
-            ),
-            Column::number(
-                "node",
-                "its call path, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.it.node)),
-            ),
-            Column::text(
-                "path",
-                "names from the outermost section to this one, as in `sections`",
-                |row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str()),
-            ),
+            thread(|row: &Row<'_>| Some(u64::from(row.it.thread))),
+            node(|row: &Row<'_>| Some(u64::from(row.it.node))),
+            path(|row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str())),
             Column::text("name", "its name", |row: &Row<'_>| {
                 row.process.name(row.it.node)
             }),
@@ -81,17 +73,5 @@ impl Table for SectionMemory {
             )
             .in_unit("B"),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.section_memory.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.section_memory, place)
     }
 }

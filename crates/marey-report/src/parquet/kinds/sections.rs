@@ -4,6 +4,7 @@ use marey::{NodeKind, Section};
 use marey_analysis::Belonging;
 
 use super::json;
+use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
 use crate::parquet::rows::Table;
@@ -50,13 +51,11 @@ impl Table for Sections {
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
-            Column::number(
+            on_the_wall_clock(
                 "start_unix_ns",
                 "when it was entered, on the wall clock, since 1970",
                 |row: &Row<'_>| row.process.unix_ns(row.section.start_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
+            ),
             Column::number(
                 "start_ns",
                 "when it was entered, since the start of the process",
@@ -73,11 +72,7 @@ impl Table for Sections {
                 |row: &Row<'_>| Some(row.section.end_ns.saturating_sub(row.section.start_ns)),
             )
             .in_unit("ns"),
-            Column::number(
-                "thread",
-                "its thread, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.section.thread)),
-            ),
+            thread(|row: &Row<'_>| Some(u64::from(row.section.thread))),
             Column::text("thread_name", "name of the thread", |row: &Row<'_>| {
                 row.process.thread_name(row.section.thread)
             })
@@ -127,12 +122,7 @@ impl Table for Sections {
                 |row: &Row<'_>| row.table.blocks.of_section(row.section),
             )
             .null("it lies in none, or it is not known when blocks began"),
-            Column::text(
-                "session",
-                "name of the session that it belongs to",
-                |row: &Row<'_>| row.session(),
-            )
-            .null("it belongs to none, or it is not known to which"),
+            belongs_to(|row: &Row<'_>| row.session()),
             Column::made(
                 "attributes",
                 "what it was given, a JSON object",

@@ -1,19 +1,24 @@
 //! One row a session, in order of their start.
 
-use marey::Session;
+use marey::{Run, Session};
 
-use super::{At, json};
+use super::json;
+use super::whereabouts::on_the_wall_clock;
 use crate::parquet::column::Column;
-use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::listed::{At, Listed};
 
 /// The table.
+#[derive(Default)]
 pub(crate) struct Sessions;
 
 type Row<'a> = At<'a, Session>;
 
-impl Table for Sessions {
-    type Row<'a> = Row<'a>;
+impl Listed for Sessions {
+    type Item = Session;
+
+    fn list(run: &Run) -> &[Session] {
+        &run.sessions
+    }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
         vec![
@@ -25,13 +30,11 @@ impl Table for Sessions {
                 "its number in the process: several may have one name",
                 |row: &Row<'_>| Some(row.it.number),
             ),
-            Column::number(
+            on_the_wall_clock(
                 "start_unix_ns",
                 "when it began, on the wall clock, since 1970",
                 |row: &Row<'_>| row.process.unix_ns(row.it.start_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
+            ),
             Column::number(
                 "start_ns",
                 "when it began, since the start of the process",
@@ -62,17 +65,5 @@ impl Table for Sessions {
             })
             .null("there are none"),
         ]
-    }
-
-    fn new(_: &Process) -> Self {
-        Self
-    }
-
-    fn len(&self, process: &Process) -> usize {
-        process.run.sessions.len()
-    }
-
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Row<'a>> {
-        At::of(process, &process.run.sessions, place)
     }
 }

@@ -3,6 +3,7 @@
 use marey_analysis::{StepPoint, Steps as Found};
 
 use super::number;
+use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
 use crate::parquet::rows::Table;
@@ -48,13 +49,11 @@ impl Table for Steps {
                 |row: &Row<'_>| row.step.block,
             )
             .null("there are no blocks, or that block had not ended"),
-            Column::number(
+            on_the_wall_clock(
                 "end_unix_ns",
                 "when it ended, on the wall clock, since 1970",
                 |row: &Row<'_>| row.process.unix_ns(row.step.end_ns),
-            )
-            .in_unit("ns")
-            .null("the start of the process is not known"),
+            ),
             Column::number(
                 "start_ns",
                 "when it began, since the start of the process",
@@ -111,17 +110,8 @@ impl Table for Steps {
                 "it took much longer than the others: beyond the median by more than five times the median absolute deviation and a tenth",
                 |row: &Row<'_>| Some(row.is_outlier),
             ),
-            Column::number(
-                "thread",
-                "its thread, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.step.thread)),
-            ),
-            Column::text(
-                "session",
-                "name of the session that it belongs to",
-                |row: &Row<'_>| row.process.session_name(row.step.session),
-            )
-            .null("it belongs to none, or it is not known to which"),
+            thread(|row: &Row<'_>| Some(u64::from(row.step.thread))),
+            belongs_to(|row: &Row<'_>| row.process.session_name(row.step.session)),
         ]
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use marey::{Node, NodeKind, NodeTotals};
 use marey_analysis::sections;
 
+use super::whereabouts::path;
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
 use crate::parquet::rows::Table;
@@ -44,7 +45,7 @@ impl Table for Totals {
                 row.node.parent.filter(|parent| *parent > 0).map(u64::from)
             })
             .null("it is outermost"),
-            Column::text("path", "names from the outermost section to this one, as in `sections`", |row: &Row<'_>| {
+            path(|row: &Row<'_>| {
                 Some(row.process.path(row.number)?.text.as_str())
             }),
             Column::text("name", "its last name", |row: &Row<'_>| Some(row.node.name.as_str())),

@@ -172,6 +172,7 @@ impl Watched {
             self.process = live.process();
         }
         let mut look = live.look();
+        self.process.rank = live.said_rank().or(self.process.rank);
         if look.is_running() {
             before.clone_from(&look.series);
         } else {

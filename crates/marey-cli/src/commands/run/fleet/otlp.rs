@@ -14,9 +14,14 @@
 
 mod collector;
 mod encode;
+mod environment;
+mod headers;
 mod metrics;
+mod pairs;
+mod service;
 mod spans;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +29,11 @@ use std::thread::Builder;
 use std::time::Duration;
 use std::{io, mem};
 
-use self::collector::Collector;
+use prost::Message;
+
+use self::collector::{Collector, Failure};
+use self::environment::Environment;
+use self::service::Service;
 pub(super) use self::spans::JobSpan;
 use super::endpoint::Endpoint;
 use super::members::Members;
@@ -33,6 +42,15 @@ use super::members::Members;
 const LAST_WAIT: Duration = Duration::from_secs(3);
 /// Time between two looks for new processes: one that comes and goes in between is in the spans alone.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
+
+/// To whom is sent, and as what.
+#[derive(Debug)]
+pub(super) struct Plan {
+    endpoint: Endpoint,
+    metrics: Collector,
+    traces: Collector,
+    service: Service,
+}
 
 /// What is sent, until it is ended.
 #[derive(Debug)]
@@ -78,31 +96,45 @@ impl Outcome {
 }
 
 struct Push {
-    collector: Collector,
+    plan: Plan,
     members: Arc<Mutex<Members>>,
-    service: String,
     outcome: Outcome,
     /// The last request met nobody who answers: another one would only take time.
     is_silent: bool,
 }
 
+impl Plan {
+    /// As the environment says. `command` is the program's.
+    ///
+    /// # Errors
+    /// When a variable of OpenTelemetry is wrong; names it, without its value.
+    pub(super) fn of(endpoint: Endpoint, command: &[OsString]) -> Result<Self, String> {
+        let environment = Environment::of_this_process();
+        Ok(Self {
+            metrics: Collector::of_signal("metrics", &endpoint, &environment)?,
+            traces: Collector::of_signal("traces", &endpoint, &environment)?,
+            service: Service::of(command, &environment)?,
+            endpoint,
+        })
+    }
+}
+
 impl Otlp {
-    /// Begins to send. `service` is the program's name.
+    /// Begins to send.
     ///
     /// # Errors
     /// When no thread is to be had.
     pub(super) fn start(
-        endpoint: &Endpoint,
+        plan: Plan,
         interval: Duration,
-        service: String,
         members: Arc<Mutex<Members>>,
     ) -> io::Result<Self> {
         let (orders, ordered) = channel();
         let (told, outcome) = channel();
+        let endpoint = plan.endpoint.to_string();
         let push = Push {
-            collector: Collector::at(endpoint.clone()),
+            plan,
             members,
-            service,
             outcome: Outcome::default(),
             is_silent: false,
         };
@@ -113,7 +145,7 @@ impl Otlp {
         Ok(Self {
             orders,
             outcome,
-            endpoint: endpoint.to_string(),
+            endpoint,
         })
     }
 
@@ -161,8 +193,9 @@ impl Push {
 
     fn push_metrics(&mut self) {
         let fleet = self.with_members(Members::look);
-        let request = metrics::request(&fleet, &self.service, marey::unix_ns());
-        self.push("metrics", &request);
+        let request = metrics::request(&fleet, &self.plan.service, marey::unix_ns());
+        let result = self.plan.metrics.send(&request.encode_to_vec());
+        self.count(result);
     }
 
     fn push_spans(&mut self, job: &JobSpan, captures: &[PathBuf]) {
@@ -171,12 +204,12 @@ impl Push {
             return;
         }
         let (host, job_id) = self.with_members(|members| members.place());
-        let request = spans::request(job, captures, &host, &job_id, &self.service);
-        self.push("traces", &request);
+        let request = spans::request(job, captures, &host, &job_id, &self.plan.service);
+        let result = self.plan.traces.send(&request.encode_to_vec());
+        self.count(result);
     }
 
-    fn push(&mut self, signal: &str, request: &impl prost::Message) {
-        let result = self.collector.send(signal, &request.encode_to_vec());
+    fn count(&mut self, result: Result<(), Failure>) {
         self.is_silent = matches!(&result, Err(failure) if failure.is_silent);
         match result {
             Ok(()) => self.outcome.sent += 1,

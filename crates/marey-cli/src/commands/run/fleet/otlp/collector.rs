@@ -1,18 +1,26 @@
-//! One request to a collector.
+//! Where the requests of one signal go, and one of them.
 
 use std::time::Duration;
 
 use ureq::Agent;
+use ureq::http::HeaderMap;
 
 use super::super::endpoint::Endpoint;
+use super::environment::Environment;
+use super::headers::headers;
 
-/// How long a collector may take for one request.
+/// How long a collector may take for one request, where the environment does not say. OpenTelemetry's is 10 s, but the end of a run
+/// waits.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest that is believed, in milliseconds: an hour.
+const MAX_PATIENCE_MS: u64 = 3_600_000;
 
-/// A collector that is spoken to by HTTP.
+/// A collector that is spoken to by HTTP, of one signal.
 #[derive(Debug)]
-pub(super) struct Collector {
+pub(in super::super) struct Collector {
+    signal: &'static str,
     endpoint: Endpoint,
+    headers: HeaderMap,
     agent: Agent,
 }
 
@@ -25,10 +33,17 @@ pub(super) struct Failure {
 }
 
 impl Collector {
-    /// Nothing is connected yet.
-    pub(super) fn at(endpoint: Endpoint) -> Self {
+    /// The one of a signal (`metrics`, `traces`), as the environment wants it spoken to. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// When a variable is wrong; names it, without its value.
+    pub(super) fn of_signal(
+        signal: &'static str,
+        endpoint: &Endpoint,
+        environment: &Environment,
+    ) -> Result<Self, String> {
         let config = Agent::config_builder()
-            .timeout_global(Some(PATIENCE))
+            .timeout_global(Some(patience(signal, environment)?))
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
@@ -39,21 +54,26 @@ impl Collector {
         } else {
             config
         };
-        Self {
+        Ok(Self {
+            signal,
+            endpoint: endpoint.clone(),
+            headers: headers(signal, environment)?,
             agent: config.build().new_agent(),
-            endpoint,
-        }
+        })
     }
 
     /// Sends a message as the body of one request.
     ///
     /// # Errors
     /// When it was not taken.
-    pub(super) fn send(&self, signal: &str, body: &[u8]) -> Result<(), Failure> {
-        let request = self
+    pub(super) fn send(&self, body: &[u8]) -> Result<(), Failure> {
+        let mut request = self
             .agent
-            .post(self.endpoint.of_signal(signal))
+            .post(self.endpoint.of_signal(self.signal))
             .header("Content-Type", "application/x-protobuf");
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
         match request.send(body) {
             Ok(answer) if answer.status().is_success() => Ok(()),
             Ok(answer) => Err(Failure {
@@ -64,6 +84,41 @@ impl Collector {
                 why: problem.to_string(),
                 is_silent: true,
             }),
+        }
+    }
+}
+
+fn patience(signal: &str, environment: &Environment) -> Result<Duration, String> {
+    let Some((variable, text)) = environment.of_signal(signal, "TIMEOUT")? else {
+        return Ok(PATIENCE);
+    };
+    let milliseconds = text.trim().parse().ok();
+    milliseconds
+        .filter(|number| (1..=MAX_PATIENCE_MS).contains(number))
+        .map(Duration::from_millis)
+        .ok_or_else(|| {
+            format!("{variable}: not a number of milliseconds from 1 to {MAX_PATIENCE_MS}")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_may_take_as_long_as_the_environment_says() {
+        let of = |text| {
+            let environment = Environment::from([("OTEL_EXPORTER_OTLP_TIMEOUT", text)]);
+            patience("metrics", &environment)
+        };
+        assert_eq!(of(""), Ok(PATIENCE));
+        assert_eq!(of("10000"), Ok(Duration::from_secs(10)));
+        for text in ["0", "-1", "1.5", "10s", "3600001", "18446744073709551616"] {
+            let problem = of(text).unwrap_err();
+            assert!(
+                problem.starts_with("OTEL_EXPORTER_OTLP_TIMEOUT: not a number"),
+                "{problem}"
+            );
         }
     }
 }

@@ -6,6 +6,8 @@ use opentelemetry_proto::tonic::common::v1::{
 };
 use opentelemetry_proto::tonic::resource::v1::Resource;
 
+use super::service::Service;
+
 /// An attribute.
 pub(super) fn attribute(key: &str, value: Value) -> KeyValue {
     KeyValue {
@@ -30,13 +32,13 @@ pub(super) fn number(key: &str, value: u64) -> KeyValue {
 
 /// What figures and phases are about: a process of a job, or without one its machine.
 pub(super) fn resource(
-    service: &str,
+    service: &Service,
     host: &str,
     job_id: &str,
     process: Option<MemberLabels>,
 ) -> Resource {
     let mut attributes = vec![
-        text("service.name", service),
+        text("service.name", &service.name),
         text("host.name", host),
         text("diffusion.job.id", job_id),
     ];
@@ -45,6 +47,8 @@ pub(super) fn resource(
         let rank = process.rank;
         attributes.extend(rank.map(|rank| number("diffusion.rank", rank.into())));
     }
+    let others = service.attributes.iter();
+    attributes.extend(others.map(|(key, value)| text(key, value)));
     Resource {
         attributes,
         ..Resource::default()

@@ -10,9 +10,14 @@ use opentelemetry_proto::tonic::metrics::v1::{
 use opentelemetry_proto::tonic::resource::v1::Resource;
 
 use super::encode::{resource, scope, text};
+use super::service::Service;
 
 /// The figures of each process and of the machine, of the moment `now_ns` (nanoseconds since 1970).
-pub(super) fn request(fleet: &Fleet, service: &str, now_ns: u64) -> ExportMetricsServiceRequest {
+pub(super) fn request(
+    fleet: &Fleet,
+    service: &Service,
+    now_ns: u64,
+) -> ExportMetricsServiceRequest {
     let resource_of = |process| resource(service, &fleet.host, &fleet.job_id, process);
     let mut all: Vec<ResourceMetrics> = fleet
         .processes
@@ -169,7 +174,11 @@ mod tests {
             }],
             machine: Figures::new(),
         };
-        let request = request(&fleet, "server.py", 900);
+        let service = Service {
+            name: "server.py".into(),
+            attributes: vec![("team".into(), "video".into())],
+        };
+        let request = request(&fleet, &service, 900);
         let [only] = &request.resource_metrics[..] else {
             panic!("{request:?}");
         };
@@ -186,7 +195,8 @@ mod tests {
                 "host.name",
                 "diffusion.job.id",
                 "process.pid",
-                "diffusion.rank"
+                "diffusion.rank",
+                "team"
             ]
         );
         let metrics = &only.scope_metrics[0].metrics;

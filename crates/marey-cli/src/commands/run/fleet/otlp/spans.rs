@@ -22,6 +22,7 @@ use opentelemetry_proto::tonic::trace::v1::{
 };
 
 use super::encode::{number, resource, scope, text};
+use super::service::Service;
 
 /// Sections of a process that are sent, the longest.
 const MAX_SECTIONS: usize = 1000;
@@ -49,7 +50,7 @@ pub(super) fn request(
     captures: &[PathBuf],
     host: &str,
     job_id: &str,
-    service: &str,
+    service: &Service,
 ) -> ExportTraceServiceRequest {
     let trace = Trace::of(job_id);
     let job_span = trace.id(&[host.as_bytes(), &job.start_unix_ns.to_le_bytes()]);

@@ -1,0 +1,131 @@
+//! Ranks that work between the calls that all of them share, with figures by hand.
+
+use marey_analysis::Interval;
+use marey_analysis::job::{TurnCell, TurnSums};
+use marey_analysis::ranks::{JobAnswers, StragglerVerdict};
+
+use super::drawn::{Drawn, MS, job};
+
+/// Four ranks that leave a call each 20 ms, nine times. Each rank works 4 in its step before it comes, and all are in the call for 2. What rank
+/// 2 does before a step, in ms, keeps the others waiting:
+///
+/// ```text
+/// ranks 0 1 3   |-step 4-|----------- all_reduce 16 -----------|     waits 14
+/// rank 2        |---------- 14 ----------|-step 4-|all_reduce 2|
+/// ```
+fn with_work_between_steps(more_ms: impl Fn(usize) -> u64) -> Vec<Drawn> {
+    let of = |rank: u32| {
+        let (mut calls, mut cells, mut from) = (Vec::new(), Vec::new(), 0);
+        for at in 0..9 {
+            let before = more_ms(at);
+            let comes = from + 4 + before;
+            let begins = if rank == 2 { from + before } else { from };
+            let call = Interval {
+                start_ns: if rank == 2 { comes } else { from + 4 } * MS,
+                end_ns: (comes + 2) * MS,
+            };
+            cells.push(TurnCell {
+                start_ns: begins * MS,
+                end_ns: call.end_ns,
+                total_ns: call.end_ns - begins * MS,
+                communication_ns: Some(call.length_ns()),
+                ..TurnCell::default()
+            });
+            calls.push(call);
+            from = comes + 2;
+        }
+        let total_ns = cells.iter().map(|cell| cell.total_ns).sum();
+        Drawn::new(rank, 4)
+            .collective("all_reduce", calls)
+            .with(|summary| {
+                summary.wall_ns = from * MS;
+                summary.steps = Some(TurnSums {
+                    count: 9,
+                    total_ns,
+                    per_cell: 1,
+                    cells,
+                    ..TurnSums::default()
+                });
+            })
+    };
+    (0..4).map(of).collect()
+}
+
+/// Place, own time in ms and verdict of each rank.
+fn own_times(job: &JobAnswers) -> Vec<(u32, u64, StragglerVerdict)> {
+    let ranks = job.stragglers.ranks.iter();
+    ranks
+        .map(|rank| (rank.place, rank.own_ns / MS, rank.verdict))
+        .collect()
+}
+
+#[test]
+fn a_rank_that_works_between_its_steps_is_slow_although_its_steps_are_not() {
+    // Eight intervals of 20: rank 2 works in all of each, the others in 6 of 20.
+    use StragglerVerdict::{Slow, Waits};
+    let job = job(with_work_between_steps(|_| 14));
+    assert_eq!(
+        own_times(&job),
+        [
+            (2, 160, Slow),
+            (0, 48, Waits),
+            (1, 48, Waits),
+            (3, 48, Waits)
+        ]
+    );
+    let score = job.stragglers.ranks[0].score;
+    assert!((score - (160.0 / 48.0 - 1.0)).abs() < 1e-9, "{score}");
+    assert_eq!(job.findings.found[0].rule, "slow-rank");
+}
+
+#[test]
+fn a_rank_that_was_long_once_is_not_slow() {
+    // Once 54 longer, in one of eight intervals: 102 against 48, which is one standard deviation.
+    use StragglerVerdict::Even;
+    let job = job(with_work_between_steps(|at| if at == 4 { 54 } else { 0 }));
+    assert_eq!(
+        own_times(&job),
+        [(2, 102, Even), (0, 48, Even), (1, 48, Even), (3, 48, Even)]
+    );
+}
+
+#[test]
+fn what_a_rank_does_in_its_warm_up_is_not_held_against_it() {
+    // The second turn is warm-up, too: what comes before its end is left out, and seven intervals of 6 stay.
+    let ranks = with_work_between_steps(|at| if at < 2 { 500 } else { 0 });
+    let warm = |one: Drawn| {
+        one.with(|summary| {
+            let cells = summary.steps.iter_mut().flat_map(|steps| &mut steps.cells);
+            cells.take(2).for_each(|cell| cell.is_warm_up = true);
+        })
+    };
+    let own: Vec<u64> = own_times(&job(ranks.into_iter().map(warm)))
+        .iter()
+        .map(|(_, own_ms, _)| *own_ms)
+        .collect();
+    assert_eq!(own, [42, 42, 42, 42]);
+}
+
+#[test]
+fn of_two_runs_with_one_call_nobody_is_slow() {
+    // rank 0 began to record 60 later, and came last to the only call.
+    let of = |rank: u32, comes: u64, wall_ms: u64| {
+        let call = Interval {
+            start_ns: comes * MS,
+            end_ns: wall_ms * MS,
+        };
+        Drawn::new(rank, 2)
+            .collective("all_reduce", vec![call])
+            .with(|summary| summary.wall_ns = wall_ms * MS)
+    };
+    let job = job([of(0, 78, 80), of(1, 58, 140)]);
+    assert!(job.stragglers.is_waiting_known);
+    // 80, and 140 less the 80 that it waited.
+    assert_eq!(
+        own_times(&job),
+        [
+            (0, 80, StragglerVerdict::Even),
+            (1, 60, StragglerVerdict::Even)
+        ]
+    );
+}

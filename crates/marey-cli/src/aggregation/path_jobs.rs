@@ -1,0 +1,145 @@
+//! Which job each file of a path is of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::whose::Whose;
+
+/// Files that a path holds.
+pub(super) struct Held {
+    /// As it was named.
+    pub(super) path: PathBuf,
+    pub(super) captures: Vec<PathBuf>,
+    /// Reports, traces and summaries.
+    pub(super) others: Vec<PathBuf>,
+}
+
+/// The same by job.
+pub(super) struct PathJobs {
+    /// As it was named.
+    pub(super) path: PathBuf,
+    /// By id.
+    pub(super) jobs: BTreeMap<String, JobFiles>,
+    /// What says no job, and lies where no job is told by. It is read whatever job is meant, so that it is used, or named.
+    pub(super) jobless: Vec<PathBuf>,
+}
+
+/// Files of one job.
+#[derive(Clone, Debug, Default)]
+pub(super) struct JobFiles {
+    pub(super) files: Vec<PathBuf>,
+    /// When the last of them was written to: of captures, where there are any, as reports of old jobs may be new.
+    pub(super) written: Option<SystemTime>,
+    /// Number of ranks; the highest that is said.
+    pub(super) world_size: Option<u32>,
+    /// Who started the ranks; empty when no capture says.
+    pub(super) launcher: String,
+}
+
+/// Sorts the files of paths by jobs.
+///
+/// A capture that does not say its job, since it is cut within its head, is of the job that its folder is called after, or else of the
+/// only one that has captures in that folder.
+pub(super) fn sorted(held: Vec<Held>) -> Vec<PathJobs> {
+    let mut unsaid: Vec<Vec<PathBuf>> = Vec::new();
+    let mut paths: Vec<PathJobs> = Vec::new();
+    let mut in_folders = Folders::default();
+    for path in held {
+        let mut sorted = PathJobs {
+            path: path.path,
+            jobs: BTreeMap::new(),
+            jobless: Vec::new(),
+        };
+        unsaid.push(sorted.add_captures(path.captures, &mut in_folders));
+        sorted.add_others(path.others);
+        in_folders.names.extend(sorted.jobs.keys().cloned());
+        paths.push(sorted);
+    }
+    for (path, captures) in paths.iter_mut().zip(unsaid) {
+        for capture in captures {
+            let files = match in_folders.job_of(&capture) {
+                Some(id) => &mut path.jobs.entry(id.to_owned()).or_default().files,
+                None => &mut path.jobless,
+            };
+            files.push(capture);
+        }
+    }
+    paths
+}
+
+/// What folders tell of the jobs of the files in them.
+#[derive(Default)]
+struct Folders {
+    /// All jobs.
+    names: BTreeSet<String>,
+    /// Jobs by folder.
+    jobs: BTreeMap<PathBuf, BTreeSet<String>>,
+}
+
+impl Folders {
+    fn job_of(&self, file: &Path) -> Option<&str> {
+        let folder = file.parent()?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(called) = self.names.get(&*name) {
+            return Some(called);
+        }
+        let beside = self.jobs.get(folder)?;
+        beside
+            .first()
+            .filter(|_| beside.len() == 1)
+            .map(String::as_str)
+    }
+}
+
+impl PathJobs {
+    /// Returns those that do not say their job.
+    fn add_captures(&mut self, captures: Vec<PathBuf>, folders: &mut Folders) -> Vec<PathBuf> {
+        let mut unsaid = Vec::new();
+        for capture in captures {
+            let Some(info) = marey::peek(&capture).filter(|info| !info.job_id.is_empty()) else {
+                unsaid.push(capture);
+                continue;
+            };
+            let launcher = info.facts.iter().find(|(key, _)| key == "launcher");
+            let launcher = launcher.map(|(_, name)| name.as_str()).unwrap_or_default();
+            if let Some(folder) = capture.parent() {
+                let of_folder = folders.jobs.entry(folder.to_owned()).or_default();
+                of_folder.insert(info.job_id.clone());
+            }
+            let job = self.jobs.entry(info.job_id).or_default();
+            job.written = job.written.max(written(&capture));
+            job.world_size = job.world_size.max(info.world_size);
+            if job.launcher.is_empty() {
+                launcher.clone_into(&mut job.launcher);
+            }
+            job.files.push(capture);
+        }
+        unsaid
+    }
+
+    fn add_others(&mut self, others: Vec<PathBuf>) {
+        let mut reported: BTreeMap<String, JobFiles> = BTreeMap::new();
+        for other in others {
+            match Whose::of_report(&other).as_ref().and_then(Whose::job) {
+                Some(id) => {
+                    let job = reported.entry(id.to_owned()).or_default();
+                    job.written = job.written.max(written(&other));
+                    job.files.push(other);
+                }
+                None => self.jobless.push(other),
+            }
+        }
+        for (id, reports) in reported {
+            let job = self.jobs.entry(id).or_default();
+            job.written = job.written.or(reports.written);
+            job.files.extend(reports.files);
+        }
+    }
+}
+
+fn written(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file)
+        .and_then(|file| file.modified())
+        .ok()
+}
