@@ -426,12 +426,15 @@ def test_what_the_user_says_of_the_program_is_on_everything_that_is_sent(tmp_pat
             tmp_path,
             "--otlp",
             collector.url,
+            "--otlp-interval",
+            "0.1",
             environment={
                 "OTEL_RESOURCE_ATTRIBUTES": "service.name=clips,deployment.environment.name=a%20b,process.pid=0",
             },
         ) as run,
     ):
         run.wait_for("ready")
+        collector.wait_for(lambda path, _, body: path == "/v1/metrics" and b"diffusion.steps" in body)
         assert run.end() == (7, "")
     of_metrics = [group.resource for request in collector.metrics for group in request.resource_metrics]
     of_spans = [group.resource for request in collector.traces for group in request.resource_spans]

@@ -8,9 +8,11 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO
 
@@ -23,9 +25,12 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 PROGRAM = """
 import sys, marey
-from marey import Profiler
+from marey import CacheEventRecorder, Profiler
 
 profiler = Profiler()
+caches = CacheEventRecorder()
+for kind in ("miss", "hit", "hit", "lookup", "eviction"):
+    caches.record_event("teacache", kind=kind)
 for block in range(2):
     with marey.profile_section("block"):
         for step in range(3):
@@ -139,6 +144,9 @@ def test_counts_are_those_of_the_program_and_grow_with_it(tmp_path: Path) -> Non
         run.wait_for("ready")
         first = run.samples()
         assert of(first, "diffusion_steps_total") == [6]
+        assert of(first, "diffusion_step_number") == [2]
+        assert of(first, "diffusion_cache_lookups_total", outcome="hit") == [2]
+        assert of(first, "diffusion_cache_lookups_total", outcome="miss") == [1]
         assert of(first, "diffusion_blocks_total") == [2]
         assert of(first, "diffusion_block_frames_total") == [6]
         assert of(first, "diffusion_section_calls_total", section="block") == [2]
@@ -268,6 +276,117 @@ def test_garbage_and_clients_that_hang_keep_nobody_from_scraping_or_ending(tmp_p
         assert run.end() == 7
         for client in hanging + more:
             client.close()
+
+
+def test_clients_of_other_habits_get_the_same_text(tmp_path: Path) -> None:
+    with running(tmp_path) as run:
+        run.wait_for("ready")
+        with raw(run, b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip, br\r\n\r\n") as client:
+            head, text = answer(client)
+        assert "content-encoding" not in head, "nobody has to take gzip"
+        assert head["content-length"] == str(len(text))
+        assert parse(text.decode())
+        with raw(run, b"HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n") as client:
+            head, text = answer(client)
+        assert int(head["content-length"]) > 1000, "that of the figures"
+        assert text == b""
+        # One request a connection, whatever the client would like: it is told, and comes again.
+        twice = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n" * 2
+        with raw(run, twice) as client:
+            head, text = answer(client)
+        assert head["connection"] == "close"
+        assert len(text) == int(head["content-length"])
+        connection = HTTPConnection("127.0.0.1", run.port, timeout=60)
+        for _ in range(3):
+            connection.request("GET", "/metrics", headers={"Connection": "keep-alive"})
+            assert connection.getresponse().read()
+
+
+def test_of_a_hundred_clients_at_once_each_gets_all_or_nothing_and_none_is_left(tmp_path: Path) -> None:
+    with running(tmp_path) as run:
+        run.wait_for("ready")
+        assert run.get()[0] == 200
+        idle = resources(run.process.pid)
+        together = threading.Barrier(100)
+
+        def scrape() -> str:
+            together.wait()
+            try:
+                status, text = run.get()
+            except (OSError, HTTPException):
+                return "turned away"
+            assert (status, text.endswith("\n")) == (200, True)
+            assert of(parse(text), "diffusion_steps_total") == [6]
+            return "served"
+
+        with ThreadPoolExecutor(100) as clients:
+            outcomes = [scraped.result() for scraped in [clients.submit(scrape) for _ in range(100)]]
+        assert "served" in outcomes
+        while is_above(resources(run.process.pid), idle):  # the last ones are going
+            pass
+        assert run.get()[0] == 200
+
+
+def test_clients_that_never_read_are_given_up_and_others_are_served_again(tmp_path: Path) -> None:
+    # More text than sockets hold: 200 sections of long names, three lines each.
+    many = """
+for n in range(200):
+    with marey.profile_section(f"{n}" + "x" * 240):
+        pass
+print("ready", flush=True)
+sys.stdin.readline()
+print("again", flush=True)
+sys.stdin.readline()
+sys.exit(7)
+"""
+    program = "import sys, marey" + many
+    request = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with running(tmp_path, program) as run:
+        run.wait_for("ready")
+        assert run.get()[0] == 200
+        idle = resources(run.process.pid)
+        deaf = [raw(run, request) for _ in range(16)]
+        served = False
+        while not served:  # 16 are served at a time, until their time is over
+            with suppress(OSError, HTTPException):
+                served = run.get()[0] == 200
+        while is_above(resources(run.process.pid), idle):
+            pass
+        for client in deaf:
+            client.close()
+        run.go_on()
+        run.wait_for("again")
+        run.go_on()
+        assert run.end() == 7
+
+
+def raw(run: Running, request: bytes) -> socket.socket:
+    """A connection that has asked, with little room for the answer."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.settimeout(60)
+    client.connect(("127.0.0.1", run.port))
+    client.sendall(request)
+    return client
+
+
+def answer(client: socket.socket) -> tuple[dict[str, str], bytes]:
+    """Fields and body of all that comes; the status is 200."""
+    received = b"".join(iter(lambda: client.recv(65536), b""))
+    head, _, body = received.partition(b"\r\n\r\n")
+    status, *fields = head.decode().split("\r\n")
+    assert status == "HTTP/1.1 200 OK"
+    return {name.lower(): value for name, value in (field.split(": ", 1) for field in fields)}, body
+
+
+def resources(pid: int) -> tuple[int, int]:
+    """Threads and open files of a process."""
+    return len(os.listdir(f"/proc/{pid}/task")), len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def is_above(now: tuple[int, int], idle: tuple[int, int]) -> bool:
+    """More of either."""
+    return now[0] > idle[0] or now[1] > idle[1]
 
 
 def test_a_port_in_use_is_said_before_the_program_starts(tmp_path: Path) -> None:

@@ -463,7 +463,13 @@ fn traces_of_torch_are_ranks_by_what_they_say() {
 fn one_trace_holds_all_ranks_on_one_axis() {
     let place = Place::new();
     for number in 0..2 {
-        rank(&place, "job", number, 2, &["section=denoise"]);
+        rank(
+            &place,
+            "job",
+            number,
+            2,
+            &["section=denoise", "section=all_reduce"],
+        );
     }
     let output = place.path("all.pftrace");
     let said = aggregate(&[text(&place.job()), "--output", text(&output)]);
@@ -475,6 +481,8 @@ fn one_trace_holds_all_ranks_on_one_axis() {
             .any(|bytes| bytes == text.as_bytes())
     };
     assert!(has("rank 0") && has("rank 1") && has("denoise"));
+    // Of the call that both made.
+    assert!(has("waiting in collectives") && has("transfer"));
     assert!(!has("not in the trace"));
     assert!(!said.err.contains("not in the trace"), "{}", said.err);
 }

@@ -19,6 +19,7 @@ use std::io::{self, BufWriter, Write};
 
 use flate2::write::GzEncoder;
 use marey::{Run, RunInfo};
+use marey_analysis::ranks::CallParts;
 
 use chrome::{ChromeWriter, Flavour};
 use ids::Ids;
@@ -142,14 +143,15 @@ impl<W: Write> TraceWriter<W> {
     /// Those of `out`.
     pub fn add(&mut self, run: &Run) -> io::Result<()> {
         let offset_ns = run.info.start_unix_ns.saturating_sub(self.base_unix_ns);
-        self.add_at(run, offset_ns)
+        self.add_at(run, offset_ns, &[])
     }
 
-    /// The same for a process that began that long after the beginning of the trace, whatever its own clock says.
+    /// The same for a process that began that long after the beginning of the trace, whatever its own clock says, with the parts of its
+    /// calls of collectives on tracks of their own.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn add_at(&mut self, run: &Run, offset_ns: u64) -> io::Result<()> {
+    pub fn add_at(&mut self, run: &Run, offset_ns: u64, calls: &[CallParts]) -> io::Result<()> {
         let info = &run.info;
         let process = Process {
             pid: self.pids.take(info.pid),
@@ -162,9 +164,9 @@ impl<W: Write> TraceWriter<W> {
         };
         self.n_processes = self.n_processes.saturating_add(1);
         match &mut self.format {
-            Format::Perfetto(writer) => tell(run, &process, &mut **writer),
-            Format::Chrome(writer) => tell(run, &process, writer),
-            Format::Speedscope(writer) => tell(run, &process, writer),
+            Format::Perfetto(writer) => tell(run, calls, &process, &mut **writer),
+            Format::Chrome(writer) => tell(run, calls, &process, writer),
+            Format::Speedscope(writer) => tell(run, calls, &process, writer),
         }
     }
 

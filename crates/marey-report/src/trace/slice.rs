@@ -91,10 +91,12 @@ pub(super) enum Category {
     Gpu,
     Event,
     Cache,
+    /// Within a collective: waiting for others, and transfer.
+    Communication,
 }
 
 impl Category {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Section,
         Self::Iteration,
         Self::Step,
@@ -104,6 +106,7 @@ impl Category {
         Self::Gpu,
         Self::Event,
         Self::Cache,
+        Self::Communication,
     ];
 
     pub(super) fn text(self) -> &'static str {
@@ -117,6 +120,7 @@ impl Category {
             Self::Gpu => "gpu",
             Self::Event => "event",
             Self::Cache => "cache",
+            Self::Communication => "communication",
         }
     }
 }

@@ -105,7 +105,7 @@ fn a_process_lies_where_the_common_axis_has_it_whatever_its_own_clock_says() {
     run.info.start_unix_ns += 3_600_000_000_000;
     let format = TraceFormat::Perfetto;
     let mut writer = TraceWriter::new(Vec::new(), format, Compression::None, base).unwrap();
-    writer.add_at(&run, 40).unwrap();
+    writer.add_at(&run, 40, &[]).unwrap();
     writer.remark("ranks 1-3 are not in the trace").unwrap();
     let trace = writer.finish().unwrap();
     let times: Vec<u64> = perfetto_times(&trace).iter().map(|at| at - base).collect();
@@ -115,6 +115,38 @@ fn a_process_lies_where_the_common_axis_has_it_whatever_its_own_clock_says() {
     assert_eq!(times.last(), Some(&0));
     let remark = b"ranks 1-3 are not in the trace";
     assert!(trace.windows(remark.len()).any(|bytes| bytes == remark));
+}
+
+#[test]
+fn waiting_and_transfer_of_collectives_have_a_track_of_their_own() {
+    // µs      1   2   3   4
+    // first   |~~~|-------|       waits 1, then transfer
+    // second      |-------|       nobody to wait for, on another group at the same time
+    let call = |start_ns, transfer_start_ns, end_ns| CallParts {
+        name: "all_reduce".into(),
+        start_ns,
+        transfer_start_ns,
+        end_ns,
+    };
+    let calls = [call(1_000, 2_000, 4_000), call(2_500, 2_500, 4_500)];
+    let run = drawn();
+    let base = run.info.start_unix_ns;
+    let format = TraceFormat::Chrome;
+    let mut writer = TraceWriter::new(Vec::new(), format, Compression::None, base).unwrap();
+    writer.add_at(&run, 0, &calls).unwrap();
+    let trace: Json = serde_json::from_slice(&writer.finish().unwrap()).unwrap();
+    let slices = events(&trace, "X", &["name", "ts", "dur"]);
+    let of_calls: Vec<&str> = slices[4..].iter().map(String::as_str).collect();
+    assert_eq!(
+        of_calls,
+        [
+            "all_reduce 1.0 3.0",
+            "waits for others 1.0 1.0",
+            "transfer 2.0 2.0",
+            "all_reduce 2.5 2.0",
+            "transfer 2.5 2.0",
+        ]
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The tracks of a run in the order in which viewers show them, one at a time.
 //!
 //! ```text
-//! sessions · windows · main thread · its tasks · other threads · caches · streams of GPUs · readings
+//! sessions · windows · main thread · its tasks · other threads · caches · streams of GPUs · waiting in collectives · readings
 //! ```
 //!
 //! Only what one thread did is in memory beside the run.
@@ -11,6 +11,7 @@ use std::io;
 use std::ops::Range;
 
 use marey::{CacheEvent, CacheOutcome, Event, OpenSection, Run};
+use marey_analysis::ranks::CallParts;
 
 use super::ids::ThreadIds;
 use super::lanes::{Lane, lanes};
@@ -64,6 +65,8 @@ pub(super) enum TrackKind {
         device: u32,
         stream: u64,
     },
+    /// Waiting and transfer in collectives.
+    Collectives,
     Readings,
 }
 
@@ -86,8 +89,13 @@ pub(super) trait Listener {
     fn track(&mut self, track: &Track, content: &Content<'_>, names: &Names<'_>) -> io::Result<()>;
 }
 
-/// Tells all of a run.
-pub(super) fn tell(run: &Run, process: &Process, listener: &mut impl Listener) -> io::Result<()> {
+/// Tells all of a run, and what other ranks tell of its collectives.
+pub(super) fn tell(
+    run: &Run,
+    calls: &[CallParts],
+    process: &Process,
+    listener: &mut impl Listener,
+) -> io::Result<()> {
     listener.process(process)?;
     let mut telling = Telling {
         names: Names::new(run),
@@ -100,6 +108,7 @@ pub(super) fn tell(run: &Run, process: &Process, listener: &mut impl Listener) -
     telling.threads(run, &mut launches)?;
     telling.caches(run)?;
     telling.streams(&launches)?;
+    telling.collectives(calls)?;
     reading_tracks(run).into_iter().try_for_each(|readings| {
         let title = [readings.name.as_str(), readings.subject.as_str()];
         let title = title.join(" ").trim_end().to_owned();
@@ -280,6 +289,26 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
             self.track(TrackKind::Cache, format!("cache {cache}"), None, &content)?;
         }
         Ok(())
+    }
+
+    fn collectives(&mut self, calls: &'a [CallParts]) -> io::Result<()> {
+        let mut slices = Vec::with_capacity(2 * calls.len());
+        let category = Category::Communication;
+        for call in calls {
+            let whole = self.names.number(&call.name);
+            slices.push(Slice::new(category, whole, call.start_ns, call.end_ns));
+            let parts = [
+                ("waits for others", call.start_ns, call.transfer_start_ns),
+                ("transfer", call.transfer_start_ns, call.end_ns),
+            ];
+            for (name, start_ns, end_ns) in parts {
+                if start_ns < end_ns {
+                    let name = self.names.number(name);
+                    slices.push(Slice::new(category, name, start_ns, end_ns));
+                }
+            }
+        }
+        self.lanes(TrackKind::Collectives, "waiting in collectives", slices)
     }
 
     fn streams(&mut self, launches: &LaunchTable<'a>) -> io::Result<()> {

@@ -15,6 +15,7 @@
 
 mod answers;
 mod between_calls;
+mod call_parts;
 mod clocks;
 mod jobs;
 mod members;
@@ -37,6 +38,8 @@ pub use answers::{
     RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict,
     Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
+
+pub use call_parts::{CallParts, call_parts};
 
 use crate::findings::{Thresholds, job_findings};
 use crate::job::{RankSummary, Ranks, Unread};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use marey_analysis::job::Source;
-use marey_analysis::ranks::JobAnswers;
+use marey_analysis::ranks::{JobAnswers, call_parts};
 use marey_report::{Compression, TraceFormat, TraceWriter, listed_ranks};
 
 use super::written::Read;
@@ -15,6 +15,8 @@ use crate::run_folder::replace_with;
 /// A capture, and when it begins on the common axis.
 struct Placed<'a> {
     path: &'a Path,
+    /// How its file is called.
+    name: &'a str,
     start_ns: u64,
 }
 
@@ -41,12 +43,14 @@ pub(super) fn write(
         .iter()
         .filter_map(|job| job.clocks.start_unix_ns)
         .min();
+    let calls = call_parts(&read.found);
     let written = replace_with(path, |file| {
         let base = base_unix_ns.unwrap_or(0);
         let mut writer = TraceWriter::new(file, TraceFormat::Perfetto, compression, base)?;
         for capture in &placed {
             let run = marey::load(capture.path).map_err(io::Error::other)?;
-            writer.add_at(&run, capture.start_ns)?;
+            let calls = calls.get(capture.name).map_or(&[][..], Vec::as_slice);
+            writer.add_at(&run, capture.start_ns, calls)?;
         }
         for remark in &left_out {
             writer.remark(remark)?;
@@ -77,6 +81,7 @@ fn placed<'a>(read: &'a Read<'_>) -> (Vec<Placed<'a>>, Vec<String>) {
             let start_ns = clock.and_then(|clock| clock.start_ns).unwrap_or(0);
             placed.push(Placed {
                 path,
+                name: &member.file,
                 start_ns: start_ns.saturating_add(offset_ns),
             });
         }

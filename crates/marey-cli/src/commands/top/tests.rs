@@ -1,9 +1,11 @@
 //! What is drawn, at several sizes and of several processes.
 
+mod pipeline;
+
 use std::collections::BTreeSet;
 
-use marey::live::{Look, OpenNow, Process, Reading, Totals, Turns};
-use marey::{Generated, Identity, Losses, Node, NodeKind, SeriesInfo, Status, Unit};
+use marey::live::{Look, Process};
+use marey::{Generated, NodeKind, Status};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -15,174 +17,10 @@ use super::keys::{Action, Choice, action};
 use super::screen::{Palette, draw};
 use super::shown::Shown;
 use super::{json, layout, line};
+use pipeline::{look, node, process, shown, totals};
 
 const S: u64 = 1_000_000_000;
 const HOSTILE: &str = "\x1b[31m</script>../é漢字";
-
-fn process(pid: u32, rank: Option<u32>) -> Process {
-    Process {
-        folder: format!("/rings/{pid}-1").into(),
-        identity: Identity {
-            pid,
-            ..Identity::default()
-        },
-        is_alive: Some(true),
-        capture: Some("/out/job/rank0-7.marey".into()),
-        start_unix_ns: Some(1_700_000_000 * S),
-        job_id: Some("flux-42".into()),
-        rank,
-        forked_from: None,
-        outside_of: None,
-        command: vec!["python".into(), HOSTILE.into()],
-    }
-}
-
-fn node(parent: Option<u32>, name: &str, kind: NodeKind) -> Node {
-    Node {
-        parent,
-        name: name.into(),
-        kind,
-        is_detached: false,
-    }
-}
-
-fn totals(node: u32, durations_ms: &[u64]) -> Totals {
-    let ns = |ms: &u64| ms * 1_000_000;
-    Totals {
-        node,
-        count: durations_ms.len() as u64,
-        sum_ns: durations_ms.iter().map(ns).sum(),
-        min_ns: durations_ms.iter().map(ns).min().unwrap(),
-        max_ns: durations_ms.iter().map(ns).max().unwrap(),
-        last_ns: durations_ms.last().map(ns).unwrap(),
-        last_end_ns: u64::from(node),
-        ..Totals::default()
-    }
-}
-
-fn reading(info: SeriesInfo, value: f64, at_ns: u64) -> Reading {
-    Reading {
-        info,
-        value,
-        at_ns,
-        age_ns: 0,
-    }
-}
-
-/// A pipeline at a second of its life: a turn of 100 ms, or 300 ms every fourth, in each; half a core; 1 MB read a second.
-fn look(second: u32) -> Look {
-    let at_ns = u64::from(second) * S;
-    let nodes = [
-        node(None, "", NodeKind::Section),
-        node(Some(0), "(other)", NodeKind::Section),
-        node(Some(0), "pipeline", NodeKind::Section),
-        node(Some(2), HOSTILE, NodeKind::Section),
-        node(Some(3), "denoising_step", NodeKind::Iteration),
-        node(Some(2), "text_encoder", NodeKind::Section),
-    ];
-    let durations: Vec<u64> = (0..second.max(1))
-        .map(|turn| if turn % 4 == 3 { 300 } else { 100 })
-        .collect();
-    let mut steps = totals(4, &durations);
-    steps.turns = Some(Turns {
-        newest_ns: durations.iter().map(|ms| ms * 1_000_000).collect(),
-    });
-    let open = |node, start_s: u64| OpenNow {
-        node,
-        lane: 0,
-        flow: 0,
-        start_ns: start_s * S,
-    };
-    let (gauge, cumulative) = (SeriesInfo::gauge, SeriesInfo::cumulative);
-    let seconds = f64::from(second);
-    let gib = f64::from(1 << 30);
-    let series = vec![
-        reading(
-            cumulative("host.cpu.busy", "", Unit::Seconds),
-            seconds,
-            at_ns,
-        ),
-        reading(
-            cumulative("core.cpu.busy", "0", Unit::Seconds),
-            seconds,
-            at_ns,
-        ),
-        reading(cumulative("core.cpu.busy", "1", Unit::Seconds), 0.0, at_ns),
-        reading(
-            cumulative("process.cpu.user", "", Unit::Seconds),
-            seconds / 4.0,
-            at_ns,
-        ),
-        reading(
-            cumulative("process.cpu.system", "", Unit::Seconds),
-            seconds / 4.0,
-            at_ns,
-        ),
-        reading(
-            gauge("process.memory.resident", "", Unit::Bytes),
-            2.0 * gib,
-            at_ns,
-        ),
-        reading(
-            gauge("host.memory.used", "", Unit::Bytes),
-            12.0 * gib,
-            at_ns,
-        ),
-        reading(
-            gauge("host.memory.available", "", Unit::Bytes),
-            20.0 * gib,
-            at_ns,
-        ),
-        reading(
-            cumulative("process.disk.read", "", Unit::Bytes),
-            seconds * 1e6,
-            at_ns,
-        ),
-        reading(gauge("gpu.utilization", HOSTILE, Unit::Ratio), 0.85, at_ns),
-        reading(
-            gauge("gpu.memory.used", HOSTILE, Unit::Bytes),
-            8.0 * gib,
-            at_ns,
-        ),
-        reading(
-            gauge("gpu.memory.total", HOSTILE, Unit::Bytes),
-            24.0 * gib,
-            at_ns,
-        ),
-        reading(gauge("gpu.power", HOSTILE, Unit::Watts), 310.0, at_ns),
-        reading(
-            gauge("gpu.temperature", HOSTILE, Unit::Celsius),
-            72.0,
-            at_ns,
-        ),
-        reading(
-            cumulative("sampler.missed", "host", Unit::Count),
-            3.0,
-            at_ns,
-        ),
-    ];
-    Look {
-        at_ns,
-        status: Status::Running,
-        is_alive: Some(true),
-        nodes: nodes.into(),
-        totals: vec![steps, totals(5, &[480])],
-        open: vec![open(2, 1), open(3, 2)],
-        series,
-        generated: Generated {
-            blocks: u64::from(second) / 2,
-            block_frames: 3 * (u64::from(second) / 2),
-            ..Generated::default()
-        },
-        losses: Losses::default(),
-    }
-}
-
-fn shown() -> Shown {
-    let mut shown = Shown::new(process(4242, Some(3)));
-    (1..=12).for_each(|second| shown.take(look(second)));
-    shown
-}
 
 fn render(shown: &[&Shown], choice: &Choice, size: (u16, u16)) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
