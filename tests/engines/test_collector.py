@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from test_metrics import Collector, attributes, collecting, metrics_service, needs_otlp, points, running, trace_service
+from collectors import Collector, attributes, collecting, metrics_service, points, trace_service
+from live_job import needs_otlp, running
 
 rotel = pytest.importorskip("rotel")
 
