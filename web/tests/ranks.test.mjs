@@ -34,7 +34,7 @@ test("the page begins with which job it is, who is slow, who waits, and how much
   // 98 / 78 is 1.256. Seven ranks wait 240 of 264, one 0 of 24: 1680 of 1872.
   assert.equal(
     await page.locator(".verdict").textContent(),
-    "Rank 5 on studio-b is slow: its own time is 25.6 % above the median (98.0 ms against 78.0 ms). 7 ranks wait, up to 20.0 ms of a step. " +
+    "Rank 5 on studio-b is slow: its own time is 25.6 % above the median (98.0 ms against 78.0 ms). 7 ranks wait, up to 20.4 % of their time. " +
       "Of the time in collectives 89.7 % is waiting. The job would gain about 240 ms if it came with the others.",
   );
   assert.match(await page.locator(".finding").innerText(), /rank 5 is 25\.6 % slower/);

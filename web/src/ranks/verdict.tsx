@@ -23,9 +23,8 @@ export function verdict(job: Job): string {
   const waits = ranks.filter(({ verdict }) => verdict === "waits");
   const sentences = [slow.length > 0 ? slowText(job, slow) : isKnown ? evenText(job, ranks) : longerText(job, ranks)];
   if (waits.length > 0) {
-    const most = Math.max(...waits.map(({ waiting_ns }) => waiting_ns ?? 0));
-    const each = job.steps || job.blocks ? `of a ${job.steps ? "step" : "block"}` : "of the run";
-    sentences.push(`${waits.length === 1 ? `${capital(rankName(job, (waits[0] as Straggler).place))} waits` : `${counted(waits.length, "rank", "ranks")} wait`}${most > 0 ? `, up to ${duration(most)} ${each}` : ""}.`);
+    const most = Math.max(...waits.map(({ waiting_ns, own_ns }) => (waiting_ns ?? 0) / Math.max(1, own_ns + (waiting_ns ?? 0))));
+    sentences.push(`${waits.length === 1 ? `${capital(rankName(job, (waits[0] as Straggler).place))} waits` : `${counted(waits.length, "rank", "ranks")} wait`}${most > 0 ? `, up to ${percent(most)} of ${waits.length === 1 ? "its" : "their"} time` : ""}.`);
   }
   const total = waitingOfAll(job);
   if (total !== null) {
