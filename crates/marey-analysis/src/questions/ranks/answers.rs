@@ -49,6 +49,8 @@ pub struct JobAnswers {
     pub blocks: Option<TurnsOverRanks>,
     /// Communication; `None` when fewer than two ranks recorded the same calls.
     pub waiting: Option<Waiting>,
+    /// Calls in which some ranks gave up because others did not come, the one with the longest wait first.
+    pub absences: Vec<Absence>,
     /// Who is slow.
     pub stragglers: Stragglers,
     /// Machines.
@@ -354,6 +356,21 @@ pub struct CollectiveWaiting {
     pub n_failed: u64,
     /// Sum of their durations.
     pub failed_ns: u64,
+}
+
+/// A collective that failed on some ranks, and to which others never came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Absence {
+    /// The group; `None` when not known.
+    pub group: Option<String>,
+    /// The collective.
+    pub name: String,
+    /// Ranks that did not come, by place.
+    pub absent: Vec<u32>,
+    /// Ranks in which it failed, by place.
+    pub gave_up: Vec<u32>,
+    /// Most time of one rank in calls of it that failed.
+    pub longest_ns: u64,
 }
 
 /// Who is slow, and who only waits. A rank's *own time* of a turn is its duration without the time it waits for others.
