@@ -150,6 +150,18 @@ def test_the_command_line_takes_the_engine(job, cluster, tmp_path):
     assert json.loads(output.read_text()) == by_ray
 
 
+def test_a_relative_path_is_that_of_the_driver_wherever_workers_are(job, cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(job.parent)
+    workers_are_in = ray.get(ray.remote(lambda: os.getcwd()).remote())
+    assert workers_are_in != os.getcwd()
+    # ".." of a link is the parent of what it leads to.
+    (tmp_path / "link").symlink_to(job / "job")
+    for path in (job.name, os.path.join(os.path.relpath(tmp_path), "link", "..", "job")):
+        by_ray = marey.aggregate_reports(path, quiet=True, engine="ray")
+        assert by_ray["rank_count"] == N_RANKS - 1
+        assert by_ray == marey.aggregate_reports(path, quiet=True)
+
+
 def test_python_takes_the_engine(job, cluster):
     by_ray = marey.aggregate_reports(job, quiet=True, engine="ray", address=cluster.address)
     assert by_ray == marey.aggregate_reports(job, quiet=True)

@@ -79,6 +79,8 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         marey.Error: Ray is not installed, or there is no cluster that can run tasks.
     """
     ray = _ray()
+    # The working directory of a worker is another.
+    files = [(name, path if os.path.isabs(path) else os.path.join(os.getcwd(), path)) for name, path in files]
     is_ours = not ray.is_initialized()
     if is_ours:
         # Without an address of its own it would connect to any cluster that runs on this machine.
