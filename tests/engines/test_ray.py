@@ -196,6 +196,17 @@ def test_an_address_that_is_none_is_said(job, capsys):
     assert capsys.readouterr().err.startswith("marey: no Ray cluster: ")
 
 
+def test_a_cluster_of_another_version_is_said(job, monkeypatch, capsys):
+    def init(**_):
+        raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.40.0\n    Python: 3.12.1")
+
+    monkeypatch.setattr(ray, "init", init)
+    assert ray_engine.main([str(job), "--engine", "ray"]) == 2
+    assert capsys.readouterr().err == (
+        "marey: no Ray cluster: Version mismatch: The cluster was started with: Ray: 2.40.0 Python: 3.12.1\n"
+    )
+
+
 def test_the_error_family_is_mareys(tmp_path):
     with pytest.raises(marey.CaptureError):
         marey.aggregate_reports(tmp_path)

@@ -88,7 +88,8 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         _knock(where)
         try:
             ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
-        except (ValueError, ConnectionError) as error:
+        except (ValueError, OSError, RuntimeError) as error:
+            # Of another version of Ray or Python than this program, for one.
             raise _no_cluster(error) from error
     try:
         return _reduced(ray, files, read)
@@ -107,7 +108,8 @@ def _ray() -> Any:  # noqa: ANN401
 
 
 def _no_cluster(why: object) -> _core.MareyError:
-    return _core.MareyError(f"no Ray cluster: {why}")
+    # In a line, whatever Ray says.
+    return _core.MareyError(f"no Ray cluster: {' '.join(str(why).split())}")
 
 
 def _knock(address: str) -> None:
