@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -160,6 +161,20 @@ def test_a_relative_path_is_that_of_the_driver_wherever_workers_are(job, cluster
         by_ray = marey.aggregate_reports(path, quiet=True, engine="ray")
         assert by_ray["rank_count"] == N_RANKS - 1
         assert by_ray == marey.aggregate_reports(path, quiet=True)
+
+
+def test_a_node_that_does_not_see_a_file_is_named_and_only_then(job, cluster, tmp_path):
+    files = inputs(job)
+    (damaged,) = (name for name, _ in files if "/rank5-" in name)
+    (hidden,) = (name for name, _ in files if "/rank7-" in name)
+    seen = [(name, str(tmp_path / "elsewhere") if name == hidden else path) for name, path in files]
+    found = json.loads(ray_engine.summaries(seen))
+    here = json.loads(_core.summarise(seen, 1))
+    assert found["ranks"] == here["ranks"]
+    assert {row["file"]: row["why"] for row in found["unread"]} == {
+        damaged: "is empty",
+        hidden: f"No such file or directory (os error 2) on the Ray node {socket.gethostname()}",
+    }
 
 
 def test_python_takes_the_engine(job, cluster):
