@@ -10,12 +10,13 @@
 
 A task whose worker is lost is run again by Ray. A chunk that fails all the same is tried file by file, and a file that
 still fails is named with what happened to it. The code that reads and merges is that of the local engine, so the values
-are equal. Workers need marey installed, and the files at the same paths.
+are equal. Workers need marey installed, and the files at the same paths; of a file that is not there the node is named.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import socket
 import sys
@@ -36,6 +37,9 @@ _CHUNKS_PER_CPU = 4
 # How long a cluster may take to answer, and to have a processor for tasks: one that grows by need has none at first.
 _KNOCK_SECONDS = 10
 _PATIENCE_SECONDS = 300.0
+
+# What a reason holds that the operating system gave: "No such file or directory (os error 2)".
+_OF_THE_SYSTEM = "(os error "
 
 _MISSING = "the engine ray needs Ray: pip install 'marey[ray]'"
 
@@ -79,6 +83,8 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         marey.Error: Ray is not installed, or there is no cluster that can run tasks.
     """
     ray = _ray()
+    # The working directory of a worker is another.
+    files = [(name, path if os.path.isabs(path) else os.path.join(os.getcwd(), path)) for name, path in files]
     is_ours = not ray.is_initialized()
     if is_ours:
         # Without an address of its own it would connect to any cluster that runs on this machine.
@@ -86,7 +92,8 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         _knock(where)
         try:
             ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
-        except (ValueError, ConnectionError) as error:
+        except (ValueError, OSError, RuntimeError) as error:
+            # Of another version of Ray or Python than this program, for one.
             raise _no_cluster(error) from error
     try:
         return _reduced(ray, files, read)
@@ -105,7 +112,8 @@ def _ray() -> Any:  # noqa: ANN401
 
 
 def _no_cluster(why: object) -> _core.MareyError:
-    return _core.MareyError(f"no Ray cluster: {why}")
+    # In a line, whatever Ray says.
+    return _core.MareyError(f"no Ray cluster: {' '.join(str(why).split())}")
 
 
 def _knock(address: str) -> None:
@@ -121,7 +129,7 @@ def _knock(address: str) -> None:
 
 def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  # noqa: ANN401
     def reading(chunk: Files) -> tuple[bytes, int]:
-        return read(chunk), len(chunk)
+        return _told_by_node(read(chunk)), len(chunk)
 
     def merging(*parts: bytes) -> tuple[bytes, int]:
         return _core.merge_summaries(list(parts), []), len(parts)
@@ -163,6 +171,20 @@ def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  
             else:
                 unread.extend((name, why) for name, _ in chunk)
     return _core.merge_summaries(found, unread)
+
+
+def _told_by_node(part: bytes) -> bytes:
+    """A document of summaries in which the node that runs this is named where its system could not read a file.
+
+    A file that is not there may be on another node. What is the matter with one that was read is so everywhere.
+    """
+    if _OF_THE_SYSTEM.encode() not in part:
+        return part
+    document = json.loads(part)
+    for file in document["unread"]:
+        if _OF_THE_SYSTEM in file["why"]:
+            file["why"] += f" on the Ray node {socket.gethostname()}"
+    return json.dumps(document).encode()
 
 
 def _chunks(items: list[Any], size: int) -> list[list[Any]]:
