@@ -66,6 +66,9 @@ impl Request {
         found: Ranks,
         only_summary: bool,
     ) -> Result<Concluded, String> {
+        if self.arguments.is_binary_to_stdout() {
+            return Err("a trace for standard output is no text: name a file".into());
+        }
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut console = Console::new(&mut out, &mut err);
         let concluded = conclude(&self.arguments, inputs, found, only_summary, &mut console);

@@ -3,12 +3,13 @@
 mod trace;
 mod written;
 
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
 use marey_analysis::job::Ranks;
-use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, ranks};
+use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, each_attempt, ranks};
 use marey_report::aggregation_summary;
 
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
@@ -37,13 +38,13 @@ pub(crate) struct Arguments {
     /// The same as a PATH
     #[arg(long = "reports_dir", alias = "reports-dir", value_name = "DIR")]
     reports_dir: Option<PathBuf>,
-    /// Write it to this file
+    /// Write it to this file. `-` is standard output; the summary is on standard error then
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What to write; by itself what the ending of --output says, otherwise text
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Of a folder with several jobs this one; `all` takes all of them. By itself the newest
+    /// Of a folder with several jobs this one; `all` takes all of them, each attempt of a run by itself. By itself the newest
     #[arg(long, value_name = "NAME")]
     job: Option<String>,
     /// Rows of each table of text and Markdown; 0 for all
@@ -104,7 +105,7 @@ impl Arguments {
         if let Some(format) = self.format {
             return Ok(format);
         }
-        let Some(output) = &self.output else {
+        let Some(output) = self.file() else {
             return Ok(Format::Text);
         };
         let name = output.to_string_lossy().to_ascii_lowercase();
@@ -121,10 +122,27 @@ impl Arguments {
     /// The files to read, none of which is the output.
     pub(crate) fn inputs(&self) -> anyhow::Result<Inputs> {
         self.format()?;
-        let jobs = self.job.as_deref().map_or(Jobs::Newest, Jobs::named);
-        let inputs = Inputs::of(&self.paths(), &jobs)?;
-        keep_inputs(self.output.as_deref(), &inputs)?;
+        let inputs = Inputs::of(&self.paths(), &self.jobs())?;
+        keep_inputs(self.file(), &inputs)?;
         Ok(inputs)
+    }
+
+    fn jobs(&self) -> Jobs {
+        self.job.as_deref().map_or(Jobs::Newest, Jobs::named)
+    }
+
+    fn is_to_stdout(&self) -> bool {
+        self.output.as_deref() == Some(Path::new("-"))
+    }
+
+    /// The file to write; `None` when none is named.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|_| !self.is_to_stdout())
+    }
+
+    /// It writes bytes that are no text to standard output.
+    pub(crate) fn is_binary_to_stdout(&self) -> bool {
+        self.is_to_stdout() && self.format == Some(Format::Perfetto)
     }
 
     pub(crate) fn address(&self) -> Option<&str> {
@@ -149,6 +167,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     if arguments.address.is_some() {
         bail!("--address is that of a Ray cluster: it needs --engine ray");
     }
+    if arguments.is_binary_to_stdout() && io::stdout().is_terminal() {
+        bail!("a trace is not for a terminal: redirect standard output, or name a file");
+    }
     let inputs = arguments.inputs()?;
     let found = summaries(&inputs.files, n_threads());
     let (exit, _) = conclude(arguments, inputs, found, false, console)?;
@@ -171,12 +192,21 @@ pub(crate) fn conclude(
         found.add_unread(path.clone());
     }
     for file in found.unread() {
-        console.say(&format!("cannot read {}: {}", file.file, file.why));
+        // Of paths that name nothing the reason names the path.
+        if file.why.contains(&file.file) {
+            console.say(&file.why);
+        } else {
+            console.say(&format!("cannot read {}: {}", file.file, file.why));
+        }
     }
     if found.summaries().len() == 0 {
         return Ok((Exit::USAGE, None));
     }
-    let answers = ranks(&found, &thresholds(&arguments.thresholds));
+    let limits = thresholds(&arguments.thresholds);
+    let answers = match arguments.jobs() {
+        Jobs::All => each_attempt(&found, &limits),
+        _ => ranks(&found, &limits),
+    };
     if only_summary {
         console.show(&aggregation_summary(&answers))?;
     } else {

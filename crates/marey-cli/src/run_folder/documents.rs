@@ -11,6 +11,7 @@ use marey_report::{
     Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
     profiling_report,
 };
+use rustix::io::Errno;
 use serde::Serialize;
 
 use super::chosen::Chosen;
@@ -191,6 +192,20 @@ pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
     replace_with(path, |file| file.write_all(bytes))
 }
 
+/// What the system said, of errors that only have its kind left.
+fn os_error(error: &io::Error) -> Option<i32> {
+    let of_kind = || match error.kind() {
+        io::ErrorKind::NotFound => Some(Errno::NOENT),
+        io::ErrorKind::PermissionDenied => Some(Errno::ACCESS),
+        io::ErrorKind::NotADirectory => Some(Errno::NOTDIR),
+        io::ErrorKind::ReadOnlyFilesystem => Some(Errno::ROFS),
+        io::ErrorKind::StorageFull => Some(Errno::NOSPC),
+        _ => None,
+    };
+    let code = error.raw_os_error();
+    code.or_else(|| of_kind().map(Errno::raw_os_error))
+}
+
 /// Writes a file as [`replace`] does, with what `write` writes to it.
 ///
 /// # Errors
@@ -204,7 +219,7 @@ pub(crate) fn replace_with(
             return write(&mut OpenOptions::new().write(true).open(&path)?);
         };
         // Without the name of the half-made file, which helps nobody.
-        let plain = |error: io::Error| match error.raw_os_error() {
+        let plain = |error: io::Error| match os_error(&error) {
             Some(code) => io::Error::from_raw_os_error(code),
             None => io::Error::from(error.kind()),
         };

@@ -253,6 +253,13 @@ fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
     assert_eq!(whys.len(), 2, "{whys:?}");
     assert!(whys.iter().any(|why| why.contains("holds no captures")));
     assert!(whys.iter().any(|why| why.contains("No such file")));
+    // Each is said once.
+    let said = aggregate(&[text(&empty), text(&good), text(&none)]);
+    let name = text(&none);
+    assert_eq!(said.err.matches(name).count(), 1, "{}", said.err);
+    let nowhere = place.path("nowhere/all.json");
+    let said = aggregate(&[text(&good), "--output", text(&nowhere)]);
+    assert!(said.err.contains("all.json: No such file"), "{}", said.err);
     // One of two folders has the job.
     rank(&place, "other", 0, 1, &["section=denoise"]);
     let other = place.out().join("other");
@@ -518,6 +525,35 @@ fn ranks_without_a_capture_are_said_not_to_be_in_the_trace() {
     let trace = std::fs::read(&output).unwrap();
     let mut windows = trace.windows(remark.len());
     assert!(windows.any(|bytes| bytes == remark.as_bytes()));
+}
+
+#[test]
+fn a_line_as_output_is_standard_output_and_the_summary_stands_beside_it() {
+    let place = Place::new();
+    rank(&place, "job", 0, 1, &["section=denoise"]);
+    let job = place.job();
+    let to_stdout = |format: &str| {
+        let arguments = ["aggregate", text(&job), "--format", format, "-o", "-"];
+        let said = place.command(&arguments).output().unwrap();
+        let err = String::from_utf8(said.stderr).unwrap();
+        assert!(!err.contains("the rest is in"), "{err}");
+        (said.stdout, err)
+    };
+    for format in ["json", "summaries", "html", "markdown", "perfetto"] {
+        let (out, err) = to_stdout(format);
+        assert!(err.starts_with("=== Aggregation Summary ==="), "{err}");
+        let is_document = match format {
+            "html" => out.starts_with(b"<!doctype html>"),
+            "markdown" => out.starts_with(b"#"),
+            // The tag of a packet.
+            "perfetto" => out.starts_with(b"\x0a"),
+            _ => serde_json::from_slice::<Value>(&out).is_ok(),
+        };
+        assert!(is_document, "{format}: {}", String::from_utf8_lossy(&out));
+    }
+    let (out, err) = to_stdout("text");
+    assert!(String::from_utf8(out).unwrap().contains("JOB\n") && err.is_empty());
+    assert!(!place.path("-").exists());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which jobs `marey aggregate` reads of paths that hold several.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::Value;
 
@@ -10,8 +10,13 @@ use crate::program::{Place, example};
 
 /// A rank as torchrun starts it: its run id and the number of restarts name the job.
 fn torchrun_rank(place: &Place, run: &str, restart: u32) {
-    let status = Command::new(example())
+    assert!(torchrun(place, run, restart, &[]).success());
+}
+
+fn torchrun(place: &Place, run: &str, restart: u32, does: &[&str]) -> ExitStatus {
+    Command::new(example())
         .arg("section=denoise")
+        .args(does)
         .env("MAREY_ENABLED", "1")
         .env_remove("MAREY_JOB_ID")
         .env("MAREY_RING_DIR", place.path("rings"))
@@ -24,8 +29,7 @@ fn torchrun_rank(place: &Place, run: &str, restart: u32) {
         .env("WORLD_SIZE", "1")
         .stdin(Stdio::null())
         .status()
-        .unwrap();
-    assert!(status.success());
+        .unwrap()
 }
 
 /// Exit code, ids of the jobs that were read, and what was said besides.
@@ -73,6 +77,16 @@ fn of_the_attempts_of_a_run_the_last_one_is_read() {
     assert_eq!(ids, ["sdxl-0"]);
     assert!(err.contains("several jobs; this is sdxl-0"), "{err}");
     assert!(!err.contains("attempt"), "{err}");
+}
+
+#[test]
+fn of_all_jobs_an_attempt_that_failed_is_one() {
+    let place = Place::new();
+    assert!(!torchrun(&place, "flux", 0, &["signal=9"]).success());
+    torchrun_rank(&place, "flux", 1);
+    let (code, ids, err) = jobs(&[&place.out()], &["--job", "all"]);
+    assert_eq!((code, err.as_str()), (1, ""));
+    assert_eq!(ids, ["flux-0", "flux-1"]);
 }
 
 #[test]

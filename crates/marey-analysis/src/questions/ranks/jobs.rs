@@ -32,7 +32,29 @@ pub(super) struct Group<'a> {
 ///
 /// Where starts are not known, the n-th file of each rank belongs to the n-th job.
 pub(super) fn jobs<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<Team<'a>> {
-    let mut named: BTreeMap<&str, Vec<&RankSummary>> = BTreeMap::new();
+    teams(summaries, attempts)
+}
+
+/// The same where each attempt is a job of its own.
+pub(super) fn each_attempt<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<Team<'a>> {
+    teams(summaries, |named| {
+        let group = |(id, processes): (&str, Vec<&'a RankSummary>)| Group {
+            job_id: id.to_owned(),
+            processes,
+            earlier: Vec::new(),
+        };
+        named.into_iter().map(group).collect()
+    })
+}
+
+/// Processes by the ids of their jobs.
+type Named<'a> = BTreeMap<&'a str, Vec<&'a RankSummary>>;
+
+fn teams<'a>(
+    summaries: impl Iterator<Item = &'a RankSummary>,
+    grouped: impl Fn(Named<'a>) -> Vec<Group<'a>>,
+) -> Vec<Team<'a>> {
+    let mut named: Named<'a> = BTreeMap::new();
     let mut unnamed: Vec<&RankSummary> = Vec::new();
     for summary in summaries {
         match job_id(&summary.process) {
@@ -40,7 +62,7 @@ pub(super) fn jobs<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<
             id => named.entry(id).or_default().push(summary),
         }
     }
-    let mut groups = attempts(named);
+    let mut groups = grouped(named);
     groups.extend(without_id(&unnamed));
     groups.into_iter().map(team).collect()
 }
@@ -73,7 +95,7 @@ fn numbered(id: &str) -> Option<(&str, u32)> {
     Some((base, number.parse().ok()?))
 }
 
-fn attempts<'a>(named: BTreeMap<&str, Vec<&'a RankSummary>>) -> Vec<Group<'a>> {
+fn attempts<'a>(named: Named<'a>) -> Vec<Group<'a>> {
     let mut attempts: Vec<(&str, Vec<&RankSummary>)> = named.into_iter().collect();
     // Those of one base by number; 10 is not before 9.
     attempts.sort_by_key(|(id, _)| (numbered(id), *id));
@@ -237,6 +259,13 @@ mod tests {
             (found[0].n_processes, &found[0].n_others[..]),
             (4, &[1, 1][..])
         );
+        // Asked for each attempt, both are there.
+        let each = each_attempt(ranks.iter());
+        let each: Vec<(&str, u64)> = each
+            .iter()
+            .map(|team| (team.job_id.as_str(), team.n_processes))
+            .collect();
+        assert_eq!(each, [("run-10", 2), ("run-9", 2)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One trace of all captures, on one time axis.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -20,44 +20,65 @@ struct Placed<'a> {
     start_ns: u64,
 }
 
-/// Writes the trace; one run is in memory at a time. Returns its path.
+/// Writes the trace to a file; one run is in memory at a time. Returns its path.
 pub(super) fn write(
     path: PathBuf,
     read: &Read<'_>,
     console: &mut Console<'_>,
 ) -> anyhow::Result<PathBuf> {
-    let (placed, left_out) = placed(read);
-    if placed.is_empty() {
-        bail!("a trace is made of captures, and none was read");
-    }
-    for remark in &left_out {
-        console.say(remark);
-    }
+    let trace = Trace::of(read, console)?;
     let compression = match path.extension() {
         Some(end) if end == "gz" => Compression::Gzip,
         _ => Compression::None,
     };
-    let base_unix_ns = read
-        .answers
-        .jobs
-        .iter()
-        .filter_map(|job| job.clocks.start_unix_ns)
-        .min();
-    let calls = call_parts(&read.found);
-    let written = replace_with(path, |file| {
+    Ok(replace_with(path, |file| trace.write(file, compression))?)
+}
+
+/// The same to standard output, not compressed.
+pub(super) fn write_to_stdout(read: &Read<'_>, console: &mut Console<'_>) -> anyhow::Result<()> {
+    let trace = Trace::of(read, console)?;
+    Ok(console.write_bytes(|out| trace.write(out, Compression::None))?)
+}
+
+/// What goes into the trace.
+struct Trace<'a> {
+    read: &'a Read<'a>,
+    placed: Vec<Placed<'a>>,
+    left_out: Vec<String>,
+}
+
+impl<'a> Trace<'a> {
+    fn of(read: &'a Read<'_>, console: &mut Console<'_>) -> anyhow::Result<Self> {
+        let (placed, left_out) = placed(read);
+        if placed.is_empty() {
+            bail!("a trace is made of captures, and none was read");
+        }
+        for remark in &left_out {
+            console.say(remark);
+        }
+        Ok(Self {
+            read,
+            placed,
+            left_out,
+        })
+    }
+
+    fn write(&self, to: &mut dyn Write, compression: Compression) -> io::Result<()> {
+        let jobs = self.read.answers.jobs.iter();
+        let base_unix_ns = jobs.filter_map(|job| job.clocks.start_unix_ns).min();
+        let calls = call_parts(&self.read.found);
         let base = base_unix_ns.unwrap_or(0);
-        let mut writer = TraceWriter::new(file, TraceFormat::Perfetto, compression, base)?;
-        for capture in &placed {
+        let mut writer = TraceWriter::new(to, TraceFormat::Perfetto, compression, base)?;
+        for capture in &self.placed {
             let run = marey::load(capture.path).map_err(io::Error::other)?;
             let calls = calls.get(capture.name).map_or(&[][..], Vec::as_slice);
             writer.add_at(&run, capture.start_ns, calls)?;
         }
-        for remark in &left_out {
+        for remark in &self.left_out {
             writer.remark(remark)?;
         }
         writer.finish()?.flush()
-    });
-    Ok(written?)
+    }
 }
 
 /// Captures of all jobs by rank, and what to say of ranks without one. Each job's axis begins at its own start; that of the earliest job

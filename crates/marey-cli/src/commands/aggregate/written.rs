@@ -35,11 +35,23 @@ pub(super) fn write(
         Format::Json => aggregation_json(answers),
         Format::Summaries => read.found.to_json(),
         Format::Html => html_ranks(answers),
+        Format::Perfetto if arguments.is_to_stdout() => {
+            trace::write_to_stdout(read, console)?;
+            console.say_as_it_is(&aggregation_summary(answers));
+            return Ok(());
+        }
         Format::Perfetto => {
             let path = place(arguments, "ranks.pftrace.gz");
             return show(&trace::write(path, read, console)?, answers, console);
         }
     };
+    if arguments.is_to_stdout() {
+        console.write_bytes(|out| out.write_all(&document))?;
+        if format != Format::Text {
+            console.say_as_it_is(&aggregation_summary(answers));
+        }
+        return Ok(());
+    }
     let is_file = format == Format::Html;
     match &arguments.output {
         None if !is_file => Ok(console.show(&String::from_utf8_lossy(&document))?),
