@@ -8,11 +8,14 @@
 //! ```
 
 mod first_end;
+mod gave_up;
 
-use super::{JobFacts, JobRule, listed, sentence};
+use std::collections::BTreeMap;
+
+use super::{JobFacts, JobRule, listed, named_ranks, sentence};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::job::{Ended, Unread};
-use crate::ranks::{Member, MemberState};
+use crate::ranks::MemberState;
 use crate::stats::float;
 
 pub(super) const RULE: JobRule = JobRule {
@@ -27,24 +30,13 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     if job.members.is_empty() {
         return Outcome::Unknown("no rank was read".into());
     }
-    let of_state = |wanted: MemberState| -> Vec<String> {
-        let places = (0_u32..).zip(&job.members);
-        let found = places.filter(|(_, member)| member.state == wanted);
-        found
-            .map(|(place, member)| format!("{} {}", facts.named(place), how(member)))
-            .collect()
-    };
-    let (cut, damaged) = (of_state(MemberState::Cut), of_state(MemberState::Damaged));
-    let missing: Vec<String> = job
-        .missing
-        .iter()
-        .map(|rank| format!("rank {rank}"))
-        .collect();
+    let (cut, damaged) = (
+        Endings::of(facts, MemberState::Cut),
+        Endings::of(facts, MemberState::Damaged),
+    );
     let unread: Vec<String> = job.unread.iter().map(damaged_file).collect();
-    if [&cut, &missing, &unread, &damaged]
-        .iter()
-        .all(|names| names.is_empty())
-    {
+    let n_lost = cut.n_ranks + damaged.n_ranks + job.missing.len() + unread.len();
+    if n_lost == 0 {
         return match job.world_size {
             Some(world_size) => Outcome::Passed(format!(
                 "{world_size} of {world_size} ranks are there and ended well"
@@ -57,19 +49,54 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     }
     let lost = Lost {
         cut,
-        missing,
         unread,
         damaged,
     };
     Outcome::Found(vec![finding(facts, &lost)])
 }
 
-fn how(member: &Member) -> String {
-    match &member.ended {
-        Ended::Failed(why) => format!("failed ({why})"),
-        Ended::Killed(signal) => format!("was killed by signal {signal}"),
-        Ended::WithoutClosing => "is gone without having closed its capture".to_owned(),
-        _ => "has a damaged file".to_owned(),
+/// Ranks by how they ended, those with an equal ending together.
+struct Endings {
+    n_ranks: usize,
+    /// A part of a sentence each, in the order of their first ranks.
+    said: Vec<String>,
+}
+
+impl Endings {
+    fn of(facts: &JobFacts<'_>, wanted: MemberState) -> Self {
+        let places = (0_u32..).zip(&facts.job.members);
+        let mut by_ending: Vec<(&Ended, Vec<u32>)> = Vec::new();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for (place, member) in places.filter(|(_, member)| member.state == wanted) {
+            let next = by_ending.len();
+            let at = *known.entry(how(&member.ended, true)).or_insert(next);
+            match by_ending.get_mut(at) {
+                Some((_, places)) => places.push(place),
+                None => by_ending.push((&member.ended, vec![place])),
+            }
+        }
+        let say = |(ended, places): &(&Ended, Vec<u32>)| {
+            let is_one = places.len() == 1;
+            format!("{} {}", facts.all_named(places), how(ended, is_one))
+        };
+        Self {
+            n_ranks: by_ending.iter().map(|(_, places)| places.len()).sum(),
+            said: by_ending.iter().map(say).collect(),
+        }
+    }
+}
+
+fn how(ended: &Ended, is_one: bool) -> String {
+    match (ended, is_one) {
+        (Ended::Failed(why), _) => format!("failed ({why})"),
+        (Ended::Killed(signal), true) => format!("was killed by signal {signal}"),
+        (Ended::Killed(signal), false) => format!("were killed by signal {signal}"),
+        (Ended::WithoutClosing, true) => "is gone without having closed its capture".to_owned(),
+        (Ended::WithoutClosing, false) => {
+            "are gone without having closed their captures".to_owned()
+        }
+        (_, true) => "has a damaged file".to_owned(),
+        (_, false) => "have damaged files".to_owned(),
     }
 }
 
@@ -78,72 +105,57 @@ fn damaged_file(Unread { rank, file, .. }: &Unread) -> String {
     format!("{rank} is damaged: {file} could not be read")
 }
 
-/// What is said of each rank.
+/// What is said of ranks.
 struct Lost {
-    cut: Vec<String>,
-    missing: Vec<String>,
+    cut: Endings,
     /// With a file of which nothing could be read.
     unread: Vec<String>,
     /// With a file that could be read in part.
-    damaged: Vec<String>,
+    damaged: Endings,
 }
 
 fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
     let Lost {
         cut,
-        missing,
         unread,
         damaged,
     } = lost;
-    let mut said = Vec::new();
-    if !cut.is_empty() {
-        said.push(listed(cut));
-    }
-    if !missing.is_empty() {
-        said.push(format!("of {} there is no file", listed(missing)));
-    }
-    for names in [unread, damaged] {
-        if !names.is_empty() {
-            said.push(listed(names));
-        }
-    }
-    let first = first_end::first_end(facts.job);
-    said.extend(first.map(|first| format!("{} ended first", facts.named(first.place))));
-    let is_lost = !(cut.is_empty() && missing.is_empty() && unread.is_empty());
-    let count = |what: &str, names: &[String]| {
-        Evidence::new(what, float(names.len() as u64), FigureUnit::Count)
-    };
-    let mut evidence = vec![
-        Evidence::new(
-            "ranks that were read",
-            float(facts.job.members.len() as u64),
-            FigureUnit::Count,
-        ),
-        count("ranks that did not end by themselves", cut),
-        count("ranks without a file", missing),
-        count("ranks of which no file could be read", unread),
-        count("ranks with a damaged file", damaged),
+    let missing = &facts.job.missing;
+    let no_file = named_ranks::ranks(missing);
+    let parts = [
+        listed(&cut.said),
+        no_file.map_or_else(String::new, |ranks| format!("of {ranks} there is no file")),
+        listed(unread),
+        listed(&damaged.said),
     ];
-    let ns = |what: &str, ns: u64| Evidence::new(what, float(ns), FigureUnit::Ns);
-    evidence.extend(first.iter().flat_map(|first| {
-        [
-            ns(
-                "time from the first of these ends to the next",
-                first.lead_ns,
-            ),
-            ns(
-                "how far that may be off, by clocks and by what a killed rank wrote last",
-                first.error_ns,
-            ),
-        ]
-    }));
+    let mut said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let mut evidence = vec![count("ranks that were read", facts.job.members.len())];
+    let counts = [
+        count("ranks that did not end by themselves", cut.n_ranks),
+        count("ranks without a file", missing.len()),
+        count("ranks of which no file could be read", unread.len()),
+        count("ranks with a damaged file", damaged.n_ranks),
+    ];
+    evidence.extend(counts.into_iter().filter(|one| one.figure.value > 0.0));
+    let cause = gave_up::cause(facts).or_else(|| first_end::cause(facts));
+    let mut remedy = "";
+    if let Some(cause) = cause {
+        said.push(cause.said);
+        evidence.extend(cause.evidence);
+        remedy = cause.remedy;
+    }
+    let is_lost = cut.n_ranks + missing.len() + unread.len() > 0;
+    let collect = "Collect the captures of all hosts, and aggregate again.";
     Finding {
         rule: RULE.id,
         category: RULE.category,
-        severity: if is_lost { Severity::High } else { Severity::Low },
+        severity: if is_lost {
+            Severity::High
+        } else {
+            Severity::Low
+        },
         issue: sentence(&format!("{}; figures are of what is left", said.join("; "))),
-        remedy: "Look at the rank that ended first: others often end because of it. Collect the captures of all hosts, and aggregate again."
-            .into(),
+        remedy: format!("{remedy}{collect}"),
         evidence,
         intervals: Vec::new(),
         node: None,
@@ -152,11 +164,27 @@ fn finding(facts: &JobFacts<'_>, lost: &Lost) -> Finding {
     }
 }
 
+/// What the captures say of why ranks are lost.
+struct Cause {
+    said: String,
+    evidence: Vec<Evidence>,
+    /// Ends with a space.
+    remedy: &'static str,
+}
+
+fn count(what: &str, n_ranks: usize) -> Evidence {
+    Evidence::new(what, float(n_ranks as u64), FigureUnit::Count)
+}
+
+fn duration(what: &str, ns: u64) -> Evidence {
+    Evidence::new(what, float(ns), FigureUnit::Ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{check, job, only};
     use super::*;
-    use crate::ranks::PlacedClock;
+    use crate::ranks::{Absence, PlacedClock};
 
     #[test]
     fn killed_and_missing_ranks_are_named() {
@@ -171,6 +199,35 @@ mod tests {
             "Rank 1 was killed by signal 9; of rank 2 there is no file; figures are of what is left"
         );
         assert_eq!(found.severity, Severity::High);
+    }
+
+    #[test]
+    fn ranks_that_ended_alike_are_named_together_and_counts_of_nothing_left_out() {
+        let mut job = job(6);
+        for member in &mut job.members[..4] {
+            member.state = MemberState::Cut;
+            member.ended = Ended::WithoutClosing;
+        }
+        job.members[1].ended = Ended::Killed(9);
+        job.members[5].state = MemberState::Damaged;
+        let found = only(check(&RULE, &job));
+        assert_eq!(
+            found.issue,
+            "Ranks 0, 2 and 3 are gone without having closed their captures, rank 1 was killed by signal 9; rank 5 has a damaged file; figures are of what is left"
+        );
+        let figures: Vec<(&str, f64)> = found
+            .evidence
+            .iter()
+            .map(|one| (one.what.as_str(), one.figure.value))
+            .collect();
+        assert_eq!(
+            figures,
+            [
+                ("ranks that were read", 6.0),
+                ("ranks that did not end by themselves", 4.0),
+                ("ranks with a damaged file", 1.0)
+            ]
+        );
     }
 
     #[test]
@@ -192,10 +249,40 @@ mod tests {
         let found = only(check(&RULE, &job));
         assert_eq!(
             found.issue,
-            "Rank 0 failed (oom), rank 1 failed (oom); rank 1 ended first; figures are of what is left"
+            "Ranks 0 and 1 failed (oom); rank 1 ended first; figures are of what is left"
         );
         let figures: Vec<f64> = found.evidence.iter().map(|one| one.figure.value).collect();
-        assert_eq!(figures[5..], [2_000.0, 20.0]);
+        assert_eq!(figures, [2.0, 2.0, 2_000.0, 20.0]);
+    }
+
+    #[test]
+    fn the_rank_that_did_not_come_to_a_call_is_named_before_the_one_that_ended_first() {
+        // Ranks 0 and 2 gave up in a call and ended; rank 1, for which they waited, was stopped then.
+        let mut job = job(3);
+        for (member, wall_ns) in job.members.iter_mut().zip([3_000, 5_000, 3_000]) {
+            member.state = MemberState::Cut;
+            member.ended = Ended::Failed("timeout".into());
+            member.wall_ns = wall_ns;
+        }
+        job.absences = vec![Absence {
+            name: "all_reduce".into(),
+            absent: vec![1],
+            gave_up: vec![0, 2],
+            longest_ns: 2_500,
+            ..Absence::default()
+        }];
+        let found = only(check(&RULE, &job));
+        assert_eq!(
+            found.issue,
+            "Ranks 0-2 failed (timeout); rank 1 did not come to an all_reduce in which ranks 0 and 2 gave up; figures are of what is left"
+        );
+        assert!(
+            found.remedy.starts_with("Look at what the rank"),
+            "{}",
+            found.remedy
+        );
+        let figures: Vec<f64> = found.evidence.iter().map(|one| one.figure.value).collect();
+        assert_eq!(figures, [3.0, 3.0, 1.0, 2.0, 2_500.0]);
     }
 
     #[test]

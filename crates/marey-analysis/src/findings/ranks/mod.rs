@@ -5,6 +5,7 @@
 mod idle_gpus;
 mod lost_ranks;
 mod mixed_versions;
+mod named_ranks;
 mod rank_waiting;
 mod slow_rank;
 mod uneven_memory;

@@ -75,7 +75,7 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     ];
     evidence.extend(caused_ns.map(|ns| {
         Evidence::new(
-            "time that others waited for them",
+            "time that others waited for them, warm-up included",
             float(ns),
             FigureUnit::Ns,
         )

@@ -49,6 +49,8 @@ pub struct JobAnswers {
     pub blocks: Option<TurnsOverRanks>,
     /// Communication; `None` when fewer than two ranks recorded the same calls.
     pub waiting: Option<Waiting>,
+    /// Calls in which some ranks gave up because others did not come, the one with the longest wait first.
+    pub absences: Vec<Absence>,
     /// Who is slow.
     pub stragglers: Stragglers,
     /// Machines.
@@ -283,8 +285,8 @@ pub struct HeatMap {
 }
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has
-/// come: the shortest is the transfer, and what others take longer is waiting. Only sampled calls are in it, where there are many
-/// ([`crate::job::CollectiveSums::stride`]).
+/// come: the shortest is the transfer, and what others take longer is waiting. Where there are many, some calls are looked at, and stand for
+/// all ([`crate::job::CollectiveSums::stride`]).
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     waits 17
@@ -354,6 +356,21 @@ pub struct CollectiveWaiting {
     pub n_failed: u64,
     /// Sum of their durations.
     pub failed_ns: u64,
+}
+
+/// A collective that failed on some ranks, and to which others never came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Absence {
+    /// The group; `None` when not known.
+    pub group: Option<String>,
+    /// The collective.
+    pub name: String,
+    /// Ranks that did not come, by place.
+    pub absent: Vec<u32>,
+    /// Ranks in which it failed, by place.
+    pub gave_up: Vec<u32>,
+    /// Most time of one rank in calls of it that failed.
+    pub longest_ns: u64,
 }
 
 /// Who is slow, and who only waits. A rank's *own time* of a turn is its duration without the time it waits for others.

@@ -6,6 +6,7 @@
 //!                ├─► sections    each call path over ranks
 //!                ├─► turns       each step and block over ranks
 //!                ├─► waiting     communication: transfer, and waiting for others
+//!                ├─► absences    calls in which ranks gave up because others did not come
 //!                ├─► stragglers  who is slow, and who only waits
 //!                └─► resources   machines and GPUs
 //! several jobs ─► scaling        world sizes against each other
@@ -13,6 +14,7 @@
 //!
 //! Ranks are named by their *place*: an index into [`JobAnswers::members`].
 
+mod absences;
 mod answers;
 mod between_calls;
 mod call_parts;
@@ -33,7 +35,7 @@ mod waiting;
 mod work;
 
 pub use answers::{
-    ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork, Member,
+    Absence, ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork, Member,
     MemberState, OverRanks, PlacedClock, RankFindingRow, RankGpu, RankResources, RankStraggler,
     RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict,
     Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
@@ -88,6 +90,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         clocks,
         sections: sections::sections(places),
         steps: turns::turns(places, |rank| rank.steps.as_ref()),
+        absences: absences::absences(places, &shared, team.world_size()),
         stragglers: stragglers::stragglers(places, &shared, waiting.as_ref(), thresholds),
         waiting,
         blocks: turns::turns(places, |rank| rank.blocks.as_ref()),

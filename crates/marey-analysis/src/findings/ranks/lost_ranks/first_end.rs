@@ -6,17 +6,37 @@
 //!                 |<-->|              the least time between both ends
 //! ```
 
+use super::{Cause, JobFacts, duration};
 use crate::job::Ended;
 use crate::ranks::{JobAnswers, MemberState};
 
 /// A rank that certainly ended before all others that did not end by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FirstEnd {
-    pub(super) place: u32,
+struct FirstEnd {
+    place: u32,
     /// The least time from its end to the next, by what clocks and captures say, nanoseconds.
-    pub(super) lead_ns: u64,
+    lead_ns: u64,
     /// How far both ends together may be off, which is less.
-    pub(super) error_ns: u64,
+    error_ns: u64,
+}
+
+/// The rank that ended first, in words.
+pub(super) fn cause(facts: &JobFacts<'_>) -> Option<Cause> {
+    let first = first_end(facts.job)?;
+    Some(Cause {
+        said: format!("{} ended first", facts.named(first.place)),
+        evidence: vec![
+            duration(
+                "time from the first of these ends to the next",
+                first.lead_ns,
+            ),
+            duration(
+                "how far that may be off, by clocks and by what a killed rank wrote last",
+                first.error_ns,
+            ),
+        ],
+        remedy: "Look at the rank that ended first: others often end because of it. ",
+    })
 }
 
 /// A process that was killed writes a sign of life each second until then, and what a round of writing takes later.
@@ -35,7 +55,7 @@ struct End {
 
 /// `None` where one of them cannot be placed on the axis, where there is only one, and where the first two ended closer to each other than
 /// clocks and captures tell.
-pub(super) fn first_end(job: &JobAnswers) -> Option<FirstEnd> {
+fn first_end(job: &JobAnswers) -> Option<FirstEnd> {
     let cut = (0_u32..).zip(&job.members);
     let cut = cut.filter(|(_, member)| member.state == MemberState::Cut);
     let end = |(place, member): (u32, &crate::ranks::Member)| {

@@ -1,0 +1,236 @@
+//! Which ranks did not come to a call of a collective in which others gave up?
+
+use super::members::state;
+use super::shared_calls::{Naming, SharedCalls};
+use super::{Absence, MemberState, placed};
+use crate::job::{CollectiveSums, RankSummary, Source};
+
+/// Collectives that failed on some ranks while others never came to them, the one with the longest failed call first. A rank did not come
+/// when it made no more calls of it than those that failed had completed, none of its own failed, and no collective of any group was open
+/// in it: one that was held up in another call, or failed there, waited itself.
+///
+/// ```text
+/// call       19       20
+/// rank 0   |----|  |---------------------x      gave up
+/// rank 1   |----|                               did not come
+/// rank 2   |----|   |--------------------x      gave up
+/// ```
+///
+/// Who came to the wait for a call is told by the calls that were begun. Asked are captures without losses. A rank without any such call
+/// counts where the group has as many members as the job has ranks. Messages between two ranks, and groups that cannot be told apart, say
+/// nothing.
+pub(super) fn absences(
+    places: &[&RankSummary],
+    shared: &[SharedCalls<'_>],
+    world_size: Option<u32>,
+) -> Vec<Absence> {
+    let told = shared
+        .iter()
+        .filter(|one| one.naming != Naming::Several && !is_between_two(one.name));
+    let mut found: Vec<Absence> = told
+        .filter_map(|one| absence(places, one, world_size))
+        .collect();
+    found.sort_by_key(|one| std::cmp::Reverse(one.longest_ns));
+    found
+}
+
+fn absence(
+    places: &[&RankSummary],
+    shared: &SharedCalls<'_>,
+    world_size: Option<u32>,
+) -> Option<Absence> {
+    let failed = shared.having.iter().filter(|(_, sums)| sums.n_failed > 0);
+    let completed = failed.clone().map(|(_, sums)| sums.count).min()?;
+    let is_of_all = shared.is_start_up()
+        || (shared.naming == Naming::Unique
+            && shared.group_size.is_some()
+            && shared.group_size == world_size.map(u64::from));
+    let is_member = |place: u32, rank: &RankSummary| match shared.count_of(place) {
+        Some(_) => true,
+        None => is_of_all && rank.process.rank.is_some(),
+    };
+    let did_not_come = placed(places)
+        .filter(|(place, rank)| is_member(*place, rank))
+        .filter(|(_, rank)| is_whole_record(rank) && !is_in_a_call(rank))
+        .filter(|(_, rank)| arrivals(rank, shared.group, shared.name) <= completed);
+    let absent: Vec<u32> = did_not_come.map(|(place, _)| place).collect();
+    (!absent.is_empty()).then(|| Absence {
+        group: shared.group.map(str::to_owned),
+        name: base(shared.name).to_owned(),
+        absent,
+        gave_up: failed.clone().map(|(place, _)| *place).collect(),
+        longest_ns: failed.map(|(_, sums)| sums.failed_ns).max().unwrap_or(0),
+    })
+}
+
+/// Two ranks talk in it.
+fn is_between_two(name: &str) -> bool {
+    ["send", "recv"].iter().any(|part| name.contains(part))
+}
+
+/// All calls of it up to its end are counted.
+fn is_whole_record(rank: &RankSummary) -> bool {
+    rank.source == Source::Capture
+        && rank.n_lost == 0
+        && rank.n_collectives_left_out == 0
+        && rank.warnings.is_empty()
+        && state(rank) != MemberState::Damaged
+}
+
+/// A collective failed in it, or was open when it ended.
+fn is_in_a_call(rank: &RankSummary) -> bool {
+    let names = || rank.collectives.iter().map(|one| base(&one.name));
+    let open = rank.sections.iter().filter(|one| one.open_ns.is_some());
+    let mut open = open.filter_map(|one| one.path.last());
+    rank.collectives.iter().any(|one| one.n_failed > 0)
+        || open.any(|name| name == "wait" || names().any(|known| known == name))
+}
+
+/// Calls that it came to: of waits, those that it began.
+fn arrivals(rank: &RankSummary, group: Option<&str>, name: &str) -> u64 {
+    let begun = name.strip_suffix(" wait").map(|of| format!("{of} begin"));
+    let wanted = begun.as_deref().unwrap_or(name);
+    let is_it = |one: &&CollectiveSums| one.group.as_deref() == group && one.name == wanted;
+    let counts = rank.collectives.iter().filter(is_it).map(|one| one.count);
+    counts.fold(0, u64::saturating_add)
+}
+
+/// The collective without what a call does for it.
+fn base(name: &str) -> &str {
+    let whole = name.strip_suffix(" wait");
+    whole.or(name.strip_suffix(" begin")).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Ended, RankProcess, SectionSums};
+    use crate::questions::ranks::shared_calls::shared_calls;
+
+    /// A collective of a group `dp`: completed calls, those that failed, and how long these took.
+    fn sums(name: &str, count: u64, n_failed: u64, failed_ns: u64) -> CollectiveSums {
+        CollectiveSums {
+            group: Some("dp".into()),
+            group_size: Some(3),
+            name: name.into(),
+            count,
+            n_failed,
+            failed_ns,
+            ..CollectiveSums::default()
+        }
+    }
+
+    fn rank(number: u32, collectives: Vec<CollectiveSums>) -> RankSummary {
+        RankSummary {
+            process: RankProcess {
+                rank: Some(number),
+                ..RankProcess::default()
+            },
+            ended: Ended::WithoutClosing,
+            collectives,
+            ..RankSummary::default()
+        }
+    }
+
+    fn found(ranks: &[RankSummary], world_size: u32) -> Vec<(Vec<u32>, Vec<u32>, u64)> {
+        let places: Vec<&RankSummary> = ranks.iter().collect();
+        let all = absences(&places, &shared_calls(&places), Some(world_size));
+        let row = |one: Absence| (one.absent, one.gave_up, one.longest_ns);
+        all.into_iter().map(row).collect()
+    }
+
+    /// Ranks 0 and 2 gave up after 3 000 in their call number 20, to which rank 1 did not come.
+    fn hang() -> [RankSummary; 3] {
+        [
+            rank(0, vec![sums("all_reduce", 20, 1, 3_000)]),
+            rank(1, vec![sums("all_reduce", 20, 0, 0)]),
+            rank(2, vec![sums("all_reduce", 20, 1, 2_900)]),
+        ]
+    }
+
+    #[test]
+    fn the_rank_that_never_came_is_named_and_not_those_that_gave_up() {
+        assert_eq!(found(&hang(), 3), [(vec![1], vec![0, 2], 3_000)]);
+        let mut later = hang();
+        later[1].collectives[0].count = 21;
+        assert!(found(&later, 3).is_empty(), "it came to it, and left it");
+    }
+
+    #[test]
+    fn a_rank_that_was_held_up_in_a_call_is_not_blamed() {
+        let mut open = hang();
+        open[1].sections = vec![SectionSums {
+            path: vec!["step".into(), "all_reduce".into()],
+            open_ns: Some(3_000),
+            ..SectionSums::default()
+        }];
+        assert!(found(&open, 3).is_empty());
+        // Rank 1 gave up in a call of another group, to which nobody whose capture is there failed to come.
+        let mut elsewhere = hang();
+        let mut other = sums("broadcast", 4, 1, 3_000);
+        other.group = Some("tp".into());
+        elsewhere[1].collectives.push(other);
+        assert!(found(&elsewhere, 3).is_empty());
+    }
+
+    #[test]
+    fn captures_with_losses_and_other_sources_say_nothing() {
+        let spoilt: [fn(&mut RankSummary); 4] = [
+            |one| one.n_lost = 1,
+            |one| one.n_collectives_left_out = 1,
+            |one| one.source = Source::Trace,
+            |one| one.warnings = vec!["a block is damaged".into()],
+        ];
+        for spoil in spoilt {
+            let mut ranks = hang();
+            spoil(&mut ranks[1]);
+            assert!(found(&ranks, 3).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_rank_without_any_call_counts_where_all_ranks_are_in_the_group() {
+        let mut ranks = hang();
+        for one in &mut ranks {
+            one.collectives[0].count = 0;
+        }
+        ranks[1].collectives.clear();
+        assert_eq!(found(&ranks, 3), [(vec![1], vec![0, 2], 3_000)]);
+        // Of a job of four it need not be one of the three.
+        assert!(found(&ranks, 4).is_empty());
+        // All ranks come to the start.
+        let start = |number| rank(number, vec![sums("init_process_group", 0, 1, 5_000)]);
+        let ranks = [start(0), rank(1, Vec::new()), start(2)];
+        assert_eq!(found(&ranks, 4), [(vec![1], vec![0, 2], 5_000)]);
+    }
+
+    #[test]
+    fn who_came_to_a_wait_is_told_by_what_was_begun() {
+        // Ranks 0 and 2 began 6 calls, and gave up in the wait for the sixth; rank 1 began 5, rank 3 all of them and did not wait.
+        let of = |number, begun, waited, n_failed| {
+            let begin = sums("all_reduce begin", begun, 0, 0);
+            rank(
+                number,
+                vec![begin, sums("all_reduce wait", waited, n_failed, 700)],
+            )
+        };
+        let mut ranks = vec![of(0, 6, 5, 1), of(1, 5, 5, 0), of(2, 6, 5, 1)];
+        assert_eq!(found(&ranks, 3), [(vec![1], vec![0, 2], 700)]);
+        ranks[1] = of(1, 6, 5, 0);
+        assert!(found(&ranks, 3).is_empty());
+    }
+
+    #[test]
+    fn messages_and_groups_that_cannot_be_told_apart_say_nothing() {
+        let mut ranks = hang();
+        for one in &mut ranks {
+            one.collectives[0].name = "recv".into();
+        }
+        assert!(found(&ranks, 3).is_empty());
+        let mut ranks = hang();
+        for one in &mut ranks {
+            one.collectives[0].group_size = Some(2);
+        }
+        assert!(found(&ranks, 3).is_empty());
+    }
+}
