@@ -73,14 +73,15 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
     Args:
         files: How each is called, and where it is.
         address: The cluster; ``RAY_ADDRESS`` by itself, otherwise one is started here for as long as it takes. One
-            that the program is connected to already is used.
+            that the program is connected to already is used; ``auto`` and ``local`` mean that one, too.
         read: What a task does with its files.
 
     Returns:
         A document of summaries, equal to what one process would read; files that could not be read are in it.
 
     Raises:
-        marey.Error: Ray is not installed, or there is no cluster that can run tasks.
+        marey.Error: Ray is not installed, there is no cluster that can run tasks, or the program is connected to
+            another one than that of the address.
     """
     ray = _ray()
     # The working directory of a worker is another.
@@ -95,6 +96,8 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         except (ValueError, OSError, RuntimeError) as error:
             # Of another version of Ray or Python than this program, for one.
             raise _no_cluster(error) from error
+    elif address is not None:
+        _same(ray, address)
     try:
         return _reduced(ray, files, read)
     finally:
@@ -125,6 +128,36 @@ def _knock(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise _no_cluster(f"nobody answers at {address}: {error}") from error
+
+
+def _same(ray: Any, address: str) -> None:  # noqa: ANN401
+    """Raise marey.Error where the program is connected to another cluster than that of the address.
+
+    The port of ray://HOST:PORT is that of the server of clients, so that only its host says which cluster it is.
+    """
+    # A client of ray:// is told where the cluster is as its own nodes see it, which need not be how it is reached.
+    if address in {"auto", "local"} or importlib.import_module("ray.util.client").ray.is_connected():
+        return
+    connected = str(ray.get_runtime_context().gcs_address)
+    own = str(ray.util.get_node_ip_address())
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    of_host, _, of_port = connected.rpartition(":")
+    is_client = address.startswith("ray://")
+    if address == connected or ((is_client or port == of_port) and _ips(host, own) & _ips(of_host, own)):
+        return
+    raise _core.MareyError(
+        f"this program is connected to the Ray cluster at {connected}, not to {address}: "
+        "leave the address out, or disconnect with ray.shutdown() before"
+    )
+
+
+def _ips(host: str, own: str) -> set[str]:
+    """Where a host is, by name or number; what is only known on this machine, as the others know it."""
+    try:
+        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host.strip("[]"), None)}
+    except (OSError, UnicodeError):
+        return {host}
+    return {own if ip == "::1" or ip.startswith("127.") else ip for ip in found}
 
 
 def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  # noqa: ANN401
