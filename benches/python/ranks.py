@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -83,9 +84,12 @@ def by_ray(job: Path, folder: Path) -> bool:
     command = [sys.executable, "-m", "marey", "aggregate", str(job), "--output"]
     answers = [folder / "local.json", folder / "ray.json"]
     ray = Path(sys.executable).with_name("ray")
-    start = ["start", "--head", "--port=0", "--num-cpus=2", "--include-dashboard=false", "--disable-usage-stats"]
-    said = subprocess.run([ray, *start], check=True, capture_output=True, text=True).stdout
-    (address,) = {word.strip("'\"") for word in said.split("--address=")[1].split()[:1]}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"127.0.0.1:{port}"
+    start = ["start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", "--num-cpus=2"]
+    options = ["--include-dashboard=false", "--disable-usage-stats"]
+    subprocess.run([ray, *start, *options], check=True, capture_output=True)
     try:
         engines = [[], ["--engine", "ray", "--address", address]]
         walls = [[measured([*command, str(answers[at]), *engines[at]])[0] for at in (0, 1)] for _ in range(REPEATS)]

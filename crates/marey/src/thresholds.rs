@@ -191,7 +191,7 @@ thresholds! {
     late_compile_ratio = 0.01;
     /// Share of the wall time that this rank waits for others, above which ranks are out of step
     rank_wait_ratio = 0.05;
-    /// Share of the median over ranks, by which a rank's own time of a turn has to be longer to hold the others up
+    /// Share of the median over ranks, by which a rank's own time has to be longer to hold the others up
     straggler_ratio = 0.1;
     /// Share of the fullest GPU's memory, by which another GPU of the job has to use less for their memory to be uneven
     uneven_memory_ratio = 0.2;
