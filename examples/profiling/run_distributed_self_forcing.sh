@@ -38,4 +38,5 @@ for capture in "$job"/rank*-*.marey; do
     "$python" -m marey report "$capture" --format html --output "$folder/report.html"
 done
 "$python" "$here/aggregate_profiling_reports.py" --reports_dir "$job" --output "$out/aggregated_report.json"
-"$python" -m marey aggregate "$job" --format html --output "$out/aggregated_report.html"
+# The summary has been shown.
+"$python" -m marey aggregate "$job" --format html --output "$out/aggregated_report.html" >/dev/null

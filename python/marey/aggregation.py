@@ -29,8 +29,8 @@ def aggregate_reports(
         quiet: Print nothing. Otherwise the summary goes to standard output, what could not be read to standard error.
         job: The job to read of folders with several, or ``"all"``; the newest by itself.
         engine: Who reads the files: this process, or the tasks of a Ray cluster (``pip install 'marey[ray]'``).
-        address: That cluster. One that the program is connected to already is used; otherwise ``RAY_ADDRESS`` names
-            it, or one is started on this machine for as long as it takes.
+        address: That cluster. One that the program is connected to already is used, and an address of another is an
+            error; otherwise ``RAY_ADDRESS`` names it, or one is started on this machine for as long as it takes.
 
     Returns:
         The document that ``docs/schema/ranks.schema.json`` describes: ``total_reports``, ``rank_count``,
@@ -38,7 +38,8 @@ def aggregate_reports(
 
     Raises:
         marey.CaptureError: There is nothing to read, or the output cannot be written.
-        marey.Error: There is no Ray, or no cluster that can run tasks.
+        marey.Error: There is no Ray, no cluster that can run tasks, or the address is that of another cluster than the
+            program is connected to.
         ValueError: There is no such format or engine.
     """
     paths = reports_dir if isinstance(reports_dir, list) else [reports_dir]

@@ -109,9 +109,62 @@ def test_time_by_section(answers: dict[str, dict[str, Rows]], ranks: list[dict[s
 def test_slowest_rank_by_section(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]]) -> None:
     for row in answers["slowest_rank_by_section"]["DuckDB"]:
         totals = [sum(durations(rank, row["name"])) for rank in ranks]
+        assert row["ranks"] == 3
         assert totals[row["rank"]] == pytest.approx(max(totals), abs=20)
         assert row["total_ms"] == pytest.approx(max(totals) / MS, abs=ROUNDED_MS)
         assert row["fastest_ms"] == pytest.approx(min(totals) / MS, abs=ROUNDED_MS)
+
+
+def test_a_section_within_one_of_its_name_adds_no_time_and_one_rank_is_not_compared(
+    dataset: Path, spark: Any, tmp_path: Path
+) -> None:
+    """Of totals that are written here.
+
+    ::
+
+        ms        0    10   20        60        90   100        ms   0         60
+        rank 0    a ──────────────────────────────────┤        rank 1   a ─────┤
+                       b ──────────────────────┤                        aa ─┤ 45
+                            a ────────┤
+                  turn ───────────────────┤ 70
+                    turn ─────────────┤ 55, a section of the same name
+    """
+    copy = tmp_path / "tables"
+    shutil.copytree(dataset, copy)
+    totals = copy / "kind=totals"
+    schema = pyarrow.parquet.ParquetFile(next(totals.rglob("*.parquet"))).schema_arrow
+    shutil.rmtree(totals)
+
+    def call(node: int, path: str, ms: int, self_ms: int, is_iteration: bool = False) -> dict[str, Any]:
+        *above, name = path.split(" / ")
+        figures = dict.fromkeys(("total_ns", "min_ns", "max_ns"), ms * 1_000_000)
+        place = {"node": node, "path": path, "name": name, "depth": len(above), "is_iteration": is_iteration}
+        return {"calls": 1, "errors": 0, "self_ns": self_ms * 1_000_000, "threads": 1} | place | figures
+
+    first = [call(0, "a", 100, 20), call(1, "a / b", 80, 40), call(2, "a / b / a", 40, 40)]
+    first += [call(3, "turn", 70, 15, is_iteration=True), call(4, "turn / turn", 55, 55)]
+    second = [call(0, "a", 60, 60), call(1, "aa", 45, 45)]
+    for rank, rows in enumerate((first, second)):
+        place = totals / f"rank={rank}"
+        place.mkdir(parents=True)
+        for row in rows:
+            row["process"] = f"p{rank}"
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=schema), place / "part.parquet")
+    time = [
+        {"name": "a", "calls": 3, "total_ms": 160.0, "self_ms": 120.0, "slowest_ms": 100.0},
+        {"name": "b", "calls": 1, "total_ms": 80.0, "self_ms": 40.0, "slowest_ms": 80.0},
+        {"name": "turn", "calls": 1, "total_ms": 55.0, "self_ms": 55.0, "slowest_ms": 55.0},
+        {"name": "aa", "calls": 1, "total_ms": 45.0, "self_ms": 45.0, "slowest_ms": 45.0},
+    ]
+    slowest = [
+        {"name": "a", "ranks": 2, "rank": 0, "total_ms": 100.0, "fastest_ms": 60.0, "ratio": 100 / 60},
+        {"name": "b", "ranks": 1, "rank": 0, "total_ms": 80.0, "fastest_ms": 80.0, "ratio": None},
+        {"name": "turn", "ranks": 1, "rank": 0, "total_ms": 55.0, "fastest_ms": 55.0, "ratio": None},
+        {"name": "aa", "ranks": 1, "rank": 1, "total_ms": 45.0, "fastest_ms": 45.0, "ratio": None},
+    ]
+    for ask in engines(copy, spark).values():
+        assert_equal(ask(QUERIES["time_by_section"]), time)
+        assert_equal(ask(QUERIES["slowest_rank_by_section"]), slowest)
 
 
 def test_steps_over_ranks(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]]) -> None:

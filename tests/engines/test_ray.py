@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -150,9 +151,52 @@ def test_the_command_line_takes_the_engine(job, cluster, tmp_path):
     assert json.loads(output.read_text()) == by_ray
 
 
+def test_a_relative_path_is_that_of_the_driver_wherever_workers_are(job, cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(job.parent)
+    workers_are_in = ray.get(ray.remote(lambda: os.getcwd()).remote())
+    assert workers_are_in != os.getcwd()
+    # ".." of a link is the parent of what it leads to.
+    (tmp_path / "link").symlink_to(job / "job")
+    for path in (job.name, os.path.join(os.path.relpath(tmp_path), "link", "..", "job")):
+        by_ray = marey.aggregate_reports(path, quiet=True, engine="ray")
+        assert by_ray["rank_count"] == N_RANKS - 1
+        assert by_ray == marey.aggregate_reports(path, quiet=True)
+
+
+def test_a_node_that_does_not_see_a_file_is_named_and_only_then(job, cluster, tmp_path):
+    files = inputs(job)
+    (damaged,) = (name for name, _ in files if "/rank5-" in name)
+    (hidden,) = (name for name, _ in files if "/rank7-" in name)
+    seen = [(name, str(tmp_path / "elsewhere") if name == hidden else path) for name, path in files]
+    found = json.loads(ray_engine.summaries(seen))
+    here = json.loads(_core.summarise(seen, 1))
+    assert found["ranks"] == here["ranks"]
+    assert {row["file"]: row["why"] for row in found["unread"]} == {
+        damaged: "is empty",
+        hidden: f"No such file or directory (os error 2) on the Ray node {socket.gethostname()}",
+    }
+
+
 def test_python_takes_the_engine(job, cluster):
     by_ray = marey.aggregate_reports(job, quiet=True, engine="ray", address=cluster.address)
     assert by_ray == marey.aggregate_reports(job, quiet=True)
+
+
+def test_an_address_is_that_of_the_cluster_the_program_is_connected_to(job, cluster):
+    port = cluster.address.rpartition(":")[2]
+    whole = marey.aggregate_reports(job, quiet=True)
+    same = (cluster.address, f"localhost:{port}", f"127.0.0.1:{port}", "ray://localhost:10001")
+    for address in (*same, "auto", "local"):
+        assert marey.aggregate_reports(job, quiet=True, engine="ray", address=address) == whole
+
+
+@pytest.mark.parametrize("address", ["10.255.0.1:{port}", "localhost:1", "ray://10.255.0.1:{port}", "nonsense"])
+def test_an_address_of_another_cluster_than_the_connected_one_is_an_error(job, cluster, address):
+    address = address.format(port=cluster.address.rpartition(":")[2])
+    with pytest.raises(marey.Error) as caught:
+        marey.aggregate_reports(job, quiet=True, engine="ray", address=address)
+    assert f"connected to the Ray cluster at {cluster.address}, not to {address}: " in str(caught.value)
+    assert ray.is_initialized()
 
 
 def test_a_cluster_that_is_not_there_is_said(job):
@@ -182,6 +226,17 @@ def test_a_cluster_that_can_run_nothing_is_said_and_given_up(job, monkeypatch, c
 def test_an_address_that_is_none_is_said(job, capsys):
     assert ray_engine.main([str(job), "--engine", "ray", "--address", "nonsense"]) == 2
     assert capsys.readouterr().err.startswith("marey: no Ray cluster: ")
+
+
+def test_a_cluster_of_another_version_is_said(job, monkeypatch, capsys):
+    def init(**_):
+        raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.40.0\n    Python: 3.12.1")
+
+    monkeypatch.setattr(ray, "init", init)
+    assert ray_engine.main([str(job), "--engine", "ray"]) == 2
+    assert capsys.readouterr().err == (
+        "marey: no Ray cluster: Version mismatch: The cluster was started with: Ray: 2.40.0 Python: 3.12.1\n"
+    )
 
 
 def test_the_error_family_is_mareys(tmp_path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from test_ranks import collectives, ranks_in, run
+from test_ranks import collectives, environment, ranks_in, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "profiling"
 
@@ -58,3 +60,18 @@ def test_the_causal_loop_makes_one_clip_on_two_ranks(tmp_path: Path) -> None:
         found = collectives(report)
         counts = [found[name] for name in ("block", "scheduler_step", "kv_cache_commit", "all_reduce")]
         assert counts == [3, 12, 3, 15]
+
+
+def test_the_script_reports_on_each_rank_and_says_the_whole_once(tmp_path: Path) -> None:
+    settings = {"RANKS": "2", "OUT": str(tmp_path / "out"), "PYTHON": sys.executable, "OMP_NUM_THREADS": "1"}
+    script = ["bash", str(EXAMPLES / "run_distributed_self_forcing.sh")]
+    done = subprocess.run(script, env=environment(**settings), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("=== Aggregation Summary ===\nTotal reports processed: 2\n") == 1
+    job = tmp_path / "out" / "profiling_reports" / "latest"
+    for folder in (job / "rank0", job / "rank1", job, job.parent):
+        assert (folder / "report.html").is_file()
+        assert (folder / "profiling_report.json").is_file()
+    together = json.loads((tmp_path / "out" / "aggregated_report.json").read_text())
+    assert together["rank_count"] == 2
+    assert (tmp_path / "out" / "aggregated_report.html").is_file()

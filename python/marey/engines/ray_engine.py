@@ -10,12 +10,13 @@
 
 A task whose worker is lost is run again by Ray. A chunk that fails all the same is tried file by file, and a file that
 still fails is named with what happened to it. The code that reads and merges is that of the local engine, so the values
-are equal. Workers need marey installed, and the files at the same paths.
+are equal. Workers need marey installed, and the files at the same paths; of a file that is not there the node is named.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import socket
 import sys
@@ -36,6 +37,9 @@ _CHUNKS_PER_CPU = 4
 # How long a cluster may take to answer, and to have a processor for tasks: one that grows by need has none at first.
 _KNOCK_SECONDS = 10
 _PATIENCE_SECONDS = 300.0
+
+# What a reason holds that the operating system gave: "No such file or directory (os error 2)".
+_OF_THE_SYSTEM = "(os error "
 
 _MISSING = "the engine ray needs Ray: pip install 'marey[ray]'"
 
@@ -69,16 +73,19 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
     Args:
         files: How each is called, and where it is.
         address: The cluster; ``RAY_ADDRESS`` by itself, otherwise one is started here for as long as it takes. One
-            that the program is connected to already is used.
+            that the program is connected to already is used; ``auto`` and ``local`` mean that one, too.
         read: What a task does with its files.
 
     Returns:
         A document of summaries, equal to what one process would read; files that could not be read are in it.
 
     Raises:
-        marey.Error: Ray is not installed, or there is no cluster that can run tasks.
+        marey.Error: Ray is not installed, there is no cluster that can run tasks, or the program is connected to
+            another one than that of the address.
     """
     ray = _ray()
+    # The working directory of a worker is another.
+    files = [(name, path if os.path.isabs(path) else os.path.join(os.getcwd(), path)) for name, path in files]
     is_ours = not ray.is_initialized()
     if is_ours:
         # Without an address of its own it would connect to any cluster that runs on this machine.
@@ -86,8 +93,11 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         _knock(where)
         try:
             ray.init(address=where, log_to_driver=False, logging_level="warning", include_dashboard=None)
-        except (ValueError, ConnectionError) as error:
+        except (ValueError, OSError, RuntimeError) as error:
+            # Of another version of Ray or Python than this program, for one.
             raise _no_cluster(error) from error
+    elif address is not None:
+        _same(ray, address)
     try:
         return _reduced(ray, files, read)
     finally:
@@ -105,7 +115,8 @@ def _ray() -> Any:  # noqa: ANN401
 
 
 def _no_cluster(why: object) -> _core.MareyError:
-    return _core.MareyError(f"no Ray cluster: {why}")
+    # In a line, whatever Ray says.
+    return _core.MareyError(f"no Ray cluster: {' '.join(str(why).split())}")
 
 
 def _knock(address: str) -> None:
@@ -119,9 +130,39 @@ def _knock(address: str) -> None:
         raise _no_cluster(f"nobody answers at {address}: {error}") from error
 
 
+def _same(ray: Any, address: str) -> None:  # noqa: ANN401
+    """Raise marey.Error where the program is connected to another cluster than that of the address.
+
+    The port of ray://HOST:PORT is that of the server of clients, so that only its host says which cluster it is.
+    """
+    # A client of ray:// is told where the cluster is as its own nodes see it, which need not be how it is reached.
+    if address in {"auto", "local"} or importlib.import_module("ray.util.client").ray.is_connected():
+        return
+    connected = str(ray.get_runtime_context().gcs_address)
+    own = str(ray.util.get_node_ip_address())
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    of_host, _, of_port = connected.rpartition(":")
+    is_client = address.startswith("ray://")
+    if address == connected or ((is_client or port == of_port) and _ips(host, own) & _ips(of_host, own)):
+        return
+    raise _core.MareyError(
+        f"this program is connected to the Ray cluster at {connected}, not to {address}: "
+        "leave the address out, or disconnect with ray.shutdown() before"
+    )
+
+
+def _ips(host: str, own: str) -> set[str]:
+    """Where a host is, by name or number; what is only known on this machine, as the others know it."""
+    try:
+        found = {str(entry[4][0]) for entry in socket.getaddrinfo(host.strip("[]"), None)}
+    except (OSError, UnicodeError):
+        return {host}
+    return {own if ip == "::1" or ip.startswith("127.") else ip for ip in found}
+
+
 def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  # noqa: ANN401
     def reading(chunk: Files) -> tuple[bytes, int]:
-        return read(chunk), len(chunk)
+        return _told_by_node(read(chunk)), len(chunk)
 
     def merging(*parts: bytes) -> tuple[bytes, int]:
         return _core.merge_summaries(list(parts), []), len(parts)
@@ -163,6 +204,20 @@ def _reduced(ray: Any, files: Files, read: Callable[[Files], bytes]) -> bytes:  
             else:
                 unread.extend((name, why) for name, _ in chunk)
     return _core.merge_summaries(found, unread)
+
+
+def _told_by_node(part: bytes) -> bytes:
+    """A document of summaries in which the node that runs this is named where its system could not read a file.
+
+    A file that is not there may be on another node. What is the matter with one that was read is so everywhere.
+    """
+    if _OF_THE_SYSTEM.encode() not in part:
+        return part
+    document = json.loads(part)
+    for file in document["unread"]:
+        if _OF_THE_SYSTEM in file["why"]:
+            file["why"] += f" on the Ray node {socket.gethostname()}"
+    return json.dumps(document).encode()
 
 
 def _chunks(items: list[Any], size: int) -> list[list[Any]]:

@@ -17,6 +17,7 @@ mod rank_summary;
 mod ranks;
 mod turn_cells;
 
+pub(crate) use kept_calls::kept;
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;
 pub use rank_summary::{

@@ -1,6 +1,6 @@
 //! From a trace of torch.profiler to a summary.
 
-use super::kept_calls::keep_bounded;
+use super::kept_calls::{at_most, keep_bounded};
 use super::turn_cells::Communication;
 use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Trace, run_of};
@@ -56,24 +56,23 @@ fn gpus(context: &TraceContext<'_>) -> Vec<GpuSums> {
 }
 
 fn sums(of: CollectiveTimes) -> CollectiveSums {
-    let mut stride = 1;
-    while of.calls.len().div_ceil(stride) > RankSummary::MAX_CALLS {
-        stride *= 2;
-    }
+    let count = of.calls.len() as u64;
     let lengths = of.calls.iter().map(Interval::length_ns);
+    let total_ns = lengths.fold(0, u64::saturating_add);
+    let (stride, calls) = at_most(&of.calls);
     CollectiveSums {
         is_synchronising: is_synchronising(&of.name),
         group: of.group,
         group_size: of.group_size,
         name: of.name,
         is_device: of.is_device,
-        count: of.calls.len() as u64,
-        total_ns: lengths.fold(0, u64::saturating_add),
+        count,
+        total_ns,
         bytes: None,
         n_failed: 0,
         failed_ns: 0,
-        stride: u32::try_from(stride).unwrap_or(u32::MAX),
-        calls: of.calls.into_iter().step_by(stride).collect(),
+        stride,
+        calls,
     }
 }
 

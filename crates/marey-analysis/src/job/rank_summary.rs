@@ -237,9 +237,9 @@ pub struct CollectiveSums {
     /// Sum of their durations: until somebody gave up.
     #[serde(default)]
     pub failed_ns: u64,
-    /// Every how many calls one is in `calls`: 1, 2, 4, …; equal for all ranks with the same `count`.
+    /// Of how many calls one is in `calls`: 1, 2, 4, …; equal for all ranks with the same `count`.
     pub stride: u32,
-    /// Calls number 0, `stride`, 2 · `stride` …, in order of time.
+    /// One of `stride` calls, drawn by their numbers, the same on all ranks; in order of time.
     pub calls: Vec<Interval>,
 }
 

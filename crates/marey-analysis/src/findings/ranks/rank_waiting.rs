@@ -26,7 +26,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let matched: Vec<&RankWaitingRow> = rows
         .unwrap_or_default()
         .iter()
-        .filter(|row| row.n_matched > 0)
+        .filter(|row| is_known(row))
         .collect();
     let wall_ns: u128 = matched
         .iter()
@@ -34,7 +34,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         .sum();
     if wall_ns == 0 {
         return Outcome::Unknown(
-            "no two ranks have the same calls of collectives; record them (marey.distributed)"
+            "of no rank half of the time in collectives is in calls that others have, too; record them (marey.distributed)"
                 .into(),
         );
     }
@@ -57,7 +57,13 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     Outcome::Found(vec![finding(facts, &matched, share)])
 }
 
-/// What a rank waited in all calls, as those tell that were compared.
+/// Half of its time in collectives was matched: the rest waits as much of its time.
+fn is_known(row: &RankWaitingRow) -> bool {
+    let matched_ns = row.transfer_ns.saturating_add(row.waiting_ns);
+    row.n_matched > 0 && matched_ns >= row.total_ns / 2
+}
+
+/// What a rank waited in all calls, as those tell that were matched.
 fn waiting_ns(facts: &JobFacts<'_>, row: &RankWaitingRow) -> u64 {
     let whole = row.transfer_ns.saturating_add(row.waiting_ns).max(1);
     let all_ns = u128::from(row.total_ns) * u128::from(row.waiting_ns) / u128::from(whole);
@@ -78,28 +84,51 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
     let (most_ns, who) = most.map_or((0, "a rank".to_owned()), |row| {
         (waiting_ns(facts, row), facts.named(row.place))
     });
-    let n_last_most = matched
+    let cause = matched
         .iter()
-        .map(|row| row.n_last)
-        .max()
-        .unwrap_or_default();
+        .max_by_key(|row| (row.caused_ns, std::cmp::Reverse(row.place)))
+        .filter(|row| row.caused_ns > 0);
+    let for_whom = cause.map_or(String::new(), |row| {
+        format!(", mostly for {}", facts.named(row.place))
+    });
+    let mut evidence = vec![
+        Evidence::new(
+            "share of the ranks' time that they wait",
+            share,
+            FigureUnit::Ratio,
+        )
+        .against(facts.thresholds.rank_wait_ratio),
+        Evidence::new(
+            "time that the rank waits that waits most",
+            float(most_ns),
+            FigureUnit::Ns,
+        ),
+    ];
+    if let Some(row) = cause {
+        let name = facts.named(row.place);
+        evidence.push(Evidence::new(
+            format!("time that others waited for {name}"),
+            float(row.caused_ns),
+            FigureUnit::Ns,
+        ));
+        evidence.push(Evidence::new(
+            format!("calls to which {name} came last"),
+            float(row.n_last),
+            FigureUnit::Count,
+        ));
+    }
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: sentence(&format!(
-            "ranks waited {} of their time for each other in collectives, {who} most; no rank is slower than the others throughout",
+            "ranks waited {} of their time for each other in collectives, {who} most{for_whom}; no rank is slower than the others throughout",
             percent(share)
         )),
         remedy: "Look at which steps differ between ranks: uneven prompts or frames, loading by one rank alone, caches that skip on some \
                  ranks only. Give ranks even work, and let work that one rank does run beside that of the others."
             .into(),
-        evidence: vec![
-            Evidence::new("share of the ranks' time that they wait", share, FigureUnit::Ratio)
-                .against(facts.thresholds.rank_wait_ratio),
-            Evidence::new("time that the rank waits that waits most", float(most_ns), FigureUnit::Ns),
-            Evidence::new("calls to which one rank came last, at most", float(n_last_most), FigureUnit::Count),
-        ],
+        evidence,
         intervals: Vec::new(),
         node: None,
         saving: Some(Saving::of_time(
@@ -163,7 +192,30 @@ mod tests {
     }
 
     #[test]
+    fn the_rank_that_others_waited_for_is_named() {
+        let mut job = waited([150, 50]);
+        let rows = &mut job.waiting.as_mut().unwrap().ranks;
+        (rows[1].caused_ns, rows[1].n_last) = (150, 2);
+        let found = only(check(&RULE, &job));
+        assert!(found.issue.contains("mostly for rank 1"), "{}", found.issue);
+        let whats: Vec<&str> = found.evidence.iter().map(|one| one.what.as_str()).collect();
+        assert_eq!(
+            whats[2..],
+            [
+                "time that others waited for rank 1",
+                "calls to which rank 1 came last"
+            ]
+        );
+    }
+
+    #[test]
     fn without_calls_in_common_nobody_can_tell() {
         assert!(matches!(check(&RULE, &job(2)), Outcome::Unknown(_)));
+        // 200 of 1 000 were matched: nobody knows what the other 800 are.
+        let mut few = waited([150, 50]);
+        for row in &mut few.waiting.as_mut().unwrap().ranks {
+            row.total_ns = 1000;
+        }
+        assert!(matches!(check(&RULE, &few), Outcome::Unknown(_)));
     }
 }

@@ -75,7 +75,7 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     ];
     evidence.extend(caused_ns.map(|ns| {
         Evidence::new(
-            "time that others waited for them",
+            "time that others waited for them, warm-up included",
             float(ns),
             FigureUnit::Ns,
         )
@@ -95,7 +95,11 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
             "{}{on_host} took {} longer than the median rank for its own work{}",
             listed(&names),
             percent(most),
-            if stragglers.is_waiting_known { ", and others wait" } else { " and waiting together" }
+            match (stragglers.is_waiting_known, caused_ns) {
+                (true, Some(_)) => ", and others wait",
+                (true, None) => "",
+                (false, _) => " and waiting together",
+            }
         )),
         remedy: "Look at the findings of that rank, its GPU's clocks and temperature, what else runs on its host, and its share of the \
                  data; give ranks even work."
@@ -114,14 +118,15 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
     }
 }
 
-/// What others waited for these ranks; `None` when not known.
+/// What others waited for these ranks in calls that were matched; `None` when not known, or when it was elsewhere.
 fn caused_ns(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Option<u64> {
     let rows = &facts.job.waiting.as_ref()?.ranks;
     let of_slow = rows
         .iter()
         .filter(|row| slow.iter().any(|rank| rank.place == row.place));
     let known = of_slow.filter(|row| row.n_matched > 0);
-    known.map(|row| row.caused_ns).reduce(u64::saturating_add)
+    let caused_ns = known.map(|row| row.caused_ns);
+    caused_ns.reduce(u64::saturating_add).filter(|ns| *ns > 0)
 }
 
 #[cfg(test)]
@@ -168,6 +173,22 @@ mod tests {
         );
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120));
         assert_eq!(found.confidence, Confidence::High);
+    }
+
+    #[test]
+    fn nothing_is_promised_where_nobody_waited_in_a_matched_call() {
+        let mut job = uneven(StragglerVerdict::Slow, true);
+        job.waiting = Some(Waiting {
+            ranks: vec![RankWaitingRow {
+                place: 1,
+                n_matched: 3,
+                ..RankWaitingRow::default()
+            }],
+            ..Waiting::default()
+        });
+        let found = only(check(&RULE, &job));
+        assert!(found.issue.ends_with("for its own work"), "{}", found.issue);
+        assert_eq!((found.saving, found.evidence.len()), (None, 3));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use marey::{GpuSpan, Run, Section, Value};
 
 use crate::intervals::{Interval, union};
+use crate::job::CollectiveSums;
+use crate::job::kept_calls::at_most;
 use crate::job::turn_cells::Communication;
-use crate::job::{CollectiveSums, RankSummary};
 
 /// Names that only collectives have.
 const NAMES: [&str; 15] = [
@@ -187,10 +188,10 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         // The host leaves those of a device before they have begun.
         calls.iter().all(|call| call.device.is_none())
     };
-    let mut stride = 1;
-    while times.len().div_ceil(stride) > RankSummary::MAX_CALLS {
-        stride *= 2;
-    }
+    let count = times.len() as u64;
+    let lengths = times.iter().map(Interval::length_ns);
+    let total_ns = lengths.fold(0, u64::saturating_add);
+    let (stride, kept) = at_most(&times);
     let suffix = match part {
         Part::Whole => "",
         Part::Begin => " begin",
@@ -203,11 +204,8 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         is_device,
         // A late wait may begin after another rank's has ended: it tells nothing of clocks.
         is_synchronising: is_placed && *part == Part::Whole && SYNCHRONISING.contains(name),
-        count: calls.len() as u64,
-        total_ns: times
-            .iter()
-            .map(Interval::length_ns)
-            .fold(0, u64::saturating_add),
+        count,
+        total_ns,
         bytes: calls
             .iter()
             .filter_map(|call| call.bytes)
@@ -217,8 +215,8 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
             .iter()
             .map(|call| call.time.length_ns())
             .fold(0, u64::saturating_add),
-        stride: u32::try_from(stride).unwrap_or(u32::MAX),
-        calls: times.into_iter().step_by(stride).collect(),
+        stride,
+        calls: kept,
     }
 }
 

@@ -285,8 +285,8 @@ pub struct HeatMap {
 }
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has
-/// come: the shortest is the transfer, and what others take longer is waiting. Only sampled calls are in it, where there are many
-/// ([`crate::job::CollectiveSums::stride`]).
+/// come: the shortest is the transfer, and what others take longer is waiting. Where there are many, some calls are looked at, and stand for
+/// all ([`crate::job::CollectiveSums::stride`]).
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     waits 17

@@ -1,13 +1,17 @@
 //! What did each rank do between the collectives that all ranks share?
 
-use super::shared_calls::{Matched, SharedCalls};
+use super::shared_calls::{Matched, SharedCalls, weight};
 use super::stragglers::Measured;
 use super::waiting::matched_calls;
+use crate::intervals::Interval;
 use crate::job::{RankSummary, TurnSums};
-use crate::stats::{float, percentile, sample_std_dev};
+use crate::stats::float;
 
-/// With fewer intervals the scatter of a rank is not known.
+/// With fewer intervals it is not known what is chance.
 const MIN_INTERVALS: usize = 6;
+
+/// Parts of the time that are compared with each other: who is slow is so in all of them.
+const N_PARTS: usize = 3;
 
 /// Each rank's time from one shared call to another, and what it waits in it: all work that the others can wait for, wherever in the program
 /// it is done. All ranks leave a shared call together, so that the time from the end of one to the end of the next is as long on each.
@@ -20,14 +24,15 @@ const MIN_INTERVALS: usize = 6;
 /// ```
 ///
 /// The collective is the one with the most calls of those that all ranks have. Intervals that begin before the end of the warm-up of a rank
-/// are left out. A rank that has not half as many calls as another (it was killed) is not compared, and the others are within the calls
-/// that all of them have. `None` when that leaves fewer than [`MIN_INTERVALS`], when calls failed, or when no collective is of all ranks.
+/// are left out, and so is communication on the host that is not matched (messages between two ranks): nobody knows what of it is waiting. A
+/// rank that has not half as many calls as another (it was killed) is not compared, and the others are within the calls that all of them
+/// have. `None` when that leaves fewer than [`MIN_INTERVALS`], when calls failed, or when no collective is of all ranks.
 pub(super) fn between_calls(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
 ) -> Option<Vec<Measured>> {
-    let failed = shared.iter().flat_map(|one| &one.having);
-    if failed.into_iter().any(|(_, sums)| sums.n_failed > 0) {
+    let mut all = shared.iter().flat_map(|one| &one.having);
+    if all.any(|(_, sums)| sums.n_failed > 0) {
         return None;
     }
     let ranks = of_all_ranks(shared)?;
@@ -49,43 +54,45 @@ pub(super) fn between_calls(
     for of_rank in &mut ends {
         of_rank.drain(..warm_up);
     }
-    let waits = waits(places.len(), shared);
-    let each: Vec<Vec<Piece>> = ranks
+    let outside = OutsideWork::of(places.len(), shared);
+    let each: Vec<[Part; N_PARTS]> = ranks
         .iter()
         .zip(&ends)
-        .map(|(rank, ends)| {
-            pieces(
-                ends,
-                waits.get(rank.place as usize).map_or(&[], Vec::as_slice),
-            )
-        })
+        .map(|(rank, ends)| parts(ends, rank.place, &outside))
         .collect();
     let errors = errors_ns(&each);
     let measured = ranks.iter().zip(&each).zip(errors);
-    let measured = measured.map(|((rank, pieces), error_ns)| Measured {
-        place: rank.place,
-        duration_ns: sum(pieces, |piece| piece.length_ns),
-        waiting_ns: Some(sum(pieces, |piece| piece.waiting_ns)),
-        error_ns,
+    let measured = measured.map(|((rank, parts), error_ns)| {
+        let sum = |figure: fn(&Part) -> u64| parts.iter().map(figure).fold(0, u64::saturating_add);
+        let duration_ns = sum(|part| part.length_ns).saturating_sub(sum(|part| part.elsewhere_ns));
+        Measured {
+            place: rank.place,
+            duration_ns,
+            waiting_ns: Some(sum(|part| part.waiting_ns).min(duration_ns)),
+            error_ns: Some(error_ns),
+        }
     });
     Some(measured.collect())
 }
 
-/// One rank between two calls.
-#[derive(Clone, Copy)]
-struct Piece {
+/// One rank in a part of the time.
+#[derive(Clone, Copy, Default)]
+#[expect(clippy::struct_field_names, reason = "units")]
+struct Part {
     length_ns: u64,
     waiting_ns: u64,
+    elsewhere_ns: u64,
 }
 
-impl Piece {
-    fn own_ns(&self) -> u64 {
-        self.length_ns - self.waiting_ns
+impl Part {
+    /// Below zero where calls that are not looked at waited less than those that are.
+    fn own_ns(&self) -> f64 {
+        float(self.length_ns) - float(self.waiting_ns) - float(self.elsewhere_ns)
     }
 }
 
 /// The calls of each rank of the collective with the most, of those that have all ranks with any.
-fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<Matched<'a>>> {
+fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<&'a Matched<'a>>> {
     let in_work = || {
         shared
             .iter()
@@ -102,7 +109,7 @@ fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<Matched<'a>>> {
         .matched
         .iter()
         .filter(|rank| rank.calls().len() >= half);
-    let ranks: Vec<Matched<'a>> = long.copied().collect();
+    let ranks: Vec<&Matched<'a>> = long.collect();
     (ranks.len() > 1).then_some(ranks)
 }
 
@@ -121,58 +128,81 @@ fn warm_until_ns(rank: &RankSummary) -> u64 {
     ends.max().unwrap_or_default()
 }
 
-/// When each rank began to wait, and how long: a call that is looked at stands for those that are not.
-fn waits(n_places: usize, shared: &[SharedCalls<'_>]) -> Vec<Vec<(u64, u64)>> {
-    let mut waits = vec![Vec::new(); n_places];
-    matched_calls(shared, |call| {
-        if let Some(of_rank) = waits.get_mut(call.place as usize) {
-            let all_ns = call.waiting_ns.saturating_mul(call.of.stride.into());
-            of_rank.push((call.time.start_ns, all_ns));
-        }
-    });
-    waits
+/// When what is nobody's own work began, and how long it was, by place.
+struct OutsideWork {
+    waiting: Vec<Vec<(u64, u64)>>,
+    elsewhere: Vec<Vec<(u64, u64)>>,
 }
 
-/// The times between ends of calls, which are in order, with the waits that begin in them.
-fn pieces(ends: &[u64], waits: &[(u64, u64)]) -> Vec<Piece> {
-    let lengths = ends.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
-    let mut pieces: Vec<Piece> = lengths
-        .map(|length_ns| Piece {
-            length_ns,
-            waiting_ns: 0,
-        })
-        .collect();
-    for (start_ns, waiting_ns) in waits {
-        let after = ends.partition_point(|end| end <= start_ns);
-        if let Some(piece) = after.checked_sub(1).and_then(|at| pieces.get_mut(at)) {
-            let all_ns = piece.waiting_ns.saturating_add(*waiting_ns);
-            piece.waiting_ns = all_ns.min(piece.length_ns);
+impl OutsideWork {
+    fn of(n_places: usize, shared: &[SharedCalls<'_>]) -> Self {
+        let mut all = Self {
+            waiting: vec![Vec::new(); n_places],
+            elsewhere: vec![Vec::new(); n_places],
+        };
+        matched_calls(shared, |call| {
+            if let Some(of_rank) = all.waiting.get_mut(call.place as usize) {
+                of_rank.push((call.time.start_ns, call.rank.of_all(call.waiting_ns)));
+            }
+        });
+        let of_host = shared
+            .iter()
+            .filter(|one| !one.is_start_up() && !one.is_device);
+        for one in of_host {
+            let is_matched = |place: u32| one.is_matched() && one.places().any(|at| at == place);
+            for (place, sums) in one.having.iter().filter(|(place, _)| !is_matched(*place)) {
+                if let Some(of_rank) = all.elsewhere.get_mut(*place as usize) {
+                    let weight = weight(sums.total_ns, &sums.calls, sums.stride);
+                    let each = sums.calls.iter();
+                    of_rank.extend(each.map(|call| (call.start_ns, weight.of(call.length_ns()))));
+                }
+            }
         }
+        all
     }
-    pieces
 }
 
-/// Standard errors of the ranks' sums, by the scatter of what each takes longer than the median rank in the same interval: √n σ.
-fn errors_ns(each: &[Vec<Piece>]) -> Vec<Option<f64>> {
-    let n_pieces = each.first().map_or(0, Vec::len);
+/// The time between ends of calls, which are in order, in parts with equally many of them.
+fn parts(ends: &[u64], place: u32, outside: &OutsideWork) -> [Part; N_PARTS] {
+    let n_intervals = ends.len() - 1;
+    std::array::from_fn(|at| {
+        let end = |part: usize| ends[n_intervals * part / N_PARTS];
+        let time = Interval {
+            start_ns: end(at),
+            end_ns: end(at + 1),
+        };
+        let within = |all: &[Vec<(u64, u64)>]| {
+            let of_rank = all.get(place as usize).into_iter().flatten();
+            let begun =
+                of_rank.filter(|(start_ns, _)| (time.start_ns..time.end_ns).contains(start_ns));
+            begun.map(|(_, ns)| *ns).fold(0, u64::saturating_add)
+        };
+        Part {
+            length_ns: time.length_ns(),
+            waiting_ns: within(&outside.waiting),
+            elsewhere_ns: within(&outside.elsewhere),
+        }
+    })
+}
+
+/// Standard errors of the ranks' sums, by the scatter of what each takes longer than the median rank in the same part: √n σ. Not of single
+/// intervals: work that is done once a step is no chance where a step has several calls.
+fn errors_ns(each: &[[Part; N_PARTS]]) -> Vec<f64> {
     let median_ns = |at: usize| {
-        let mut own_ns: Vec<u64> = each.iter().map(|pieces| pieces[at].own_ns()).collect();
-        own_ns.sort_unstable();
-        percentile(&own_ns, 0.5).unwrap_or_default()
+        let mut own_ns: Vec<f64> = each.iter().map(|parts| parts[at].own_ns()).collect();
+        own_ns.sort_by(f64::total_cmp);
+        own_ns
+            .get((own_ns.len().max(1) - 1) / 2)
+            .copied()
+            .unwrap_or_default()
     };
-    let medians: Vec<u64> = (0..n_pieces).map(median_ns).collect();
-    let most_ns = medians.iter().copied().max().unwrap_or_default();
-    let error = |pieces: &Vec<Piece>| {
-        // All by the same amount more than the difference: nothing is below zero.
-        let longer = pieces.iter().zip(&medians);
-        let longer =
-            longer.map(|(piece, median_ns)| piece.own_ns().saturating_add(most_ns - median_ns));
-        let deviation_ns = sample_std_dev(&longer.collect::<Vec<u64>>())?;
-        Some(float(n_pieces as u64).sqrt() * deviation_ns)
+    let medians: [f64; N_PARTS] = std::array::from_fn(median_ns);
+    let n_parts = float(N_PARTS as u64);
+    let error = |parts: &[Part; N_PARTS]| {
+        let longer: [f64; N_PARTS] = std::array::from_fn(|at| parts[at].own_ns() - medians[at]);
+        let mean = longer.iter().sum::<f64>() / n_parts;
+        let squares = longer.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>();
+        (n_parts * squares / (n_parts - 1.0)).sqrt()
     };
     each.iter().map(error).collect()
-}
-
-fn sum(pieces: &[Piece], figure: fn(&Piece) -> u64) -> u64 {
-    pieces.iter().map(figure).fold(0, u64::saturating_add)
 }

@@ -1,12 +1,14 @@
 //! Which calls of collectives are the same on several ranks?
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemberState;
 use super::members::state;
 use super::placed;
 use crate::intervals::Interval;
-use crate::job::{CollectiveSums, RankSummary, Source};
+use crate::job::{CollectiveSums, RankSummary, Source, kept};
+use crate::stats::{float, ratio};
 
 /// Two ranks talk in them, each by a name of its own: the n-th of one is not the n-th of another.
 const BETWEEN_TWO: [&str; 5] = ["send", "recv", "isend", "irecv", "batch_isend_irecv"];
@@ -29,7 +31,7 @@ pub(super) struct SharedCalls<'a> {
     pub(super) matched: Vec<Matched<'a>>,
     /// Calls of a matched rank that ended well; of all the most, when none did.
     pub(super) n_calls: u64,
-    /// Every how many calls one is looked at.
+    /// Of how many calls one is looked at.
     pub(super) stride: u32,
 }
 
@@ -45,18 +47,54 @@ pub(super) enum Naming {
 }
 
 /// The calls of one rank.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Matched<'a> {
     pub(super) place: u32,
-    calls: &'a [Interval],
-    step: usize,
+    calls: Cow<'a, [Interval]>,
+    weight: Weight,
 }
 
 impl Matched<'_> {
     /// The calls that are looked at, in order.
     pub(super) fn calls(&self) -> impl ExactSizeIterator<Item = Interval> {
-        self.calls.iter().step_by(self.step).copied()
+        self.calls.iter().copied()
     }
+
+    /// What a time within calls that are looked at stands for.
+    pub(super) fn of_all(&self, ns: u64) -> u64 {
+        self.weight.of(ns)
+    }
+}
+
+/// Time of all calls over that of those that are looked at: 1 when all are.
+#[derive(Clone, Copy)]
+pub(super) struct Weight(f64);
+
+impl Weight {
+    /// What such a time stands for.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "times and weights are not negative; casts saturate"
+    )]
+    pub(super) fn of(self, ns: u64) -> u64 {
+        if self.0 > 1.0 {
+            (float(ns) * self.0).round() as u64
+        } else {
+            ns
+        }
+    }
+}
+
+pub(super) fn weight(total_ns: u64, looked_at: &[Interval], stride: u32) -> Weight {
+    let lengths = looked_at.iter().map(Interval::length_ns);
+    let looked_at_ns = lengths.fold(0, u64::saturating_add);
+    let is_sampled = stride > 1 && looked_at_ns > 0;
+    Weight(if is_sampled {
+        ratio(total_ns.into(), looked_at_ns.into())
+    } else {
+        1.0
+    })
 }
 
 impl<'a> SharedCalls<'a> {
@@ -166,10 +204,16 @@ fn common_stride(having: &[(u32, &CollectiveSums)]) -> u32 {
 }
 
 fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), stride: u32) -> Matched<'a> {
+    let own_stride = sums.stride.max(1);
+    let calls = if own_stride == stride {
+        Cow::Borrowed(&sums.calls[..])
+    } else {
+        Cow::Owned(kept(&sums.calls, own_stride, stride).collect())
+    };
     Matched {
         place: *place,
-        calls: &sums.calls,
-        step: (stride / sums.stride.max(1)).max(1) as usize,
+        weight: weight(sums.total_ns, &calls, stride),
+        calls,
     }
 }
 
@@ -371,18 +415,21 @@ mod tests {
 
     #[test]
     fn calls_that_were_kept_more_and_less_often_are_brought_together() {
-        // One rank keeps calls 0 1 2 3, the other 0 2.
-        let (all, mut every_second) = (sums("barrier", 4), sums("barrier", 4));
-        every_second.stride = 2;
-        every_second.calls = every_second.calls.into_iter().step_by(2).collect();
-        let ranks = [rank(vec![all]), rank(vec![every_second])];
+        // One rank keeps all calls, the other about half of them, each of which stands for its share of the time.
+        let (all, mut half) = (sums("barrier", 64), sums("barrier", 64));
+        (half.stride, half.total_ns) = (2, 64);
+        half.calls = kept(&half.calls, 1, 2).collect();
+        let starts: Vec<u64> = half.calls.iter().map(|call| call.start_ns).collect();
+        assert!((20..44).contains(&starts.len()), "{starts:?}");
+        let ranks = [rank(vec![all]), rank(vec![half])];
         let found = shared_calls(&ranks.each_ref());
-        let starts = |at: usize| -> Vec<u64> {
-            let calls = found[0].matched[at].calls();
-            calls.map(|call| call.start_ns).collect()
-        };
-        assert_eq!((starts(0), starts(1)), (vec![0, 2], vec![0, 2]));
-        assert_eq!((found[0].n_calls, found[0].stride), (4, 2));
+        for matched in &found[0].matched {
+            let looked_at: Vec<u64> = matched.calls().map(|call| call.start_ns).collect();
+            assert_eq!(looked_at, starts);
+        }
+        assert_eq!((found[0].n_calls, found[0].stride), (64, 2));
+        let n_kept = starts.len() as u64;
+        assert_eq!(found[0].matched[1].of_all(n_kept), 64);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::between_calls::between_calls;
-use super::shared_calls::{SharedCalls, used_in_work};
+use super::shared_calls::{SharedCalls, used_in_work, weight};
 use super::turns::{Cell, Row, common_rows};
 use super::waiting::{RankCall, matched_calls};
 use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
@@ -296,7 +296,7 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
         for sums in used_in_work(rank) {
             let within = sums.calls.iter().filter(|call| is_within(call, &times[at]));
             let sampled = within.map(Interval::length_ns).fold(0, u64::saturating_add);
-            let all_ns = sampled.saturating_mul(sums.stride.max(1).into());
+            let all_ns = weight(sums.total_ns, &sums.calls, sums.stride).of(sampled);
             found[at].total_ns = found[at].total_ns.saturating_add(all_ns);
         }
     }
@@ -305,11 +305,10 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
         let Some(at) = at.filter(|at| is_within(&call.time, &times[*at])) else {
             return;
         };
-        let stride = u64::from(call.of.stride);
-        let all = |ns: u64| ns.saturating_mul(stride);
+        let (time_ns, waiting_ns) = (call.time.length_ns(), call.waiting_ns);
         let sums = &mut found[at];
-        sums.matched_ns = sums.matched_ns.saturating_add(all(call.time.length_ns()));
-        sums.waiting_ns = sums.waiting_ns.saturating_add(all(call.waiting_ns));
+        sums.matched_ns = sums.matched_ns.saturating_add(call.rank.of_all(time_ns));
+        sums.waiting_ns = sums.waiting_ns.saturating_add(call.rank.of_all(waiting_ns));
     });
     found
 }

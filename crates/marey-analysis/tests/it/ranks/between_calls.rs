@@ -13,10 +13,15 @@ use super::drawn::{Drawn, MS, job};
 /// ranks 0 1 3   |-step 4-|----------- all_reduce 16 -----------|     waits 14
 /// rank 2        |---------- 14 ----------|-step 4-|all_reduce 2|
 /// ```
-fn with_work_between_steps(more_ms: impl Fn(usize) -> u64) -> Vec<Drawn> {
+fn with_work_between_steps(more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
+    with_calls(9, more_ms)
+}
+
+/// The same with so many calls.
+fn with_calls(n_calls: u64, more_ms: impl Fn(u64) -> u64) -> Vec<Drawn> {
     let of = |rank: u32| {
         let (mut calls, mut cells, mut from) = (Vec::new(), Vec::new(), 0);
-        for at in 0..9 {
+        for at in 0..n_calls {
             let before = more_ms(at);
             let comes = from + 4 + before;
             let begins = if rank == 2 { from + before } else { from };
@@ -40,7 +45,7 @@ fn with_work_between_steps(more_ms: impl Fn(usize) -> u64) -> Vec<Drawn> {
             .with(|summary| {
                 summary.wall_ns = from * MS;
                 summary.steps = Some(TurnSums {
-                    count: 9,
+                    count: n_calls,
                     total_ns,
                     per_cell: 1,
                     cells,
@@ -80,13 +85,52 @@ fn a_rank_that_works_between_its_steps_is_slow_although_its_steps_are_not() {
 
 #[test]
 fn a_rank_that_was_long_once_is_not_slow() {
-    // Once 54 longer, in one of eight intervals: 102 against 48, which is one standard deviation.
+    // Once 54 longer, in one of three parts: 102 against 48. Of 54, 0, 0 the standard deviation is 31.2, and √3 times that is 54.
     use StragglerVerdict::Even;
     let job = job(with_work_between_steps(|at| if at == 4 { 54 } else { 0 }));
     assert_eq!(
         own_times(&job),
         [(2, 102, Even), (0, 48, Even), (1, 48, Even), (3, 48, Even)]
     );
+}
+
+#[test]
+fn a_rank_that_is_long_once_a_step_is_slow_where_a_step_has_several_calls() {
+    // Nine intervals, of which every third is 12 longer: 9 · 6 + 3 · 12 = 90 against 54, as much in each part.
+    use StragglerVerdict::{Slow, Waits};
+    let job = job(with_calls(10, |at| if at % 3 == 0 { 12 } else { 0 }));
+    assert_eq!(
+        own_times(&job),
+        [
+            (2, 90, Slow),
+            (0, 54, Waits),
+            (1, 54, Waits),
+            (3, 54, Waits)
+        ]
+    );
+}
+
+#[test]
+fn what_a_rank_waits_for_messages_is_not_its_own_work() {
+    // Rank 2 comes 14 later because it waits for a message, each time.
+    let ranks = with_calls(9, |_| 14);
+    let messages = |one: Drawn| {
+        if one.summary.process.rank != Some(2) {
+            return one;
+        }
+        let received = (0..9).map(|at| Interval {
+            start_ns: 20 * at * MS,
+            end_ns: (20 * at + 14) * MS,
+        });
+        let received = received.collect();
+        one.collective("recv", received)
+    };
+    let job = job(ranks.into_iter().map(messages));
+    let own: Vec<u64> = own_times(&job)
+        .iter()
+        .map(|(_, own_ms, _)| *own_ms)
+        .collect();
+    assert_eq!(own, [48, 48, 48, 48]);
 }
 
 #[test]
