@@ -201,6 +201,35 @@ test("failed calls, lost steps and groups of one name are said", async () => {
   assert.deepEqual(problems, []);
 });
 
+test("of a section of one rank no rank is the slowest, and cores have two decimals", async () => {
+  const path = edited(drawn("ranks"), "one-section", (_, model) => {
+    const job = model.jobs[0].answers;
+    const [first] = job.sections;
+    const totals = { ...first.totals, n_ranks: 1, min_ns: 5e6, median_ns: 5e6, max_ns: 5e6, slowest: 3, spread_ns: 0, spread_ratio: 0 };
+    job.sections = [{ ...first, totals }];
+    const machine = { ...job.resources.ranks[0]?.machine, process_cores: { min: 0, mean: 0.0793083, max: 1.5 } };
+    job.resources = { gpus: [], gpu_memory_bytes: null, gpu_utilization_ratio: null, power_watts: null, energy_joules: null, ranks: [{ place: 0, machine }] };
+  });
+  const { page, problems } = await open(browser, path);
+  const [section] = await rowsOf(page, "sections");
+  // Section, ranks, calls, then lowest, middle, highest, spread, its share, and the slowest.
+  assert.deepEqual(section.slice(3, 9), ["5.00 ms", "5.00 ms", "5.00 ms", "-", "-", "-"]);
+  const [used] = await rowsOf(page, "machine");
+  assert.deepEqual(used.slice(0, 3), ["rank 0", "0.08", "1.50"]);
+  // Without figures over all GPUs there is no heading of them.
+  assert.equal(await part(page, "resources").locator("h2", { hasText: /^Resources$/ }).count(), 0);
+  assert.deepEqual(problems, []);
+});
+
+test("on a narrow screen the list of jobs lies beside nothing else", async () => {
+  const { page, problems } = await open(browser, drawn("several-jobs"), { viewport: { width: 420, height: 900 } });
+  const list = await page.locator("header select").boundingBox();
+  const theme = await page.locator("header .theme").boundingBox();
+  assert.ok(list.x + list.width <= theme.x || list.y >= theme.y + theme.height, JSON.stringify({ list, theme }));
+  assert.ok(list.x + list.width <= 420);
+  assert.deepEqual(problems, []);
+});
+
 test("of one rank the page says why there is nothing to compare", async () => {
   const { page, problems } = await open(browser, drawn("lone-rank"));
   assert.equal(await page.locator(".verdict").textContent(), "Only one rank was read, so there is none to compare it with.");

@@ -19,19 +19,22 @@ export function ResourcesPart({ job }: { job: Job }) {
       </section>
     );
   }
+  const facts = known([
+    memory && { what: "GPU memory in use", value: span(memory, bytes), note: `mean ${bytes(memory.mean)}` },
+    busy && { what: "GPU utilisation", value: span(busy, percent), note: `means of GPUs; mean ${percent(busy.mean)}` },
+    power !== null && { what: "power of all GPUs", value: `${number(Math.round(power))} W` },
+    energy !== null && { what: "energy of all GPUs", value: `${number(energy)} J` },
+  ]);
   return (
     <section class="part" data-part="resources">
-      <h2>Resources</h2>
-      <div class="after-table">
-        <Cards
-          facts={known([
-            memory && { what: "GPU memory in use", value: span(memory, bytes), note: `mean ${bytes(memory.mean)}` },
-            busy && { what: "GPU utilisation", value: span(busy, percent), note: `means of GPUs; mean ${percent(busy.mean)}` },
-            power !== null && { what: "power of all GPUs", value: `${number(Math.round(power))} W` },
-            energy !== null && { what: "energy of all GPUs", value: `${number(energy)} J` },
-          ])}
-        />
-      </div>
+      {facts.length > 0 && (
+        <>
+          <h2>Resources</h2>
+          <div class="after-table">
+            <Cards facts={facts} />
+          </div>
+        </>
+      )}
       {gpus.length > 0 && <Table id="gpus" caption="GPUs" columns={gpuColumns(job)} rows={gpus} first={SHOWN} />}
       {used.length > 0 && (
         <Table
@@ -61,9 +64,11 @@ function span({ min, max }: Range, show: (value: number) => string): string {
 
 type Figure = { id: string; title: string; value: (machine: Machine) => number | null; show: (value: number | null) => string };
 
+const cores = (value: number | null) => value?.toFixed(2) ?? "-";
+
 const MACHINE: readonly Figure[] = [
-  { id: "cores_mean", title: "Cores, mean", value: (m) => m.process_cores?.mean ?? null, show: number },
-  { id: "cores_max", title: "Cores, max", value: (m) => m.process_cores?.max ?? null, show: number },
+  { id: "cores_mean", title: "Cores, mean", value: (m) => m.process_cores?.mean ?? null, show: cores },
+  { id: "cores_max", title: "Cores, max", value: (m) => m.process_cores?.max ?? null, show: cores },
   { id: "memory_peak_bytes", title: "Resident, peak", value: (m) => m.process_memory_peak_bytes, show: bytes },
   { id: "torch_allocated_peak_bytes", title: "torch allocated, peak", value: (m) => m.torch_allocated_peak_bytes, show: bytes },
   { id: "torch_reserved_peak_bytes", title: "torch reserved, peak", value: (m) => m.torch_reserved_peak_bytes, show: bytes },

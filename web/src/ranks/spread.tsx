@@ -6,7 +6,7 @@ import type { Column } from "../parts/table";
 import { rankName } from "./words";
 
 export function spreadColumns<Row>(job: Job, of: (row: Row) => OverRanks | null): Column<Row>[] {
-  const time = (id: string, title: string, value: (over: OverRanks) => number): Column<Row> => ({
+  const time = (id: string, title: string, value: (over: OverRanks) => number | null): Column<Row> => ({
     id,
     title,
     isNumber: true,
@@ -17,17 +17,24 @@ export function spreadColumns<Row>(job: Job, of: (row: Row) => OverRanks | null)
     time("min_ns", "Min", (over) => over.min_ns),
     time("median_ns", "Median", (over) => over.median_ns),
     time("max_ns", "Max", (over) => over.max_ns),
-    time("spread_ns", "Spread", (over) => over.spread_ns),
-    { id: "spread_ratio", title: "Of median", isNumber: true, value: (row) => of(row)?.spread_ratio ?? null, show: (row) => percent(of(row)?.spread_ratio) },
+    time("spread_ns", "Spread", (over) => ofSeveral(over, over.spread_ns)),
+    { id: "spread_ratio", title: "Of median", isNumber: true, value: (row) => known(of(row), ratio), show: (row) => percent(known(of(row), ratio)) },
     {
       id: "slowest",
       title: "Slowest",
-      value: (row) => known(of(row), ({ slowest }) => job.members[slowest]?.rank ?? rankName(job, slowest)),
+      value: (row) => known(of(row), (over) => ofSeveral(over, job.members[over.slowest]?.rank ?? rankName(job, over.slowest))),
       // Where all are equal none is the slowest.
-      show: (row) => known(of(row), ({ slowest, spread_ns }) => (spread_ns === 0 ? null : rankName(job, slowest))) ?? "-",
+      show: (row) => known(of(row), (over) => (over.spread_ns === 0 ? null : ofSeveral(over, rankName(job, over.slowest)))) ?? "-",
     },
   ];
 }
+
+/** One rank has no spread, and is not the slowest. */
+function ofSeveral<T>({ n_ranks }: OverRanks, value: T): T | null {
+  return n_ranks < 2 ? null : value;
+}
+
+const ratio = (over: OverRanks) => ofSeveral(over, over.spread_ratio);
 
 function known<T>(over: OverRanks | null, value: (over: OverRanks) => T): T | null {
   return over && value(over);

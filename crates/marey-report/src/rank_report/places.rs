@@ -37,19 +37,26 @@ impl Places<'_> {
         names.join(", ")
     }
 
-    /// Lowest, middle and highest, the spread, and the rank with the highest.
+    /// Lowest, middle and highest, the spread, and the rank with the highest; of one rank there is no spread, and none is the slowest.
     pub(super) fn spread(self, over: Option<&OverRanks>) -> Vec<Cell> {
         let Some(over) = over else {
             return vec![Cell::Absent; 6];
         };
-        vec![
+        let mut cells = vec![
             Cell::Duration(over.min_ns),
             Cell::Mean(over.median_ns),
             Cell::Duration(over.max_ns),
-            Cell::Duration(over.spread_ns),
-            Cell::known(over.spread_ratio, Cell::Ratio),
-            self.cell(over.slowest),
-        ]
+        ];
+        cells.extend(if over.n_ranks < 2 {
+            [Cell::Absent, Cell::Absent, Cell::Absent]
+        } else {
+            [
+                Cell::Duration(over.spread_ns),
+                Cell::known(over.spread_ratio, Cell::Ratio),
+                self.cell(over.slowest),
+            ]
+        });
+        cells
     }
 }
 
@@ -91,7 +98,27 @@ fn more(n: usize) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::*;
+
+    #[test]
+    fn one_rank_has_no_spread_and_is_not_the_slowest() {
+        let mut over = OverRanks {
+            n_ranks: 1,
+            min_ns: 5,
+            median_ns: 5.0,
+            max_ns: 5,
+            spread_ratio: Some(0.0),
+            ..OverRanks::default()
+        };
+        let members = [Member::default()];
+        let cells = |over: &OverRanks| Places(&members).spread(Some(over));
+        assert_eq!(
+            cells(&over)[2..],
+            [Cell::Duration(5), Cell::Absent, Cell::Absent, Cell::Absent]
+        );
+        over.n_ranks = 2;
+        assert_eq!(cells(&over)[3], Cell::Duration(0));
+    }
 
     #[test]
     fn numbers_that_follow_each_other_are_one_range() {

@@ -95,7 +95,7 @@ fn numbered(id: &str) -> Option<(&str, u32)> {
     Some((base, number.parse().ok()?))
 }
 
-fn attempts<'a>(named: Named<'a>) -> Vec<Group<'a>> {
+fn attempts(named: Named<'_>) -> Vec<Group<'_>> {
     let mut attempts: Vec<(&str, Vec<&RankSummary>)> = named.into_iter().collect();
     // Those of one base by number; 10 is not before 9.
     attempts.sort_by_key(|(id, _)| (numbered(id), *id));

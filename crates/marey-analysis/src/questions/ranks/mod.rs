@@ -49,16 +49,16 @@ use members::Team;
 
 /// What the ranks of each job did together. Costs a few passes over the summaries.
 pub fn ranks(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
-    answers(jobs::jobs(ranks.summaries()), ranks, thresholds)
+    answers(&jobs::jobs(ranks.summaries()), ranks, thresholds)
 }
 
 /// The same where each attempt of a job is a job.
 pub fn each_attempt(ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
-    answers(jobs::each_attempt(ranks.summaries()), ranks, thresholds)
+    answers(&jobs::each_attempt(ranks.summaries()), ranks, thresholds)
 }
 
-fn answers(teams: Vec<Team<'_>>, ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
-    let unread = unread_ranks::unread_ranks(&teams, ranks.unread());
+fn answers(teams: &[Team<'_>], ranks: &Ranks, thresholds: &Thresholds) -> RanksAnswers {
+    let unread = unread_ranks::unread_ranks(teams, ranks.unread());
     let mut jobs: Vec<JobAnswers> = teams
         .iter()
         .zip(unread)
