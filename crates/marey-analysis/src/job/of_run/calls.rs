@@ -199,7 +199,11 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
     };
     CollectiveSums {
         group: group.map(str::to_owned),
-        group_size: calls.iter().filter_map(|call| call.group_size).max(),
+        group_size: failed
+            .iter()
+            .chain(calls)
+            .filter_map(|call| call.group_size)
+            .max(),
         name: format!("{name}{suffix}"),
         is_device,
         // A late wait may begin after another rank's has ended: it tells nothing of clocks.

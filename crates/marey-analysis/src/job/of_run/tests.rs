@@ -183,17 +183,21 @@ fn a_call_that_failed_moved_nothing_and_is_counted_apart() {
         .section("all_reduce", 0, 3, |_| {})
         .section("all_reduce", 10, 1010, |_| {})
         .finish(1010);
-    for start_ns in [0, 10] {
-        say(
-            &mut run,
-            start_ns,
-            &[("group", Value::Text("world".into()))],
-        );
-    }
+    say(&mut run, 0, &[("group", Value::Text("world".into()))]);
+    // Only the one that failed says how large the group is.
+    say(
+        &mut run,
+        10,
+        &[
+            ("group", Value::Text("world".into())),
+            ("group_size", Value::Int(3)),
+        ],
+    );
     run.sections[1].is_failed = true;
     let found = of(&run);
     let sums = said(&found, "all_reduce");
     assert_eq!((sums.count, sums.total_ns), (1, 3));
+    assert_eq!(sums.group_size, Some(3));
     assert_eq!(sums.calls, [interval(0, 3)]);
     assert_eq!((sums.n_failed, sums.failed_ns), (1, 1000));
 }
