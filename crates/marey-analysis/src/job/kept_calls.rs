@@ -8,6 +8,9 @@ use crate::intervals::Interval;
 /// Alignment of clocks needs them, however short they are.
 const MARKS: [&str; 2] = ["start_mark", "init_process_group"];
 
+/// Of 67 million calls [`RankSummary::MAX_CALLS`] are kept. Numbers are looked for one by one, so that a file that claims more would take long.
+const MAX_STRIDE: u32 = 1 << 16;
+
 /// The number of a call, mixed so that what is kept has no period: a loop that makes eight calls a step keeps some of each. Steele, Lea and
 /// Flood, "Fast splittable pseudorandom number generators" (2014): the last steps of `SplitMix64`.
 fn mixed(number: u64) -> u64 {
@@ -35,8 +38,9 @@ pub(super) fn at_most(calls: &[Interval]) -> (u32, Vec<Interval>) {
     }
 }
 
-/// Of calls kept at a stride those that are kept at a wider one.
+/// Of calls kept at a stride those that are kept at a wider one; none where no rank makes so many calls that the stride can be true.
 pub(crate) fn kept(calls: &[Interval], from: u32, to: u32) -> impl Iterator<Item = Interval> {
+    let calls = if from > MAX_STRIDE { &[] } else { calls };
     let numbers = (0_u64..).filter(move |number| is_kept(*number, from));
     let numbered = calls.iter().copied().zip(numbers);
     numbered.filter_map(move |(call, number)| is_kept(number, to).then_some(call))
@@ -130,6 +134,13 @@ mod tests {
         let wide = numbers(5000, 8);
         assert!(wide.iter().all(|n| is_kept(*n, 4) && is_kept(*n, 2)));
         assert_eq!(wide[0], 0);
+    }
+
+    #[test]
+    fn a_stride_that_cannot_be_keeps_nothing() {
+        let calls = collective("a", 5, 9).calls;
+        assert_eq!(kept(&calls, 1 << 30, 1 << 31).count(), 0);
+        assert_eq!(kept(&calls, 0, 1).count(), 5);
     }
 
     #[test]
