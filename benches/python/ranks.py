@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -81,20 +80,16 @@ def multiplied(summaries: Path, folder: Path, wanted: int) -> int:
 
 def by_ray(job: Path, folder: Path) -> bool:
     """Prints the time of a Ray cluster against that of one process; raises when their answers differ."""
+    from ray.cluster_utils import Cluster
+
     command = [sys.executable, "-m", "marey", "aggregate", str(job), "--output"]
     answers = [folder / "local.json", folder / "ray.json"]
-    ray = Path(sys.executable).with_name("ray")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    address = f"127.0.0.1:{port}"
-    start = ["start", "--head", "--node-ip-address=127.0.0.1", f"--port={port}", "--num-cpus=2"]
-    options = ["--include-dashboard=false", "--disable-usage-stats"]
-    subprocess.run([ray, *start, *options], check=True, capture_output=True)
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
     try:
-        engines = [[], ["--engine", "ray", "--address", address]]
+        engines = [[], ["--engine", "ray", "--address", cluster.address]]
         walls = [[measured([*command, str(answers[at]), *engines[at]])[0] for at in (0, 1)] for _ in range(REPEATS)]
     finally:
-        subprocess.run([ray, "stop"], check=False, capture_output=True)
+        cluster.shutdown()
     local, with_ray = (json.loads(answer.read_bytes()) for answer in answers)
     if local != with_ray:
         raise SystemExit("Ray's answers differ from the local ones")
