@@ -312,7 +312,7 @@ pub struct RankWaitingRow {
     pub n_calls: u64,
     /// Their time, matched or not.
     pub total_ns: u64,
-    /// Calls that were matched.
+    /// Calls that were matched, with those that they stand for.
     pub n_matched: u64,
     /// What the fastest rank of each call took.
     pub transfer_ns: u64,
@@ -389,7 +389,7 @@ pub struct Stragglers {
 pub struct RankStraggler {
     /// Its place.
     pub place: u32,
-    /// Its own time of a steady turn (median), or of the whole run where there are no turns.
+    /// Its own time between the calls that all ranks share, as the basis says; else of a steady turn (median), or of the whole run.
     pub own_ns: u64,
     /// What it waited in as much time; `None` when not known.
     pub waiting_ns: Option<u64>,

@@ -29,7 +29,7 @@ pub struct CallParts {
 }
 
 /// The matched calls of each rank that stands for one, by the file that it was read from, in order of time, without those of the start.
-/// Of many calls only every second, fourth … is kept, and in it. Costs what the question of waiting does.
+/// Of many calls some are kept, and in it. Costs what the question of waiting does.
 pub fn call_parts(ranks: &Ranks) -> BTreeMap<String, Vec<CallParts>> {
     let mut by_file: BTreeMap<String, Vec<CallParts>> = BTreeMap::new();
     for team in jobs::jobs(ranks.summaries()) {

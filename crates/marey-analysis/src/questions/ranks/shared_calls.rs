@@ -151,7 +151,7 @@ impl<'a> SharedCalls<'a> {
         }
     }
 
-    /// The calls of each rank that has it, every so many that all have them.
+    /// The calls of each rank that has it, of those that are kept on all.
     pub(super) fn all_calls(&self) -> impl Iterator<Item = (u32, Vec<Interval>)> {
         let stride = common_stride(&self.having);
         let each = self.having.iter();
