@@ -13,7 +13,7 @@ import termios
 from pathlib import Path
 
 ROWS, COLUMNS = 30, 120
-_TOKEN = re.compile(r"\x1b\[(\d*)([A-Za-z])|([\r\n\x08])|([^\x1b\r\n\x08]+)")
+_TOKEN = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])|([\r\n\x08])|([^\x1b\r\n\x08]+)")
 
 
 def on_terminal(program: str, folder: Path, *, stdout_too: bool = True) -> str:
@@ -49,21 +49,26 @@ def on_terminal(program: str, folder: Path, *, stdout_too: bool = True) -> str:
 def shown(written: str) -> list[str]:
     """The lines on a terminal that has received this, without those at the end that are empty."""
     lines, row, column = [""], 0, 0
-    for count, command, control, text in _TOKEN.findall(written):
+    for argument, command, control, text in _TOKEN.findall(written):
         if control == "\r":
             column = 0
         elif control == "\n":
             row, column = row + 1, column
         elif command == "A":
-            row = max(0, row - int(count or 1))
+            row = max(0, row - int(argument or 1))
+        elif command == "H":
+            at_row, _, at_column = argument.partition(";")
+            row, column = int(at_row or 1) - 1, int(at_column or 1) - 1
+        elif command == "J" and argument == "2":
+            lines = [""]
         elif command == "K":
             lines[row] = lines[row][:column]
-        elif text:
+        while row >= len(lines):
+            lines.append("")
+        if text:
             line = lines[row].ljust(column)
             lines[row] = line[:column] + text + line[column + len(text) :]
             column += len(text)
-        while row >= len(lines):
-            lines.append("")
     stripped = [line.rstrip() for line in lines]
     while stripped and not stripped[-1]:
         stripped.pop()
