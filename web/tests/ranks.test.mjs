@@ -58,6 +58,19 @@ test("the slow rank stands first, with its own time and what it made others wait
   assert.deepEqual((await rowsOf(page, "collectives"))[0], ["all_reduce", "world", "on the host", "8", "12", "24.0 ms", "1.680 s", "96.0 MiB", "0", "-"]);
 });
 
+test("of two slow ranks the gain is that of both", async () => {
+  const path = edited(drawn("ranks"), "two-slow-ranks", (_, model) => {
+    const { stragglers, waiting } = model.jobs[0].answers;
+    const rank = 3;
+    Object.assign(stragglers.ranks.find(({ place }) => place === rank), { verdict: "slow", own_ns: 97e6, waiting_ns: 1e6, score: 97 / 78 - 1 });
+    waiting.ranks.find(({ place }) => place === rank).caused_ns = 60e6;
+  });
+  const { page, problems } = await open(browser, path);
+  // The others waited 240 ms for rank 5, and 60 ms for rank 3.
+  assert.match(await page.locator(".verdict").textContent(), /^Ranks 3 and 5 are slow, most of all rank 5 on studio-b: .* The job would gain up to 300 ms if they came with the others\.$/);
+  assert.deepEqual(problems, []);
+});
+
 test("a strip says its rank, stage and moment, to the pointer and to the keyboard", async () => {
   const { page } = await open(browser, drawn("ranks"));
   const canvas = part(page, "strips").locator("canvas");

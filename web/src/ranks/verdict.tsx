@@ -30,9 +30,11 @@ export function verdict(job: Job): string {
   if (total !== null) {
     sentences.push(`Of the time in collectives ${percent(total)} is waiting.`);
   }
-  const gain = Math.max(0, ...(job.waiting?.ranks ?? []).filter(({ place }) => slow.some((one) => one.place === place)).map(({ caused_ns }) => caused_ns));
+  const caused = (job.waiting?.ranks ?? []).filter(({ place }) => slow.some((one) => one.place === place)).map(({ caused_ns }) => caused_ns);
+  const gain = caused.reduce((all, one) => all + one, 0);
   if (gain > 0) {
-    sentences.push(`The job would gain about ${duration(gain)} if ${slow.length === 1 ? "it" : "the slowest of them"} came with the others.`);
+    // Of ranks in groups that work side by side the longest counts, not the sum.
+    sentences.push(slow.length === 1 ? `The job would gain about ${duration(gain)} if it came with the others.` : `The job would gain up to ${duration(gain)} if they came with the others.`);
   }
   if (!isKnown) {
     sentences.push("Waiting is not known, so a slow rank cannot be told from one that waits for others.");

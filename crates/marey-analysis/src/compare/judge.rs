@@ -9,15 +9,14 @@
 
 use super::bootstrap::{Bootstrap, Statistic, autocorrelation, inflation};
 use super::comparison::{Basis, Verdict};
-use super::floors::{
-    BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule, distance,
-};
+use super::floors::{BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule};
 use super::holm::Test;
 use super::mann_whitney::mann_whitney;
 use super::measure::{Change, Measure, MeasureKind};
 use super::options::CompareOptions;
 use super::pair::{Pair, Samples};
 use super::repeats::repeated;
+use super::ruling::{Both, Ruling, chance, open, percent};
 use crate::findings::Confidence;
 
 /// Weight of a test of what is no part of the wall time; that of others is their share of it.
@@ -31,23 +30,6 @@ pub(super) struct Judge<'a> {
     pub(super) is_repeated: bool,
     /// Runs of one side ended otherwise than those of the other: what they did all together cannot be compared.
     pub(super) is_cut_short: bool,
-}
-
-/// What became of a measure, and why.
-struct Ruling {
-    verdict: Verdict,
-    confidence: Confidence,
-    reason: String,
-}
-
-impl Ruling {
-    fn new(verdict: Verdict, confidence: Confidence, reason: impl Into<String>) -> Self {
-        Self {
-            verdict,
-            confidence,
-            reason: reason.into(),
-        }
-    }
 }
 
 impl Judge<'_> {
@@ -321,109 +303,6 @@ impl Judge<'_> {
     }
 }
 
-/// A change of few values counts from this factor on, and from so many nanoseconds in a run. Devices take the same time for each
-/// step, within their clocks.
-fn large(kind: MeasureKind) -> (f64, f64) {
-    match kind {
-        MeasureKind::StepBusy | MeasureKind::DeviceStep => (DEVICE_RATIO, 0.0),
-        _ => (ONCE_RATIO, ONCE_NS),
-    }
-}
-
-/// Not significant: the same when a large change is ruled out.
-fn open(change: &Change, floor: f64, chance: &str) -> Ruling {
-    let limit = (2.0 * floor).ln_1p();
-    match change.interval {
-        Some((low, high)) if low.ln().abs().max(high.ln().abs()) <= limit => {
-            let reason = format!(
-                "{chance}; between {} and {}",
-                signed_percent(low - 1.0),
-                signed_percent(high - 1.0),
-            );
-            Ruling::new(Verdict::Same, Confidence::Medium, reason)
-        }
-        Some((low, high)) => {
-            let reason = format!(
-                "{chance}; anything between {} and {} is possible",
-                signed_percent(low - 1.0),
-                signed_percent(high - 1.0),
-            );
-            Ruling::new(Verdict::CannotTell, Confidence::Low, reason)
-        }
-        None => Ruling::new(Verdict::CannotTell, Confidence::Low, chance),
-    }
-}
-
-/// How the figures of the sides lie to each other.
-struct Both {
-    a: f64,
-    b: f64,
-    /// No value of one side lies between values of the other.
-    is_apart: bool,
-}
-
-impl Both {
-    fn new(pair: &Pair) -> Self {
-        let (a, b) = (&pair.baseline, &pair.candidate);
-        Self {
-            a: a.figure().unwrap_or(0.0),
-            b: b.figure().unwrap_or(0.0),
-            is_apart: are_apart(&a.figures, &b.figures) && are_apart(&a.calls, &b.calls),
-        }
-    }
-
-    fn distance(&self) -> f64 {
-        distance(self.a, self.b)
-    }
-
-    fn is_beyond(&self, ratio: f64) -> bool {
-        self.distance() >= ratio.ln()
-    }
-
-    fn exact(&self, direction: Verdict) -> Ruling {
-        if (self.a - self.b).abs() > 0.0 && self.is_apart {
-            return Ruling::new(
-                direction,
-                Confidence::High,
-                "a number that does not change by chance",
-            );
-        }
-        Ruling::new(
-            Verdict::Same,
-            Confidence::High,
-            "the repeats have the same numbers",
-        )
-    }
-
-    fn beyond(&self, direction: Verdict, ratio: f64, absolute: f64) -> Ruling {
-        let is_beyond = self.is_beyond(ratio) && (self.a - self.b).abs() >= absolute;
-        if !is_beyond {
-            let reason = "within the floor for such values";
-            return Ruling::new(Verdict::Same, Confidence::Medium, reason);
-        }
-        if !self.is_apart {
-            let reason = "beyond the floor for such values, but the repeats overlap";
-            return Ruling::new(Verdict::CannotTell, Confidence::Low, reason);
-        }
-        Ruling::new(
-            direction,
-            Confidence::Medium,
-            "beyond the floor for such values",
-        )
-    }
-}
-
-/// All values of one list lie above all of the other; true when one is empty.
-fn are_apart(a: &[f64], b: &[f64]) -> bool {
-    let lowest = |values: &[f64]| values.iter().copied().min_by(f64::total_cmp);
-    let highest = |values: &[f64]| values.iter().copied().max_by(f64::total_cmp);
-    let is_above = |high: &[f64], low: &[f64]| match (lowest(high), highest(low)) {
-        (Some(lowest), Some(highest)) => lowest > highest,
-        _ => true,
-    };
-    is_above(a, b) || is_above(b, a)
-}
-
 /// Chance of calls that differ by more than two runs of one program do.
 fn chance_beyond_runs(a: &[f64], b: &[f64], is_longer: bool) -> Option<f64> {
     let slower = |calls: &[f64]| -> Vec<f64> { calls.iter().map(|ns| ns * BETWEEN_RUNS).collect() };
@@ -432,6 +311,15 @@ fn chance_beyond_runs(a: &[f64], b: &[f64], is_longer: bool) -> Option<f64> {
         mann_whitney(&slower(a), b, inflation)
     } else {
         mann_whitney(a, &slower(b), inflation)
+    }
+}
+
+/// A change of few values counts from this factor on, and from so many nanoseconds in a run. Devices take the same time for each
+/// step, within their clocks.
+fn large(kind: MeasureKind) -> (f64, f64) {
+    match kind {
+        MeasureKind::StepBusy | MeasureKind::DeviceStep => (DEVICE_RATIO, 0.0),
+        _ => (ONCE_RATIO, ONCE_NS),
     }
 }
 
@@ -450,27 +338,4 @@ fn impact_ns(pair: &Pair, difference: f64) -> Option<f64> {
         }
         Rule::Rate(_) | Rule::Value { .. } | Rule::Exact => None,
     }
-}
-
-fn chance(p: f64) -> String {
-    if p < 0.0001 {
-        "below 0.0001".into()
-    } else {
-        format!("{p:.4}")
-    }
-}
-
-fn percent(ratio: f64) -> String {
-    let number = format!("{:.1}", ratio * 100.0);
-    format!("{} %", number.strip_suffix(".0").unwrap_or(&number))
-}
-
-fn signed_percent(ratio: f64) -> String {
-    let sign = match ratio {
-        // What is rounded away has no sign.
-        _ if ratio.abs() < 0.0005 => "",
-        _ if ratio < 0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{}", percent(ratio.abs()))
 }

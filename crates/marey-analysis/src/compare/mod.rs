@@ -28,6 +28,7 @@ mod outer_ranges;
 mod pair;
 mod random;
 mod repeats;
+mod ruling;
 mod traced;
 mod traced_parts;
 mod traced_preparation;

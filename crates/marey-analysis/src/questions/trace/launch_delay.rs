@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::device_timeline::{DeviceTimeline, WorkKind};
 use super::idle_gaps::IdleGaps;
-use super::part_work::{PartSpread, spread};
+use super::part_list::PartSpread;
+use super::part_work::spread;
 use crate::import::chrome::Trace;
 use crate::stats::{float, percentile};
 

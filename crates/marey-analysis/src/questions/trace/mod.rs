@@ -36,6 +36,7 @@ mod operators;
 mod overlap;
 mod owned_kernels;
 mod owners;
+mod part_list;
 mod part_names;
 mod part_work;
 mod periods;
@@ -89,10 +90,10 @@ pub use operators::{OperatorRow, Operators, operators};
 pub use overlap::{Overlap, overlap};
 pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
 pub use owners::{HostKind, Owners};
-pub use part_work::{
+pub use part_list::{
     PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
-    part_lists,
 };
+pub use part_work::part_lists;
 pub(crate) use rank_communication::{CollectiveTimes, collective_times};
 pub use rank_communication::{
     MatchedCollective, RankCalls, RankCommunication, RankWaiting, across_ranks, rank_calls,

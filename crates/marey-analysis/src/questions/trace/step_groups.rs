@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::part_work::{PartFigures, TracePart, figures};
+use super::part_list::{PartFigures, TracePart};
+use super::part_work::figures;
 use crate::stats::{float, median};
 
 /// What a step is among steps of very different lengths.

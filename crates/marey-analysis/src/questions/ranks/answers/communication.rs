@@ -1,0 +1,92 @@
+//! What ranks did together, as values.
+
+use serde::Serialize;
+
+/// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has
+/// come: the shortest is the transfer, and what others take longer is waiting. Where there are many, some calls are looked at, and stand for
+/// all ([`crate::job::CollectiveSums::stride`]).
+///
+/// ```text
+/// rank 0   |------all_reduce-----|     waits 17
+/// rank 1             |all_reduce-|     waits 7
+/// rank 2                    |----|     the last to come: waits 0
+///                           ╰ transfer
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Waiting {
+    /// Each rank that took part, by place.
+    pub ranks: Vec<RankWaitingRow>,
+    /// Each group and name, the one with the most waiting first.
+    pub collectives: Vec<CollectiveWaiting>,
+}
+
+/// Communication of one rank, without that of the start ([`CollectiveWaiting::is_start_up`]). Sums over the calls that were matched with
+/// those of other ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RankWaitingRow {
+    /// Its place.
+    pub place: u32,
+    /// All calls.
+    pub n_calls: u64,
+    /// Their time, matched or not.
+    pub total_ns: u64,
+    /// Calls that were matched, with those that they stand for.
+    pub n_matched: u64,
+    /// What the fastest rank of each call took.
+    pub transfer_ns: u64,
+    /// The rest.
+    pub waiting_ns: u64,
+    /// `waiting_ns` as a share of both; `None` when none was matched.
+    pub waiting_ratio: Option<f64>,
+    /// Calls in which it was the last to come, and others waited.
+    pub n_last: u64,
+    /// What the others waited in those calls, on average over the others: the time that the job would gain if this rank came with the
+    /// others.
+    pub caused_ns: u64,
+}
+
+/// One collective over ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CollectiveWaiting {
+    /// The group; `None` when not known.
+    pub group: Option<String>,
+    /// The collective.
+    pub name: String,
+    /// Measured on devices.
+    pub is_device: bool,
+    /// It is how the ranks come together at first (`init_process_group`): no waiting of a rank, and no saving, has it in it.
+    pub is_start_up: bool,
+    /// Ranks that have it.
+    pub n_ranks: u64,
+    /// Which ranks, by place, where several groups have this name; else empty.
+    pub places: Vec<u32>,
+    /// Several groups have this name, and which of these ranks are one cannot be told: nothing is matched.
+    pub is_ambiguous: bool,
+    /// Calls of each rank; `None` when they differ, so that nothing is matched, as the two below.
+    pub n_calls: Option<u64>,
+    /// Over all matched calls, what the fastest rank took.
+    pub transfer_ns: Option<u64>,
+    /// Over all matched calls and ranks, what the others took longer.
+    pub waiting_ns: Option<u64>,
+    /// Bytes of all ranks' calls; `None` when no rank said.
+    pub bytes: Option<u64>,
+    /// Calls of all ranks that were left by an error, because another rank was gone, say. They are in no other figure.
+    pub n_failed: u64,
+    /// Sum of their durations.
+    pub failed_ns: u64,
+}
+
+/// A collective that failed on some ranks, and to which others never came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Absence {
+    /// The group; `None` when not known.
+    pub group: Option<String>,
+    /// The collective.
+    pub name: String,
+    /// Ranks that did not come, by place.
+    pub absent: Vec<u32>,
+    /// Ranks in which it failed, by place.
+    pub gave_up: Vec<u32>,
+    /// Most time of one rank in calls of it that failed.
+    pub longest_ns: u64,
+}
