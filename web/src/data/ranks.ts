@@ -154,7 +154,7 @@ export type CollectiveWaiting = {
   failed_ns: number;
 };
 
-export type Straggler = { place: number; own_ns: number; waiting_ns: number | null; score: number; verdict: "even" | "slow" | "waits" };
+export type Straggler = { place: number; own_ns: number; waiting_ns: number | null; score: number; verdict: "even" | "slow" | "waits" | "unknown" };
 
 export type Range = { min: number; mean: number; max: number };
 

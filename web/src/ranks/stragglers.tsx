@@ -43,7 +43,7 @@ function columns(job: Job): Column<Straggler>[] {
       id: "verdict",
       title: "Is",
       value: ({ verdict }) => VERDICTS[verdict].word,
-      show: ({ verdict }) => <span class={verdict === "even" ? "muted" : `pill ${VERDICTS[verdict].tone}`}>{VERDICTS[verdict].word}</span>,
+      show: ({ verdict }) => <span class={VERDICTS[verdict].tone === "" ? "muted" : `pill ${VERDICTS[verdict].tone}`}>{VERDICTS[verdict].word}</span>,
     },
     { id: "score", title: "Score", hint: "Own time against the median of all ranks", isNumber: true, value: ({ score }) => score, show: ({ score }) => signed(score) },
     {

@@ -9,6 +9,7 @@ export const VERDICTS = {
   slow: { word: "slow", tone: "bad" },
   waits: { word: "waits for others", tone: "warn" },
   even: { word: "as the others", tone: "" },
+  unknown: { word: "not known", tone: "" },
 } as const;
 
 /** `rank 3`; of a process without a rank `process 4711`. */

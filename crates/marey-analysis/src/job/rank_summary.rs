@@ -180,7 +180,7 @@ pub struct SectionSums {
 pub struct TurnSums {
     /// All of them whose duration is known.
     pub count: u64,
-    /// The first one of each generation, which warms up.
+    /// Those that warm up: the first one of the run.
     pub n_warm_up: u64,
     /// Sum of their durations.
     pub total_ns: u64,
@@ -207,7 +207,7 @@ pub struct TurnCell {
     /// Time in which only collectives were open that failed: neither communication nor the process's own work.
     #[serde(default)]
     pub failed_ns: u64,
-    /// It holds the first turn of a generation.
+    /// It holds the first turn of the run, which warms up.
     pub is_warm_up: bool,
 }
 

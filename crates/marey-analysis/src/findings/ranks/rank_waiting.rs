@@ -84,10 +84,11 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
     let (most_ns, who) = most.map_or((0, "a rank".to_owned()), |row| {
         (waiting_ns(facts, row), facts.named(row.place))
     });
+    // Nobody waits for itself.
     let cause = matched
         .iter()
-        .max_by_key(|row| (row.caused_ns, std::cmp::Reverse(row.place)))
-        .filter(|row| row.caused_ns > 0);
+        .filter(|row| row.caused_ns > 0 && most.is_none_or(|most| most.place != row.place))
+        .max_by_key(|row| (row.caused_ns, std::cmp::Reverse(row.place)));
     let for_whom = cause.map_or(String::new(), |row| {
         format!(", mostly for {}", facts.named(row.place))
     });
@@ -205,6 +206,14 @@ mod tests {
                 "time that others waited for rank 1",
                 "calls to which rank 1 came last"
             ]
+        );
+        // Rank 0, which waits most, made the other wait more: it waits for nobody but rank 1.
+        job.waiting.as_mut().unwrap().ranks[0].caused_ns = 170;
+        let found = only(check(&RULE, &job));
+        assert!(
+            found.issue.contains("rank 0 most, mostly for rank 1"),
+            "{}",
+            found.issue
         );
     }
 

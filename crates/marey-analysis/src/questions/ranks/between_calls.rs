@@ -3,15 +3,17 @@
 use super::own_time::OwnTime;
 use super::shared_calls::{Matched, SharedCalls, weight};
 use super::waiting::matched_calls;
-use crate::intervals::Interval;
 use crate::job::{RankSummary, TurnSums};
 use crate::stats::float;
 
 /// With fewer intervals it is not known what is chance.
 const MIN_INTERVALS: usize = 6;
 
-/// Parts of the time that are compared with each other: who is slow is so in all of them.
-const N_PARTS: usize = 3;
+/// Parts of the time that are compared with each other, to see by how much a rank's own time scatters.
+const N_PARTS: usize = 12;
+
+/// So many parts together are a coarse one: work that comes back seldom, a decode after each clip, is in each of these.
+const N_TOGETHER: usize = 4;
 
 /// Each rank's time from one shared call to another, and what it waits in it: all work that the others can wait for, wherever in the program
 /// it is done. All ranks leave a shared call together, so that the time from the end of one to the end of the next is as long on each.
@@ -60,7 +62,7 @@ pub(super) fn between_calls(
         .zip(&ends)
         .map(|(rank, ends)| parts(ends, rank.place, &outside))
         .collect();
-    let errors = errors_ns(&each);
+    let errors = errors_ns(&each, n_calls - warm_up - 1);
     let measured = ranks.iter().zip(&each).zip(errors);
     let measured = measured.map(|((rank, parts), error_ns)| {
         let sum = |figure: fn(&Part) -> u64| parts.iter().map(figure).fold(0, u64::saturating_add);
@@ -113,15 +115,16 @@ fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<&'a Matched<'a>
     (ranks.len() > 1).then_some(ranks)
 }
 
-/// When the last turn of the warm-up of a rank ended; 0 without one, or when all turns are warm-up.
+/// When the warm-up of a rank ended; 0 without one, or when all turns are warm-up.
 fn warm_until_ns(rank: &RankSummary) -> u64 {
     let of = |turns: &TurnSums| {
-        let has_steady = turns.cells.iter().any(|cell| !cell.is_warm_up);
-        let warm = turns
-            .cells
-            .iter()
-            .filter(|cell| cell.is_warm_up && has_steady);
-        warm.map(|cell| cell.end_ns).max()
+        let n_warm = turns.cells.iter().take_while(|cell| cell.is_warm_up);
+        let n_warm = n_warm.count();
+        let has_steady = n_warm < turns.cells.len();
+        turns.cells[..n_warm]
+            .last()
+            .filter(|_| has_steady)
+            .map(|cell| cell.end_ns)
     };
     let kinds = [&rank.steps, &rank.blocks];
     let ends = kinds.into_iter().flatten().filter_map(of);
@@ -165,44 +168,65 @@ impl OutsideWork {
 /// The time between ends of calls, which are in order, in parts with equally many of them.
 fn parts(ends: &[u64], place: u32, outside: &OutsideWork) -> [Part; N_PARTS] {
     let n_intervals = ends.len() - 1;
-    std::array::from_fn(|at| {
-        let end = |part: usize| ends[n_intervals * part / N_PARTS];
-        let time = Interval {
-            start_ns: end(at),
-            end_ns: end(at + 1),
-        };
-        let within = |all: &[Vec<(u64, u64)>]| {
-            let of_rank = all.get(place as usize).into_iter().flatten();
-            let begun =
-                of_rank.filter(|(start_ns, _)| (time.start_ns..time.end_ns).contains(start_ns));
-            begun.map(|(_, ns)| *ns).fold(0, u64::saturating_add)
-        };
-        Part {
-            length_ns: time.length_ns(),
-            waiting_ns: within(&outside.waiting),
-            elsewhere_ns: within(&outside.elsewhere),
+    let bounds: [u64; N_PARTS + 1] = std::array::from_fn(|at| ends[n_intervals * at / N_PARTS]);
+    let mut parts: [Part; N_PARTS] = std::array::from_fn(|at| Part {
+        length_ns: bounds[at + 1].saturating_sub(bounds[at]),
+        ..Part::default()
+    });
+    let mut add = |all: &[Vec<(u64, u64)>], figure: fn(&mut Part) -> &mut u64| {
+        for (start_ns, ns) in all.get(place as usize).into_iter().flatten() {
+            let after = bounds.partition_point(|bound| bound <= start_ns);
+            if let Some(part) = after.checked_sub(1).and_then(|at| parts.get_mut(at)) {
+                let sum = figure(part);
+                *sum = sum.saturating_add(*ns);
+            }
         }
-    })
+    };
+    add(&outside.waiting, |part| &mut part.waiting_ns);
+    add(&outside.elsewhere, |part| &mut part.elsewhere_ns);
+    parts
 }
 
-/// Standard errors of the ranks' sums, by the scatter of what each takes longer than the median rank in the same part: √n σ. Not of single
-/// intervals: work that is done once a step is no chance where a step has several calls.
-fn errors_ns(each: &[[Part; N_PARTS]]) -> Vec<f64> {
+/// Standard errors of the ranks' sums, by the scatter over coarse parts, or over all, whichever is smaller: work that comes back seldom is as
+/// much in each coarse part, and scatters over fine ones; of a rank that is slow for most of the time it is the other way round. Fine parts
+/// need two intervals.
+fn errors_ns(each: &[[Part; N_PARTS]], n_intervals: usize) -> Vec<f64> {
+    let coarse = errors_over(each, N_TOGETHER);
+    if n_intervals < 2 * N_PARTS {
+        return coarse;
+    }
+    let both = coarse.into_iter().zip(errors_over(each, 1));
+    both.map(|(coarse, fine)| coarse.min(fine)).collect()
+}
+
+/// By what each takes longer than the median rank in the same parts: √n σ. Not of single intervals: work that is done once a step is no chance
+/// where a step has several calls.
+fn errors_over(each: &[[Part; N_PARTS]], n_together: usize) -> Vec<f64> {
+    let own_ns: Vec<Vec<f64>> = each
+        .iter()
+        .map(|parts| {
+            let chunks = parts.chunks(n_together);
+            chunks
+                .map(|parts| parts.iter().map(Part::own_ns).sum())
+                .collect()
+        })
+        .collect();
     let median_ns = |at: usize| {
-        let mut own_ns: Vec<f64> = each.iter().map(|parts| parts[at].own_ns()).collect();
-        own_ns.sort_by(f64::total_cmp);
-        own_ns
-            .get((own_ns.len().max(1) - 1) / 2)
-            .copied()
-            .unwrap_or_default()
+        let mut values: Vec<f64> = own_ns.iter().map(|of_rank| of_rank[at]).collect();
+        values.sort_by(f64::total_cmp);
+        values[(values.len() - 1) / 2]
     };
-    let medians: [f64; N_PARTS] = std::array::from_fn(median_ns);
-    let n_parts = float(N_PARTS as u64);
-    let error = |parts: &[Part; N_PARTS]| {
-        let longer: [f64; N_PARTS] = std::array::from_fn(|at| parts[at].own_ns() - medians[at]);
+    let medians: Vec<f64> = (0..N_PARTS / n_together).map(median_ns).collect();
+    let error = |of_rank: &Vec<f64>| {
+        let longer: Vec<f64> = of_rank
+            .iter()
+            .zip(&medians)
+            .map(|(own_ns, median_ns)| own_ns - median_ns)
+            .collect();
+        let n_parts = float(longer.len() as u64);
         let mean = longer.iter().sum::<f64>() / n_parts;
         let squares = longer.iter().map(|ns| (ns - mean).powi(2)).sum::<f64>();
         (n_parts * squares / (n_parts - 1.0)).sqrt()
     };
-    each.iter().map(error).collect()
+    own_ns.iter().map(error).collect()
 }

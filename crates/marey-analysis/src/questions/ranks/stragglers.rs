@@ -32,8 +32,8 @@ const BEYOND_NOISE: f64 = 3.0;
 /// rank's steady turns. Medians over ranks are the lower of the middle two, so that of two ranks the slower one is above it. Slow is who is
 /// above the median by more than `straggler_ratio` of it and by more than three standard deviations, as the median absolute deviation of
 /// more than two ranks tells them, or the error of the rank's own time by the scatter of its intervals or turns, whichever is larger. Waits
-/// who is not slow while another one is, and waits for more than `rank_wait_ratio` of its time. Where waiting is not known, nobody is slow and
-/// nobody waits.
+/// who is not slow while another one is, and waits for more than `rank_wait_ratio` of its time. Where waiting is not known, or of two runs of
+/// which one is longer what is chance, nobody's verdict is.
 pub(super) fn stragglers(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
@@ -62,9 +62,10 @@ pub(super) fn stragglers(
         .map(|one| one.own_ns(is_waiting_known))
         .collect();
     let limits = Limits::of(&compared, &own_ns, thresholds);
-    // Who is longer with its waiting in it may be the one that waits.
     let mut each = compared.iter().zip(&own_ns);
-    let has_slow = is_waiting_known && each.any(|(one, own_ns)| limits.is_slow(one, *own_ns));
+    // Who is longer with its waiting in it may be the one that waits.
+    let is_told = is_waiting_known && limits.is_chance_known(&own_ns);
+    let has_slow = is_told.then(|| each.any(|(one, own_ns)| limits.is_slow(one, *own_ns)));
     let row = |(one, own_ns): (&OwnTime, u64)| RankStraggler {
         place: one.place,
         own_ns,
@@ -130,18 +131,26 @@ impl<'a> Limits<'a> {
         (float(own_ns) - float(self.median_ns)) / median_ns
     }
 
+    /// Of two whole runs it is not, which matters where one is longer.
+    fn is_chance_known(&self, own_ns: &[u64]) -> bool {
+        let is_beyond = |own_ns: &u64| self.score(*own_ns) > self.thresholds.straggler_ratio;
+        self.noise_ns.is_some() || self.error_ns.is_some() || !own_ns.iter().any(is_beyond)
+    }
+
     fn is_slow(&self, one: &OwnTime, own_ns: u64) -> bool {
         let above_ns = float(own_ns.saturating_sub(self.median_ns));
         let of_both = one.error_ns.zip(self.error_ns);
         let of_both = of_both.map(|(own, usual)| f64::hypot(own, usual));
         let noise_ns = self.noise_ns.into_iter().chain(of_both).reduce(f64::max);
-        // Of two whole runs it is not known what is chance.
         noise_ns.is_some_and(|noise_ns| above_ns > BEYOND_NOISE * noise_ns)
             && self.score(own_ns) > self.thresholds.straggler_ratio
     }
 
-    /// `has_slow`: waiting is known, and there is a slow rank.
-    fn verdict(&self, one: &OwnTime, own_ns: u64, has_slow: bool) -> StragglerVerdict {
+    /// `has_slow`: whether a rank is; `None` when that cannot be told.
+    fn verdict(&self, one: &OwnTime, own_ns: u64, has_slow: Option<bool>) -> StragglerVerdict {
+        let Some(has_slow) = has_slow else {
+            return StragglerVerdict::Unknown;
+        };
         if has_slow && self.is_slow(one, own_ns) {
             return StragglerVerdict::Slow;
         }
@@ -180,7 +189,7 @@ fn measured(
     (measured, "The whole run of each rank that ended well")
 }
 
-/// Whole runs: only those that ended well are as long as the others.
+/// Whole runs: only those that ended well are as long as the others. Reports may not say how long they were.
 fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<OwnTime> {
     let ended = placed(places).filter(|(_, rank)| {
         let state = super::members::state(rank);
@@ -207,5 +216,5 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<OwnTime> {
             error_ns: None,
         }
     };
-    ended.map(one).collect()
+    ended.map(one).filter(|run| run.duration_ns > 0).collect()
 }

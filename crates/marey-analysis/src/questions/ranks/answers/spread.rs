@@ -78,7 +78,7 @@ pub struct TurnsOverRanks {
 pub struct TurnSpread {
     /// Number of its first turn, from 0.
     pub first: u64,
-    /// It holds a first turn of a generation of some rank.
+    /// It holds the first turn of a rank, which warms up.
     pub is_warm_up: bool,
     /// Mean duration of a turn of the cell, by rank.
     pub durations: OverRanks,

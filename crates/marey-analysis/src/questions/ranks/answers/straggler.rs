@@ -32,11 +32,13 @@ pub struct RankStraggler {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StragglerVerdict {
-    /// As fast as the others.
+    /// As fast as the others, but for chance.
     #[default]
     Even,
     /// Its own work takes longer: others wait for it.
     Slow,
     /// It takes as long as the slow ones, but waits for them.
     Waits,
+    /// Who waits for whom is not known, or what is chance.
+    Unknown,
 }
