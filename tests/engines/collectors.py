@@ -28,7 +28,8 @@ class Collector:
     def wait_for(self, is_there: Any) -> Any:
         """Until something that came satisfies the question; what it answered."""
         with self.come:
-            self.come.wait_for(lambda: any(is_there(*request) for request in self.requests))
+            has_come = self.come.wait_for(lambda: any(is_there(*request) for request in self.requests), timeout=200)
+            assert has_come, [path for path, *_ in self.requests]
             return next(found for request in self.requests if (found := is_there(*request)))
 
     @property

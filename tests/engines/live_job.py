@@ -101,12 +101,19 @@ def running(folder: Path, *options: str, environment: dict[str, str] | None = No
             run.process.communicate()
 
 
+# A program that records nothing itself is not sampled from outside either, however long it takes.
+UNSAMPLED = {
+    f"MAREY_MONITOR_{what}": "0"
+    for what in ("CPU_USAGE", "SYSTEM_MEMORY", "GPU_MEMORY", "GPU_UTILIZATION", "GPU_TEMPERATURE", "GPU_POWER")
+}
+
+
 def run_briefly(folder: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """A short job with variables of OpenTelemetry in its environment."""
     return subprocess.run(
         [*marey(), "--output", "out", "--quiet", *options, "--", "true"],
         cwd=folder,
-        env={key: value for key, value in os.environ.items() if not key.startswith("OTEL_")} | variables,
+        env={key: value for key, value in os.environ.items() if not key.startswith("OTEL_")} | UNSAMPLED | variables,
         capture_output=True,
         text=True,
         check=False,

@@ -26,21 +26,29 @@ rotel = pytest.importorskip("rotel")
 @contextmanager
 def collector_before(receiver: Collector, folder: Path) -> Iterator[str]:
     """Starts a collector that sends on what comes; its address."""
-    agent = Path(rotel.__file__).with_name("rotel-agent")
-    http, grpc = (free_port() for _ in range(2))
-    listening = [f"--otlp-http-endpoint=127.0.0.1:{http}", f"--otlp-grpc-endpoint=127.0.0.1:{grpc}"]
-    sending = ["--exporter=otlp", "--otlp-exporter-protocol=http", f"--otlp-exporter-endpoint={receiver.url}"]
-    with (folder / "collector.log").open("w") as log:
-        process = subprocess.Popen([agent, "start", *listening, *sending], stdout=log, stderr=log)
+    # A port that was free may have been taken by somebody else: then it ends, and is started at others.
+    started = (listening(receiver, folder) for _ in range(5))
+    process, url = next(found for found in started if found)
     try:
-        while process.poll() is None:
-            with closing(socket.socket()) as knock:
-                if knock.connect_ex(("127.0.0.1", http)) == 0:
-                    break
-        yield f"http://127.0.0.1:{http}"
+        yield url
     finally:
         process.terminate()
         process.wait()
+
+
+def listening(receiver: Collector, folder: Path) -> tuple[subprocess.Popen[bytes], str] | None:
+    """A collector that takes connections, and its address; None when it has ended."""
+    agent = Path(rotel.__file__).with_name("rotel-agent")
+    http, grpc = (free_port() for _ in range(2))
+    places = [f"--otlp-http-endpoint=127.0.0.1:{http}", f"--otlp-grpc-endpoint=127.0.0.1:{grpc}"]
+    sending = ["--exporter=otlp", "--otlp-exporter-protocol=http", f"--otlp-exporter-endpoint={receiver.url}"]
+    with (folder / "collector.log").open("w") as log:
+        process = subprocess.Popen([agent, "start", *places, *sending], stdout=log, stderr=log)
+    while process.poll() is None:
+        with closing(socket.socket()) as knock:
+            if knock.connect_ex(("127.0.0.1", http)) == 0:
+                return process, f"http://127.0.0.1:{http}"
+    return None
 
 
 def free_port() -> int:

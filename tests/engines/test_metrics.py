@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from collectors import attributes, closing, collecting, dead, failing, metrics_service, mute, points
-from live_job import ODD, marey, needs_otlp, run_briefly, running
+from live_job import ODD, UNSAMPLED, marey, needs_otlp, run_briefly, running
 
 parser = pytest.importorskip("prometheus_client.parser")
 
@@ -121,7 +121,8 @@ def test_a_collector_that_is_no_good_costs_a_line_and_nothing_else(tmp_path: Pat
 @needs_otlp
 def test_the_endpoint_of_the_environment_counts_only_when_asked(tmp_path: Path) -> None:
     with collecting() as collector:
-        environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_SERVICE_NAME": "mine"}
+        variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_SERVICE_NAME": "mine"}
+        environment = os.environ | UNSAMPLED | variables
         for options, sends in [([], False), (["--otlp"], True)]:
             subprocess.run(
                 [*marey(), "--output", "out", "--quiet", *options, "--", "true"],

@@ -44,7 +44,7 @@ class Metrics:
         """Until so many more looks have begun: what the ones before showed is written."""
         with self.looked:
             until = self.looks + more + 1
-            assert self.looked.wait_for(lambda: self.looks >= until, timeout=20), "the display has ended"
+            assert self.looked.wait_for(lambda: self.looks >= until, timeout=200), "the display has ended"
 
 metrics = Metrics()
 display = Display(0.001, lambda: "clip")

@@ -133,9 +133,9 @@ def test_frames_and_blocks_a_second_are_shown_while_the_pipeline_runs(interprete
 
         import marey
 
+        began = time.perf_counter()
         profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
         with profiler.session("clip"):
-            began = time.time()
             for block in range(3):
                 for step in range(4):
                     profiler.record_diffusion_step(step, 1 - step / 4, 3, 5.0)
@@ -143,9 +143,10 @@ def test_frames_and_blocks_a_second_are_shown_while_the_pipeline_runs(interprete
                 profiler.record_streaming_event(9, 1.0)
                 time.sleep(0.02)
             metrics = profiler.get_current_metrics()
-            return metrics, time.time() - began
+            return metrics, time.perf_counter() - began
 
     metrics, seconds = interpreter.result(program)
     for name, count in {"fps": 27, "blocks_per_second": 3, "steps_per_second": 12}.items():
-        assert metrics[name] >= 0.5 * count / seconds, name
+        # Counted since the profiler was made, which is within these seconds.
+        assert metrics[name] >= 0.999 * count / seconds, name
     assert metrics["session"] == "clip"

@@ -25,8 +25,8 @@ SERIES = {
 ALL_OFF = dict.fromkeys(SERIES, False)
 
 
-def sample(seconds, keywords):
-    """Records for so long, and until all that is wanted was read; the job's folder."""
+def sample(seconds, keywords, temperature=None):
+    """Records for so long, and until all that is wanted was read, and that temperature of a GPU; the job's folder."""
     import time
 
     import marey
@@ -37,15 +37,23 @@ def sample(seconds, keywords):
     wanted = {"gpu" if key.startswith("monitor_gpu") else "cpu" for key in on}
     while not wanted <= profiler.get_current_metrics().keys():
         time.sleep(0.001)
+    while temperature and temperature not in (
+        gpu.get("temperature_celsius") for gpu in profiler.get_current_metrics().get("gpu", {}).values()
+    ):
+        time.sleep(0.001)
     time.sleep(seconds)
     return str(marey.stop().parent)
 
 
 def raw_series(
-    interpreter: Interpreter, environment: dict[str, str], seconds: float, **keywords: Any
+    interpreter: Interpreter,
+    environment: dict[str, str],
+    seconds: float,
+    temperature: int | None = None,
+    **keywords: Any,
 ) -> list[dict[str, Any]]:
     """The series of a program that does nothing but let itself be sampled."""
-    job = interpreter.result(sample, seconds, keywords, env=environment)
+    job = interpreter.result(sample, seconds, keywords, temperature, env=environment)
     raw = json.loads((interpreter.folder / job / "raw_profiling_data_run.json").read_text())
     return raw["gpu_data"] + raw["cpu_data"]
 
@@ -87,21 +95,25 @@ def test_intervals_say_how_often_each_is_read(
     intervals = {"gpu_monitor_interval": gpu_s, "cpu_monitor_interval": cpu_s}
     series = raw_series(interpreter, nvml.environment(**{"GPU-1": {}}), 1.0, **intervals)
     for sampler, interval in (("gpu", gpu_s), ("host", cpu_s)):
+        # Without the first, which takes longer, and the last, which the end asks for; each when it should have begun.
         points = of(series, "sampler.late", sampler)["points"]
-        missed = of(series, "sampler.missed", sampler)["points"][-1]["last"] or 0
-        lasted = points[-1]["timestamp"] - points[0]["timestamp"]
-        rounds = sum(point["count"] for point in points) - 1 + missed
-        assert lasted >= 0.8
-        # Each of the two ends may be late by less than a round.
-        assert rounds == pytest.approx(lasted / interval, abs=1.5), sampler
+        assert {point["count"] for point in points} == {1}
+        due = [point["timestamp"] - point["last"] for point in points[1:-1]]
+        # A round that is late leaves out those after it.
+        missed = [point["last"] for point in of(series, "sampler.missed", sampler)["points"][:-2]]
+        rounds = len(due) - 1 + missed[-1] - missed[0]
+        assert rounds >= 5
+        assert rounds == pytest.approx((due[-1] - due[0]) / interval, abs=1), sampler
 
 
 def test_points_are_joined_beyond_the_most_that_are_kept_and_the_start_stays(
     interpreter: Interpreter, nvml: StandInNvml
 ) -> None:
-    environment = nvml.environment(**{"GPU-1": {"nvmlDeviceGetPowerUsage": "100000 " * 3 + "300000"}})
+    # The temperature is how often it was read.
+    numbered = {"nvmlDeviceGetTemperature": " ".join(map(str, range(41)))}
+    environment = nvml.environment(**{"GPU-1": numbered | {"nvmlDeviceGetPowerUsage": "100000 " * 3 + "300000"}})
     intervals = {"gpu_monitor_interval": 0.01, "cpu_monitor_interval": 0.01}
-    series = raw_series(interpreter, environment, 0.6, max_data_points=8, **intervals)
+    series = raw_series(interpreter, environment, 0.0, temperature=40, max_data_points=8, **intervals)
     assert max(len(row["points"]) for row in series) <= 8
     power = of(series, "gpu.power", "GPU-1")["points"]
     assert sum(point["count"] for point in power) > 16
@@ -136,7 +148,7 @@ def test_figures_of_a_gpu_are_those_that_the_library_gave(interpreter: Interpret
         "nvmlDeviceGetPowerUsage": "200000 " * 4 + "350000",
         "nvmlDeviceGetTotalEnergyConsumption": "5000 " * 4 + "23000",
     }
-    raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), 0.3, gpu_monitor_interval=0.01)
+    raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), 0.0, temperature=72, gpu_monitor_interval=0.01)
     gpu = run_report(interpreter)["gpu_metrics"]
     memory, busy = gpu["memory_analysis"], gpu["utilization_analysis"]
     assert (memory["min_usage_mb"], memory["peak_usage_mb"], memory["total_memory_mb"]) == (7200, 9800, 24564)
@@ -158,7 +170,7 @@ def test_energy_is_the_integral_of_power_where_the_gpu_does_not_count_it(
     gpus = {"GPU-1": {"nvmlDeviceGetTotalEnergyConsumption": "!3"}}
     raw_series(interpreter, nvml.environment(**gpus), 0.3, gpu_monitor_interval=0.01)
     power = run_report(interpreter)["gpu_metrics"]["power_analysis"]
-    assert power["energy_over_s"] > 0.2
+    assert power["energy_over_s"] > 0
     assert power["total_energy_joules"] == pytest.approx(300 * power["energy_over_s"])
     assert power["total_energy_wh"] == pytest.approx(power["total_energy_joules"] / 3600)
 
@@ -202,10 +214,8 @@ def test_a_gpu_that_is_lost_has_no_readings_from_then_on_and_the_other_goes_on(
                 time.sleep(0.001)
 
         wait_for(2)
-        time.sleep(0.1)
         Path("lost").touch()
         wait_for(1)
-        time.sleep(0.1)
         return str(marey.stop().parent)
 
     gone = {"lost_when": str(interpreter.folder / "lost")}

@@ -267,7 +267,7 @@ def test_garbage_and_clients_that_hang_keep_nobody_from_scraping_or_ending(tmp_p
                 client.shutdown(socket.SHUT_WR)
                 while client.recv(4096):
                     pass
-        hanging = [socket.create_connection(("127.0.0.1", run.port), timeout=60) for _ in range(12)]
+        hanging = [socket.create_connection(("127.0.0.1", run.port), timeout=60) for _ in range(8)]
         assert run.get()[0] == 200
         more = [socket.create_connection(("127.0.0.1", run.port), timeout=60) for _ in range(200)]
         run.go_on()

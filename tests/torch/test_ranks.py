@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import textwrap
@@ -104,10 +106,20 @@ def test_eight_ranks_are_in_one_folder(tmp_path: Path) -> None:
     assert [path.resolve() for path in folders if path.is_symlink()] == [job.resolve()]
 
 
-OPTIONS = [("--standalone",), ("--master-port=29511",), ("--master-port=29512", "--rdzv-id=x")]
+def meeting_place() -> str:
+    """An option of torchrun: a port that nobody listens at, below those that the system gives to connections."""
+    for port in range(20_000 + os.getpid() % 10_000, 32_000):
+        with socket.socket() as asked, contextlib.suppress(OSError):
+            asked.bind(("", port))
+            return f"--master-port={port}"
+    raise OSError("no port is free")
 
 
-@pytest.mark.parametrize("options", OPTIONS)
+MEETING_PLACE = meeting_place()
+OPTIONS = {"standalone": ("--standalone",), "static": (MEETING_PLACE,), "named": (MEETING_PLACE, "--rdzv-id=x")}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_two_jobs_in_one_folder_do_not_mix(tmp_path: Path, options: tuple[str, ...]) -> None:
     """With a run id of torchrun's own; without one (static rendezvous: ``none``); with a given one.
 
@@ -130,7 +142,7 @@ def test_a_shell_between_torchrun_and_python_does_not_part_the_ranks(tmp_path: P
     (tmp_path / "program.py").write_text("import marey\n" + LOOP)
     (tmp_path / "wrapper.sh").write_text(f'#!/bin/sh\n"{sys.executable}" program.py\nexit $?\n')
     (tmp_path / "wrapper.sh").chmod(0o755)
-    options = ["--master-port=29513", "--nproc-per-node=2", "--no-python"]
+    options = [MEETING_PLACE, "--nproc-per-node=2", "--no-python"]
     run(tmp_path, [sys.executable, "-m", "torch.distributed.run", *options, "./wrapper.sh"], under=False, **INTO_OUT)
     assert sorted(ranks_in(tmp_path)) == [0, 1]
     assert len({path.parent for path in captures(tmp_path)}) == 1
@@ -233,7 +245,11 @@ def test_a_killed_rank_leaves_the_others_whole_and_its_own_to_be_completed(tmp_p
     for step in range(5):
         with marey.profile_section("step"):
             dist.all_reduce(torch.ones(4))
-            if dist.get_rank() == 1 and step == 2:
+            if step == 2 and dist.get_rank() == 0:
+                open("third", "w").close()
+            elif step == 2:
+                while not os.path.exists("third"):
+                    pass
                 os.kill(os.getpid(), signal.SIGKILL)
     """
     run(tmp_path, torchrun(tmp_path, program, 2), fails=True)

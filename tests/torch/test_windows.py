@@ -234,8 +234,9 @@ def test_growth_of_the_process_ends_a_window(folder: Path) -> None:
     kept = []
     with ProfilerContext(output_dir=folder, activities=["CPU"], max_host_bytes=64 << 20) as window:
         while torch.autograd._profiler_enabled():
-            kept.append(torch.ones(1 << 20))
-            assert len(kept) < 4096
+            # Four times the limit: how soon that is seen is up to the machine.
+            if len(kept) < 64:
+                kept.append(torch.ones(1 << 20))
     window.wait()
     assert marks_of(window.trace_path) == [0]
 

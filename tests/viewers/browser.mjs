@@ -22,9 +22,25 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
+/** Milliseconds that whatever is waited for may take; a failure, not a measurement. */
+const PATIENCE = 120_000;
+
+// A file of tests that waits for ever says so, instead of keeping all others from running. Building what draws is in its time.
+setTimeout(() => {
+  console.error("these tests have not ended within half an hour");
+  process.exit(1);
+}, 1_800_000).unref();
+
 export function launch() {
   // Inside containers Chromium's own sandbox cannot be set up.
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"], timeout: PATIENCE });
+}
+
+/** A page of its own, in a window of the usual size. */
+export async function blank(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
+  return { context, page: await context.newPage() };
 }
 
 const folder = mkdtempSync(join(tmpdir(), "marey-traces-"));

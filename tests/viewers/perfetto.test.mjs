@@ -9,7 +9,7 @@ import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 
-import { drawn, launch, perfettoViewer, root, serve } from "./browser.mjs";
+import { blank, drawn, launch, perfettoViewer, root, serve } from "./browser.mjs";
 
 let browser;
 let site;
@@ -24,10 +24,9 @@ after(async () => {
 
 /** Opens a link of the viewer, waits until its trace is there, and returns what asks its engine. */
 async function opened(link) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, bypassCSP: true, serviceWorkers: "block" });
-  const page = await context.newPage();
+  const { context, page } = await blank(browser, { bypassCSP: true, serviceWorkers: "block" });
   await page.goto(link);
-  await page.waitForFunction(() => globalThis.app?.trace !== undefined, undefined, { timeout: 120_000 });
+  await page.waitForFunction(() => globalThis.app?.trace !== undefined);
   const rows = (sql) =>
     page.evaluate(async (text) => {
       const result = await globalThis.app.trace.engine.query(text);
@@ -156,11 +155,17 @@ test("`marey view` opens a recording in the viewer and ends when the viewer has 
     cwd: root,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const ended = new Promise((resolve) => view.once("exit", resolve));
-  const [link] = await once(createInterface({ input: view.stdout }), "line");
-  const { context, rows } = await opened(link);
-  assert.equal(await ended, 0);
-  assert.deepEqual(await rows(ERRORS), []);
-  assert.deepEqual(await rows("select count(*) from slice where name = 'denoising_step'"), [[12]]);
-  await context.close();
+  try {
+    const ended = new Promise((resolve) => view.once("exit", resolve));
+    const without = ended.then((code) => assert.fail(`it ended with ${code} before it gave a link`));
+    const [link] = await Promise.race([once(createInterface({ input: view.stdout }), "line"), without]);
+    const { context, rows } = await opened(link);
+    assert.equal(await ended, 0);
+    assert.deepEqual(await rows(ERRORS), []);
+    assert.deepEqual(await rows("select count(*) from slice where name = 'denoising_step'"), [[12]]);
+    await context.close();
+  } finally {
+    // One that is left behind would keep this program from ending.
+    view.kill();
+  }
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { after, before, test } from "node:test";
 
-import { drawn, launch, serve, speedscopeViewer } from "./browser.mjs";
+import { blank, drawn, launch, serve, speedscopeViewer } from "./browser.mjs";
 
 let browser;
 let site;
@@ -19,8 +19,7 @@ after(async () => {
 
 /** Opens a drawn run; what the page says above it, and what went wrong. */
 async function opened(kind) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
-  const page = await context.newPage();
+  const { context, page } = await blank(browser);
   const problems = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("dialog", (dialog) => {

@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { colours, factsOf, figuresOf, plotOf, pointAt, rowsOf } from "./charts.mjs";
-import { drawn, launch, open } from "./page.mjs";
+import { address, drawn, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -59,7 +59,7 @@ test("the pointer reads a step off the chart, over time and one after the other"
   const outlier = async () => (await figuresOf(page, "Duration of each step")).find(([label]) => label.startsWith("outlier"));
   assert.equal((await outlier()).at(-1), "608 ms");
   await page.getByRole("radio", { name: "One after the other" }).click();
-  assert.match(page.url(), /by=number/);
+  assert.match(await address(page), /by=number/);
   // Step 18 of 28: 17.5 of 28 parts.
   await pointAt(page, "Duration of each step", 17.5 / 28);
   assert.equal((await outlier()).at(-1), "608 ms");
@@ -83,7 +83,7 @@ test("a cell of the heat map says its block, step and duration, and leads to the
   await page.keyboard.press("ArrowDown");
   assert.match(await page.locator(".heatmap-cell").textContent(), /^block 1, step 1: 222 ms/);
   await canvas.click(cell(4, 1));
-  assert.match(page.url(), /view=timeline&from=6924000000&to=7532000000/);
+  assert.match(await address(page), /view=timeline&from=6924000000&to=7532000000/);
 });
 
 test("blocks have their durations, the time between them, and how steps grow", async () => {

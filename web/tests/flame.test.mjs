@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { rowsOf } from "./charts.mjs";
-import { drawn, launch, open } from "./page.mjs";
+import { address, drawn, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -48,7 +48,7 @@ test("left-heavy: the widest first, with figures, zoom by click and back", async
   await heavy.click(await at(heavy, 0.5, 1));
   assert.match(await page.locator(".crumbs").textContent(), /block 8\.096 s$/);
   await page.locator(".crumbs button").first().click();
-  assert.doesNotMatch(page.url(), /focus=/);
+  assert.doesNotMatch(await address(page), /focus=/);
   assert.deepEqual(problems, []);
 });
 
@@ -73,7 +73,7 @@ test("a search counts call paths and dims the others", async () => {
   const before = await pixel();
   await page.getByLabel("Search names").fill("ATTEN");
   assert.equal(await page.locator(".controls [role=status]").textContent(), "1 of 11 call paths");
-  assert.match(page.url(), /q=ATTEN/);
+  assert.match(await address(page), /q=ATTEN/);
   assert.notEqual(await pixel(), before);
 });
 
@@ -84,13 +84,13 @@ test("time order: threads, slices where they ran, zoom into one, and the same pa
   await order.hover(await at(order, 7.2 / 10.696, 2));
   assert.match(await tip(page).textContent(), /^denoising_steptook608 msfrom6\.924 sto7\.532 s/);
   await order.click(await at(order, 7.2 / 10.696, 2));
-  assert.match(page.url(), /from=6924000000&to=7532000000/);
+  assert.match(await address(page), /from=6924000000&to=7532000000/);
   await order.hover(await at(order, 0.5, 1));
   assert.match(await tip(page).textContent(), /^blocktook1\.344 s/);
   await page.keyboard.press("Escape");
   await order.focus();
   await page.keyboard.press("Escape");
-  assert.doesNotMatch(page.url(), /from=/);
+  assert.doesNotMatch(await address(page), /from=/);
   await page.getByLabel("Thread").selectOption({ label: "decoder" });
   await order.hover(await at(order, 4.0 / 10.696, 1));
   assert.match(await tip(page).textContent(), /^vae_decodetook280 msfrom3\.900 s/);
@@ -100,20 +100,20 @@ test("time order: the wheel zooms around the pointer and dragging moves", async 
   const { page } = await flame("&mode=order&from=4000000000&to=8000000000");
   const order = canvas(page, "Sections as they ran");
   const box = await order.boundingBox();
-  const window = () => {
-    const state = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const window = async () => {
+    const state = new URLSearchParams(new URL(await address(page)).hash.slice(1));
     return [Number(state.get("from")) / 1e9, Number(state.get("to")) / 1e9];
   };
   await page.mouse.move(box.x + box.width / 2, box.y + 30);
   await page.mouse.wheel(0, -385);
   await page.waitForFunction(() => !location.hash.includes("from=4000000000"));
   // e^(−0.0018 × 385) is one half: 5 s to 7 s.
-  const [from, to] = window();
+  const [from, to] = await window();
   assert.ok(Math.abs(from - 5) < 0.01 && Math.abs(to - 7) < 0.01, `${from} ${to}`);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 4, box.y + 30, { steps: 5 });
   await page.mouse.up();
-  const [moved] = window();
+  const [moved] = await window();
   assert.ok(Math.abs(moved - 5.5) < 0.02, `${moved}`);
 });
 
@@ -126,14 +126,14 @@ test("sandwich: names with their figures, callers above, callees below", async (
     ["transformer_forward", "28", "4.669 s", "2.377 s"],
   ]);
   await page.getByRole("button", { name: "transformer_forward" }).click();
-  assert.match(page.url(), /focus=transformer_forward/);
+  assert.match(await address(page), /focus=transformer_forward/);
   const [callers, callees] = [canvas(page, "Callers"), canvas(page, "Callees")];
   await callers.hover(await at(callers, 0.5, 0));
   assert.match(await tip(page).textContent(), /^block.*4\.669 s · 100\.0 % of its time/);
   await callees.hover(await at(callees, 0.4, 1));
   assert.match(await tip(page).textContent(), /^attention.*2\.293 s · 49\.1 %/);
   await callees.click(await at(callees, 0.4, 1));
-  assert.match(page.url(), /focus=attention/);
+  assert.match(await address(page), /focus=attention/);
 });
 
 test("an address leads to a mode, a thread, a call path and a search", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { colours, figuresOf, plotOf, pointAt } from "./charts.mjs";
-import { drawn, edited, launch, open } from "./page.mjs";
+import { address, drawn, edited, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -100,7 +100,7 @@ test("clocks that were held down are marked and told", async () => {
 test("one of several GPUs is chosen, and the choice is in the address", async () => {
   const { page } = await machine();
   await page.getByLabel("GPU").selectOption({ label: "GPU 1 NVIDIA L4" });
-  assert.match(page.url(), /gpu=GPU-b/);
+  assert.match(await address(page), /gpu=GPU-b/);
   assert.deepEqual((await figuresOf(page, "Utilisation"))[0], ["a kernel ran", "25.0 %", "25.0 %", "25.0 %", ""]);
   assert.equal(await page.locator('[data-chart="Power"]').count(), 0);
   const { page: again } = await machine({ hash: "#view=machine&gpu=GPU-b" });
@@ -109,19 +109,19 @@ test("one of several GPUs is chosen, and the choice is in the address", async ()
 
 test("the keyboard zooms and moves the window, and the peak leads to the timeline", async () => {
   const { page } = await machine();
-  const window = () => {
-    const state = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const window = async () => {
+    const state = new URLSearchParams(new URL(await address(page)).hash.slice(1));
     return [Number(state.get("from")) / 1e9, Number(state.get("to")) / 1e9];
   };
   await page.locator('[data-chart="Utilisation"] canvas').focus();
   await page.keyboard.press("w");
-  assert.deepEqual(window(), [2.5, 7.5]);
+  assert.deepEqual(await window(), [2.5, 7.5]);
   await page.keyboard.press("d");
-  assert.deepEqual(window(), [3.75, 8.75]);
+  assert.deepEqual(await window(), [3.75, 8.75]);
   await page.keyboard.press("0");
-  assert.doesNotMatch(page.url(), /from=/);
+  assert.doesNotMatch(await address(page), /from=/);
   await page.locator('[data-chart="Power"] a').first().click();
-  assert.match(page.url(), /view=timeline&from=1950000000&to=2050000000/);
+  assert.match(await address(page), /view=timeline&from=1950000000&to=2050000000/);
 });
 
 test("panels are drawn in light and dark, wide and narrow", async () => {

@@ -9,6 +9,15 @@ import { gunzipSync, gzipSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 
+/** Milliseconds that whatever is waited for may take; a failure, not a measurement. */
+const PATIENCE = 120_000;
+
+// A file of tests that waits for ever says so, instead of keeping all others from running. Building what draws is in its time.
+setTimeout(() => {
+  console.error("these tests have not ended within half an hour");
+  process.exit(1);
+}, 1_800_000).unref();
+
 const folder = mkdtempSync(join(tmpdir(), "marey-page-"));
 const made = new Map();
 
@@ -43,8 +52,11 @@ export function edited(path, name, change) {
 
 export function launch() {
   // Inside containers Chromium's own sandbox cannot be set up.
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"], timeout: PATIENCE });
 }
+
+/** The address as the page itself has it; what drives the browser is told of a new one later. */
+export const address = (page) => page.evaluate(() => location.href);
 
 /**
  * Opens a file's page. `problems` collects whatever must not happen: errors of the script, of the policy, and every request but
@@ -52,6 +64,7 @@ export function launch() {
  */
 export async function open(browser, path, { hash = "", before = () => {}, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   await page.addInitScript(before);
   const problems = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { drawn, launch, open } from "./page.mjs";
+import { address, drawn, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -24,7 +24,7 @@ test("a tab shows its view, and back goes to the one before", async () => {
   await page.getByRole("tab", { name: "Phases" }).click();
   assert.equal(await page.locator("h2").first().textContent(), "Preparation and work");
   await page.getByRole("tab", { name: "Caches" }).click();
-  assert.match(page.url(), /view=caches/);
+  assert.match(await address(page), /view=caches/);
   await page.goBack();
   assert.equal(await current(page), "Phases");
   await page.goBack();
@@ -99,7 +99,7 @@ test("the theme is the system's until one is chosen, and is kept", async () => {
   assert.equal(await background(page), dark);
   await page.reload();
   assert.equal(await background(page), dark);
-  assert.doesNotMatch(page.url(), /theme/);
+  assert.doesNotMatch(await address(page), /theme/);
 });
 
 test("a browser that stores nothing changes the theme all the same", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 
-import { drawn, edited, launch, modelOf, open } from "./page.mjs";
+import { address, drawn, edited, launch, modelOf, open } from "./page.mjs";
 import { enrich } from "./rich.mjs";
 
 let browser;
@@ -30,7 +30,7 @@ test("the overview says which stage took most, and what was found", async () => 
     assert.ok(cards.includes(figure), figure);
   }
   await page.locator(".finding-list a").nth(1).click();
-  assert.match(page.url(), /finding=2/);
+  assert.match(await address(page), /finding=2/);
   assert.match(await page.locator(".finding.chosen").textContent(), /Memory of the GPU/);
 });
 
@@ -80,13 +80,14 @@ test("phases tell loading from work", async () => {
 
 test("phases, findings, sessions and cache events lead to their place in the timeline", async () => {
   const { page, problems } = await open(browser, rich(), { hash: "#view=phases" });
-  const place = () => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
+  const place = async () => Object.fromEntries(new URLSearchParams(new URL(await address(page)).hash.slice(1)));
   const followed = async (view, link) => {
     await page.evaluate((to) => { location.hash = `#view=${to}`; }, view);
     await page.waitForSelector(`.view-${view}`);
     await page.locator(link).first().click();
     await page.waitForSelector(".view-timeline");
-    return [place().from, place().to].map((time) => Number(time) / 1e6);
+    const { from, to } = await place();
+    return [from, to].map((time) => Number(time) / 1e6);
   };
   assert.deepEqual(await followed("phases", ".waterfall tbody a"), [20, 1400]);
   assert.deepEqual(await followed("phases", "table[aria-labelledby=table-phases] tbody tr:nth-child(2) a"), [2005, 9966]);
@@ -106,13 +107,13 @@ test("a table is sorted by its headings, and given back in its order by the thir
   await heading.getByRole("button").click();
   assert.equal(await heading.getAttribute("aria-sort"), "descending");
   assert.equal((await column(page, "phases", 1))[0], "load_models");
-  assert.match(page.url(), /sort\.phases=mean_ns%3Adown/);
+  assert.match(await address(page), /sort\.phases=mean_ns%3Adown/);
   await heading.getByRole("button").click();
   assert.equal(await heading.getAttribute("aria-sort"), "ascending");
   assert.equal((await column(page, "phases", 1))[0], "block › denoising_step › scheduler_step");
   await heading.getByRole("button").click();
   assert.deepEqual(await column(page, "phases", 1), given);
-  assert.doesNotMatch(page.url(), /sort/);
+  assert.doesNotMatch(await address(page), /sort/);
 });
 
 test("unknown figures stand last in either order", async () => {
@@ -128,7 +129,7 @@ test("a search leaves the rows that have it, and is in the address", async () =>
   const { page } = await open(browser, drawn("video"), { hash: "#view=caches" });
   await page.getByRole("searchbox").fill("HIT");
   await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 6);
-  assert.match(page.url(), /find\.cache_events=HIT/);
+  assert.match(await address(page), /find\.cache_events=HIT/);
   assert.match(await page.getByRole("status").textContent(), /6 of 28/);
   await page.reload();
   await page.waitForSelector("tbody tr");
@@ -181,7 +182,7 @@ test("a long table is shown in pages", async () => {
   await page.getByRole("button", { name: "Next" }).click();
   await page.getByRole("button", { name: "Next" }).click();
   assert.equal(await page.locator("tbody tr").count(), 200);
-  assert.match(page.url(), /page\.cache_events=3/);
+  assert.match(await address(page), /page\.cache_events=3/);
   assert.ok(await page.getByRole("button", { name: "Next" }).isDisabled());
   assert.equal(JSON.parse((await saved(page, "JSON")).text).length, 1200);
 });

@@ -90,8 +90,10 @@ fn a_call_that_waits_is_not_made_in_every_round() {
             let first = read(&mut source);
             let rounds = (0..50).map(|_| (read(&mut source), marey::unix_ns()));
             (first, rounds.collect::<Vec<_>>())
-        });
+        })
+        .unwrap();
     while !waiting.exists() {
+        assert!(!reading.is_finished());
         std::thread::yield_now();
     }
     let begun = marey::unix_ns();
@@ -99,7 +101,7 @@ fn a_call_that_waits_is_not_made_in_every_round() {
         std::thread::yield_now();
     }
     std::fs::write(&go, "").unwrap();
-    let (first, rounds) = reading.unwrap().join().unwrap();
+    let (first, rounds) = reading.join().unwrap();
     assert_eq!(
         first,
         [

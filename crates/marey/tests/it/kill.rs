@@ -1,39 +1,11 @@
 //! SIGKILL at random moments: nothing that was complete is lost, nothing is torn.
 
-use std::fs;
-use std::path::Path;
-use std::process::Child;
-use std::time::Duration;
-
 use marey::Status;
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::program::{captures, completed, recorded, rings};
-
-/// The counters of the flood after it died.
-fn counters(path: &Path, n: usize) -> Vec<u64> {
-    let bytes = fs::read(path).unwrap();
-    bytes
-        .chunks_exact(8)
-        .take(n)
-        .map(|b| u64::from_le_bytes(b.try_into().unwrap()))
-        .collect()
-}
-
-/// Lets the flood run until it has recorded `sections`, and some random time more.
-fn kill_after(child: &mut Child, counter: &Path, sections: u64, more: Duration) {
-    while counters(counter, 1).first().is_none_or(|n| *n < sections) {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "the flood ended by itself"
-        );
-        std::thread::yield_now();
-    }
-    std::thread::sleep(more);
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
+use crate::flood::Flood;
+use crate::program::{captures, completed, rings};
 
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
@@ -41,24 +13,12 @@ fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
     let (mut all_completed, mut n_open) = (0, 0);
     for trial in 0..100 {
         let folder = tempfile::tempdir().unwrap();
-        let counter = folder.path().join("counter");
-        fs::write(&counter, []).unwrap();
         let n_threads = 1 + trial % 3;
         let hold = if trial % 2 == 0 { "open" } else { "none" };
-        let mut flood = recorded("flood", folder.path());
-        let mut child = flood
-            .arg(&counter)
-            .arg(n_threads.to_string())
-            .arg(hold)
-            .spawn()
-            .expect("examples are built");
-        kill_after(
-            &mut child,
-            &counter,
-            1000,
-            Duration::from_micros(u64::from(random.next_u32() % 40_000)),
-        );
-        let counted: u64 = counters(&counter, n_threads).iter().sum();
+        let mut flood = Flood::start(folder.path(), n_threads, hold, &[]);
+        flood.wait_for(1000 + u64::from(random.next_u32() % 400_000));
+        flood.kill();
+        let counted = flood.completed();
 
         // Read where it lies, with the rings still there; then again after the capture was completed from them.
         let capture = &captures(folder.path())[0];

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use marey::live::{Interval, Live, Look, Process, processes};
 use marey::{Generated, Losses, NodeKind, Status};
 
+use crate::flood::Flood;
 use crate::program::{captures, recorded, rings};
 
 /// The example `watched`, which does one thing a line.
@@ -394,20 +395,14 @@ fn a_process_that_ends_before_one_attaches_is_simply_not_there() {
 #[test]
 fn lanes_that_come_later_are_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let counter = folder.path().join("counter");
-    fs::write(&counter, []).unwrap();
-    let mut flood = recorded("flood", folder.path());
-    let mut flood = flood.arg(&counter).args(["2", "open"]).spawn().unwrap();
+    let mut flood = Flood::start(folder.path(), 2, "open", &[]);
     let mut live = loop {
         if let Some(process) = processes(&rings(folder.path())).first()
             && let Some(live) = Live::attach(&process.folder)
         {
             break live;
         }
-        assert!(
-            flood.try_wait().unwrap().is_none(),
-            "the flood ended by itself"
-        );
+        flood.assert_runs();
     };
     let mut last = 0;
     for _ in 0..200 {
@@ -419,9 +414,9 @@ fn lanes_that_come_later_are_seen() {
             assert!(totals.max_ns <= totals.sum_ns && totals.min_ns <= totals.max_ns);
         }
     }
-    while live.look().totals.is_empty() {}
-    flood.kill().unwrap();
-    flood.wait().unwrap();
+    while live.look().totals.is_empty() {
+        flood.assert_runs();
+    }
 }
 
 /// Every word of the shared files in turn is something else, as is every length.
