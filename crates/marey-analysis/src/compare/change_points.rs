@@ -17,13 +17,13 @@ use marey::Run;
 use serde::Serialize;
 
 use super::bootstrap::Statistic;
-use super::comparison::Verdict;
 use super::floors::{Rule, distance};
 use super::matching;
 use super::measure::{Better, MeasureKind, Subject};
 use super::observations::{Key, Observations};
 use super::options::CompareOptions;
 use super::random::Random;
+use super::verdict::Verdict;
 use crate::findings::{Confidence, FigureUnit};
 use crate::stats::float;
 

@@ -14,9 +14,10 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use super::comparison::Verdict;
-use super::matching::{Path, SectionMatch};
+use super::call_path::Path;
+use super::matching::SectionMatch;
 use super::measure::{Area, Measure, MeasureKind, Subject};
+use super::verdict::Verdict;
 use crate::findings::FigureUnit;
 
 /// One thing that matters, with the figures that say so: a line of a report.

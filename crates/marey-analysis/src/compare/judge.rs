@@ -8,7 +8,6 @@
 //! ```
 
 use super::bootstrap::{Bootstrap, Statistic, autocorrelation, inflation};
-use super::comparison::{Basis, Verdict};
 use super::floors::{BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule};
 use super::holm::Test;
 use super::mann_whitney::mann_whitney;
@@ -17,6 +16,7 @@ use super::options::CompareOptions;
 use super::pair::{Pair, Samples};
 use super::repeats::repeated;
 use super::ruling::{Both, Ruling, chance, open, percent};
+use super::verdict::{Basis, Verdict};
 use crate::findings::Confidence;
 
 /// Weight of a test of what is no part of the wall time; that of others is their share of it.

@@ -15,11 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::{NodeKind, Run};
 use serde::Serialize;
 
-use super::comparison::Verdict;
-use super::observations::nodes_by_path;
-
-/// A call path, as names from the outermost to the innermost.
-pub(super) type Path = Vec<String>;
+use super::call_path::{Path, nodes_by_path};
+use super::verdict::Verdict;
 
 /// A call path of one or both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

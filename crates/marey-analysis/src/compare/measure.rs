@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::comparison::{Basis, Verdict};
+use super::verdict::{Basis, Verdict};
 use crate::findings::{Confidence, FigureUnit};
 
 /// One figure of both sides, and what its change means.

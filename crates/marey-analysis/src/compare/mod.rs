@@ -10,6 +10,7 @@
 //! stands for that. What a run has once is decided by floors alone. How each is done is in `docs/comparing.md`.
 
 mod bootstrap;
+mod call_path;
 mod change_points;
 mod comparison;
 mod distributions;
@@ -32,13 +33,14 @@ mod ruling;
 mod traced;
 mod traced_parts;
 mod traced_preparation;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use marey::{Run, Status};
 
 pub use change_points::{ChangePoint, Trend, TrendMeasure, TrendPoint, trend};
-pub use comparison::{Basis, Comparison, Side, Verdict};
+pub use comparison::{Comparison, Side};
 pub use environment::{Difference, EnvironmentCategory};
 pub use headline::{Headline, HeadlineFigure};
 pub use matching::SectionMatch;
@@ -46,12 +48,13 @@ pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject}
 pub use obstacles::Obstacle;
 pub use options::CompareOptions;
 pub use traced::TracedSide;
+pub use verdict::{Basis, Verdict};
 
 use crate::findings::Confidence;
+use call_path::Path;
 use floors::READ_SHARE;
 use holm::{Test, holm};
 use judge::Judge;
-use matching::Path;
 use observations::Observations;
 use pair::{Pair, Samples, pairs};
 use traced_preparation::Prepared;

@@ -11,9 +11,9 @@
 use marey::{Run, Status};
 use serde::Serialize;
 
-use super::comparison::Verdict;
 use super::matching::SectionMatch;
 use super::measure::{Measure, MeasureKind, Subject};
+use super::verdict::Verdict;
 use crate::stats::float;
 
 /// A reason not to take the figures for the whole.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::{NodeTotals, Run};
 
-use super::matching::Path;
+use super::call_path::Path;
 
 /// Ranges within each other that are left out, at most.
 const MOST: usize = 16;

@@ -1,9 +1,9 @@
 //! What becomes of a measure, why, and how sure that is.
 
-use super::comparison::Verdict;
 use super::floors::distance;
 use super::measure::Change;
 use super::pair::Pair;
+use super::verdict::Verdict;
 use crate::findings::Confidence;
 
 /// What became of a measure, and why.

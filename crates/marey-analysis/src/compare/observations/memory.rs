@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use marey::MemorySource;
 
 use super::{Asked, Observations};
-use crate::compare::matching::Path;
+use crate::compare::call_path::Path;
 use crate::compare::measure::{MeasureKind, Subject};
 use crate::memory_source_name;
 use crate::stats::float;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::Run;
 
-use super::matching::Path;
+use super::call_path::{Path, nodes_by_path};
 use super::measure::{MeasureKind, Subject};
 use crate::{Diffusion, Kind, Sections, Thresholds};
 
@@ -131,23 +131,6 @@ impl Observations {
             self.values.entry((kind, of)).or_insert(value);
         }
     }
-}
-
-/// Nodes of each call path.
-pub(super) fn nodes_by_path(sections: &Sections) -> BTreeMap<Path, Vec<usize>> {
-    let mut paths: BTreeMap<u32, Path> = BTreeMap::new();
-    let mut nodes: BTreeMap<Path, Vec<usize>> = BTreeMap::new();
-    for row in &sections.tree {
-        let around = row.parent.and_then(|parent| paths.get(&parent));
-        let mut path = around.cloned().unwrap_or_default();
-        path.push(row.name.clone());
-        nodes
-            .entry(path.clone())
-            .or_default()
-            .push(row.node as usize);
-        paths.insert(row.node, path);
-    }
-    nodes
 }
 
 impl Asked<'_> {
