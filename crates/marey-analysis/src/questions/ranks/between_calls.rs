@@ -1,7 +1,7 @@
 //! What did each rank do between the collectives that all ranks share?
 
+use super::own_time::OwnTime;
 use super::shared_calls::{Matched, SharedCalls, weight};
-use super::stragglers::Measured;
 use super::waiting::matched_calls;
 use crate::intervals::Interval;
 use crate::job::{RankSummary, TurnSums};
@@ -30,7 +30,7 @@ const N_PARTS: usize = 3;
 pub(super) fn between_calls(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
-) -> Option<Vec<Measured>> {
+) -> Option<Vec<OwnTime>> {
     let mut all = shared.iter().flat_map(|one| &one.having);
     if all.any(|(_, sums)| sums.n_failed > 0) {
         return None;
@@ -65,7 +65,7 @@ pub(super) fn between_calls(
     let measured = measured.map(|((rank, parts), error_ns)| {
         let sum = |figure: fn(&Part) -> u64| parts.iter().map(figure).fold(0, u64::saturating_add);
         let duration_ns = sum(|part| part.length_ns).saturating_sub(sum(|part| part.elsewhere_ns));
-        Measured {
+        OwnTime {
             place: rank.place,
             duration_ns,
             waiting_ns: Some(sum(|part| part.waiting_ns).min(duration_ns)),

@@ -3,29 +3,19 @@
 use std::cmp::Reverse;
 
 use super::between_calls::between_calls;
-use super::shared_calls::{SharedCalls, used_in_work, weight};
-use super::turns::{Cell, Row, common_rows};
-use super::waiting::{RankCall, matched_calls};
+use super::own_time::OwnTime;
+use super::shared_calls::{SharedCalls, used_in_work};
+use super::steady_turns::of_turns;
+use super::turns::common_rows;
 use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
 use crate::findings::Thresholds;
-use crate::intervals::Interval;
 use crate::job::RankSummary;
-use crate::stats::{float, percentile, ratio, sample_std_dev};
+use crate::stats::{float, percentile};
 
 /// A median absolute deviation of normal noise, times this, is its standard deviation.
 const OF_NORMAL_NOISE: f64 = 1.4826;
 /// So many standard deviations above the others are no noise.
 const BEYOND_NOISE: f64 = 3.0;
-
-/// One rank between shared calls, its turn, or its run.
-pub(super) struct Measured {
-    pub(super) place: u32,
-    pub(super) duration_ns: u64,
-    /// `None` when not known.
-    pub(super) waiting_ns: Option<u64>,
-    /// Standard error of its own time, by the scatter of the rank's intervals or turns; `None` of one alone, as a whole run is.
-    pub(super) error_ns: Option<f64>,
-}
 
 /// Each rank's own time against that of the others: a duration without the time that the rank waits in collectives. The duration is that from
 /// shared call to shared call ([`between_calls`]), without such calls that of a denoising step, without steps a block, and without these the
@@ -63,7 +53,7 @@ pub(super) fn stragglers(
         .filter(|one| one.waiting_ns.is_some())
         .count();
     let is_waiting_known = n_known > 1 && 2 * n_known >= measured.len();
-    let compared: Vec<Measured> = measured
+    let compared: Vec<OwnTime> = measured
         .into_iter()
         .filter(|one| !is_waiting_known || one.waiting_ns.is_some())
         .collect();
@@ -75,7 +65,7 @@ pub(super) fn stragglers(
     // Who is longer with its waiting in it may be the one that waits.
     let mut each = compared.iter().zip(&own_ns);
     let has_slow = is_waiting_known && each.any(|(one, own_ns)| limits.is_slow(one, *own_ns));
-    let row = |(one, own_ns): (&Measured, u64)| RankStraggler {
+    let row = |(one, own_ns): (&OwnTime, u64)| RankStraggler {
         place: one.place,
         own_ns,
         waiting_ns: one.waiting_ns.filter(|_| is_waiting_known),
@@ -105,14 +95,6 @@ fn basis(what: &str, is_waiting_known: bool) -> String {
     )
 }
 
-impl Measured {
-    fn own_ns(&self, is_waiting_known: bool) -> u64 {
-        let waiting_ns = self.waiting_ns.filter(|_| is_waiting_known);
-        self.duration_ns
-            .saturating_sub(waiting_ns.unwrap_or_default())
-    }
-}
-
 /// What own times are compared with.
 struct Limits<'a> {
     median_ns: u64,
@@ -124,7 +106,7 @@ struct Limits<'a> {
 }
 
 impl<'a> Limits<'a> {
-    fn of(compared: &[Measured], own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
+    fn of(compared: &[OwnTime], own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
         let middle = |mut values: Vec<u64>| {
             values.sort_unstable();
             percentile(&values, 0.5).unwrap_or_default()
@@ -148,7 +130,7 @@ impl<'a> Limits<'a> {
         (float(own_ns) - float(self.median_ns)) / median_ns
     }
 
-    fn is_slow(&self, one: &Measured, own_ns: u64) -> bool {
+    fn is_slow(&self, one: &OwnTime, own_ns: u64) -> bool {
         let above_ns = float(own_ns.saturating_sub(self.median_ns));
         let of_both = one.error_ns.zip(self.error_ns);
         let of_both = of_both.map(|(own, usual)| f64::hypot(own, usual));
@@ -159,7 +141,7 @@ impl<'a> Limits<'a> {
     }
 
     /// `has_slow`: waiting is known, and there is a slow rank.
-    fn verdict(&self, one: &Measured, own_ns: u64, has_slow: bool) -> StragglerVerdict {
+    fn verdict(&self, one: &OwnTime, own_ns: u64, has_slow: bool) -> StragglerVerdict {
         if has_slow && self.is_slow(one, own_ns) {
             return StragglerVerdict::Slow;
         }
@@ -177,7 +159,7 @@ fn measured(
     places: &[&RankSummary],
     shared: &[SharedCalls<'_>],
     waiting: Option<&Waiting>,
-) -> (Vec<Measured>, &'static str) {
+) -> (Vec<OwnTime>, &'static str) {
     if let Some(measured) = between_calls(places, shared) {
         return (
             measured,
@@ -198,138 +180,8 @@ fn measured(
     (measured, "The whole run of each rank that ended well")
 }
 
-/// What collectives took within a rank's steady turns, of the calls that were looked at.
-#[derive(Clone, Copy, Default)]
-#[expect(clippy::struct_field_names, reason = "units")]
-struct InTurns {
-    total_ns: u64,
-    matched_ns: u64,
-    waiting_ns: u64,
-}
-
-impl InTurns {
-    /// The part of matched communication that is waiting, taken for that of all; `None` unless half of all was matched.
-    fn waiting_ratio(&self) -> Option<f64> {
-        let is_known = self.matched_ns > 0 && self.matched_ns >= self.total_ns / 2;
-        is_known.then(|| ratio(self.waiting_ns.into(), self.matched_ns.into()))
-    }
-}
-
-fn of_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -> Vec<Measured> {
-    let in_turns = in_turns(places, shared, rows);
-    let each = rows.iter().zip(in_turns);
-    each.map(|(row, in_turns)| of_row(row, &in_turns)).collect()
-}
-
-/// The median turn, and what it waits.
-fn of_row(row: &Row, in_turns: &InTurns) -> Measured {
-    let mut turns: Vec<(u64, u64)> = steady(row)
-        .map(|cell| {
-            (
-                worked_ns(cell),
-                waiting_of(cell, in_turns).unwrap_or_default(),
-            )
-        })
-        .collect();
-    let is_known = steady(row).all(|cell| waiting_of(cell, in_turns).is_some());
-    // The turn whose own time is in the middle, with its own waiting.
-    turns.sort_by_key(|(duration_ns, waiting_ns)| {
-        (duration_ns.saturating_sub(*waiting_ns), *duration_ns)
-    });
-    let middle = turns.get(turns.len().saturating_sub(1) / 2);
-    let (duration_ns, waiting_ns) = middle.copied().unwrap_or_default();
-    let own_ns = |turn: &(u64, u64)| turn.0.saturating_sub(turn.1);
-    Measured {
-        place: row.place,
-        duration_ns,
-        waiting_ns: is_known.then_some(waiting_ns),
-        error_ns: error_of_median_ns(&turns.iter().map(own_ns).collect::<Vec<u64>>()),
-    }
-}
-
-/// What a turn took without the time in collectives that failed, which is nobody's work.
-fn worked_ns(cell: &Cell) -> u64 {
-    cell.mean_ns().saturating_sub(cell.failed_mean_ns())
-}
-
-/// Standard error of the median of values with normal noise: √(π/2) σ/√n. `None` of fewer than two.
-fn error_of_median_ns(values: &[u64]) -> Option<f64> {
-    let n_values = float(values.len() as u64);
-    Some((std::f64::consts::FRAC_PI_2 / n_values).sqrt() * sample_std_dev(values)?)
-}
-
-/// What a turn of the cell waits, on average; `None` when not known.
-fn waiting_of(cell: &Cell, in_turns: &InTurns) -> Option<u64> {
-    let communication_ns = cell.communication_mean_ns()?.min(worked_ns(cell));
-    if communication_ns == 0 {
-        return Some(0);
-    }
-    let waiting_ns = float(communication_ns) * in_turns.waiting_ratio()?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a part of a duration; casts saturate"
-    )]
-    Some((waiting_ns.round() as u64).min(communication_ns))
-}
-
-/// Cells without a warm-up; all of them, where each has one.
-fn steady(row: &Row) -> impl Iterator<Item = &Cell> {
-    let is_all_warm_up = row.cells.iter().all(|cell| cell.sums.is_warm_up);
-    let cells = row.cells.iter();
-    cells.filter(move |cell| is_all_warm_up || !cell.sums.is_warm_up)
-}
-
-fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -> Vec<InTurns> {
-    let mut row_of_place: Vec<Option<usize>> = vec![None; places.len()];
-    for (at, row) in rows.iter().enumerate() {
-        if let Some(of_place) = row_of_place.get_mut(row.place as usize) {
-            *of_place = Some(at);
-        }
-    }
-    let times: Vec<Vec<Interval>> = rows.iter().map(steady_times).collect();
-    let mut found = vec![InTurns::default(); rows.len()];
-    for (at, row) in rows.iter().enumerate() {
-        let Some(rank) = places.get(row.place as usize) else {
-            continue;
-        };
-        for sums in used_in_work(rank) {
-            let within = sums.calls.iter().filter(|call| is_within(call, &times[at]));
-            let sampled = within.map(Interval::length_ns).fold(0, u64::saturating_add);
-            let all_ns = weight(sums.total_ns, &sums.calls, sums.stride).of(sampled);
-            found[at].total_ns = found[at].total_ns.saturating_add(all_ns);
-        }
-    }
-    matched_calls(shared, |call: RankCall<'_>| {
-        let at = row_of_place.get(call.place as usize).copied().flatten();
-        let Some(at) = at.filter(|at| is_within(&call.time, &times[*at])) else {
-            return;
-        };
-        let (time_ns, waiting_ns) = (call.time.length_ns(), call.waiting_ns);
-        let sums = &mut found[at];
-        sums.matched_ns = sums.matched_ns.saturating_add(call.rank.of_all(time_ns));
-        sums.waiting_ns = sums.waiting_ns.saturating_add(call.rank.of_all(waiting_ns));
-    });
-    found
-}
-
-fn steady_times(row: &Row) -> Vec<Interval> {
-    let time = |cell: &Cell| Interval {
-        start_ns: cell.sums.start_ns,
-        end_ns: cell.sums.end_ns,
-    };
-    steady(row).map(time).collect()
-}
-
-/// The call begins in one of the times, which are in order.
-fn is_within(call: &Interval, times: &[Interval]) -> bool {
-    let after = times.partition_point(|time| time.start_ns <= call.start_ns);
-    let last = after.checked_sub(1).and_then(|at| times.get(at));
-    last.is_some_and(|time| call.start_ns < time.end_ns)
-}
-
 /// Whole runs: only those that ended well are as long as the others.
-fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<Measured> {
+fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<OwnTime> {
     let ended = placed(places).filter(|(_, rank)| {
         let state = super::members::state(rank);
         matches!(state, MemberState::Whole | MemberState::Damaged)
@@ -348,7 +200,7 @@ fn of_runs(places: &[&RankSummary], waiting: Option<&Waiting>) -> Vec<Measured> 
         let failed = used_in_work(rank).map(|one| one.failed_ns);
         let failed_ns = failed.fold(0, u64::saturating_add);
         let duration_ns = rank.wall_ns.saturating_sub(failed_ns);
-        Measured {
+        OwnTime {
             place,
             duration_ns,
             waiting_ns: waited(place).map(|ns| ns.min(duration_ns)),
