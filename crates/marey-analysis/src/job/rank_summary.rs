@@ -137,6 +137,16 @@ pub enum Ended {
     WithoutClosing,
 }
 
+impl Ended {
+    /// It failed, was killed or vanished.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(
+            self,
+            Self::Failed(_) | Self::Killed(_) | Self::WithoutClosing
+        )
+    }
+}
+
 /// All calls of one call path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SectionSums {
@@ -362,5 +372,25 @@ impl Range {
     /// All three are numbers.
     fn is_finite(&self) -> bool {
         self.min.is_finite() && self.mean.is_finite() && self.max.is_finite()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_that_is_no_date_is_not_known() {
+        let at = |start_unix_ns| {
+            let process = RankProcess {
+                start_unix_ns,
+                ..RankProcess::default()
+            };
+            process.start_ns()
+        };
+        assert_eq!(at(0), None);
+        assert_eq!(at(1), Some(1));
+        assert_eq!(at((1 << 63) - 1), Some((1 << 63) - 1));
+        assert_eq!([at(1 << 63), at(u64::MAX)], [None, None]);
     }
 }

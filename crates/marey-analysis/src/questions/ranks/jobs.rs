@@ -1,19 +1,10 @@
 //! Which processes are one job?
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::job_processes::{JobProcesses, world_sizes};
 use super::members::{Team, team};
-use crate::job::{Ended, RankProcess, RankSummary};
-
-/// Processes that belong together.
-pub(super) struct Group<'a> {
-    /// Empty when not known.
-    pub(super) job_id: String,
-    /// Those that may stand for ranks.
-    pub(super) processes: Vec<&'a RankSummary>,
-    /// Those of attempts before, which do not.
-    pub(super) earlier: Vec<&'a RankSummary>,
-}
+use crate::job::{RankProcess, RankSummary};
 
 /// The jobs, by what tells them apart.
 ///
@@ -38,7 +29,7 @@ pub(super) fn jobs<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<
 /// The same where each attempt is a job of its own.
 pub(super) fn each_attempt<'a>(summaries: impl Iterator<Item = &'a RankSummary>) -> Vec<Team<'a>> {
     teams(summaries, |named| {
-        let group = |(id, processes): (&str, Vec<&'a RankSummary>)| Group {
+        let group = |(id, processes): (&str, Vec<&'a RankSummary>)| JobProcesses {
             job_id: id.to_owned(),
             processes,
             earlier: Vec::new(),
@@ -52,7 +43,7 @@ type Named<'a> = BTreeMap<&'a str, Vec<&'a RankSummary>>;
 
 fn teams<'a>(
     summaries: impl Iterator<Item = &'a RankSummary>,
-    grouped: impl Fn(Named<'a>) -> Vec<Group<'a>>,
+    grouped: impl Fn(Named<'a>) -> Vec<JobProcesses<'a>>,
 ) -> Vec<Team<'a>> {
     let mut named: Named<'a> = BTreeMap::new();
     let mut unnamed: Vec<&RankSummary> = Vec::new();
@@ -95,11 +86,11 @@ fn numbered(id: &str) -> Option<(&str, u32)> {
     Some((base, number.parse().ok()?))
 }
 
-fn attempts(named: Named<'_>) -> Vec<Group<'_>> {
+fn attempts(named: Named<'_>) -> Vec<JobProcesses<'_>> {
     let mut attempts: Vec<(&str, Vec<&RankSummary>)> = named.into_iter().collect();
     // Those of one base by number; 10 is not before 9.
     attempts.sort_by_key(|(id, _)| (numbered(id), *id));
-    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut groups: Vec<JobProcesses<'_>> = Vec::new();
     for (id, processes) in attempts {
         match groups.last_mut() {
             Some(before) if is_restart(before, id, &processes) => {
@@ -107,7 +98,7 @@ fn attempts(named: Named<'_>) -> Vec<Group<'_>> {
                 before.earlier.extend(earlier);
                 id.clone_into(&mut before.job_id);
             }
-            _ => groups.push(Group {
+            _ => groups.push(JobProcesses {
                 job_id: id.to_owned(),
                 processes,
                 earlier: Vec::new(),
@@ -117,7 +108,7 @@ fn attempts(named: Named<'_>) -> Vec<Group<'_>> {
     groups
 }
 
-fn is_restart(before: &Group<'_>, id: &str, processes: &[&RankSummary]) -> bool {
+fn is_restart(before: &JobProcesses<'_>, id: &str, processes: &[&RankSummary]) -> bool {
     let Some(((base, number), (base_before, number_before))) =
         numbered(id).zip(numbered(&before.job_id))
     else {
@@ -125,38 +116,22 @@ fn is_restart(before: &Group<'_>, id: &str, processes: &[&RankSummary]) -> bool 
     };
     let is_next = base == base_before && number_before.checked_add(1) == Some(number);
     is_next
-        && before.processes.iter().any(|one| is_cut(&one.ended))
+        && before.processes.iter().any(|one| one.ended.is_cut())
         && world_sizes(&before.processes) == world_sizes(processes)
         && first_start(&before.processes)
             .zip(first_start(processes))
             .is_some_and(|(before_ns, ns)| before_ns < ns)
 }
 
-/// It failed, was killed or vanished.
-pub(super) fn is_cut(ended: &Ended) -> bool {
-    matches!(
-        ended,
-        Ended::Failed(_) | Ended::Killed(_) | Ended::WithoutClosing
-    )
-}
-
-/// All numbers of ranks that are said, ascending.
-pub(super) fn world_sizes(processes: &[&RankSummary]) -> BTreeSet<u32> {
-    let said = processes.iter().filter_map(|one| one.process.world_size);
-    said.collect()
-}
-
-/// When it began; `None` when the file does not say.
-pub(super) fn start(summary: &RankSummary) -> Option<u64> {
-    summary.process.start_ns()
-}
-
 fn first_start(processes: &[&RankSummary]) -> Option<u64> {
-    processes.iter().filter_map(|one| start(one)).min()
+    processes
+        .iter()
+        .filter_map(|one| one.process.start_ns())
+        .min()
 }
 
 /// Those without a job id: by number of ranks, those that do not say it with the others where these agree.
-fn without_id<'a>(unnamed: &[&'a RankSummary]) -> Vec<Group<'a>> {
+fn without_id<'a>(unnamed: &[&'a RankSummary]) -> Vec<JobProcesses<'a>> {
     let said = world_sizes(unnamed);
     let only = said.first().copied().filter(|_| said.len() == 1);
     let mut by_size: BTreeMap<Option<u32>, Vec<&RankSummary>> = BTreeMap::new();
@@ -165,7 +140,7 @@ fn without_id<'a>(unnamed: &[&'a RankSummary]) -> Vec<Group<'a>> {
         by_size.entry(size).or_default().push(summary);
     }
     let of_size = by_size.into_values().flat_map(one_after_the_other);
-    let group = |processes| Group {
+    let group = |processes| JobProcesses {
         job_id: String::new(),
         processes,
         earlier: Vec::new(),
@@ -175,8 +150,8 @@ fn without_id<'a>(unnamed: &[&'a RankSummary]) -> Vec<Group<'a>> {
 
 /// Cuts processes into jobs of which each rank is there once.
 fn one_after_the_other(mut processes: Vec<&RankSummary>) -> Vec<Vec<&RankSummary>> {
-    processes.sort_by_key(|one| (start(one), &one.file, &one.process));
-    let are_known = processes.iter().all(|one| start(one).is_some());
+    processes.sort_by_key(|one| (one.process.start_ns(), &one.file, &one.process));
+    let are_known = processes.iter().all(|one| one.process.start_ns().is_some());
     let mut jobs: Vec<Vec<&RankSummary>> = Vec::new();
     let mut n_of_rank: BTreeMap<u32, usize> = BTreeMap::new();
     let mut current = 0_usize;
@@ -209,6 +184,7 @@ fn one_after_the_other(mut processes: Vec<&RankSummary>) -> Vec<Vec<&RankSummary
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Ended;
 
     fn process(job_id: &str, rank: u32, start_unix_ns: u64) -> RankSummary {
         RankSummary {
@@ -300,15 +276,6 @@ mod tests {
         let at = |(rank, start)| process("", rank, start);
         let ranks = [(0, 1), (1, 2), (1, 7), (0, 8), (0, 9)].map(at);
         assert_eq!(starts(&ranks), [vec![1, 2], vec![8, 7], vec![9]]);
-    }
-
-    #[test]
-    fn a_start_that_is_no_date_is_not_known() {
-        let at = |start_unix_ns| start(&process("", 0, start_unix_ns));
-        assert_eq!(at(0), None);
-        assert_eq!(at(1), Some(1));
-        assert_eq!(at((1 << 63) - 1), Some((1 << 63) - 1));
-        assert_eq!([at(1 << 63), at(u64::MAX)], [None, None]);
     }
 
     #[test]

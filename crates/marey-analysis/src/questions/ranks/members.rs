@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::jobs::{Group, is_cut, start, world_sizes};
-use super::unread_ranks::folder;
+use super::job_processes::{JobProcesses, world_sizes};
 use super::{HostRow, Member, MemberState, VersionRow, placed};
 use crate::job::{Ended, RankSummary, Unread};
 
@@ -41,7 +40,7 @@ const MAX_MISSING: u32 = 65_536;
 /// In this order: a process that recorded something; that was not forked; a capture before a trace before a report; that did not begin
 /// while another one of its rank ran on the same host; the one that began last. Of those without a rank, all stand for themselves that
 /// recorded something and were not forked.
-pub(super) fn team(group: Group<'_>) -> Team<'_> {
+pub(super) fn team(group: JobProcesses<'_>) -> Team<'_> {
     let n_processes = group.processes.len() + group.earlier.len();
     let world_sizes = world_sizes(&group.processes);
     let mut by_rank: BTreeMap<u32, Vec<&RankSummary>> = BTreeMap::new();
@@ -82,6 +81,12 @@ fn folders<'a>(processes: &[&'a RankSummary]) -> BTreeSet<&'a str> {
     processes.iter().map(|one| folder(&one.file)).collect()
 }
 
+/// Where a file lies; empty when its name has no folder.
+pub(super) fn folder(file: &str) -> &str {
+    file.rsplit_once(['/', '\\'])
+        .map_or("", |(folder, _)| folder)
+}
+
 /// Of several processes of a rank the one that stands for it; `None` of none.
 fn standing(mut of_rank: Vec<&RankSummary>) -> Option<&RankSummary> {
     prefer(&mut of_rank, has_recorded);
@@ -94,7 +99,7 @@ fn standing(mut of_rank: Vec<&RankSummary>) -> Option<&RankSummary> {
     });
     let key = |one: &&RankSummary| {
         (
-            start(one),
+            one.process.start_ns(),
             Reverse(one.process.pid),
             Reverse(one.file.clone()),
         )
@@ -117,7 +122,7 @@ fn has_recorded(one: &RankSummary) -> bool {
 
 /// `running` had begun, and had not ended, when `begun` began.
 fn ran_at_start(running: &RankSummary, begun: &RankSummary) -> bool {
-    let Some((from_ns, at_ns)) = start(running).zip(start(begun)) else {
+    let Some((from_ns, at_ns)) = running.process.start_ns().zip(begun.process.start_ns()) else {
         return false;
     };
     let is_same_host = running.process.host == begun.process.host;
@@ -240,7 +245,7 @@ fn member(one: &RankSummary, n_others: u64) -> Member {
 /// Whether its figures are whole. What ended early is cut, whatever else is the matter with its file.
 pub(super) fn state(one: &RankSummary) -> MemberState {
     match &one.ended {
-        ended if is_cut(ended) => MemberState::Cut,
+        ended if ended.is_cut() => MemberState::Cut,
         Ended::Running => MemberState::Running,
         _ if !one.warnings.is_empty() => MemberState::Damaged,
         _ => MemberState::Whole,
@@ -270,7 +275,7 @@ mod tests {
     }
 
     fn of(processes: &[RankSummary]) -> Team<'_> {
-        team(Group {
+        team(JobProcesses {
             job_id: "job".into(),
             processes: processes.iter().collect(),
             earlier: Vec::new(),

@@ -19,6 +19,7 @@ mod answers;
 mod between_calls;
 mod call_parts;
 mod clocks;
+mod job_processes;
 mod jobs;
 mod members;
 mod namesakes;

@@ -8,7 +8,7 @@
 
 use crate::job::Unread;
 
-use super::members::Team;
+use super::members::{Team, folder};
 
 /// Of each job, in their order, the files of which nothing could be read that are of ranks which nobody stands for.
 ///
@@ -51,12 +51,6 @@ fn job_of(teams: &[Team<'_>], folder: &str) -> Option<usize> {
         .iter()
         .any(|team| team.earlier_folders.contains(folder));
     only(&|_| true).filter(|_| !is_earlier)
-}
-
-/// Where a file lies; empty when its name has no folder.
-pub(super) fn folder(file: &str) -> &str {
-    file.rsplit_once(['/', '\\'])
-        .map_or("", |(folder, _)| folder)
 }
 
 #[cfg(test)]
