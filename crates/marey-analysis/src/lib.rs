@@ -69,5 +69,6 @@ pub use questions::telemetry::{
 };
 pub use questions::trace::*;
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
-pub use readings::{Figures, Growth, Moment};
+pub use readings::{Figures, Growth};
 pub use stats::{mean, median, percentile, sample_std_dev};
+pub use whereabouts::Moment;

@@ -15,7 +15,7 @@ use marey::SeriesPoint;
 use serde::Serialize;
 
 use crate::stats::float;
-use crate::whereabouts::Whereabouts;
+use crate::whereabouts::{Moment, Whereabouts};
 
 /// Figures of readings, or of rates between them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -56,18 +56,6 @@ impl Figures {
             ..self
         }
     }
-}
-
-/// When something was read, and what the program did then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Moment {
-    /// Since the start of the run; earlier than `end_ns` for a rate, and for readings that were put together.
-    pub start_ns: u64,
-    /// Since the start of the run.
-    pub end_ns: u64,
-    /// The innermost section that was open all that time, on the main thread if there was one: an index into `Run::nodes`.
-    /// `None` when no recorded section was.
-    pub node: Option<u32>,
 }
 
 /// What a counter grew by.

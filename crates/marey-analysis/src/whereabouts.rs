@@ -3,9 +3,21 @@
 use std::cmp::Reverse;
 
 use marey::Run;
+use serde::Serialize;
 
 use crate::intervals::Interval;
-use crate::readings::Moment;
+
+/// When something was read, and what the program did then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Moment {
+    /// Since the start of the run; earlier than `end_ns` for a rate, and for readings that were put together.
+    pub start_ns: u64,
+    /// Since the start of the run.
+    pub end_ns: u64,
+    /// The innermost section that was open all that time, on the main thread if there was one: an index into `Run::nodes`.
+    /// `None` when no recorded section was.
+    pub node: Option<u32>,
+}
 
 /// Finds the section in which something happened. One look at each record for each moment.
 pub(crate) struct Whereabouts<'a> {
