@@ -3,10 +3,11 @@
 use marey::SeriesPoint;
 use serde::Serialize;
 
+use super::gpu_lanes::GpuLanes;
 use super::sampled::Sampled;
 use super::throttling::{Throttling, throttling};
 use super::timeline::{self, GpuPoint};
-use crate::readings::{Figures, Growth, Merge, gauge, integral, together};
+use crate::readings::{Figures, Growth, gauge, integral};
 use crate::stats::float;
 
 /// All GPUs that were sampled.
@@ -162,14 +163,14 @@ pub(super) fn gpus(sampled: &Sampled<'_>) -> Option<Gpus> {
         return None;
     }
     let each: Vec<GpuUse> = uuids.iter().map(|uuid| one(sampled, uuid)).collect();
-    let lanes = Lanes::new(sampled, &uuids);
+    let lanes = GpuLanes::new(sampled, &uuids);
     Some(Gpus {
         together: match each.as_slice() {
             [only] => GpuUse {
                 uuid: String::new(),
                 ..only.clone()
             },
-            _ => lanes.together(sampled, &each),
+            _ => all_as_one(&lanes, sampled, &each),
         },
         n_readings: lanes.n_readings(),
         timeline: timeline::of_gpus(&lanes),
@@ -269,67 +270,24 @@ fn weights_of(points: &[SeriesPoint], wall_ns: u64) -> Vec<(f64, f64)> {
     points.iter().map(SeriesPoint::mean).zip(weights).collect()
 }
 
-/// The readings of all GPUs as if they were one; empty where one of them was never read.
-pub(super) struct Lanes {
-    pub(super) memory_used: Vec<SeriesPoint>,
-    pub(super) memory_total: Vec<SeriesPoint>,
-    pub(super) utilization: Vec<SeriesPoint>,
-    pub(super) temperature: Vec<SeriesPoint>,
-    pub(super) power: Vec<SeriesPoint>,
-    memory_process: Vec<SeriesPoint>,
-}
-
-impl Lanes {
-    fn new(sampled: &Sampled<'_>, uuids: &[&str]) -> Self {
-        let lane = |name: &str, how| {
-            let each = uuids.iter().map(|uuid| sampled.points(name, uuid));
-            let each: Option<Vec<Vec<SeriesPoint>>> = each.map(|p| p.map(<[_]>::to_vec)).collect();
-            each.map(|each| together(&each, how)).unwrap_or_default()
-        };
-        Self {
-            memory_used: lane("gpu.memory.used", Merge::Sum),
-            memory_total: lane("gpu.memory.total", Merge::Sum),
-            utilization: lane("gpu.utilization", Merge::Highest),
-            temperature: lane("gpu.temperature", Merge::Highest),
-            power: lane("gpu.power", Merge::Sum),
-            memory_process: lane("gpu.memory.process", Merge::Sum),
-        }
-    }
-
-    fn n_readings(&self) -> u64 {
-        let lanes = self.each().into_iter();
-        let counts = lanes.map(|points| points.iter().map(|p| u64::from(p.count)).sum());
-        counts.max().unwrap_or(0)
-    }
-
-    fn each(&self) -> [&Vec<SeriesPoint>; 5] {
-        [
-            &self.memory_used,
-            &self.memory_total,
-            &self.utilization,
-            &self.temperature,
-            &self.power,
-        ]
-    }
-
-    fn together(&self, sampled: &Sampled<'_>, each: &[GpuUse]) -> GpuUse {
-        let figures = |points: &[SeriesPoint]| gauge(points, &sampled.places);
-        let memory_used = figures(&self.memory_used);
-        let memory_total = figures(&self.memory_total);
-        // Of the fullest one: room on another GPU helps nobody.
-        let fullest = each.iter().filter_map(|gpu| gpu.peak_memory_ratio);
-        GpuUse {
-            peak_memory_ratio: fullest.max_by(f64::total_cmp),
-            memory_used,
-            memory_total,
-            memory_process: figures(&self.memory_process),
-            utilization: figures(&self.utilization),
-            well_used_ratio: well_used_ratio(&self.utilization, sampled.wall_ns()),
-            temperature: figures(&self.temperature),
-            power: figures(&self.power),
-            energy: total_energy(each),
-            ..GpuUse::default()
-        }
+/// All GPUs as one.
+fn all_as_one(lanes: &GpuLanes, sampled: &Sampled<'_>, each: &[GpuUse]) -> GpuUse {
+    let figures = |points: &[SeriesPoint]| gauge(points, &sampled.places);
+    let memory_used = figures(&lanes.memory_used);
+    let memory_total = figures(&lanes.memory_total);
+    // Of the fullest one: room on another GPU helps nobody.
+    let fullest = each.iter().filter_map(|gpu| gpu.peak_memory_ratio);
+    GpuUse {
+        peak_memory_ratio: fullest.max_by(f64::total_cmp),
+        memory_used,
+        memory_total,
+        memory_process: figures(&lanes.memory_process),
+        utilization: figures(&lanes.utilization),
+        well_used_ratio: well_used_ratio(&lanes.utilization, sampled.wall_ns()),
+        temperature: figures(&lanes.temperature),
+        power: figures(&lanes.power),
+        energy: total_energy(each),
+        ..GpuUse::default()
     }
 }
 

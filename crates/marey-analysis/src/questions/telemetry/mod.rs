@@ -6,6 +6,7 @@
 mod cpu;
 mod disk;
 mod gpu;
+mod gpu_lanes;
 mod host_memory;
 mod network;
 mod pressure;

@@ -4,7 +4,7 @@ use marey::SeriesPoint;
 use serde::Serialize;
 
 use super::cpu::n_cores;
-use super::gpu::Lanes;
+use super::gpu_lanes::GpuLanes;
 use super::sampled::Sampled;
 use crate::readings::{nearest, rates};
 use crate::stats::float;
@@ -57,7 +57,7 @@ pub(super) fn of_machine(sampled: &Sampled<'_>) -> Vec<CpuPoint> {
         .collect()
 }
 
-pub(super) fn of_gpus(lanes: &Lanes) -> Vec<GpuPoint> {
+pub(super) fn of_gpus(lanes: &GpuLanes) -> Vec<GpuPoint> {
     let reference = longest(&[
         &lanes.memory_used,
         &lanes.utilization,
