@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::HostRows;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
-use super::gap_reason::{Explained, GapEnds, GapReason, GapReasons};
+use super::gap_explanation::{Explained, GapEnds, GapReasons};
+use super::gap_reason::{GapCause, GapReason};
 use crate::import::chrome::{Identifier, Trace};
 use crate::intervals::Interval;
 use crate::stats::float;
@@ -32,18 +33,6 @@ pub struct IdleGaps {
     pub host_operations: Vec<HostOperation>,
     /// The longest first; of equals the first.
     pub longest: Vec<Gap>,
-}
-
-/// Why a device had nothing to do, as told by the call that launched what came next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GapCause {
-    /// The call began after the gap had: the host was late.
-    LaunchLate,
-    /// The call had begun before: the work waited for other work, or for the device.
-    LaunchedBefore,
-    /// The trace does not say which call it was.
-    NotKnown,
 }
 
 /// Gaps of one cause.

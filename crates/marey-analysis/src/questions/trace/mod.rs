@@ -19,6 +19,7 @@ mod critical_path;
 mod device_timeline;
 mod eager_calls;
 mod function_name;
+mod gap_explanation;
 mod gap_reason;
 mod host_rows;
 mod hta_compat;
@@ -75,10 +76,10 @@ pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
 pub use function_name::{Brackets, function_of};
-pub use gap_reason::GapReason;
+pub use gap_reason::{GapCause, GapReason};
 pub use host_rows::HostRows;
 pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};
-pub use idle_gaps::{CauseTime, Gap, GapCause, HostOperation, IdleGaps, ReasonTime, idle_gaps};
+pub use idle_gaps::{CauseTime, Gap, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
 pub use launch_delay::{LaunchCall, LaunchDelay, LaunchQueue, Launches, launches};
