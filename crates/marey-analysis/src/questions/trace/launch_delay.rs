@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::device_timeline::{DeviceTimeline, WorkKind};
 use super::idle_gaps::IdleGaps;
 use super::part_list::PartSpread;
-use super::part_work::spread;
 use crate::import::chrome::Trace;
 use crate::stats::{float, percentile};
 
@@ -148,7 +147,7 @@ fn delay(by_call: &[(u32, u64)], moment: impl Fn(u32) -> u64) -> Option<LaunchDe
     Some(LaunchDelay {
         count: delays.len() as u64,
         p95_ns: percentile(&delays, 0.95)?,
-        spread: spread(delays)?,
+        spread: PartSpread::of(delays)?,
     })
 }
 

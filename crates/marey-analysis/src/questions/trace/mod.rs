@@ -92,7 +92,8 @@ pub use overlap::{Overlap, overlap};
 pub use owned_kernels::{OwnedKernel, OwnedKernels, owned_kernels};
 pub use owners::{HostKind, Owners};
 pub use part_list::{
-    PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
+    PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, StepGroup, StepKind,
+    TracePart, TracePartLists,
 };
 pub use part_work::part_lists;
 pub(crate) use rank_communication::{CollectiveTimes, collective_times};
@@ -101,7 +102,6 @@ pub use rank_communication::{
 };
 pub use scope::Scope;
 pub use scopes::{TraceParts, find_scope, scopes};
-pub use step_groups::{StepGroup, StepKind};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};

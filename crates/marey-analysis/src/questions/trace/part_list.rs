@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::step_groups::{StepGroup, StepKind};
 use super::trace_steps::StepRule;
+use crate::stats::{mean, median, sample_std_dev};
 
 /// The parts of one kind in one document, with the work of one of its devices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -110,6 +110,27 @@ pub enum RestPlace {
     NotLaunched,
 }
 
+/// What a step is among steps of very different lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// It took at least twice as long as any of the others.
+    Full,
+    /// It took half as long as those or less: a cache may have skipped work. Nothing else in the trace says that one did.
+    Cached,
+}
+
+/// Steps of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepGroup {
+    /// Which.
+    pub kind: StepKind,
+    /// How many, a warm-up among them.
+    pub n_parts: u64,
+    /// Figures of them but a warm-up; `None` when there are fewer than two.
+    pub figures: Option<PartFigures>,
+}
+
 /// Figures of several parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PartFigures {
@@ -125,6 +146,28 @@ pub struct PartFigures {
     pub idle: Option<PartSpread>,
 }
 
+impl PartFigures {
+    /// Of parts but a warm-up; `None` of fewer than two.
+    pub(super) fn of<'a>(parts: impl Iterator<Item = &'a TracePart>) -> Option<Self> {
+        let parts: Vec<&TracePart> = parts.filter(|part| !part.is_warm_up).collect();
+        if parts.len() < 2 {
+            return None;
+        }
+        let of_work = |figure: fn(&PartWork) -> u64| {
+            let values: Option<Vec<u64>> =
+                parts.iter().map(|p| p.work.as_ref().map(figure)).collect();
+            PartSpread::of(values?)
+        };
+        Some(Self {
+            n_parts: parts.len() as u64,
+            host: PartSpread::of(parts.iter().map(|part| part.host_ns).collect())?,
+            span: of_work(|work| work.span_ns),
+            busy: of_work(|work| work.busy_ns),
+            idle: of_work(|work| work.idle_ns),
+        })
+    }
+}
+
 /// Mean, median and spread, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PartSpread {
@@ -138,6 +181,20 @@ pub struct PartSpread {
     pub min_ns: u64,
     /// The longest.
     pub max_ns: u64,
+}
+
+impl PartSpread {
+    /// Of values; `None` of none.
+    pub(super) fn of(mut values: Vec<u64>) -> Option<Self> {
+        values.sort_unstable();
+        Some(Self {
+            mean_ns: mean(&values)?,
+            median_ns: median(&values)?,
+            std_dev_ns: sample_std_dev(&values),
+            min_ns: *values.first()?,
+            max_ns: *values.last()?,
+        })
+    }
 }
 
 /// All lists of parts.

@@ -3,7 +3,7 @@
 use super::context::TraceContext;
 use super::device_timeline::{DeviceTimeline, DeviceWork, WorkKind};
 use super::part_list::{
-    PartFigures, PartList, PartSpread, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
+    PartFigures, PartList, PartWork, RestOfWork, RestPlace, TracePart, TracePartLists,
 };
 use super::scopes::{TraceParts, number_of};
 use super::step_groups::{groups, mark_kinds, mark_warm_up};
@@ -12,7 +12,6 @@ use super::trace_steps::StepRule;
 use super::wait_times::WaitTimes;
 use crate::import::chrome::Trace;
 use crate::intervals::{Interval, common_length_ns, length_ns, union};
-use crate::stats::{mean, median, sample_std_dev};
 
 /// What each part launched. Of a scope, the parts that began in it.
 ///
@@ -145,7 +144,7 @@ fn of_document(
             mark_kinds(&mut list.parts);
         }
         mark_warm_up(&mut list.parts);
-        list.figures = figures(list.parts.iter());
+        list.figures = PartFigures::of(list.parts.iter());
         list.groups = groups(&list.parts);
         list
     };
@@ -311,35 +310,4 @@ fn cover(work: &[DeviceWork], found: &mut PartWork) {
     found.exposed_communication_ns =
         found.communication_ns - common_length_ns(&communication, &compute);
     found.exposed_memory_ns = found.memory_ns - common_length_ns(&memory, &kernels);
-}
-
-/// Figures of parts but a warm-up; `None` of fewer than two.
-pub(super) fn figures<'a>(parts: impl Iterator<Item = &'a TracePart>) -> Option<PartFigures> {
-    let parts: Vec<&TracePart> = parts.filter(|part| !part.is_warm_up).collect();
-    if parts.len() < 2 {
-        return None;
-    }
-    let of_work = |figure: fn(&PartWork) -> u64| {
-        let values: Option<Vec<u64>> = parts.iter().map(|p| p.work.as_ref().map(figure)).collect();
-        spread(values?)
-    };
-    Some(PartFigures {
-        n_parts: parts.len() as u64,
-        host: spread(parts.iter().map(|part| part.host_ns).collect())?,
-        span: of_work(|work| work.span_ns),
-        busy: of_work(|work| work.busy_ns),
-        idle: of_work(|work| work.idle_ns),
-    })
-}
-
-/// Figures of values; `None` of none.
-pub(super) fn spread(mut values: Vec<u64>) -> Option<PartSpread> {
-    values.sort_unstable();
-    Some(PartSpread {
-        mean_ns: mean(&values)?,
-        median_ns: median(&values)?,
-        std_dev_ns: sample_std_dev(&values),
-        min_ns: *values.first()?,
-        max_ns: *values.last()?,
-    })
 }

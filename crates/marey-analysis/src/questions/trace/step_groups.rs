@@ -1,31 +1,7 @@
 //! Which steps are not like the others: a warm-up, and those that a cache may have answered?
 
-use serde::Serialize;
-
-use super::part_list::{PartFigures, TracePart};
-use super::part_work::figures;
+use super::part_list::{PartFigures, StepGroup, StepKind, TracePart};
 use crate::stats::{float, median};
-
-/// What a step is among steps of very different lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepKind {
-    /// It took at least twice as long as any of the others.
-    Full,
-    /// It took half as long as those or less: a cache may have skipped work. Nothing else in the trace says that one did.
-    Cached,
-}
-
-/// Steps of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StepGroup {
-    /// Which.
-    pub kind: StepKind,
-    /// How many, a warm-up among them.
-    pub n_parts: u64,
-    /// Figures of them but a warm-up; `None` when there are fewer than two.
-    pub figures: Option<PartFigures>,
-}
 
 /// Share of the others' median that a first step takes longer at least to be a warm-up.
 const WARM_UP_RATIO: f64 = 0.1;
@@ -127,7 +103,7 @@ pub(super) fn groups(parts: &[TracePart]) -> Vec<StepGroup> {
         (!parts.is_empty()).then(|| StepGroup {
             kind,
             n_parts: parts.len() as u64,
-            figures: figures(parts.into_iter()),
+            figures: PartFigures::of(parts.into_iter()),
         })
     };
     let kinds = [StepKind::Full, StepKind::Cached];
