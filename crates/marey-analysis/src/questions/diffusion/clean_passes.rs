@@ -9,10 +9,10 @@
 use marey::Run;
 use serde::Serialize;
 
+use super::calls::{calls, length_ns};
 use super::durations::{Durations, sum};
 use super::named::Named;
 use super::rates::Work;
-use super::turns::{calls, length_ns};
 use crate::intervals::{Interval, common_length_ns, union};
 use crate::stats::ratio;
 

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use marey::{NodeKind, Run, Section};
 
+use super::calls::calls;
 use super::named::ancestors;
-use super::turns::calls;
 use crate::intervals::Interval;
 
 /// Calls that loops ran in.

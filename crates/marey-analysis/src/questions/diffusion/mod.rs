@@ -2,6 +2,7 @@
 
 mod blocks;
 mod caching;
+mod calls;
 mod clean_passes;
 mod delivery;
 mod durations;

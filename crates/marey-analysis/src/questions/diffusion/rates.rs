@@ -18,10 +18,10 @@ use marey::{Generation, Run, Section};
 use serde::Serialize;
 
 use super::blocks::{BlockPoint, rate};
+use super::calls::{attribute, calls};
 use super::durations::sum;
 use super::named::Named;
 use super::steps::{StepPoint, frames_of_loops};
-use super::turns::{attribute, calls};
 use crate::intervals::{Interval, common_length_ns, intersection, union, union_length_ns};
 use crate::questions::streaming::Counted;
 
