@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use marey::{Generation, Run};
 use serde::Serialize;
 
-use super::durations::{Durations, Spread, between, jitter, sum};
+use super::durations::{Durations, Spread, between, jitter, rate, sum};
 use super::loops::places;
-use super::rates::{beside_ns, disjoint};
+use super::thread_spans::{beside_ns, disjoint};
 use super::turns::{Said, StepSource, Turns};
-use crate::stats::{float, ratio};
+use crate::stats::float;
 
 /// Blocks of frames.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -153,12 +153,6 @@ fn per_second(each: &[BlockPoint], amount: impl Fn(&BlockPoint) -> Option<u64>) 
             .map(|(_, b)| (b.thread, b.end_ns, b.duration_ns)),
     );
     rate(amounts, durations.saturating_sub(beside_ns(&spans)))
-}
-
-/// Things in a second; `None` when they took no time.
-pub(super) fn rate(amount: u64, over_ns: u64) -> Option<f64> {
-    let scaled = u128::from(amount) * 1_000_000_000;
-    (over_ns > 0).then(|| ratio(scaled, over_ns.into()))
 }
 
 fn ends_by_generation(each: &[BlockPoint]) -> BTreeMap<u64, Vec<u64>> {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::stats::{float, mean, percentile, sample_std_dev};
+use crate::stats::{float, mean, percentile, ratio, sample_std_dev};
 
 /// Figures of durations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -79,6 +79,12 @@ impl Spread {
 /// Sum of durations or of things, at most what fits.
 pub(super) fn sum(amounts: impl Iterator<Item = u64>) -> u64 {
     amounts.fold(0, u64::saturating_add)
+}
+
+/// Things in a second; `None` when they took no time.
+pub(super) fn rate(amount: u64, over_ns: u64) -> Option<f64> {
+    let scaled = u128::from(amount) * 1_000_000_000;
+    (over_ns > 0).then(|| ratio(scaled, over_ns.into()))
 }
 
 /// Mean of the absolute differences of neighbours; `None` with fewer than two values.

@@ -15,7 +15,9 @@ mod named;
 mod peak;
 mod rates;
 mod steps;
+mod thread_spans;
 mod turns;
+mod work;
 
 use marey::Run;
 use serde::Serialize;
@@ -38,6 +40,7 @@ pub use turns::StepSource;
 
 use named::Named;
 use turns::{Kind, Turns};
+use work::Work;
 
 /// What is known of a diffusion pipeline's own work. Parts are absent when the run says nothing of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -81,7 +84,7 @@ pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
     let made = step_turns.map(|turns| MadeSteps::new(run, turns, blocks.as_ref(), &belonging));
     let block_points = blocks.as_ref().map_or(&[][..], |found| &found.each);
     let step_points = made.as_ref().map_or(&[][..], |made| &made.points);
-    let work = rates::Work::of(block_points, step_points);
+    let work = Work::of(block_points, step_points);
     let playback = limits.playback_frames_per_second;
     let found = Diffusion {
         rates: rates::rates(run, &named, work.as_ref()),

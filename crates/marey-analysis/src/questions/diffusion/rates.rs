@@ -17,11 +17,10 @@
 use marey::{Generation, Run, Section};
 use serde::Serialize;
 
-use super::blocks::{BlockPoint, rate};
 use super::calls::{attribute, calls};
-use super::durations::sum;
+use super::durations::{rate, sum};
 use super::named::Named;
-use super::steps::{StepPoint, frames_of_loops};
+use super::work::Work;
 use crate::intervals::{Interval, common_length_ns, intersection, union, union_length_ns};
 use crate::questions::streaming::Counted;
 
@@ -75,100 +74,6 @@ pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameR
     }
     found.extend(delivery(run, named));
     found
-}
-
-/// What frames were made in.
-pub(super) struct Work {
-    /// "blocks" or "denoising steps".
-    name: &'static str,
-    /// Latent frames of all that was made.
-    frames: Option<u64>,
-    duration_ns: u64,
-    spans: Vec<(u32, Interval)>,
-}
-
-impl Work {
-    /// Of blocks, otherwise of steps; `None` when no duration of either is known.
-    pub(super) fn of(blocks: &[BlockPoint], steps: &[StepPoint]) -> Option<Self> {
-        Self::of_blocks(blocks).or_else(|| Self::of_steps(steps))
-    }
-
-    /// Sum of the durations of what was made.
-    pub(super) fn duration_ns(&self) -> u64 {
-        self.duration_ns
-    }
-
-    /// When it was made, threads beside one another.
-    pub(super) fn intervals(&self) -> Vec<Interval> {
-        self.spans.iter().map(|(_, span)| *span).collect()
-    }
-
-    /// Blocks of which duration and, where any of them said, frames are known.
-    fn of_blocks(blocks: &[BlockPoint]) -> Option<Self> {
-        let have_frames = blocks
-            .iter()
-            .any(|b| b.frames.is_some() && b.duration_ns.is_some());
-        let known = blocks
-            .iter()
-            .filter(|block| !have_frames || block.frames.is_some());
-        let known: Vec<&BlockPoint> = known.filter(|block| block.duration_ns.is_some()).collect();
-        let spans = disjoint(known.iter().map(|b| (b.thread, b.end_ns, b.duration_ns)));
-        Some(Self {
-            name: "blocks",
-            frames: have_frames.then(|| sum(known.iter().filter_map(|b| b.frames))),
-            duration_ns: sum(known.iter().filter_map(|b| b.duration_ns)),
-            spans,
-        })
-        .filter(|work| work.duration_ns > 0)
-    }
-
-    /// Steps of loops of which all durations and, where any of them said, frames are known.
-    fn of_steps(steps: &[StepPoint]) -> Option<Self> {
-        let frames = frames_of_loops(steps);
-        let is_known =
-            |step: &&StepPoint| frames.is_empty() || frames.contains_key(&step.loop_number);
-        let known: Vec<&StepPoint> = steps.iter().filter(is_known).collect();
-        let spans = disjoint(known.iter().map(|s| (s.thread, s.end_ns, s.duration_ns)));
-        Some(Self {
-            name: "denoising steps",
-            frames: (!frames.is_empty()).then(|| sum(frames.values().copied())),
-            duration_ns: sum(known.iter().filter_map(|s| s.duration_ns)),
-            spans,
-        })
-        .filter(|work| work.duration_ns > 0)
-    }
-}
-
-/// Intervals of turns, given as thread, end and duration in order of their ends. None begins before the one before it in its thread
-/// has ended: a reported duration says how long, and the clocks may differ.
-pub(super) fn disjoint(
-    turns: impl Iterator<Item = (u32, u64, Option<u64>)>,
-) -> Vec<(u32, Interval)> {
-    let mut last_end = std::collections::BTreeMap::new();
-    turns
-        .filter_map(|(thread, end_ns, duration_ns)| {
-            let earliest: &mut u64 = last_end.entry(thread).or_default();
-            let start_ns = end_ns
-                .saturating_sub(duration_ns?)
-                .max(*earliest)
-                .min(end_ns);
-            *earliest = end_ns;
-            Some((thread, Interval { start_ns, end_ns }))
-        })
-        .collect()
-}
-
-/// Time that intervals, disjoint in each thread, have too much when they are added up: what threads did beside one another counts
-/// once.
-///
-/// ```text
-/// thread 1   |---- 4 ----|              |-- 3 --|
-/// thread 2         |---- 4 ----|                         2 of 11
-/// ```
-pub(super) fn beside_ns(spans: &[(u32, Interval)]) -> u64 {
-    let lengths = sum(spans.iter().map(|(_, span)| span.length_ns()));
-    let covered = union_length_ns(spans.iter().map(|(_, span)| *span).collect());
-    lengths.saturating_sub(covered)
 }
 
 /// The times of which `taken` has no part; both are ascending and disjoint.

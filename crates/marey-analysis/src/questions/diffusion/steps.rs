@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use marey::{DiffusionStep, Generation, Run};
 use serde::Serialize;
 
-use super::blocks::{BlockPoint, rate};
-use super::durations::{Durations, Spread, sum};
+use super::blocks::BlockPoint;
+use super::durations::{Durations, Spread, rate, sum};
 use super::loops::{Place, places};
 use super::turns::{Said, StepSource, Turn, Turns};
 use crate::stats::{float, median};
