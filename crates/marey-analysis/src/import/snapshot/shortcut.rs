@@ -13,8 +13,8 @@
 
 use std::collections::BTreeSet;
 
-use super::layout::{Action, action};
 use super::machine::{MAX_MARKS, Machine};
+use super::memory_event::Action;
 use super::opcode;
 use super::record::natural;
 use super::values::{ShortEvent, Value};
@@ -149,7 +149,7 @@ impl<'a> Machine<'a> {
             return None;
         }
         *at += 1;
-        let act = action(self.values.text_bytes(act?)?)?;
+        let act = Action::of(self.values.text_bytes(act?)?)?;
         if matches!(act, Action::OutOfMemory | Action::Snapshot) {
             return None;
         }
