@@ -13,8 +13,10 @@
 
 mod error;
 mod frames;
+mod known_lists;
 mod layout;
 mod machine;
+mod machine_state;
 mod memory_event;
 mod opcode;
 mod record;
