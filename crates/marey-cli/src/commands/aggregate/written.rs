@@ -8,11 +8,11 @@ use marey_report::{
     aggregation_json, aggregation_markdown, aggregation_summary, aggregation_text, html_ranks,
 };
 
-use super::super::shown;
 use super::{Arguments, Format, trace};
 use crate::aggregation::Inputs;
 use crate::console::Console;
 use crate::run_folder::replace;
+use crate::shown_path::shown;
 
 /// What was read, and what it comes to.
 pub(super) struct Read<'a> {
