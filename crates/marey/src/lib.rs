@@ -40,6 +40,7 @@ pub mod live;
 mod note;
 mod process_memory;
 pub mod profiling_config;
+mod readable_text;
 mod recorder;
 mod run;
 mod run_builder;

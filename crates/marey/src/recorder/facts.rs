@@ -85,7 +85,7 @@ pub(crate) fn of_place(place: &Place) -> Vec<(&'static str, String)> {
 
 fn read_line(path: &str) -> String {
     std::fs::read(path)
-        .map(|bytes| crate::capture::readable(bytes.trim_ascii()))
+        .map(|bytes| crate::readable_text::readable(bytes.trim_ascii()))
         .unwrap_or_default()
 }
 

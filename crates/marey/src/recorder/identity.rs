@@ -114,7 +114,7 @@ pub(crate) fn this_thread() -> (u32, String) {
         .and_then(|path| path.file_name()?.to_str()?.parse().ok())
         .unwrap_or(0);
     let name = std::fs::read("/proc/thread-self/comm").unwrap_or_default();
-    (os_id, crate::capture::readable(name.trim_ascii_end()))
+    (os_id, crate::readable_text::readable(name.trim_ascii_end()))
 }
 
 #[cfg(test)]
