@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::arguments::redacted;
 use super::config::Config;
-use super::identity::Identity;
+use super::identity::{Identity, forked_from};
 use super::job_id::job_id;
 use super::launcher::{Place, place_of_this_process};
 use crate::clock;
@@ -50,7 +50,7 @@ pub(crate) fn of_this_process(
     for said in refused {
         add(RANK_NOT_BELIEVED, said);
     }
-    if let Some(parent) = super::fork::parent() {
+    if let Some(parent) = forked_from() {
         add("forked_from", parent.to_string());
     }
     let command = match &config.outside {
