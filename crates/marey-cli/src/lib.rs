@@ -9,8 +9,10 @@ pub mod aggregation;
 mod arguments;
 mod commands;
 mod console;
+mod content;
 mod exit;
 pub mod run_folder;
+mod shown_path;
 pub mod thresholds;
 
 use std::ffi::OsString;

@@ -17,6 +17,7 @@ mod memory_snapshots;
 mod outside;
 mod process;
 mod recorded_runs;
+mod replacement;
 mod salvage;
 mod session_documents;
 mod traces;
@@ -32,14 +33,16 @@ use crate::thresholds::{Limit, apply};
 
 pub use chosen::Chosen;
 pub(crate) use cut_off_windows::{CutOff, JobCaptures};
-pub(crate) use documents::{beside, replace_with};
-pub use documents::{replace, write_capture_documents, write_documents};
+pub(crate) use documents::beside;
+pub use documents::{write_capture_documents, write_documents};
 pub use memory_snapshots::read_memory_snapshot;
 pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
 pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
 pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
+pub use replacement::replace;
+pub(crate) use replacement::replace_with;
 pub use salvage::load_completed;
 pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,

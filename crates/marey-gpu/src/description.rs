@@ -3,17 +3,8 @@
 use marey::Unavailable;
 
 use crate::GpuOptions;
-use crate::device::{Device, Mig};
+use crate::device::{Device, Mig, Vendor};
 use crate::source::find;
-
-/// Who made a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vendor {
-    /// Read through the driver's management library.
-    Nvidia,
-    /// Read through the kernel's files.
-    Amd,
-}
 
 /// The GPUs of a machine.
 #[derive(Clone, Debug)]

@@ -2,7 +2,14 @@
 
 use marey::{SeriesInfo, Unavailable};
 
-use crate::description::Vendor;
+/// Who made a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// Read through the driver's management library.
+    Nvidia,
+    /// Read through the kernel's files.
+    Amd,
+}
 
 /// Who a GPU is. What the driver does not say is `None`.
 #[derive(Clone, Debug)]

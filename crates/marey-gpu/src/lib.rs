@@ -29,7 +29,8 @@ mod reading_allowance;
 mod sampling;
 mod source;
 
-pub use description::{DeviceDescription, Devices, Vendor};
+pub use description::{DeviceDescription, Devices};
+pub use device::Vendor;
 pub use device_clock::{DeviceClock, Placed};
 pub use options::GpuOptions;
 pub use peak_ledger::PeakLedger;

@@ -6,6 +6,7 @@ mod arrow_table;
 mod attributes;
 mod cache_log;
 mod command_line;
+mod context_pointer;
 mod context_variable;
 mod current_metrics;
 mod device_watch;

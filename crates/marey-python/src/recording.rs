@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::{from_dict, text_of};
+use crate::context_pointer::find_context_offset;
 use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
 use crate::{
-    device_watch, flow, profile_section, profiled_function, section_kinds, session_report, state,
+    device_watch, profile_section, profiled_function, section_kinds, session_report, state,
 };
 
 /// CPython versions on which the tests of the fast section objects passed.
@@ -25,7 +26,7 @@ pub(crate) fn choose_section_objects(py: Python<'_>) {
     let is_proved = version.major == 3
         && PROVED.contains(&version.minor)
         && !Python::version_str().contains("PyPy");
-    profile_section::use_fast_sections(flow::find_context_offset(py).is_ok() && is_proved);
+    profile_section::use_fast_sections(find_context_offset(py).is_ok() && is_proved);
 }
 
 /// Chooses the section objects by hand; for tests.

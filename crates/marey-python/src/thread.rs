@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use marey::Lane;
 use pyo3::prelude::*;
 
+use crate::context_pointer::context_address;
 use crate::guarded::guarded;
 use crate::under_gil::UnderGil;
 
@@ -63,7 +64,7 @@ pub(crate) fn lane_in_base(py: Python<'_>) -> Option<&'static Lane> {
     let entry = ENTRY.get(py);
     let is_known = THREAD.load(Relaxed) == thread_pointer()
         && entry.recording == marey::recording_number()
-        && entry.base == crate::flow::context_address();
+        && entry.base == context_address();
     if is_known { entry.lane } else { None }
 }
 

@@ -1,8 +1,9 @@
 //! A [`Table`] as people read it: its first rows, as texts that are safe to print.
 
+use crate::escape::cut;
 use crate::model::{Cell, Table};
+use crate::quantity::{UNKNOWN, bytes, bytes_of, duration, duration_ns, number, percent, time_s};
 use crate::short_names::short_names;
-use crate::text::shown_cell;
 
 /// Columns that a text may take.
 const TEXT_WIDTH: usize = 60;
@@ -79,6 +80,22 @@ fn column(table: &Table, at: usize, n_rows: usize) -> Vec<String> {
         figure => shown_cell(figure),
     });
     shown.collect()
+}
+
+/// A cell for people, safe to print.
+fn shown_cell(cell: &Cell) -> String {
+    match cell {
+        Cell::Absent => UNKNOWN.into(),
+        Cell::Text(text) => cut(text, TEXT_WIDTH),
+        Cell::Count(count) => count.to_string(),
+        Cell::Duration(ns) => duration_ns(*ns),
+        Cell::Mean(ns) => duration(*ns),
+        Cell::Moment(ns) => format!("{} s", time_s(*ns)),
+        Cell::Bytes(size) => bytes(*size),
+        Cell::BytesPerSecond(speed) => format!("{}/s", bytes_of(*speed)),
+        Cell::Ratio(ratio) => percent(*ratio),
+        Cell::Number(value) => number(*value),
+    }
 }
 
 #[cfg(test)]

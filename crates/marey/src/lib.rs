@@ -38,8 +38,10 @@ mod generation;
 mod histogram;
 pub mod live;
 mod note;
+mod output_dir;
 mod process_memory;
 pub mod profiling_config;
+mod readable_text;
 mod recorder;
 mod run;
 mod run_builder;
@@ -63,13 +65,14 @@ pub use generation::{
 };
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
 pub use note::{Note, Readings, Samples};
+pub use output_dir::default_output_dir;
 pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use profiling_config::ProfilingConfig;
 pub use recorder::{
     Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Outside, Recorder, Recording,
-    SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, default_output_dir, is_alive,
-    is_asked_for_by_env, is_on, job_id, lane, place_in_job, rank, recorder, recording_number,
-    ring_root, section_named, set_rank, start, start_from_env, start_from_env_with,
+    SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, is_alive, is_asked_for_by_env, is_on,
+    job_id, lane, place_in_job, rank, recorder, recording_number, ring_root, section_named,
+    set_rank, start, start_from_env, start_from_env_with,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,

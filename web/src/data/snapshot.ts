@@ -1,6 +1,6 @@
 // Memory snapshots of torch, as the report has them: the model of `SnapshotFile` in marey-report.
 
-import type { NodeId } from "./report";
+import type { NodeId } from "./report/value";
 
 export type SnapshotFile = { file: string; answers: SnapshotAnswers | null; problem: string | null };
 

@@ -5,7 +5,7 @@ import { embedded } from "./embedded";
 import type { Model } from "./page";
 import { Slices } from "./slices";
 import { readTracks } from "./tracks";
-import type { Track } from "./tracks";
+import type { Track } from "./track";
 
 export type TimelineData = { slices: Slices; tracks: Track[] };
 

@@ -2,23 +2,9 @@
 
 import type { Columns } from "./columns";
 import { isCore } from "./series";
-import type { TimelineModel, TrackKind } from "./slices";
+import type { TimelineModel } from "./slices";
+import type { Track } from "./track";
 import { bytes, duration, number, percent } from "./quantity";
-
-/** Points by time; each holds from its start, a rate up to its end, everything else up to the next one's start. */
-export type Track = {
-  name: string;
-  /** Of what; empty where there is only one. */
-  subject: string;
-  kind: TrackKind;
-  unit: string;
-  n: number;
-  start: Float64Array;
-  end: Float64Array;
-  mean: Float32Array;
-  min: Float32Array;
-  max: Float32Array;
-};
 
 /** Reads what comes after the slices in the columns. */
 export function readTracks(model: TimelineModel, columns: Columns): Track[] {

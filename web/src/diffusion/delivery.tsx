@@ -4,8 +4,9 @@ import { useMemo } from "preact/hooks";
 
 import { count, duration, moment, number, percent, rate } from "../data/quantity";
 import type { Delivery, Streaming } from "../data/report";
-import { type Band, Chart, type Line } from "../parts/chart";
+import { Chart } from "../parts/chart";
 import { TimeLink } from "../parts/link";
+import type { Band, Line } from "../parts/plot";
 import { type Column, Table } from "../parts/table";
 import { useWindow } from "../parts/window";
 import { DurationsTable } from "./durations";

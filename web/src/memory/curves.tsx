@@ -6,9 +6,10 @@ import type { Model } from "../data/page";
 import { bytes, moment } from "../data/quantity";
 import type { Memory, Telemetry } from "../data/report";
 import { useAddress } from "../data/state";
-import type { Track } from "../data/tracks";
-import { type Band, Chart, type Line, type Mark } from "../parts/chart";
+import type { Track } from "../data/track";
+import { Chart } from "../parts/chart";
 import { cut } from "../parts/name";
+import type { Band, Line, Mark } from "../parts/plot";
 import { AROUND_NS, type Look, peakOf, trackLine, trackOf } from "../parts/track_line";
 import { useWindow } from "../parts/window";
 

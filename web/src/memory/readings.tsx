@@ -6,9 +6,10 @@ import { bytes, count, moment, percent } from "../data/quantity";
 import { placesOf } from "../data/places";
 import type { LabelledReading, Memory, Report, SectionMemory } from "../data/report";
 import { useAddress } from "../data/state";
-import { Chart, type Line } from "../parts/chart";
+import { Chart } from "../parts/chart";
 import { TimeLink } from "../parts/link";
 import { cut, Name, Path } from "../parts/name";
+import type { Line } from "../parts/plot";
 import { type Column, Table } from "../parts/table";
 import { useWindow } from "../parts/window";
 

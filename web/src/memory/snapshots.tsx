@@ -5,8 +5,9 @@ import type { Report } from "../data/report";
 import type { AliveInSection, AliveRow, DeviceMemory, Frame, GrowthPoint, OutOfMemory, PoolUse, SnapshotFile, Stack } from "../data/snapshot";
 import { useAddress } from "../data/state";
 import { Facts } from "../diffusion/facts";
-import { type Band, Chart, type Line } from "../parts/chart";
+import { Chart } from "../parts/chart";
 import { cut, Name, Path } from "../parts/name";
+import type { Band, Line } from "../parts/plot";
 import { type Column, Table } from "../parts/table";
 import { useWindow } from "../parts/window";
 

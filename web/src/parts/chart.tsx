@@ -8,61 +8,16 @@ import { moment, UNKNOWN } from "../data/quantity";
 import { cleared, pointIn, useWidth } from "./canvas";
 import { drawChart, PLOT_LEFT, PLOT_RIGHT, valueAt } from "./chart_drawing";
 import { TimeLink } from "./link";
-import { type Colour, cssColour, usePalette } from "./palette";
-import { type Window, zoomByKey, zoomOut, zoomTo } from "./window";
+import { cssColour, usePalette } from "./palette";
+import type { Line, Plot } from "./plot";
+import { zoomByKey, zoomOut, zoomTo } from "./window";
 
-/** One line. */
-export type Line = {
-  /** Empty for a line that another one stands for. */
-  label: string;
-  colour: Colour;
-  /** Ascending. */
-  at: ArrayLike<number>;
-  /** NaN where nothing is known. */
-  values: ArrayLike<number>;
-  /** Lowest and highest of what a point stands for. */
-  range?: { low: ArrayLike<number>; high: ArrayLike<number> } | undefined;
-  /** A step holds until the next point. */
-  style?: "line" | "steps" | "points" | "bars" | undefined;
-  isDashed?: boolean | undefined;
-  isFilled?: boolean | undefined;
-  /** Each point is marked. */
-  hasDots?: boolean | undefined;
-  /** Shown beside the chart; the model made them. */
-  figures?: { min: number | null; mean: number | null; max: number } | null | undefined;
-  /** When the highest figure was: a part of the timeline. */
-  peak?: Window | undefined;
-};
-
-/** A part of the x axis with a colour behind the lines. */
-export type Band = { from: number; to: number; colour: Colour; isStrong?: boolean };
-
-/** A point of the x axis. */
-export type Mark = { at: number; label: string; colour: Colour };
-
-export type ChartProps = {
+type ChartProps = Plot & {
   title: string;
   /** What the chart says, for those who do not see it. */
   summary: string;
-  lines: readonly Line[];
-  /** A value; on the axis, whose figures are a step apart, with as many decimals as tell them apart. */
-  show: (value: number, step?: number) => string;
-  window: Window;
-  /** End of the run; null when the x axis is no time. */
-  wall: number | null;
-  /** What the cursor and the ticks of an x axis say that is no time. */
-  showX?: (value: number) => string;
   sync: string;
   height?: number;
-  bands?: readonly Band[];
-  marks?: readonly Mark[];
-  /** The y axis ends here, whatever the values are. */
-  limit?: number | undefined;
-  isFromZero?: boolean;
-  /** The y axis is of bytes. */
-  isSize?: boolean;
-  /** Ticks of the x axis have their figures. */
-  hasX?: boolean;
   children?: ComponentChildren;
 };
 

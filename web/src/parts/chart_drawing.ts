@@ -1,8 +1,8 @@
 // Draws a chart: bands, axes, lines, marks.
 
 import { roundStep, sizeStep, tickLabel, ticks, timeLabel, timeStep } from "./ticks";
-import type { ChartProps, Line } from "./chart";
 import { colourOf, faded, type Palette } from "./palette";
+import type { Line, Plot } from "./plot";
 
 /** Left of every plot: room for the figures of the y axis. Right of it: a little air. */
 export const PLOT_LEFT = 64;
@@ -13,11 +13,11 @@ const X_AXIS = 18;
 /** From values to pixels. */
 type Scale = { x: (at: number) => number; y: (value: number) => number; from: number; to: number; low: number; high: number; bottom: number; right: number };
 
-export function drawChart(ctx: CanvasRenderingContext2D, props: ChartProps, palette: Palette, width: number, height: number): void {
-  const [from, to] = props.window;
-  const hasX = props.hasX ?? (props.wall === null || height >= 150);
+export function drawChart(ctx: CanvasRenderingContext2D, plot: Plot, palette: Palette, width: number, height: number): void {
+  const [from, to] = plot.window;
+  const hasX = plot.hasX ?? (plot.wall === null || height >= 150);
   const [bottom, right] = [height - (hasX ? X_AXIS : 4), width - PLOT_RIGHT];
-  const [low, high] = yRange(props);
+  const [low, high] = yRange(plot);
   const scale: Scale = {
     x: (at) => PLOT_LEFT + ((at - from) / (to - from)) * (right - PLOT_LEFT),
     y: (value) => bottom - ((value - low) / (high - low)) * (bottom - TOP),
@@ -32,7 +32,7 @@ export function drawChart(ctx: CanvasRenderingContext2D, props: ChartProps, pale
   ctx.beginPath();
   ctx.rect(PLOT_LEFT, TOP - 2, right - PLOT_LEFT, bottom - TOP + 4);
   ctx.clip();
-  for (const band of props.bands ?? []) {
+  for (const band of plot.bands ?? []) {
     const [left, end] = [Math.max(PLOT_LEFT, scale.x(band.from)), Math.min(right, scale.x(band.to))];
     if (end >= left) {
       ctx.fillStyle = faded(colourOf(palette, band.colour), band.isStrong ? 0.25 : 0.09);
@@ -40,20 +40,20 @@ export function drawChart(ctx: CanvasRenderingContext2D, props: ChartProps, pale
     }
   }
   ctx.restore();
-  drawAxes(ctx, props, palette, scale, hasX);
+  drawAxes(ctx, plot, palette, scale, hasX);
   ctx.save();
   ctx.beginPath();
   ctx.rect(PLOT_LEFT - 3, TOP - 3, right - PLOT_LEFT + 6, bottom - TOP + 5);
   ctx.clip();
-  for (const line of props.lines) {
+  for (const line of plot.lines) {
     drawLine(ctx, line, colourOf(palette, line.colour), scale);
   }
-  drawMarks(ctx, props, palette, scale);
+  drawMarks(ctx, plot, palette, scale);
   ctx.restore();
 }
 
 /** From zero, or from a little below the lowest value, up to a little above the highest that is in the window. */
-function yRange({ lines, window: [from, to], limit, isFromZero = true }: ChartProps): [number, number] {
+function yRange({ lines, window: [from, to], limit, isFromZero = true }: Plot): [number, number] {
   let [least, most] = [Infinity, -Infinity];
   for (const line of lines) {
     const last = Math.min(line.at.length - 1, indexAt(line.at, to) + 1);
@@ -72,7 +72,7 @@ function yRange({ lines, window: [from, to], limit, isFromZero = true }: ChartPr
   return [base === 0 ? 0 : base - air, limit ?? most + air];
 }
 
-function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, showX, show, isSize, lines }: ChartProps, palette: Palette, scale: Scale, hasX: boolean) {
+function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, showX, show, isSize, lines }: Plot, palette: Palette, scale: Scale, hasX: boolean) {
   const { low, high, bottom, right } = scale;
   const wanted = ((high - low) / (bottom - TOP)) * 24;
   const yStep = isSize ? sizeStep(wanted) : roundStep(wanted);
@@ -102,7 +102,7 @@ function drawAxes(ctx: CanvasRenderingContext2D, { window: [from, to], wall, sho
 }
 
 /** Figures of an axis; none says the same as the one before it. */
-function labelled(values: readonly number[], step: number, show: ChartProps["show"]): { value: number; label: string }[] {
+function labelled(values: readonly number[], step: number, show: Plot["show"]): { value: number; label: string }[] {
   const labels = values.map((value) => tickLabel(show(value, step)));
   return values.map((value, at) => ({ value, label: at > 0 && labels[at] === labels[at - 1] ? "" : (labels[at] as string) }));
 }
@@ -191,7 +191,7 @@ function stretches(values: ArrayLike<number>, first: number, last: number): [num
   return found;
 }
 
-function drawMarks(ctx: CanvasRenderingContext2D, { marks = [] }: ChartProps, palette: Palette, { x, from, to, bottom, right }: Scale) {
+function drawMarks(ctx: CanvasRenderingContext2D, { marks = [] }: Plot, palette: Palette, { x, from, to, bottom, right }: Scale) {
   for (const mark of marks) {
     if (mark.at < from || mark.at > to) {
       continue;

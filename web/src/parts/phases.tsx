@@ -9,11 +9,11 @@ import { useTimeline } from "../data/use_timeline";
 import { threadsOf } from "../flame/time_order";
 import { timeLabel, timeStep, ticks } from "./ticks";
 import { cleared, fitted, pointIn, useWidth } from "./canvas";
-import type { Band } from "./chart";
 import { indexAt, PLOT_LEFT, PLOT_RIGHT } from "./chart_drawing";
 import { TimeLink } from "./link";
 import { visible } from "./name";
 import { colourOfName, faded, type Palette, usePalette } from "./palette";
+import type { Band } from "./plot";
 import { useWindow, type Window, zoomOut, zoomTo } from "./window";
 
 /** Neighbouring outermost sections of one name. */

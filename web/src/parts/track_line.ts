@@ -1,8 +1,8 @@
 // Readings over time as a line of a chart.
 
 import type { Figures } from "../data/report";
-import type { Track } from "../data/tracks";
-import type { Line } from "./chart";
+import type { Track } from "../data/track";
+import type { Line } from "./plot";
 import type { Window } from "./window";
 
 /** What a line has besides its points. */

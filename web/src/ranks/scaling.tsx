@@ -3,7 +3,8 @@
 import { count, counted, duration, number, percent } from "../data/quantity";
 import type { Scaling, ScalingRow } from "../data/ranks";
 import { visible } from "../parts/name";
-import { Chart, type Line } from "../parts/chart";
+import { Chart } from "../parts/chart";
+import type { Line } from "../parts/plot";
 import { type Column, Table } from "../parts/table";
 
 export function ScalingPart({ scaling }: { scaling: Scaling | null }) {

@@ -5,13 +5,15 @@ import { fitted } from "../parts/canvas";
 import { type Colour, type Palette, colourOf, faded } from "../parts/palette";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
 import type { Window } from "../parts/window";
-import type { StripRow } from "./strips";
 
 export const LEFT = 64;
 export const RIGHT = 14;
 export const AXIS = 20;
 /** Lower rows have no names in their pieces. */
 const NAMED_HEIGHT = 14;
+
+/** A rank with its strip; one of which there is no file, or none that could be read, has neither. */
+export type StripRow = { label: string; place: number | null; strip: Strip | undefined; isSlow: boolean; isUnread: boolean };
 
 type Scene = {
   rows: readonly StripRow[];

@@ -3,21 +3,18 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { count, counted, duration, moment } from "../data/quantity";
-import type { DrawnJob, Strip } from "../data/ranks";
+import type { DrawnJob } from "../data/ranks";
 import { cleared, pointIn, useWidth } from "../parts/canvas";
 import { usePalette } from "../parts/palette";
 import { useWindow, zoomByKey, zoomOut, zoomTo } from "../parts/window";
 import { visible } from "../parts/name";
-import { AXIS, LEFT, RIGHT, drawStrips, pieceAt } from "./strip_drawing";
+import { AXIS, LEFT, RIGHT, drawStrips, pieceAt, type StripRow } from "./strip_drawing";
 import { coloursOf, legendOf } from "./strip_colours";
 import { placesList, rankLabel, rankOnHost, unreadRanks } from "./words";
 
 const MOST_HEIGHT = 420;
 /** With more missing ranks than these, they have no rows of their own. */
 const MOST_MISSING = 64;
-
-/** A rank with its strip; one of which there is no file, or none that could be read, has neither. */
-export type StripRow = { label: string; place: number | null; strip: Strip | undefined; isSlow: boolean; isUnread: boolean };
 
 export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly number[] }) {
   const { job, strips, stripNames } = drawn;

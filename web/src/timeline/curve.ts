@@ -1,7 +1,7 @@
 // Draws readings over time: a step line of the means, and a band from least to most.
 
 import { heldUntil, pointAt, pointHolding, valueText } from "../data/tracks";
-import type { Track } from "../data/tracks";
+import type { Track } from "../data/track";
 import { titleOf } from "../data/series";
 import { cut } from "../parts/name";
 import { drawable, fitting, SMALL_FONT } from "./label";

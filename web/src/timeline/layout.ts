@@ -2,7 +2,7 @@
 
 import { inOrder, isCore, partOf, PARTS } from "../data/series";
 import type { Group, Row, Slices } from "../data/slices";
-import type { Track } from "../data/tracks";
+import type { Track } from "../data/track";
 
 const TITLE = 22;
 const ROW = 18;

@@ -2,7 +2,7 @@
 
 import type { TimelineData } from "../data/timeline";
 import type { Slices } from "../data/slices";
-import type { Track } from "../data/tracks";
+import type { Track } from "../data/track";
 import { coloursOf } from "./colours";
 import { Idle } from "./idle";
 import { FONT } from "./label";

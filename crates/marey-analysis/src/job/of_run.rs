@@ -20,12 +20,11 @@ mod turns;
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
-use marey::{Run, Status};
+use marey::{Run, Status, Thresholds};
 
 use super::kept_calls::keep_bounded;
 use super::turn_cells::Communication;
 use super::{Ended, RankProcess, RankSummary, Source, Work};
-use crate::findings::Thresholds;
 use crate::questions::diffusion::{Diffusion, FrameKind, diffusion};
 
 impl RankSummary {

@@ -17,11 +17,11 @@ use marey_analysis::job::{Unread, rank_in_name};
 use super::jobs::of_jobs;
 use super::json_file::JsonFile;
 use super::path_jobs::Held;
-use super::read::why;
 use super::whose::Whose;
 use super::{Inputs, Jobs};
-use crate::commands::content::Content;
+use crate::content::Content;
 use crate::run_folder::captures;
+use crate::shown_path::shown;
 
 /// Folders below folders that are looked into.
 const MAX_DEPTH: usize = 12;
@@ -42,7 +42,7 @@ impl Input {
     /// A file by its path.
     pub fn new(path: &Path) -> Self {
         Self {
-            name: crate::commands::shown(path),
+            name: shown(path),
             path: path.to_owned(),
         }
     }
@@ -136,6 +136,12 @@ fn add(
 }
 
 /// A path that names nothing to read: there is no file that could be of a rank.
+/// An error with its causes.
+pub(super) fn why(error: &anyhow::Error) -> String {
+    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
 fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
     Unread {
         rank: None,
@@ -144,7 +150,7 @@ fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
 }
 
 fn unread(path: &Path, error: &anyhow::Error) -> Unread {
-    let file = crate::commands::shown(path);
+    let file = shown(path);
     Unread {
         rank: rank_in_name(&file),
         file,

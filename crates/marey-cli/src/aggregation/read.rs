@@ -15,9 +15,9 @@ use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
-use super::inputs::Input;
+use super::inputs::{Input, why};
 use super::json_file::JsonFile;
-use crate::commands::content::Content;
+use crate::content::Content;
 
 /// Longest report or document of summaries.
 const MAX_JSON_BYTES: u64 = 1 << 30;
@@ -50,12 +50,6 @@ pub(super) fn all(files: &[Input], n_threads: usize) -> Ranks {
         }
         ranks
     })
-}
-
-/// An error with its causes.
-pub(super) fn why(error: &anyhow::Error) -> String {
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    causes.join(": ")
 }
 
 /// What a file comes to.

@@ -1,5 +1,6 @@
 //! `marey aggregate`: what the ranks of a job did together.
 
+mod read;
 mod trace;
 mod written;
 
@@ -210,7 +211,7 @@ pub(crate) fn conclude(
     if only_summary {
         console.show(&aggregation_summary(&answers))?;
     } else {
-        let read = written::Read {
+        let read = read::Read {
             inputs,
             found,
             answers: &answers,

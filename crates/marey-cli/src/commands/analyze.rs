@@ -1,6 +1,5 @@
 //! `marey analyze`: what files of torch say.
 
-pub(crate) mod content;
 mod inputs;
 mod ranks;
 mod read;
@@ -11,7 +10,6 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::Asked;

@@ -13,10 +13,10 @@ use marey_report::{
     html_comparison, trend_json, trend_markdown, trend_text,
 };
 
-use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::replace;
+use crate::shown_path::shown;
 use criterion::FailOn;
 use sides::Sides;
 

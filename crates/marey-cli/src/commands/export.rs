@@ -13,10 +13,10 @@ use clap::ValueEnum;
 use marey::Run;
 use marey_report::{Compression, TraceFormat, TraceWriter, escape};
 
-use super::shown;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::replace_with;
+use crate::shown_path::shown;
 pub(super) use target::{Capture, Empty, Target};
 
 /// Write a recording as a trace for a viewer, or as tables for query engines

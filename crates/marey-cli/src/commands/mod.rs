@@ -13,12 +13,11 @@ pub(crate) mod view;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use analyze::content;
-
 use crate::arguments::Command;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::{JobFolder, Process};
+use crate::shown_path::shown;
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Result<Exit> {
@@ -62,17 +61,6 @@ fn say_written(written: &[PathBuf], folder: &Path, console: &mut Console<'_>) {
     if written.contains(&page) {
         console.say(&format!("open {}", shown(&page)));
     }
-}
-
-/// A path as it is shown: relative where that is shorter to read.
-pub(crate) fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let below = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
-    below
-        .filter(|below| !below.as_os_str().is_empty())
-        .unwrap_or_else(|| path.to_owned())
-        .display()
-        .to_string()
 }
 
 /// How many rows are shown; 0 is no limit.

@@ -7,13 +7,14 @@ use clap::ValueEnum;
 use marey::Run;
 use marey_report::{Report, html_report, markdown_report, profiling_report};
 
-use super::{other_processes, say_problems, shown};
+use super::{other_processes, say_problems};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::{
     Chosen, JobFolder, Reading, beside, captures, load_completed, replace, report_with_snapshots,
     summary_of, write_capture_documents,
 };
+use crate::shown_path::shown;
 use crate::thresholds::{Limit, apply};
 
 /// Show the reports of a recording again

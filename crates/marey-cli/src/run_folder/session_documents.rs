@@ -9,7 +9,7 @@ use marey_report::{Report, html_report, profiling_report, raw_profiling_data, su
 
 use super::Error;
 use super::chosen::Chosen;
-use super::documents::replace;
+use super::replacement::replace;
 
 /// Sessions beyond this have no folder of their own; the report of the run has them all.
 const MAX_FOLDERS: usize = 1000;

@@ -8,8 +8,7 @@ use marey::{SeriesInfo, Unavailable};
 
 use super::card::{Card, line};
 use crate::GpuOptions;
-use crate::description::Vendor;
-use crate::device::{Device, Identity};
+use crate::device::{Device, Identity, Vendor};
 use crate::metric::{
     CLOCK_MEMORY, CLOCK_SM, MEMORY_CONTROLLER, MEMORY_TOTAL, MEMORY_USED, Metric, POWER,
     POWER_LIMIT, TEMPERATURE, UTILIZATION, reading,

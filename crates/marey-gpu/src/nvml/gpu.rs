@@ -5,8 +5,7 @@ use nvml_wrapper::{Device, Nvml};
 
 use super::reason;
 use crate::choice::Choosable;
-use crate::description::Vendor;
-use crate::device::{Found, Identity, Mig};
+use crate::device::{Found, Identity, Mig, Vendor};
 
 /// A GPU, and its instances.
 pub(super) struct Gpu {

@@ -3,7 +3,7 @@
 use marey_analysis::ranks::RanksAnswers;
 
 use super::escape;
-use super::report::findings_of;
+use super::findings::findings_of;
 use super::values::table_markdown;
 use crate::rank_report::{job_tables, jobs_tables};
 use crate::text::aggregation_summary;

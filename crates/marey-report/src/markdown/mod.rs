@@ -1,6 +1,7 @@
 //! Documents in Markdown, which are read in pull requests, so as GitHub reads them.
 
 pub(crate) mod escape;
+mod findings;
 mod job;
 pub(crate) mod list;
 mod report;

@@ -2,21 +2,19 @@
 
 use std::cmp::Reverse;
 
-use marey_analysis::findings::{Finding, Findings};
 use marey_analysis::{Durations, NameRow, SectionGpuTime, SectionPeak, WindowUse};
 
 use super::escape::{code, text};
+use super::findings::findings_of;
 use super::table::{Column, Table};
 use super::trace::short_trace;
 use crate::escape::cut;
-use crate::figure;
 use crate::model::{Report, StatusKind};
 use crate::quantity::{bytes, counted, duration, duration_ns, growth, known, percent};
 use crate::text::section_peaks::{measured_calls, peak};
 
 /// More rows than this are for the page.
 const MAX_ROWS: usize = 15;
-const MAX_FINDINGS: usize = 10;
 const NAME_WIDTH: usize = 64;
 /// Facts that tell one process from another, and nothing to who wants to make the run again.
 const OF_A_PROCESS: [&str; 4] = ["start_time", "boot_id", "pid_namespace", "ring_folder"];
@@ -25,7 +23,7 @@ const OF_A_PROCESS: [&str; 4] = ["start_time", "boot_id", "pid_namespace", "ring
 /// feed; parts without content are left out.
 pub fn markdown_report(report: &Report) -> String {
     let mut parts = vec![heading(report), key_figures(report)];
-    parts.extend(findings(report));
+    parts.extend(findings_of(&report.activity.findings));
     parts.extend(stages(report));
     parts.extend(steps(report));
     parts.extend(loops(report));
@@ -122,44 +120,6 @@ fn window_in_words(window: &WindowUse) -> String {
         "nothing yet"
     });
     format!("{}recorded, ended by {end}", steps.unwrap_or_default())
-}
-
-fn findings(report: &Report) -> Option<String> {
-    findings_of(&report.activity.findings)
-}
-
-/// What is the matter, and how much was looked at; `None` when nothing could be.
-pub(super) fn findings_of(all: &Findings) -> Option<String> {
-    if all.found.is_empty() && all.passed.is_empty() {
-        return None;
-    }
-    let mut lines: Vec<String> = all.found.iter().take(MAX_FINDINGS).map(finding).collect();
-    if all.found.is_empty() {
-        lines.push("Nothing was found.".into());
-    }
-    if all.found.len() > MAX_FINDINGS {
-        lines.push(format!("- … and {} more", all.found.len() - MAX_FINDINGS));
-    }
-    let (passed, unchecked) = (all.passed.len() as u64, all.unchecked.len() as u64);
-    let unchecked = (unchecked > 0).then(|| format!(", {unchecked} could not be made"));
-    let passed = counted(passed, "check", "checks");
-    lines.push(format!(
-        "\n{passed} passed{}.",
-        unchecked.unwrap_or_default()
-    ));
-    Some(format!("### Findings\n\n{}\n", lines.join("\n")))
-}
-
-fn finding(found: &Finding) -> String {
-    let severity = figure::severity(found.severity);
-    let saving = found.saving.as_ref().and_then(figure::saving);
-    let saving = saving.map(|amount| format!(" Saves {amount}."));
-    format!(
-        "- **{severity}**: {}. {}{}",
-        text(found.issue.trim_end_matches('.')),
-        text(&found.remedy),
-        saving.unwrap_or_default()
-    )
 }
 
 fn stages(report: &Report) -> Option<String> {

@@ -1,7 +1,7 @@
 //! A trace in Markdown.
 
 use super::escape;
-use super::report::findings_of;
+use super::findings::findings_of;
 use super::values::table_markdown;
 use crate::model::{Cell, Table, TraceFile, TraceRanks};
 use crate::trace_report::{document, rank_tables, read_tables};

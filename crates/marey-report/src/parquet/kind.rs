@@ -12,7 +12,7 @@ use super::kinds::{
     totals::Totals,
 };
 use super::process::Process;
-use super::rows::{Rows, facts_of, schema_of};
+use super::table::{MakeBatch, facts_of, rows_of, schema_of};
 
 /// A kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,12 +123,8 @@ impl Kind {
         schema_of(&self.columns())
     }
 
-    /// Its rows of a process. What has to be sorted or looked up is, here.
-    pub fn rows(self, process: Arc<Process>) -> Rows {
-        of_table!(self, rows_of(self, process))
+    /// What makes its rows of a process.
+    pub(super) fn table(self, process: Arc<Process>) -> Box<dyn MakeBatch> {
+        of_table!(self, rows_of(process))
     }
-}
-
-fn rows_of<T: super::rows::Table + 'static>(kind: Kind, process: Arc<Process>) -> Rows {
-    Rows::of::<T>(kind, process)
 }

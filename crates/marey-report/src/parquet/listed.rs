@@ -4,7 +4,7 @@ use marey::Run;
 
 use super::column::Column;
 use super::process::Process;
-use super::rows::Table;
+use super::table::Table;
 
 /// A table that has a row for each item of a list of the run.
 pub(super) trait Listed: Default + Send {

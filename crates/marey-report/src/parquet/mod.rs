@@ -11,6 +11,7 @@ mod listed;
 mod paths;
 mod process;
 mod rows;
+mod table;
 mod turns;
 
 pub use column::{ColumnFacts, ColumnType};

@@ -4,51 +4,15 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 
-use super::column::{Column, ColumnFacts, integers, texts};
 use super::kind::Kind;
 use super::process::Process;
+use super::table::MakeBatch;
 
 /// Rows of a batch. So few that no column has more than 2 GiB of text: a note has at most 32 KiB, as JSON six times that.
 const BATCH_ROWS: usize = 8192;
-
-/// A kind of table: what its rows are made of.
-pub(super) trait Table: Send + Sized {
-    /// What a row is made of.
-    type Row<'a>;
-
-    /// Columns, without those that every table has.
-    fn columns<'a>() -> Vec<Column<Self::Row<'a>>>;
-
-    /// What is found out once for all rows.
-    fn new(process: &Process) -> Self;
-
-    /// Number of rows.
-    fn len(&self, process: &Process) -> usize;
-
-    /// A row; `None` beyond the last one.
-    fn row<'a>(&'a self, process: &'a Process, place: usize) -> Option<Self::Row<'a>>;
-}
-
-/// Columns of a kind with those that every table has.
-pub(super) fn facts_of<T: Table>() -> Vec<ColumnFacts> {
-    let own = T::columns();
-    let common = common_columns();
-    let facts = common.iter().map(|column| column.facts);
-    facts.chain(own.iter().map(|column| column.facts)).collect()
-}
-
-fn common_columns() -> [Column<()>; 2] {
-    [
-        Column::text("process", "the process: host, process id and start", |()| {
-            None
-        }),
-        Column::number("rank", "place in the job", |()| None)
-            .null("outside a job of several ranks"),
-    ]
-}
 
 /// Rows of one process and kind, made batch by batch.
 pub struct Rows {
@@ -68,16 +32,23 @@ impl fmt::Debug for Rows {
     }
 }
 
+impl Kind {
+    /// Its rows of a process. What has to be sorted or looked up is, here.
+    pub fn rows(self, process: Arc<Process>) -> Rows {
+        Rows::of(self, process)
+    }
+}
+
 impl Rows {
-    pub(super) fn of<T: Table + 'static>(kind: Kind, process: Arc<Process>) -> Self {
-        let table = T::new(&process);
+    fn of(kind: Kind, process: Arc<Process>) -> Self {
+        let make = kind.table(process);
         Self {
             schema: kind.schema(),
             kind,
-            len: table.len(&process),
+            len: make.len(),
             made: 0,
             n_too_large: 0,
-            make: Box::new(RowsOf { table, process }),
+            make,
         }
     }
 
@@ -118,41 +89,6 @@ impl Iterator for Rows {
 }
 
 impl FusedIterator for Rows {}
-
-/// What makes the columns of some rows.
-trait MakeBatch: Send {
-    fn columns(
-        &self,
-        places: std::ops::Range<usize>,
-        n_too_large: &mut u64,
-    ) -> Result<Vec<ArrayRef>, ArrowError>;
-}
-
-struct RowsOf<T> {
-    table: T,
-    process: Arc<Process>,
-}
-
-impl<T: Table> MakeBatch for RowsOf<T> {
-    fn columns(
-        &self,
-        places: std::ops::Range<usize>,
-        n_too_large: &mut u64,
-    ) -> Result<Vec<ArrayRef>, ArrowError> {
-        let rows = places.filter_map(|place| self.table.row(&self.process, place));
-        let rows: Vec<T::Row<'_>> = rows.collect();
-        let id = self.process.id.as_str();
-        let rank = self.process.rank().map(u64::from);
-        let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(texts(rows.iter().map(|_| Some(id)))?),
-            Arc::new(integers(rows.iter().map(|_| rank), n_too_large)?),
-        ];
-        for column in T::columns() {
-            columns.push(column.values(&rows, n_too_large)?);
-        }
-        Ok(columns)
-    }
-}
 
 /// Rows of several processes, one after the other.
 #[derive(Debug)]
@@ -195,10 +131,4 @@ impl arrow_array::RecordBatchReader for Batches {
     fn schema(&self) -> SchemaRef {
         Self::schema(self)
     }
-}
-
-/// The Arrow schema of columns.
-pub(super) fn schema_of(facts: &[ColumnFacts]) -> SchemaRef {
-    let fields: Vec<_> = facts.iter().map(ColumnFacts::field).collect();
-    Arc::new(Schema::new(fields))
 }

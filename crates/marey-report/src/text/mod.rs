@@ -27,7 +27,6 @@ pub use iterations::iteration_summary;
 pub use job::{aggregation_summary, aggregation_text};
 pub use memory::memory_summary;
 pub use snapshot::snapshot_text;
-pub(crate) use table::shown as shown_cell;
 pub use timing::timing_summary;
 pub use trace::{ranks_text, trace_text};
 

@@ -1,14 +1,11 @@
 //! A [`Table`] on a terminal.
 
 use super::block;
-use crate::escape::{cut, visible};
-use crate::model::{Cell, Table};
-use crate::quantity::{UNKNOWN, bytes, bytes_of, duration, duration_ns, number, percent, time_s};
+use crate::escape::visible;
+use crate::model::Table;
 use crate::shown_table::ShownTable;
 use crate::width::{columns, pad_end, pad_start, wrapped};
 
-/// Columns that a text may take.
-const TEXT_WIDTH: usize = 60;
 /// Shortest rule, as in the other tables.
 const MIN_WIDTH: usize = 80;
 /// Notes are not narrower than this.
@@ -47,20 +44,4 @@ pub(crate) fn table_text(table: &Table, max_rows: usize) -> String {
         &lines,
         MIN_WIDTH,
     )
-}
-
-/// A cell for people, safe to print.
-pub(crate) fn shown(cell: &Cell) -> String {
-    match cell {
-        Cell::Absent => UNKNOWN.into(),
-        Cell::Text(text) => cut(text, TEXT_WIDTH),
-        Cell::Count(count) => count.to_string(),
-        Cell::Duration(ns) => duration_ns(*ns),
-        Cell::Mean(ns) => duration(*ns),
-        Cell::Moment(ns) => format!("{} s", time_s(*ns)),
-        Cell::Bytes(size) => bytes(*size),
-        Cell::BytesPerSecond(speed) => format!("{}/s", bytes_of(*speed)),
-        Cell::Ratio(ratio) => percent(*ratio),
-        Cell::Number(value) => number(*value),
-    }
 }

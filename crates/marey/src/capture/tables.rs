@@ -1,7 +1,7 @@
 //! Names and nodes as blocks define them. What a damaged capture lost of them has a stand-in, so that what was recorded keeps its
 //! times.
 
-use super::readable;
+use crate::readable_text::readable;
 use crate::recorder::{high, low};
 use crate::run::{Node, NodeKind};
 

@@ -127,5 +127,5 @@ fn command_of(pid: u32) -> Vec<String> {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = line.strip_suffix(b"\0").unwrap_or(&line);
     let arguments = line.split(|byte| *byte == 0);
-    redacted(arguments.map(crate::capture::readable))
+    redacted(arguments.map(crate::readable_text::readable))
 }

@@ -147,7 +147,7 @@ impl Decoder<'_> {
         }
         let (bytes, rest) = self.0.split_at(length);
         self.0 = rest;
-        Some(crate::capture::readable(bytes))
+        Some(crate::readable_text::readable(bytes))
     }
 
     pub(super) fn attributes(&mut self) -> Option<Attributes> {

@@ -32,6 +32,8 @@ pub use setting::{KeyKind, ReportFormat, Setting};
 
 use std::path::{Path, PathBuf};
 
+use crate::output_dir::default_output_dir;
+
 impl ProfilingConfig {
     /// A YAML file and, above it, the environment.
     ///
@@ -96,9 +98,7 @@ impl ProfilingConfig {
 
     /// Folder that gets reports and captures: `output_dir`, else `profiling_results`.
     pub fn output_folder(&self) -> PathBuf {
-        self.output_dir
-            .clone()
-            .unwrap_or_else(crate::default_output_dir)
+        self.output_dir.clone().unwrap_or_else(default_output_dir)
     }
 
     /// Whether no kind of section is switched off.

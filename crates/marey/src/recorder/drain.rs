@@ -11,6 +11,7 @@ use std::sync::atomic::{
 use std::thread::JoinHandle;
 
 use super::config::Config;
+use super::identity::forked_from;
 use super::job_id::job_id;
 use super::lane::Lane;
 use super::layout::{lane, process};
@@ -423,7 +424,7 @@ fn capture_name(config: &Config) -> String {
     let (place, _) = super::launcher::place_of_this_process(config);
     let rank = place.map_or(0, |place| place.rank);
     let pid = Identity::of_this_process().pid;
-    match super::fork::parent() {
+    match forked_from() {
         Some(parent) => format!("rank{rank}-{parent}-child{pid}"),
         None => format!("rank{rank}-{pid}"),
     }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use super::arguments::redacted;
 use super::config::Config;
-use super::identity::Identity;
+use super::identity::{Identity, forked_from};
 use super::job_id::job_id;
 use super::launcher::{Place, place_of_this_process};
 use crate::clock;
@@ -11,8 +12,6 @@ use crate::profiling_config::ProfilingConfig;
 
 /// What readers make a warning of.
 pub(crate) const RANK_NOT_BELIEVED: &str = "rank_not_believed";
-/// Shown instead of a prompt.
-const REDACTED: &str = "[prompt not recorded]";
 
 /// Key and value of everything worth knowing at the start.
 pub(crate) fn of_this_process(
@@ -51,7 +50,7 @@ pub(crate) fn of_this_process(
     for said in refused {
         add(RANK_NOT_BELIEVED, said);
     }
-    if let Some(parent) = super::fork::parent() {
+    if let Some(parent) = forked_from() {
         add("forked_from", parent.to_string());
     }
     let command = match &config.outside {
@@ -85,7 +84,7 @@ pub(crate) fn of_place(place: &Place) -> Vec<(&'static str, String)> {
 
 fn read_line(path: &str) -> String {
     std::fs::read(path)
-        .map(|bytes| crate::capture::readable(bytes.trim_ascii()))
+        .map(|bytes| crate::readable_text::readable(bytes.trim_ascii()))
         .unwrap_or_default()
 }
 
@@ -95,62 +94,4 @@ fn processor() -> String {
     line.and_then(|line| line.split_once(':'))
         .map(|(_, name)| name.trim().to_owned())
         .unwrap_or_default()
-}
-
-/// Arguments, with what follows a flag that names a prompt left out (`--prompt x`, `--negative-prompt=x`).
-pub(crate) fn redacted(arguments: impl Iterator<Item = String>) -> Vec<String> {
-    let is_prompt_flag =
-        |flag: &str| flag.starts_with('-') && flag.to_ascii_lowercase().contains("prompt");
-    let mut is_prompt = false;
-    let mut shown = Vec::new();
-    for argument in arguments {
-        if argument.starts_with('-') {
-            match argument
-                .split_once('=')
-                .filter(|(flag, _)| is_prompt_flag(flag))
-            {
-                Some((flag, _)) => shown.push(format!("{flag}={REDACTED}")),
-                None => shown.push(argument.clone()),
-            }
-            is_prompt = is_prompt_flag(&argument) && !argument.contains('=');
-        } else if is_prompt {
-            shown.push(REDACTED.into());
-        } else {
-            shown.push(argument);
-        }
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prompts_on_the_command_line_are_not_recorded() {
-        let given = [
-            "gen.py",
-            "--prompt",
-            "a",
-            "secret",
-            "cat",
-            "--steps",
-            "4",
-            "--negative_prompt=no dogs",
-            "out",
-        ];
-        let shown = redacted(given.iter().map(ToString::to_string));
-        let expected = [
-            "gen.py",
-            "--prompt",
-            REDACTED,
-            REDACTED,
-            REDACTED,
-            "--steps",
-            "4",
-            "--negative_prompt=[prompt not recorded]",
-            "out",
-        ];
-        assert_eq!(shown, expected);
-    }
 }

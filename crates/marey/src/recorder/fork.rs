@@ -21,14 +21,13 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 
 use super::call_paths::Known;
 use super::drain::Drain;
+use super::identity::set_forked_from;
 use super::lanes::LANE;
 use super::ring_folder::RingFolder;
 use super::{FORKED, Lanes, OFF, ON, RECORDER, Recorder, STARTING, STATE, process_words};
 use crate::clock;
 use crate::sampler::Sampler;
 
-/// Pid of the process that this one was forked from while that was recording; 0 for none.
-static PARENT: AtomicU32 = AtomicU32::new(0);
 /// Own pid, so that the child knows its parent's.
 static PID: AtomicU32 = AtomicU32::new(0);
 
@@ -75,11 +74,6 @@ struct HeldRecorder {
     lanes: MutexGuard<'static, Lanes>,
     folder: MutexGuard<'static, RingFolder>,
     _paths: MutexGuard<'static, Known>,
-}
-
-/// The recording process that this one was forked from, if it was.
-pub(crate) fn parent() -> Option<u32> {
-    Some(PARENT.load(Relaxed)).filter(|pid| *pid != 0)
 }
 
 /// Registers the handlers, once a process.
@@ -134,7 +128,7 @@ extern "C" fn in_child() {
         super::set_state(OFF);
     }
     if let Some(mut recording) = recording.filter(|_| was_on) {
-        PARENT.store(parent, Relaxed);
+        set_forked_from(parent);
         if is_whole {
             super::set_state(FORKED);
         }

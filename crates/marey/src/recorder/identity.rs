@@ -1,8 +1,11 @@
 //! Which process wrote this, so that a reader knows whether it still lives.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::layout::process;
+
+/// Pid of the process that this one was forked from while that was recording; 0 for none.
+static FORKED_FROM: AtomicU32 = AtomicU32::new(0);
 
 /// What tells a process apart from all others of this machine, also from later ones with the same pid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,16 @@ impl Identity {
             pid_namespace: get(process::PID_NAMESPACE),
         }
     }
+}
+
+/// The recording process that this one was forked from, if it was.
+pub(crate) fn forked_from() -> Option<u32> {
+    Some(FORKED_FROM.load(Relaxed)).filter(|pid| *pid != 0)
+}
+
+/// In the child of a fork.
+pub(super) fn set_forked_from(pid: u32) {
+    FORKED_FROM.store(pid, Relaxed);
 }
 
 /// Whether that process still runs. `None` when this machine cannot tell: it wrote in another pid namespace.
@@ -114,7 +127,7 @@ pub(crate) fn this_thread() -> (u32, String) {
         .and_then(|path| path.file_name()?.to_str()?.parse().ok())
         .unwrap_or(0);
     let name = std::fs::read("/proc/thread-self/comm").unwrap_or_default();
-    (os_id, crate::capture::readable(name.trim_ascii_end()))
+    (os_id, crate::readable_text::readable(name.trim_ascii_end()))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //!
 //! After the start nothing here fails: what could not be recorded is counted.
 
+mod arguments;
 mod call_paths;
 mod config;
 mod drain;
@@ -45,10 +46,11 @@ use std::sync::atomic::{
 };
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+pub(crate) use arguments::redacted;
 pub use call_paths::NameId;
 pub(crate) use call_paths::{CallPaths, read_name};
 pub use config::Config;
-pub(crate) use facts::{RANK_NOT_BELIEVED, redacted};
+pub(crate) use facts::RANK_NOT_BELIEVED;
 pub(crate) use glance::{Glance, glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
@@ -62,7 +64,6 @@ pub(crate) use layout::{
     lane as lane_words, low, process as process_words,
 };
 pub(crate) use mapping::{View, halves, resident_pages};
-pub use output::default_output_dir;
 pub use outside::Outside;
 pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
 pub(crate) use ring::{Record, Ring};

@@ -10,11 +10,6 @@ use super::job_id::job_id;
 use crate::capture::FILE_HEADER;
 use crate::error::Error;
 
-/// `profiling_results` in the working directory.
-pub fn default_output_dir() -> PathBuf {
-    PathBuf::from("profiling_results")
-}
-
 /// The growing capture.
 #[derive(Debug)]
 pub(crate) struct Output {

@@ -1,6 +1,6 @@
 //! A program that another process records, because it does not record itself.
 
-use super::facts::redacted;
+use super::arguments::redacted;
 use crate::clock::{self, Anchor};
 
 /// A program that is recorded from outside: what can be seen of its process, by one that is not it. See [`Config::outside`].

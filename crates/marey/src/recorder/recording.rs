@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::output::default_output_dir;
 use super::{Config, Recorder};
 use crate::error::Error;
+use crate::output_dir::default_output_dir;
 use crate::run::Status;
 
 /// A recording that was started. Dropping it closes the capture.

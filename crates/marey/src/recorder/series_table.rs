@@ -286,7 +286,7 @@ impl<'a> SeriesTable<'a> {
             .flat_map(|w| w.load(Relaxed).to_le_bytes())
             .collect();
         bytes.truncate(low(head) as usize);
-        let text = crate::capture::readable(&bytes);
+        let text = crate::readable_text::readable(&bytes);
         let (name, subject) = text.split_once('\n').unwrap_or((&text, ""));
         let [unit, kind, ..] = high(head).to_le_bytes();
         let info = SeriesInfo::gauge(name, subject, Unit::of_code(unit)?);

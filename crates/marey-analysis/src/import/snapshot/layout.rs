@@ -5,7 +5,9 @@
 
 use super::error::SnapshotError;
 use super::frames::{Frame, Frames, Stack};
+use super::memory_event::{Action, DeviceTrace, MemoryEvent};
 use super::record::{Record, natural, whole};
+use super::segment::{Block, BlockState, Segment, SegmentKind};
 use super::values::{Value, Values};
 
 /// The state of torch's caching allocators at one moment, and what they did before.
@@ -26,113 +28,6 @@ pub struct Snapshot {
     pub rounds_to_powers: bool,
     /// What could not be used: what it is, and how often.
     pub warnings: Vec<(&'static str, u64)>,
-}
-
-/// Memory that the allocator has from the driver.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Segment {
-    /// The device.
-    pub device: u32,
-    /// Where it begins.
-    pub address: u64,
-    /// Its length.
-    pub total_bytes: u64,
-    /// What it is for.
-    pub kind: SegmentKind,
-    /// The stream that it belongs to; `None` when not known.
-    pub stream: Option<u64>,
-    /// The memory pool that owns it: (0, 0) is the ordinary one, others are of CUDA graphs and of the user; `None` when not known.
-    pub pool: Option<(i64, i64)>,
-    /// It can grow.
-    pub is_expandable: bool,
-    /// Its blocks: from this index into [`Snapshot::blocks`].
-    pub first_block: usize,
-    /// Their number.
-    pub n_blocks: usize,
-}
-
-/// What a segment is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SegmentKind {
-    /// Allocations up to 1 MiB.
-    Small,
-    /// Longer ones.
-    Large,
-    /// Not known.
-    Unknown,
-}
-
-/// A piece of a segment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Block {
-    /// Where it begins.
-    pub address: u64,
-    /// Its length.
-    pub bytes: u64,
-    /// What the program asked for; `None` when not known.
-    pub requested_bytes: Option<u64>,
-    /// Whether it is in use.
-    pub state: BlockState,
-    /// Where it was allocated: index into [`Snapshot::stacks`].
-    pub stack: Option<u32>,
-}
-
-/// Whether a block is in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BlockState {
-    /// A tensor uses it.
-    Allocated,
-    /// No tensor uses it any more, but work of another stream may.
-    AwaitingFree,
-    /// Free.
-    Inactive,
-}
-
-/// What happened on a device.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeviceTrace {
-    /// In order of time.
-    pub events: Vec<MemoryEvent>,
-}
-
-/// One act of an allocator.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MemoryEvent {
-    /// What it did.
-    pub action: Action,
-    /// Of what; 0 for [`Action::OutOfMemory`] and [`Action::Snapshot`].
-    pub address: u64,
-    /// What the program asked for, or the length of the segment.
-    pub bytes: u64,
-    /// When: wall clock, microseconds since 1970; `None` in files of old versions.
-    pub time_us: Option<u64>,
-    /// Where in the program: index into [`Snapshot::stacks`].
-    pub stack: Option<u32>,
-    /// What the device had left; only for [`Action::OutOfMemory`].
-    pub device_free_bytes: Option<u64>,
-}
-
-/// What an allocator did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Action {
-    /// Gave memory to the program.
-    Alloc,
-    /// The program gave it back.
-    FreeRequested,
-    /// It can be used again.
-    FreeCompleted,
-    /// Took a segment from the driver.
-    SegmentAlloc,
-    /// Gave one back.
-    SegmentFree,
-    /// Made a segment longer.
-    SegmentMap,
-    /// Made one shorter.
-    SegmentUnmap,
-    /// Had nothing to give.
-    OutOfMemory,
-    /// Somebody took a snapshot.
-    Snapshot,
 }
 
 /// More devices than any machine has; each is looked at by itself.
@@ -295,7 +190,7 @@ impl Reader<'_> {
             });
         }
         let [action, address, bytes, time, frames, device_free] = record.read(values, event);
-        let action = self::action(values.text_bytes(action?)?)?;
+        let action = Action::of(values.text_bytes(action?)?)?;
         let needs_address = !matches!(action, Action::OutOfMemory | Action::Snapshot);
         let address = natural(address);
         if needs_address && address.is_none() {
@@ -386,21 +281,6 @@ fn block_state(state: &[u8]) -> Option<BlockState> {
         b"active_allocated" => BlockState::Allocated,
         b"active_awaiting_free" | b"active_pending_free" => BlockState::AwaitingFree,
         b"inactive" => BlockState::Inactive,
-        _ => return None,
-    })
-}
-
-pub(super) fn action(action: &[u8]) -> Option<Action> {
-    Some(match action {
-        b"alloc" => Action::Alloc,
-        b"free_requested" => Action::FreeRequested,
-        b"free_completed" => Action::FreeCompleted,
-        b"segment_alloc" => Action::SegmentAlloc,
-        b"segment_free" => Action::SegmentFree,
-        b"segment_map" => Action::SegmentMap,
-        b"segment_unmap" => Action::SegmentUnmap,
-        b"oom" => Action::OutOfMemory,
-        b"snapshot" => Action::Snapshot,
         _ => return None,
     })
 }

@@ -1,12 +1,11 @@
 //! The machine that a pickle is a program for, without the opcodes that reach outside of it.
 
 use super::error::SnapshotError;
+use super::machine_state::{MAX_MARKS, MachineState};
 use super::opcode;
 use super::shortcut::Shortcut;
 use super::values::{MAX_PARTS, Value, Values};
 
-/// Lists and dictionaries that may be open at once; a memory snapshot has 12.
-pub(super) const MAX_MARKS: usize = 64;
 /// Values for any file; a longer file may have more.
 const MIN_VALUES: usize = 1 << 20;
 /// Bytes of whole numbers; addresses and times have 8.
@@ -21,39 +20,27 @@ pub(super) fn run(input: &[u8], is_short: bool) -> Result<(Values<'_>, Value), S
         return Err(SnapshotError::NotAPickle);
     }
     let mut machine = Machine {
-        input,
-        at: 2,
+        state: MachineState::new(input, 2),
         offset: 2,
-        stack: Vec::new(),
-        marks: Vec::new(),
-        memo: Vec::new(),
-        values: Values::new(input),
         max_values: MIN_VALUES + input.len() / 2,
         shortcut: is_short.then(|| Shortcut::new(input.len())),
     };
     let root = machine.run()?;
-    Ok((machine.values, root))
+    Ok((machine.state.values, root))
 }
 
-pub(super) struct Machine<'a> {
-    pub(super) input: &'a [u8],
-    /// The next byte.
-    pub(super) at: usize,
+struct Machine<'a> {
+    state: MachineState<'a>,
     /// Where the current opcode is.
     offset: usize,
-    pub(super) stack: Vec<Value>,
-    /// Places in the stack.
-    pub(super) marks: Vec<usize>,
-    pub(super) memo: Vec<Value>,
-    pub(super) values: Values<'a>,
     max_values: usize,
-    pub(super) shortcut: Option<Shortcut>,
+    shortcut: Option<Shortcut>,
 }
 
 impl<'a> Machine<'a> {
     fn run(&mut self) -> Result<Value, SnapshotError> {
         loop {
-            self.offset = self.at;
+            self.offset = self.state.at;
             let code = self.byte()?;
             match code {
                 opcode::LONG_BINGET => {
@@ -77,21 +64,22 @@ impl<'a> Machine<'a> {
                 opcode::SETITEMS | opcode::SETITEM => self.set_items(code == opcode::SETITEM)?,
                 opcode::APPENDS | opcode::APPEND => self.append(code == opcode::APPEND)?,
                 opcode::EMPTY_DICT => {
-                    let dict = match self.event() {
-                        Some(event) => event,
-                        None => self.values.new_dict(),
-                    };
+                    let event = self
+                        .shortcut
+                        .as_mut()
+                        .and_then(|s| s.event(&mut self.state));
+                    let dict = event.unwrap_or_else(|| self.state.values.new_dict());
                     self.push(dict)?;
                 }
                 opcode::EMPTY_LIST => {
-                    let list = self.values.new_list();
+                    let list = self.state.values.new_list();
                     self.push(list)?;
                 }
                 opcode::TUPLE => {
                     let from = self.pop_mark()?;
                     self.tuple(from)?;
                 }
-                opcode::EMPTY_TUPLE => self.tuple(self.stack.len())?,
+                opcode::EMPTY_TUPLE => self.tuple(self.state.stack.len())?,
                 opcode::TUPLE1 | opcode::TUPLE2 | opcode::TUPLE3 => {
                     let from = self.below(usize::from(code - opcode::TUPLE1) + 1)?;
                     self.tuple(from)?;
@@ -177,7 +165,7 @@ impl<'a> Machine<'a> {
 
     fn text(&mut self, len: u64) -> Result<Value, SnapshotError> {
         let text = self.bytes(len)?;
-        let start = self.at - text.len();
+        let start = self.state.at - text.len();
         // The input is shorter than 2^32.
         let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Ok(Value::Text {
@@ -192,18 +180,20 @@ impl<'a> Machine<'a> {
         } else {
             self.pop_mark()?
         };
-        let pairs = &self.stack[from..];
+        let pairs = &self.state.stack[from..];
         if !pairs.len().is_multiple_of(2) {
             return Err(self.damaged("a key has no value"));
         }
-        let Some(Value::Dict(dict)) = from.checked_sub(1).map(|at| self.stack[at]) else {
+        let Some(Value::Dict(dict)) = from.checked_sub(1).map(|at| self.state.stack[at]) else {
             return Err(self.damaged("keys are set in what is no dictionary"));
         };
-        if !self.values.set_items(dict, pairs) {
+        if !self.state.values.set_items(dict, pairs) {
             return Err(self.limit("parts of one dictionary", MAX_PARTS));
         }
-        self.learn(from);
-        self.stack.truncate(from);
+        if let Some(shortcut) = &mut self.shortcut {
+            shortcut.learn(&self.state.values, pairs);
+        }
+        self.state.stack.truncate(from);
         self.check_values()
     }
 
@@ -213,34 +203,34 @@ impl<'a> Machine<'a> {
         } else {
             self.pop_mark()?
         };
-        let Some(Value::List(list)) = from.checked_sub(1).map(|at| self.stack[at]) else {
+        let Some(Value::List(list)) = from.checked_sub(1).map(|at| self.state.stack[at]) else {
             return Err(self.damaged("items are appended to what is no list"));
         };
         if self.shortcut.as_ref().is_some_and(|s| s.is_shared(list)) {
             return Err(self.damaged("items are appended to a list that stands for several"));
         }
-        self.values.append(list, &self.stack[from..]);
-        self.stack.truncate(from);
+        self.state.values.append(list, &self.state.stack[from..]);
+        self.state.stack.truncate(from);
         self.check_values()
     }
 
     fn tuple(&mut self, from: usize) -> Result<(), SnapshotError> {
-        let tuple = self.values.new_tuple(&self.stack[from..]);
-        self.stack.truncate(from);
+        let tuple = self.state.values.new_tuple(&self.state.stack[from..]);
+        self.state.stack.truncate(from);
         self.push(tuple)
     }
 
     fn mark(&mut self) -> Result<(), SnapshotError> {
-        if self.marks.len() >= MAX_MARKS {
+        if self.state.marks.len() >= MAX_MARKS {
             return Err(self.limit("nested values", MAX_MARKS));
         }
-        self.marks.push(self.stack.len());
+        self.state.marks.push(self.state.stack.len());
         Ok(())
     }
 
     /// Where in the stack the newest mark is; takes it away.
     fn pop_mark(&mut self) -> Result<usize, SnapshotError> {
-        match self.marks.pop() {
+        match self.state.marks.pop() {
             Some(mark) => Ok(mark),
             None => Err(self.damaged("a mark is missing")),
         }
@@ -248,45 +238,45 @@ impl<'a> Machine<'a> {
 
     /// Where in the stack the newest `count` values begin; they are above the newest mark.
     fn below(&self, count: usize) -> Result<usize, SnapshotError> {
-        let floor = self.marks.last().copied().unwrap_or(0);
-        let from = self.stack.len().checked_sub(count);
+        let floor = self.state.marks.last().copied().unwrap_or(0);
+        let from = self.state.stack.len().checked_sub(count);
         from.filter(|from| *from >= floor)
             .ok_or_else(|| self.damaged("a value is missing"))
     }
 
     fn push(&mut self, value: Value) -> Result<(), SnapshotError> {
-        self.stack.push(value);
+        self.state.stack.push(value);
         self.check_values()
     }
 
     fn memoize(&mut self, index: Option<u32>) -> Result<(), SnapshotError> {
-        let value = self.stack[self.below(1)?];
-        let index = index.map_or(self.memo.len(), |index| index as usize);
-        if index > self.memo.len() {
+        let value = self.state.stack[self.below(1)?];
+        let index = index.map_or(self.state.memo.len(), |index| index as usize);
+        if index > self.state.memo.len() {
             return Err(self.damaged("the memo is not filled in order"));
         }
-        if let Some(earlier) = self.memo.get_mut(index) {
+        if let Some(earlier) = self.state.memo.get_mut(index) {
             if self.shortcut.is_some() {
                 // Lists that look alike would no longer be.
                 return Err(self.damaged("the memo is changed"));
             }
             *earlier = value;
         } else {
-            self.memo.push(value);
+            self.state.memo.push(value);
         }
         self.check_values()
     }
 
     fn recall(&mut self, index: u32) -> Result<(), SnapshotError> {
-        match self.memo.get(index as usize) {
+        match self.state.memo.get(index as usize) {
             Some(value) => self.push(*value),
             None => Err(self.damaged("the memo holds no such value")),
         }
     }
 
     fn end(&mut self) -> Result<Value, SnapshotError> {
-        let root = self.stack[self.below(1)?];
-        if self.marks.is_empty() {
+        let root = self.state.stack[self.below(1)?];
+        if self.state.marks.is_empty() {
             Ok(root)
         } else {
             Err(self.damaged("a mark is left"))
@@ -295,7 +285,8 @@ impl<'a> Machine<'a> {
 
     fn check_values(&self) -> Result<(), SnapshotError> {
         let saved = self.shortcut.as_ref().map_or(0, |s| s.n_saved);
-        let held = self.values.n_values() + self.stack.len() + self.memo.len() + saved;
+        let held =
+            self.state.values.n_values() + self.state.stack.len() + self.state.memo.len() + saved;
         if held > self.max_values {
             return Err(self.limit("values for its length", self.max_values));
         }
@@ -304,10 +295,10 @@ impl<'a> Machine<'a> {
 
     #[inline]
     fn byte(&mut self) -> Result<u8, SnapshotError> {
-        let Some(byte) = self.input.get(self.at) else {
+        let Some(byte) = self.state.input.get(self.state.at) else {
             return Err(self.cut_off());
         };
-        self.at += 1;
+        self.state.at += 1;
         Ok(*byte)
     }
 
@@ -316,20 +307,24 @@ impl<'a> Machine<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], SnapshotError> {
-        let found = self.input.get(self.at..).and_then(<[u8]>::first_chunk);
+        let found = self
+            .state
+            .input
+            .get(self.state.at..)
+            .and_then(<[u8]>::first_chunk);
         let Some(bytes) = found else {
             return Err(self.cut_off());
         };
-        self.at += N;
+        self.state.at += N;
         Ok(*bytes)
     }
 
     fn bytes(&mut self, len: u64) -> Result<&'a [u8], SnapshotError> {
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        let Some(bytes) = self.input[self.at..].get(..len) else {
+        let Some(bytes) = self.state.input[self.state.at..].get(..len) else {
             return Err(self.cut_off());
         };
-        self.at += len;
+        self.state.at += len;
         Ok(bytes)
     }
 

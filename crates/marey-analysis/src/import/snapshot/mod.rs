@@ -13,10 +13,14 @@
 
 mod error;
 mod frames;
+mod known_lists;
 mod layout;
 mod machine;
+mod machine_state;
+mod memory_event;
 mod opcode;
 mod record;
+mod segment;
 mod shortcut;
 mod values;
 
@@ -25,9 +29,9 @@ mod tests;
 
 pub use error::SnapshotError;
 pub use frames::{Frame, Stack};
-pub use layout::{
-    Action, Block, BlockState, DeviceTrace, MemoryEvent, Segment, SegmentKind, Snapshot,
-};
+pub use layout::Snapshot;
+pub use memory_event::{Action, DeviceTrace, MemoryEvent};
+pub use segment::{Block, BlockState, Segment, SegmentKind};
 
 /// The longest file that is read: 2 GiB.
 const MAX_INPUT_BYTES: usize = 2 << 30;

@@ -11,18 +11,15 @@
 //! What is read this way cannot be looked at as anything else, nor be added to: a file that does so is an error here, and is read
 //! once more with everything built.
 
-use std::collections::BTreeSet;
-
-use super::layout::{Action, action};
-use super::machine::{MAX_MARKS, Machine};
+use super::known_lists::{KnownLists, Place};
+use super::machine_state::{MAX_MARKS, MachineState};
+use super::memory_event::Action;
 use super::opcode;
 use super::record::natural;
-use super::values::{ShortEvent, Value};
+use super::values::{ShortEvent, Value, Values};
 
 /// Keys of an event; torch writes 15.
 const MAX_KEYS: usize = 32;
-/// Places of the table that are looked at for one list, so that a file in which all collide is no slower.
-const MAX_PROBES: usize = 8;
 
 /// What is known about the events of a file.
 ///
@@ -48,13 +45,6 @@ enum Role {
     Other,
 }
 
-/// A piece of the input.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Place {
-    start: usize,
-    len: usize,
-}
-
 impl Shortcut {
     /// For an input of this length.
     pub(super) fn new(input_bytes: usize) -> Self {
@@ -68,23 +58,17 @@ impl Shortcut {
 
     /// It stands for several lists.
     pub(super) fn is_shared(&self, list: u32) -> bool {
-        self.lists.shared.contains(&list)
+        self.lists.is_shared(list)
     }
-}
 
-impl<'a> Machine<'a> {
     /// Learns the keys of a dictionary that was built, if it is an event.
-    pub(super) fn learn(&mut self, from: usize) {
-        let Some(shortcut) = &mut self.shortcut else {
-            return;
-        };
-        let pairs = &self.stack[from..];
-        let first = pairs.first().and_then(|key| self.values.text_bytes(*key));
+    pub(super) fn learn(&mut self, values: &Values<'_>, pairs: &[Value]) {
+        let first = pairs.first().and_then(|key| values.text_bytes(*key));
         if first != Some(b"action") || pairs.len() > 2 * MAX_KEYS {
             return;
         }
         let keys = pairs.chunks_exact(2).map(|pair| {
-            let role = match self.values.text_bytes(pair[0]) {
+            let role = match values.text_bytes(pair[0]) {
                 Some(b"action") => Role::Action,
                 Some(b"addr") => Role::Address,
                 Some(b"size") => Role::Bytes,
@@ -94,47 +78,45 @@ impl<'a> Machine<'a> {
             };
             (pair[0], role)
         });
-        shortcut.keys.clear();
-        shortcut.keys.extend(keys);
+        self.keys.clear();
+        self.keys.extend(keys);
     }
 
     /// Reads a whole event whose `EMPTY_DICT` was just read. `None` when it is not as expected: then nothing has changed that can be seen.
-    pub(super) fn event(&mut self) -> Option<Value> {
-        let mut shortcut = self.shortcut.take()?;
-        let n_memo = self.memo.len();
-        let mut at = self.at;
-        let event = self.read_event(&mut shortcut, &mut at);
-        self.shortcut = Some(shortcut);
+    pub(super) fn event(&mut self, state: &mut MachineState<'_>) -> Option<Value> {
+        let n_memo = state.memo.len();
+        let mut at = state.at;
+        let event = self.read_event(state, &mut at);
         if event.is_some() {
-            self.at = at;
+            state.at = at;
         } else {
-            self.memo.truncate(n_memo);
+            state.memo.truncate(n_memo);
         }
         event
     }
 
-    fn read_event(&mut self, shortcut: &mut Shortcut, at: &mut usize) -> Option<Value> {
-        if shortcut.keys.is_empty() || self.marks.len() + 2 > MAX_MARKS {
+    fn read_event(&mut self, state: &mut MachineState<'_>, at: &mut usize) -> Option<Value> {
+        if self.keys.is_empty() || state.marks.len() + 2 > MAX_MARKS {
             return None;
         }
-        if self.input.get(*at..*at + 2)? != [opcode::MEMOIZE, opcode::MARK] {
+        if state.input.get(*at..*at + 2)? != [opcode::MEMOIZE, opcode::MARK] {
             return None;
         }
         *at += 2;
-        let event = self.values.next_event();
-        let n_memo = self.memo.len();
-        self.memo.push(event);
+        let event = state.values.next_event();
+        let n_memo = state.memo.len();
+        state.memo.push(event);
         let mut act = None;
         let (mut address, mut bytes, mut time, mut frames) = (None, None, None, None);
-        let n_keys = shortcut.keys.len();
+        let n_keys = self.keys.len();
         for key in 0..n_keys {
-            let (key, role) = shortcut.keys[key];
-            if !is_same_text(self.recalled(at)?, key) {
+            let (key, role) = self.keys[key];
+            if !is_same_text(Self::recalled(state, at)?, key) {
                 return None;
             }
-            let value = match self.input.get(*at)? {
-                &opcode::EMPTY_LIST => self.list(shortcut, at, n_memo)?,
-                _ => self.value(shortcut, at)?,
+            let value = match state.input.get(*at)? {
+                &opcode::EMPTY_LIST => self.list(state, at, n_memo)?,
+                _ => self.value(state, at)?,
             };
             match role {
                 Role::Action => act = Some(value),
@@ -145,16 +127,16 @@ impl<'a> Machine<'a> {
                 Role::Other => {}
             }
         }
-        if *self.input.get(*at)? != opcode::SETITEMS {
+        if *state.input.get(*at)? != opcode::SETITEMS {
             return None;
         }
         *at += 1;
-        let act = action(self.values.text_bytes(act?)?)?;
+        let act = Action::of(state.values.text_bytes(act?)?)?;
         if matches!(act, Action::OutOfMemory | Action::Snapshot) {
             return None;
         }
-        shortcut.n_saved += 1 + n_keys;
-        self.values.add_event(ShortEvent {
+        self.n_saved += 1 + n_keys;
+        state.values.add_event(ShortEvent {
             action: act,
             address: natural(address)?,
             bytes: natural(bytes)?,
@@ -169,26 +151,26 @@ impl<'a> Machine<'a> {
 
     /// What a reference to the memo stands for.
     #[inline]
-    fn recalled(&self, at: &mut usize) -> Option<Value> {
-        let index = reference(self.input, at)?;
-        self.memo.get(index as usize).copied()
+    fn recalled(state: &MachineState<'_>, at: &mut usize) -> Option<Value> {
+        let index = reference(state.input, at)?;
+        state.memo.get(index as usize).copied()
     }
 
     /// A number, a text, or two numbers as a pair.
     #[inline]
-    fn value(&mut self, shortcut: &mut Shortcut, at: &mut usize) -> Option<Value> {
+    fn value(&mut self, state: &mut MachineState<'_>, at: &mut usize) -> Option<Value> {
         let start = *at;
-        let code = *self.input.get(start)?;
+        let code = *state.input.get(start)?;
         match code {
-            opcode::LONG_BINGET | opcode::BINGET => return self.recalled(at),
+            opcode::LONG_BINGET | opcode::BINGET => return Self::recalled(state, at),
             opcode::SHORT_BINUNICODE => {
-                let len = *self.input.get(start + 1)?;
+                let len = *state.input.get(start + 1)?;
                 let text = Value::Text {
                     start: u32::try_from(start + 2).ok()?,
                     len: len.into(),
                 };
                 *at += 2 + usize::from(len);
-                self.memoized(text, at)?;
+                Self::memoized(state, text, at)?;
                 return Some(text);
             }
             opcode::NONE => {
@@ -197,11 +179,11 @@ impl<'a> Machine<'a> {
             }
             _ => {}
         }
-        let first = number(self.input, at)?;
-        let Some(second) = number(self.input, at) else {
+        let first = number(state.input, at)?;
+        let Some(second) = number(state.input, at) else {
             return Some(first);
         };
-        if *self.input.get(*at)? != opcode::TUPLE2 {
+        if *state.input.get(*at)? != opcode::TUPLE2 {
             return None;
         }
         *at += 1;
@@ -209,45 +191,50 @@ impl<'a> Machine<'a> {
             start,
             len: *at - start,
         };
-        let pair = match shortcut.pair {
-            Some((pair, place)) if self.opcodes(place) == self.opcodes(here) => {
-                shortcut.n_saved += 2;
+        let pair = match self.pair {
+            Some((pair, place)) if place.of(state.input) == here.of(state.input) => {
+                self.n_saved += 2;
                 pair
             }
             _ => {
-                let pair = self.values.new_tuple(&[first, second]);
-                shortcut.pair = Some((pair, here));
+                let pair = state.values.new_tuple(&[first, second]);
+                self.pair = Some((pair, here));
                 pair
             }
         };
-        self.memoized(pair, at)?;
+        Self::memoized(state, pair, at)?;
         Some(pair)
     }
 
     /// Puts a value into the memo if that is what comes next.
-    fn memoized(&mut self, value: Value, at: &mut usize) -> Option<()> {
-        let is_memoized = *self.input.get(*at)? == opcode::MEMOIZE;
+    fn memoized(state: &mut MachineState<'_>, value: Value, at: &mut usize) -> Option<()> {
+        let is_memoized = *state.input.get(*at)? == opcode::MEMOIZE;
         if is_memoized {
             *at += 1;
-            self.memo.push(value);
+            state.memo.push(value);
         }
         Some(())
     }
 
     /// A new list of what the memo held before the event, or the earlier list with the same items.
     #[inline]
-    fn list(&mut self, shortcut: &mut Shortcut, at: &mut usize, n_memo: usize) -> Option<Value> {
-        if *self.input.get(*at + 1)? != opcode::MEMOIZE {
+    fn list(
+        &mut self,
+        state: &mut MachineState<'_>,
+        at: &mut usize,
+        n_memo: usize,
+    ) -> Option<Value> {
+        if *state.input.get(*at + 1)? != opcode::MEMOIZE {
             return None;
         }
         *at += 2;
-        let is_filled = *self.input.get(*at)? == opcode::MARK;
+        let is_filled = *state.input.get(*at)? == opcode::MARK;
         *at += usize::from(is_filled);
         let start = *at;
         let mut hash = 0u64;
         let mut n_items = 0;
-        while is_filled && *self.input.get(*at)? != opcode::APPENDS {
-            let index = reference(self.input, at)?;
+        while is_filled && *state.input.get(*at)? != opcode::APPENDS {
+            let index = reference(state.input, at)?;
             if index as usize >= n_memo {
                 return None;
             }
@@ -259,36 +246,30 @@ impl<'a> Machine<'a> {
             len: *at - start,
         };
         *at += usize::from(is_filled);
-        shortcut.n_saved += 1 + n_items;
-        let known = shortcut.lists.find(self.input, here, hash);
+        self.n_saved += 1 + n_items;
+        let known = self.lists.find(state.input, here, hash);
         let list = if let Some(list) = known {
             list
         } else {
-            let list = self.new_list(here)?;
-            shortcut.lists.add(here, hash, list);
+            let list = Self::new_list(state, here)?;
+            self.lists.add(here, hash, list);
             list
         };
-        self.memo.push(Value::List(list));
+        state.memo.push(Value::List(list));
         Some(Value::List(list))
     }
 
-    fn new_list(&mut self, place: Place) -> Option<u32> {
-        let Value::List(list) = self.values.new_list() else {
+    fn new_list(state: &mut MachineState<'_>, place: Place) -> Option<u32> {
+        let Value::List(list) = state.values.new_list() else {
             return None;
         };
         let mut at = place.start;
         let mut items = Vec::new();
         while at < place.start + place.len {
-            items.push(self.recalled(&mut at)?);
+            items.push(Self::recalled(state, &mut at)?);
         }
-        self.values.append(list, &items);
+        state.values.append(list, &items);
         Some(list)
-    }
-
-    fn opcodes(&self, place: Place) -> &'a [u8] {
-        self.input
-            .get(place.start..place.start + place.len)
-            .unwrap_or_default()
     }
 }
 
@@ -335,52 +316,5 @@ fn is_same_text(a: Value, b: Value) -> bool {
     match (a, b) {
         (Value::Text { start, len }, Value::Text { start: s, len: l }) => start == s && len == l,
         _ => false,
-    }
-}
-
-/// Lists by the opcodes that fill them.
-#[derive(Debug, Default)]
-struct KnownLists {
-    /// A power of two of places; each is empty or has where the opcodes are, their hash, and the list.
-    slots: Vec<Option<(Place, u64, u32)>>,
-    /// Those in the table: each may stand for several.
-    shared: BTreeSet<u32>,
-}
-
-impl KnownLists {
-    fn new(input_bytes: usize) -> Self {
-        let n = (input_bytes / 512).next_power_of_two().clamp(16, 1 << 16);
-        Self {
-            slots: vec![None; n],
-            shared: BTreeSet::new(),
-        }
-    }
-
-    fn places(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
-        let mask = self.slots.len().saturating_sub(1);
-        let first = usize::try_from(hash >> 32).unwrap_or(0);
-        (0..MAX_PROBES).map(move |step| (first + step) & mask)
-    }
-
-    fn find(&self, input: &[u8], here: Place, hash: u64) -> Option<u32> {
-        let opcodes = |place: Place| input.get(place.start..place.start + place.len);
-        for at in self.places(hash) {
-            let (place, known, list) = (*self.slots.get(at)?)?;
-            if known == hash && opcodes(place) == opcodes(here) {
-                return Some(list);
-            }
-        }
-        None
-    }
-
-    /// Keeps a list if there is room for it.
-    fn add(&mut self, here: Place, hash: u64, list: u32) {
-        let free = self
-            .places(hash)
-            .find(|at| matches!(self.slots.get(*at), Some(None)));
-        if let Some(at) = free {
-            self.slots[at] = Some((here, hash, list));
-            self.shared.insert(list);
-        }
     }
 }

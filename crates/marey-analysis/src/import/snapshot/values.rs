@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::layout::Action;
+use super::memory_event::Action;
 
 /// A value, or the number of the list or dictionary that it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

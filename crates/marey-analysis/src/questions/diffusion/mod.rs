@@ -19,10 +19,9 @@ mod thread_spans;
 mod turns;
 mod work;
 
-use marey::Run;
+use marey::{Run, Thresholds};
 use serde::Serialize;
 
-use crate::findings::Thresholds;
 use crate::questions::belonging::Belonging;
 
 pub use blocks::{BlockPoint, Blocks};

@@ -46,7 +46,9 @@ pub use answers::{
 
 pub use call_parts::{CallParts, call_parts};
 
-use crate::findings::{Thresholds, job_findings};
+use marey::Thresholds;
+
+use crate::findings::job_findings;
 use crate::job::{RankSummary, Ranks, Unread};
 use members::Team;
 

@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 
+use marey::Thresholds;
+
 use super::between_calls::between_calls;
 use super::own_time::OwnTime;
 use super::shared_calls::{SharedCalls, used_in_work};
 use super::steady_turns::of_turns;
 use super::turns::common_rows;
 use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
-use crate::findings::Thresholds;
 use crate::job::RankSummary;
 use crate::stats::{float, percentile};
 

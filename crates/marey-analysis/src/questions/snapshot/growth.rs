@@ -1,10 +1,10 @@
 //! What the program had after each denoising step.
 
+use marey::Thresholds;
 use serde::Serialize;
 
 use super::replay::Replay;
 use super::times::Times;
-use crate::findings::Thresholds;
 use crate::import::snapshot::Action;
 use crate::questions::diffusion::diffusion;
 

@@ -8,7 +8,7 @@ use marey_analysis::job::Source;
 use marey_analysis::ranks::{JobAnswers, call_parts};
 use marey_report::{Compression, TraceFormat, TraceWriter, listed_ranks};
 
-use super::written::Read;
+use super::read::Read;
 use crate::console::Console;
 use crate::run_folder::replace_with;
 

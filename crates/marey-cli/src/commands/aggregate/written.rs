@@ -2,24 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use marey_analysis::job::Ranks;
 use marey_analysis::ranks::RanksAnswers;
 use marey_report::{
     aggregation_json, aggregation_markdown, aggregation_summary, aggregation_text, html_ranks,
 };
 
-use super::super::shown;
+use super::read::Read;
 use super::{Arguments, Format, trace};
-use crate::aggregation::Inputs;
 use crate::console::Console;
 use crate::run_folder::replace;
-
-/// What was read, and what it comes to.
-pub(super) struct Read<'a> {
-    pub(super) inputs: Inputs,
-    pub(super) found: Ranks,
-    pub(super) answers: &'a RanksAnswers,
-}
+use crate::shown_path::shown;
 
 pub(super) fn write(
     arguments: &Arguments,

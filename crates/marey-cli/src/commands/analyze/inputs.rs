@@ -13,9 +13,9 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use marey::Run;
 
-use super::content::Content;
-use super::shown;
+use crate::content::Content;
 use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, trace_places};
+use crate::shown_path::shown;
 
 /// One file to read.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use marey_analysis::RankCalls;
 use marey_analysis::import::chrome::ReadError;
 use marey_report::{SnapshotFile, TraceFile};
 
-use super::content;
 use super::inputs::{Input, Kind};
+use crate::content;
 use crate::run_folder::{Asked, read_memory_snapshot, read_trace};
 
 /// What a file says.

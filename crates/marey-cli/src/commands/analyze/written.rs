@@ -10,9 +10,10 @@ use marey_report::{
 
 use super::inputs::Input;
 use super::read::Said;
-use super::{Arguments, Format, shown};
+use super::{Arguments, Format};
 use crate::console::Console;
 use crate::run_folder::{replace, trace_page};
+use crate::shown_path::shown;
 
 pub(super) fn write(
     arguments: &Arguments,

@@ -8,9 +8,9 @@ use marey_analysis::CompareOptions;
 use marey_report::{ComparedRun, ComparedSide, ComparisonReport, TrendReport};
 
 use super::traces::{TracesOfSide, holds_trace, traces_at};
-use crate::commands::shown;
 use crate::console::Console;
 use crate::run_folder::{RecordedRun, RecordedRuns, RecordedRunsError};
+use crate::shown_path::shown;
 
 /// Both sides, in memory.
 pub(super) enum Sides {

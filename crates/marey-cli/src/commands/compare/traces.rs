@@ -9,9 +9,9 @@ use marey_analysis::TracedSide;
 use marey_analysis::import::chrome::{Limits, read};
 use marey_report::{ComparedRun, ComparedSide, escape};
 
-use crate::commands::shown;
 use crate::console::Console;
 use crate::run_folder::RecordedRuns;
+use crate::shown_path::shown;
 
 /// The traces of a path, and what is shown of them.
 pub(in crate::commands::compare) struct TracesOfSide {

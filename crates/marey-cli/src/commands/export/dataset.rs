@@ -24,10 +24,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use super::super::shown;
 use super::{Arguments, Empty, Target};
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::shown_path::shown;
 
 /// Says that a folder is a dataset. Engines pass over names that begin with `_`.
 const MARK: &str = "_marey.json";

@@ -4,9 +4,10 @@ use super::Arguments;
 use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
-use crate::commands::{other_processes, say_problems, say_written, shown};
+use crate::commands::{other_processes, say_problems, say_written};
 use crate::console::Console;
 use crate::run_folder::{JobFolder, Reading, captures, summary_of};
+use crate::shown_path::shown;
 
 /// Captures of the job before that are larger in all are not read.
 const MOST_BYTES_BEFORE: u64 = 64 << 20;

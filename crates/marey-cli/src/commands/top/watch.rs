@@ -9,6 +9,7 @@ use marey::live::{Live, Process};
 use super::shown::Shown;
 use super::target::Target;
 use crate::run_folder::captures;
+use crate::shown_path::shown;
 
 /// Dead processes that stay on the screen.
 const MAX_DEAD: usize = 32;
@@ -82,7 +83,7 @@ impl Watch {
                 format!("process {pid} does not record; `marey top` shows those that do{others}")
             }
             Target::Job(path) | Target::Capture(path) => {
-                let path = super::super::shown(path);
+                let path = shown(path);
                 format!(
                     "nothing records into {path} any more; `marey report {path}` shows what was recorded"
                 )

@@ -7,7 +7,7 @@ use super::number;
 use crate::model::{RunStatus, StatusKind};
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::table::Table;
 
 /// The table.
 pub(crate) struct Processes {

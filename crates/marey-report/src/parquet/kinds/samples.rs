@@ -6,7 +6,7 @@ use super::number;
 use super::whereabouts::on_the_wall_clock;
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::table::Table;
 
 /// The table. Points by series, in order of name and subject, then of time.
 pub(crate) struct Samples {

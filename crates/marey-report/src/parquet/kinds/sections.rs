@@ -7,7 +7,7 @@ use super::json;
 use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::table::Table;
 use crate::parquet::turns::Turns;
 
 /// The table. Memory: 16 bytes a section, 8 more where there are sessions.

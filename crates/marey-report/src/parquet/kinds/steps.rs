@@ -6,7 +6,7 @@ use super::number;
 use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::table::Table;
 
 /// The table.
 pub(crate) struct Steps;

@@ -8,7 +8,7 @@ use marey_analysis::sections;
 use super::whereabouts::path;
 use crate::parquet::column::Column;
 use crate::parquet::process::Process;
-use crate::parquet::rows::Table;
+use crate::parquet::table::Table;
 
 /// The table.
 pub(crate) struct Totals {

@@ -33,7 +33,7 @@ pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>
     for (at, path) in disks.iter().enumerate() {
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         // The kernel writes a slash in a device's name (cciss/c0d0) as an exclamation mark.
-        let name = crate::capture::readable(name).replace('!', "/");
+        let name = crate::readable_text::readable(name).replace('!', "/");
         let what = format!("{WHAT} of {name}");
         if at >= MAX_DISKS {
             catalogue.lacks(&what, &format!("there are {MAX_DISKS} disks before it"));

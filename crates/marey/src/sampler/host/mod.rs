@@ -147,7 +147,7 @@ fn open_parts(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     if let Ok((_, release)) =
         kept_file::KeptFile::open(&catalogue.path("proc/sys/kernel/osrelease"))
     {
-        let release = crate::capture::readable(release.trim_ascii());
+        let release = crate::readable_text::readable(release.trim_ascii());
         catalogue.fact("host.kernel", &release);
     }
     cpu::open(catalogue, parts);

@@ -12,7 +12,7 @@ use crate::series::Unit;
 /// Opens the files that the options name.
 pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     for path in &catalogue.options.files {
-        let subject = crate::capture::readable(path.as_os_str().as_encoded_bytes());
+        let subject = crate::readable_text::readable(path.as_os_str().as_encoded_bytes());
         match plain_file(path) {
             Ok(file) => {
                 let slot = catalogue.gauge("file.cached", &subject, Unit::Ratio);
