@@ -91,7 +91,8 @@ def set_rank(rank: int, world_size: int, local_rank: int | None = None) -> bool:
 def start_mark() -> None:
     """Mark a moment that all ranks pass at about the same time, to align their clocks where there are no collectives.
 
-    Call it right after whatever brings them together. It waits for nobody.
+    Call it right after whatever brings them together. It waits for nobody: how far apart ranks set a mark is not known,
+    so that clocks are aligned by marks without a bound on the error. Of several marks the median counts.
     """
     _core.event("start_mark")
 

@@ -2,11 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::{CollectiveSums, RankSummary};
+use super::{CollectiveSums, RankSummary, START_UP};
 use crate::intervals::Interval;
-
-/// Alignment of clocks needs them, however short they are.
-const MARKS: [&str; 2] = ["start_mark", "init_process_group"];
 
 /// Of 67 million calls [`RankSummary::MAX_CALLS`] are kept. Numbers are looked for one by one, so that a file that claims more would take long.
 const MAX_STRIDE: u32 = 1 << 16;
@@ -46,12 +43,12 @@ pub(crate) fn kept(calls: &[Interval], from: u32, to: u32) -> impl Iterator<Item
     numbered.filter_map(move |(call, number)| is_kept(number, to).then_some(call))
 }
 
-/// Those with the most time, marks first, and of their calls as many as there is room for: of the one with the most kept calls half are
+/// Those with the most time, first the start of the processes, which aligns clocks however short it is, and of their calls as many as there is room for: of the one with the most kept calls half are
 /// left out, until all fit. Returns how many collectives are left out.
 pub(super) fn keep_bounded(collectives: &mut Vec<CollectiveSums>) -> u64 {
     let n_all = collectives.len();
     if n_all > RankSummary::MAX_COLLECTIVES {
-        collectives.sort_by_key(|of| (!MARKS.contains(&of.name.as_str()), Reverse(of.total_ns)));
+        collectives.sort_by_key(|of| (of.name != START_UP, Reverse(of.total_ns)));
         collectives.truncate(RankSummary::MAX_COLLECTIVES);
         collectives.sort_by(|a, b| (&a.group, &a.name).cmp(&(&b.group, &b.name)));
     }
@@ -155,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_groups_those_with_the_most_time_and_the_marks_stay() {
+    fn of_too_many_groups_those_with_the_most_time_and_the_start_stay() {
         let mut all: Vec<_> = (0..100)
             .map(|n| collective(&format!("group{n:03}"), 2, n))
             .collect();
-        all.push(collective("start_mark", 1, 0));
+        all.push(collective(START_UP, 1, 0));
         assert_eq!(keep_bounded(&mut all), 37);
         assert_eq!(all.len(), 64);
         assert_eq!(all[0].name, "group037");
-        assert_eq!(all[63].name, "start_mark");
+        assert_eq!(all[63].name, START_UP);
     }
 }

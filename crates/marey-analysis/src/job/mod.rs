@@ -7,6 +7,7 @@
 //! another machine's summaries ─────► Ranks ──╯
 //! ```
 
+mod collective_name;
 mod kept_calls;
 mod log_buckets;
 mod of_report;
@@ -17,6 +18,7 @@ mod rank_summary;
 mod ranks;
 mod turn_cells;
 
+pub(crate) use collective_name::{START_UP, is_between_two};
 pub(crate) use kept_calls::kept;
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;

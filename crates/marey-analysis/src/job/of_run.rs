@@ -5,6 +5,7 @@
 //! sections recorded one by one ─┬────► stages        of the main thread, outermost
 //!                               ├────► collectives   by their names
 //!                               └─ turns ─► steps, blocks, with the collectives in them
+//! events that mark a moment ─────────► marks
 //! series of samplers ────────────────► machine
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 mod calls;
 mod machine;
+mod marks;
 mod sections;
 mod stages;
 mod turns;
@@ -45,8 +47,9 @@ impl RankSummary {
         let communication = communication.or(of_sections.as_ref());
         let (sections, n_sections_left_out) = sections::sections(run);
         let (stages, stage_names) = stages::stages(run);
-        let mut collectives = calls.sums(run);
+        let mut collectives = calls.sums();
         let n_collectives_left_out = keep_bounded(&mut collectives);
+        let (marks, n_marks_left_out) = marks::marks(run);
         Self {
             process: process(run),
             source: Source::Capture,
@@ -64,6 +67,8 @@ impl RankSummary {
             stage_names,
             collectives,
             n_collectives_left_out,
+            marks,
+            n_marks_left_out,
             machine: machine::machine(run),
             work: work(run, &found),
             findings: Vec::new(),

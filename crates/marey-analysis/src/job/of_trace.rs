@@ -1,13 +1,12 @@
 //! From a trace of torch.profiler to a summary.
 
+use super::collective_name::is_synchronising;
 use super::kept_calls::{at_most, keep_bounded};
 use super::turn_cells::Communication;
 use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Trace, run_of};
 use crate::intervals::{Interval, union};
-use crate::questions::trace::{
-    CollectiveKind, CollectiveTimes, TraceContext, collective_times, utilization,
-};
+use crate::questions::trace::{CollectiveTimes, TraceContext, collective_times, utilization};
 use crate::stats::ratio;
 
 impl RankSummary {
@@ -74,19 +73,6 @@ fn sums(of: CollectiveTimes) -> CollectiveSums {
         stride,
         calls,
     }
-}
-
-/// Nobody leaves it before everybody has come.
-fn is_synchronising(name: &str) -> bool {
-    let kind = CollectiveKind::of(name);
-    let needs_all = matches!(
-        kind,
-        CollectiveKind::AllReduce
-            | CollectiveKind::AllGather
-            | CollectiveKind::ReduceScatter
-            | CollectiveKind::AllToAll
-    );
-    needs_all || name == "barrier"
 }
 
 #[cfg(test)]

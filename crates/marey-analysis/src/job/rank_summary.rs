@@ -44,6 +44,12 @@ pub struct RankSummary {
     /// Groups and names that are not in `collectives`.
     #[serde(default)]
     pub n_collectives_left_out: u64,
+    /// When it set marks for the alignment of clocks (`start_mark`), in order; at most [`RankSummary::MAX_MARKS`], the first ones.
+    #[serde(default)]
+    pub marks: Vec<u64>,
+    /// Marks that are not in `marks`.
+    #[serde(default)]
+    pub n_marks_left_out: u64,
     /// The machine meanwhile.
     pub machine: MachineSums,
     /// What it made.
@@ -68,6 +74,8 @@ impl RankSummary {
     pub const MAX_ALL_CALLS: usize = 2048;
     /// Groups and names of collectives that are kept.
     pub const MAX_COLLECTIVES: usize = 64;
+    /// Marks that are kept.
+    pub const MAX_MARKS: usize = 256;
     /// Findings that are kept.
     pub const MAX_FINDINGS: usize = 8;
 }

@@ -148,7 +148,7 @@ fn clocks(job: &JobAnswers) -> String {
     let methods = [
         (ClockMethod::SameClock, "the same clock"),
         (ClockMethod::Collectives, "by collectives"),
-        (ClockMethod::StartMarks, "by marks at the start"),
+        (ClockMethod::StartMarks, "by start marks"),
         (ClockMethod::WallClock, "by wall clock"),
         (ClockMethod::NotKnown, "not known"),
     ];

@@ -6,6 +6,7 @@ use marey::{GpuSpan, Run, Section, Value};
 
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
+use crate::job::collective_name::is_synchronising;
 use crate::job::kept_calls::at_most;
 use crate::job::turn_cells::Communication;
 
@@ -33,23 +34,6 @@ const COMMON_NAMES: [&str; 6] = ["reduce", "broadcast", "scatter", "gather", "se
 
 /// Waiting for a collective that goes on beside the host.
 const WAIT: &str = "wait";
-
-/// The event that `marey.distributed.start_mark()` records.
-const MARK: &str = "start_mark";
-
-/// Nobody leaves them before everybody has come.
-const SYNCHRONISING: [&str; 10] = [
-    "all_reduce",
-    "all_gather",
-    "all_gather_into_tensor",
-    "all_gather_object",
-    "reduce_scatter",
-    "reduce_scatter_tensor",
-    "all_to_all",
-    "all_to_all_single",
-    "barrier",
-    "monitored_barrier",
-];
 
 /// What a call does for its collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,10 +134,10 @@ impl<'a> Calls<'a> {
         })
     }
 
-    /// Each group and name, and the marks.
-    pub(super) fn sums(&self, run: &Run) -> Vec<CollectiveSums> {
-        let each = self.0.iter().map(|(key, calls)| sums(key, calls));
-        each.chain(marks(run)).collect()
+    /// Each group and name.
+    pub(super) fn sums(&self) -> Vec<CollectiveSums> {
+        let each = self.0.iter();
+        each.map(|(key, calls)| sums(key, calls)).collect()
     }
 }
 
@@ -207,7 +191,7 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         name: format!("{name}{suffix}"),
         is_device,
         // A late wait may begin after another rank's has ended: it tells nothing of clocks.
-        is_synchronising: is_placed && *part == Part::Whole && SYNCHRONISING.contains(name),
+        is_synchronising: is_placed && *part == Part::Whole && is_synchronising(name),
         count,
         total_ns,
         bytes: calls
@@ -222,24 +206,6 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
         stride,
         calls: kept,
     }
-}
-
-/// Moments that all ranks of a job come by at about the same time, as calls that take none; `None` when it set no mark.
-fn marks(run: &Run) -> Option<CollectiveSums> {
-    let marks = run.events.iter().filter(|event| event.name == MARK);
-    let calls: Vec<Call> = marks
-        .map(|mark| Call {
-            is_failed: false,
-            time: Interval {
-                start_ns: mark.at_ns,
-                end_ns: mark.at_ns,
-            },
-            device: None,
-            group_size: None,
-            bytes: None,
-        })
-        .collect();
-    (!calls.is_empty()).then(|| sums(&(None, MARK, Part::Whole), &calls))
 }
 
 /// The collective that a call is about; `None` when it is none.

@@ -280,19 +280,28 @@ fn the_time_on_a_device_stands_where_each_call_has_one() {
 }
 
 #[test]
-fn marks_are_calls_that_take_no_time() {
+fn marks_are_moments_and_no_calls() {
     let run = RunBuilder::new()
         .event("start_mark", 7, Vec::new())
         .event("other", 9, Vec::new())
         .event("start_mark", 30, Vec::new())
         .finish(40);
     let found = of(&run);
-    let [marks] = &found.collectives[..] else {
-        panic!()
-    };
-    assert_eq!((marks.name.as_str(), marks.count), ("start_mark", 2));
-    assert_eq!(marks.calls, [interval(7, 7), interval(30, 30)]);
-    assert!(!marks.is_synchronising && !marks.is_device);
+    assert_eq!(
+        (&found.marks[..], found.n_marks_left_out),
+        (&[7, 30][..], 0)
+    );
+    assert!(found.collectives.is_empty());
+}
+
+#[test]
+fn of_many_marks_the_first_are_kept_and_the_others_counted() {
+    let drawn = (0..260).fold(RunBuilder::new(), |drawn, at| {
+        drawn.event("start_mark", at, Vec::new())
+    });
+    let found = of(&drawn.finish(2000));
+    assert_eq!((found.marks.len(), found.marks.last()), (256, Some(&255)));
+    assert_eq!(found.n_marks_left_out, 4);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::members::state;
 use super::shared_calls::{Naming, SharedCalls};
 use super::{Absence, MemberState, placed};
-use crate::job::{CollectiveSums, RankSummary, Source};
+use crate::job::{CollectiveSums, RankSummary, Source, is_between_two};
 
 /// Collectives that failed on some ranks while others never came to them, the one with the longest failed call first. A rank did not come
 /// when it made no more calls of it than those that failed had completed, none of its own failed, and no collective of any group was open
@@ -61,11 +61,6 @@ fn absence(
         gave_up: failed.clone().map(|(place, _)| *place).collect(),
         longest_ns: failed.map(|(_, sums)| sums.failed_ns).max().unwrap_or(0),
     })
-}
-
-/// Two ranks talk in it.
-fn is_between_two(name: &str) -> bool {
-    ["send", "recv"].iter().any(|part| name.contains(part))
 }
 
 /// All calls of it up to its end are counted.

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod domains;
+mod marks;
 mod note;
 mod offsets;
 
@@ -24,8 +25,9 @@ use offsets::{Offset, Offsets, offsets};
 ///
 /// Each call narrows the bounds. Between two clocks that share no group the way leads over others, along which errors add up least. Calls
 /// that contradict each other tell of clocks that drifted: then the error is half of what they contradict by, and what those two calls
-/// leave open. Clocks that share no such call are aligned by start marks (`start_mark`, `init_process_group`) in the same way; without
-/// these they stand as the machines had them, with an error that is not known.
+/// leave open. Clocks that share no such call are aligned in the same way by `init_process_group`, where ranks of one clock do not show that
+/// some left it before others came, else by marks (`start_mark`), whose error is not known; without these they stand as the machines had
+/// them, with an error that is not known, either.
 ///
 /// Costs two passes over the calls of each group.
 pub(super) fn clocks(places: &[&RankSummary], shared: &[SharedCalls<'_>]) -> Clocks {
@@ -75,7 +77,7 @@ fn placed_clock(start: Option<i128>, offset: Option<Offset>) -> PlacedClock {
         start_ns: Some(u64::try_from(start).unwrap_or(u64::MAX)),
         correction_ns: i64::try_from(correction.clamp(*limits.start(), *limits.end()))
             .unwrap_or_default(),
-        error_ns: offset.map(|offset| offset.error_ns),
+        error_ns: offset.and_then(|offset| offset.error_ns),
         method: offset.map_or(ClockMethod::WallClock, |offset| offset.method),
     }
 }

@@ -117,7 +117,8 @@ fn prefer(processes: &mut Vec<&RankSummary>, is_so: impl Fn(&RankSummary) -> boo
 /// Something of its own, not only what samplers read.
 fn has_recorded(one: &RankSummary) -> bool {
     let has_turns = one.steps.is_some() || one.blocks.is_some();
-    has_turns || !(one.sections.is_empty() && one.stages.is_empty() && one.collectives.is_empty())
+    let has_sections = !(one.sections.is_empty() && one.stages.is_empty());
+    has_turns || has_sections || !(one.collectives.is_empty() && one.marks.is_empty())
 }
 
 /// `running` had begun, and had not ended, when `begun` began.

@@ -7,14 +7,8 @@ use super::MemberState;
 use super::members::state;
 use super::placed;
 use crate::intervals::Interval;
-use crate::job::{CollectiveSums, RankSummary, Source, kept};
+use crate::job::{CollectiveSums, RankSummary, START_UP, Source, is_between_two, kept};
 use crate::stats::{float, ratio};
-
-/// Two ranks talk in them, each by a name of its own: the n-th of one is not the n-th of another.
-const BETWEEN_TWO: [&str; 5] = ["send", "recv", "isend", "irecv", "batch_isend_irecv"];
-
-/// Processes come together in it at first: who waits there waits for an earlier or later start, not for work.
-const START_UP: &str = "init_process_group";
 
 /// One collective of one group over ranks.
 pub(super) struct SharedCalls<'a> {
@@ -307,15 +301,24 @@ fn matched<'a>(
     having: &[(u32, &'a CollectiveSums)],
     places: &[&RankSummary],
 ) -> Vec<(u32, &'a CollectiveSums)> {
-    if BETWEEN_TWO.contains(&name) || name.ends_with(" begin") {
+    if is_between_two(name) || name.ends_with(" begin") {
         return Vec::new();
     }
+    numbered_alike(having, |sums| sums.count, places)
+}
+
+/// Of ranks that have so many of something, those whose n-th is the n-th of the others.
+pub(super) fn numbered_alike<T: Copy>(
+    having: &[(u32, T)],
+    count: impl Fn(T) -> u64,
+    places: &[&RankSummary],
+) -> Vec<(u32, T)> {
     let rank = |place: u32| places.get(place as usize).copied();
     let is_whole = |place: u32| rank(place).is_some_and(|one| state(one) == MemberState::Whole);
     let of_whole = || having.iter().filter(|(place, _)| is_whole(*place));
-    let most = having.iter().map(|(_, sums)| sums.count).max();
-    let expected = of_whole().map(|(_, sums)| sums.count).max().or(most);
-    if of_whole().any(|(_, sums)| Some(sums.count) != expected) {
+    let most = having.iter().map(|(_, one)| count(*one)).max();
+    let expected = of_whole().map(|(_, one)| count(*one)).max().or(most);
+    if of_whole().any(|(_, one)| Some(count(*one)) != expected) {
         return Vec::new();
     }
     let is_beginning = |place: u32| rank(place).is_some_and(begins_with_the_process);
@@ -324,7 +327,7 @@ fn matched<'a>(
     };
     let same = having
         .iter()
-        .filter(|(place, sums)| is_same(*place, sums.count));
+        .filter(|(place, one)| is_same(*place, count(*one)));
     same.copied().collect()
 }
 

@@ -109,6 +109,14 @@ impl Drawn {
         drawn
     }
 
+    /// Marks, in milliseconds of its own clock, and work before them.
+    pub(super) fn marks(mut self, at_ms: &[u64]) -> Self {
+        self.summary.marks = at_ms.iter().map(|at| at * MS).collect();
+        self.summary.wall_ns = at_ms.iter().max().map_or(0, |at| at * MS);
+        self.summary.sections = vec![section("denoise", MS)];
+        self
+    }
+
     /// With something else in its summary.
     pub(super) fn with(mut self, change: impl FnOnce(&mut RankSummary)) -> Self {
         change(&mut self.summary);

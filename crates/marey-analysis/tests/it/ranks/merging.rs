@@ -125,7 +125,7 @@ fn collective() -> impl Strategy<Value = CollectiveSums> {
             "all_reduce",
             "barrier",
             "send",
-            "start_mark",
+            "init_process_group",
             "all_reduce wait",
         ]),
         any::<bool>(),
@@ -200,12 +200,13 @@ fn summary() -> impl Strategy<Value = RankSummary> {
         turns(),
         turns(),
         prop::collection::vec(collective(), 0..4),
+        prop::collection::vec(number(), 0..3),
         machine(),
         work(),
     );
     (about, did).prop_map(|(about, did)| {
         let (process, source, file, marey, ended, wall_ns, n_lost, warnings) = about;
-        let (sections, steps, blocks, collectives, machine, work) = did;
+        let (sections, steps, blocks, collectives, marks, machine, work) = did;
         RankSummary {
             process,
             source,
@@ -225,6 +226,8 @@ fn summary() -> impl Strategy<Value = RankSummary> {
                 end_ns: 3,
             }],
             collectives,
+            n_marks_left_out: marks.first().copied().unwrap_or_default(),
+            marks,
             machine,
             work,
             ..RankSummary::default()

@@ -364,25 +364,129 @@ fn ranks_of_one_machine_read_one_clock_and_others_without_calls_only_their_own()
 }
 
 #[test]
-fn start_marks_align_where_no_collective_does() {
-    let marked = |rank: u32, at_ms: u64| {
-        let mark = Interval {
-            start_ns: at_ms * MS,
-            end_ns: (at_ms + 3) * MS,
-        };
-        Drawn::new(rank, 2)
-            .collective("start_mark", vec![mark])
-            .with(|summary| {
-                summary.collectives[0].is_synchronising = false;
-            })
-    };
-    // 4 to 7 and 1 to 4: between 4 - 4 = 0 and 7 - 1 = 6.
-    let clocks = job([marked(0, 4), marked(1, 1)]).clocks;
+fn marks_align_where_no_collective_does_and_their_error_is_not_known() {
+    // rank 0    4 x
+    // rank 1   1 x         3 ahead of it, if they set their marks at one moment
+    let clocks = job([Drawn::new(0, 2).marks(&[4]), Drawn::new(1, 2).marks(&[1])]).clocks;
     let rank_1 = clocks.each[1];
     assert_eq!(
         (rank_1.method, rank_1.correction_ns, rank_1.error_ns),
-        (ClockMethod::StartMarks, 3_000_000, Some(3 * MS))
+        (ClockMethod::StartMarks, 3_000_000, None)
     );
+    assert_eq!(clocks.error_ns, None);
+    assert_eq!(
+        clocks.note,
+        "1 of 2 ranks were aligned by marks that ranks set at about the same time; how far apart is not known, so that the error is not, either."
+    );
+}
+
+#[test]
+fn marks_that_scatter_say_so_and_bound_nothing() {
+    // rank 0    4 x      100 x      200 x
+    // rank 1   1 x     90 x      195 x           3, 10 and 5 ahead of it: 5, scattered over 7
+    let ranks = [
+        Drawn::new(0, 2).marks(&[4, 100, 200]),
+        Drawn::new(1, 2).marks(&[1, 90, 195]),
+    ];
+    let clocks = job(ranks).clocks;
+    let rank_1 = clocks.each[1];
+    assert_eq!((rank_1.correction_ns, rank_1.error_ns), (5_000_000, None));
+    assert!(
+        clocks.note.contains("scatters over 7.0 ms"),
+        "{}",
+        clocks.note
+    );
+}
+
+#[test]
+fn marks_that_ranks_set_in_different_numbers_align_nothing() {
+    // The first mark of rank 1 may be the second one of rank 0.
+    let methods = |ended: Ended| -> Vec<ClockMethod> {
+        let ranks = [
+            Drawn::new(0, 2).marks(&[4, 100]),
+            Drawn::new(1, 2)
+                .marks(&[1])
+                .with(|summary| summary.ended = ended),
+        ];
+        let each = job(ranks).clocks.each;
+        each.iter().map(|clock| clock.method).collect()
+    };
+    let (same, wall) = (ClockMethod::SameClock, ClockMethod::WallClock);
+    assert_eq!(methods(Ended::Finished), [same, wall]);
+    // Those of a killed rank are the first ones.
+    assert_eq!(methods(Ended::Killed(9)), [same, ClockMethod::StartMarks]);
+}
+
+#[test]
+fn the_start_of_the_processes_aligns_where_no_other_collective_does() {
+    let started = |rank: u32, [start_ms, end_ms]: [u64; 2]| {
+        let call = Interval {
+            start_ns: start_ms * MS,
+            end_ns: end_ms * MS,
+        };
+        let drawn = Drawn::new(rank, 2).collective("init_process_group", vec![call]);
+        // Marks have nothing to say where it does.
+        drawn.marks(&[900 * u64::from(rank)]).with(|summary| {
+            summary.collectives[0].is_synchronising = false;
+        })
+    };
+    let on_boot = |boot: &str, drawn: Drawn| {
+        let boot = boot.to_owned();
+        drawn.with(|summary| summary.process.boot_id = boot)
+    };
+    // rank 0     4 |--| 7
+    // rank 1   1 |--| 4           between 4 - 4 = 0 and 7 - 1 = 6
+    let clocks = job([started(0, [4, 7]), started(1, [1, 4])]).clocks;
+    let rank_1 = clocks.each[1];
+    assert_eq!(
+        (rank_1.method, rank_1.correction_ns, rank_1.error_ns),
+        (ClockMethod::Collectives, 3_000_000, Some(3 * MS))
+    );
+    assert!(
+        clocks.note.ends_with("had come is assumed."),
+        "{}",
+        clocks.note
+    );
+    // On one clock, a rank that leaves before the other comes contradicts nobody, and shows that it is no meeting: marks align rank 2.
+    let torn = || {
+        [
+            on_boot("one", started(0, [4, 7])),
+            on_boot("one", started(1, [8, 9])),
+        ]
+    };
+    let clocks = job(torn()).clocks;
+    assert_eq!(clocks.error_ns, Some(0));
+    assert!(!clocks.note.contains("contradict"), "{}", clocks.note);
+    let clocks = job(torn().into_iter().chain([started(2, [1, 4])])).clocks;
+    assert_eq!(clocks.each[2].method, ClockMethod::StartMarks);
+}
+
+#[test]
+fn marks_of_one_clock_say_nothing_and_are_no_communication() {
+    // rank 0   10 |barrier| 12   13 x
+    // rank 1   11 |barrier| 12         32 x
+    let on_one = |rank: u32, barriers: &[(u64, u64)], mark: u64| {
+        let drawn = Drawn::new(rank, 2).barriers(barriers).marks(&[mark]);
+        drawn.with(|summary| {
+            summary.process.boot_id = "one".into();
+            if barriers.is_empty() {
+                summary.collectives.clear();
+            }
+        })
+    };
+    let with_barrier = job([on_one(0, &[(10, 12)], 13), on_one(1, &[(11, 12)], 32)]);
+    let clocks = &with_barrier.clocks;
+    assert_eq!(clocks.error_ns, Some(0));
+    assert!(!clocks.note.contains("contradict"), "{}", clocks.note);
+    let waiting = with_barrier.waiting.unwrap();
+    let calls: Vec<u64> = waiting.ranks.iter().map(|row| row.n_calls).collect();
+    assert_eq!((calls, waiting.collectives.len()), (vec![1, 1], 1));
+    let alone = job([on_one(0, &[], 13), on_one(1, &[], 32)]);
+    assert_eq!(alone.waiting, None);
+    // Ranks of one clock that left a barrier before others came are still told of: by 20 - 12.
+    let torn = job([on_one(0, &[(10, 12)], 13), on_one(1, &[(20, 22)], 32)]);
+    assert_eq!(torn.clocks.error_ns, Some(8 * MS));
+    assert!(torn.clocks.note.contains("contradict each other by 8.0 ms"));
 }
 
 #[test]

@@ -37,9 +37,9 @@ pub enum ClockMethod {
     WallClock,
     /// It read the same clock as the reference: the same machine, not started anew in between.
     SameClock,
-    /// Collectives that nobody leaves before all have come bound the difference from both sides.
+    /// Collectives that nobody leaves before all have come bound the difference from both sides; where there are none, `init_process_group`.
     Collectives,
-    /// As by collectives, from the marks that all ranks set when they began.
+    /// Marks that all ranks set at about the same time. Nobody knows how far apart, so that the error is not known.
     StartMarks,
     /// When it ran is not known.
     NotKnown,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::domains::Domains;
+use crate::intervals::Interval;
 use crate::job::RankSummary;
-use crate::questions::ranks::shared_calls::SharedCalls;
 
 /// Of each call, when the last rank of a clock came and the first one left, on that clock: nanoseconds since 1970.
 pub(super) type Column = Vec<(i64, i64)>;
@@ -28,15 +28,15 @@ pub(super) struct Estimate {
     pub(super) drift_ns: u64,
 }
 
-/// The columns of a collective, by clock.
+/// The columns by clock, of the calls of each place.
 pub(super) fn columns(
-    shared: &SharedCalls<'_>,
+    each: impl Iterator<Item = (u32, impl Iterator<Item = Interval>)>,
     places: &[&RankSummary],
     domains: &Domains,
 ) -> BTreeMap<usize, Column> {
     let mut columns: BTreeMap<usize, Column> = BTreeMap::new();
-    for matched in &shared.matched {
-        let place = matched.place as usize;
+    for (place, calls) in each {
+        let place = place as usize;
         let Some(rank) = places.get(place) else {
             continue;
         };
@@ -46,7 +46,7 @@ pub(super) fn columns(
             i64::try_from(at_ns).unwrap_or(i64::MAX)
         };
         let column = columns.entry(domains.of_place(place)).or_default();
-        for (at, call) in matched.calls().enumerate() {
+        for (at, call) in calls.enumerate() {
             let (start, end) = (on_clock(call.start_ns), on_clock(call.end_ns));
             match column.get_mut(at) {
                 Some((latest, earliest)) => {

@@ -15,30 +15,40 @@ pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
             _ => "All ranks read the clock of one machine; that it was not set while they started is assumed.".to_owned(),
         });
     }
-    let aligned = [
-        (ClockMethod::Collectives, "shared calls of collectives"),
-        (
-            ClockMethod::StartMarks,
-            "the marks that ranks set when they began",
-        ),
-    ];
-    for (method, by) in aligned {
-        let of_method = || each.iter().filter(|one| one.method == method);
-        if let Some(error_ns) = of_method().filter_map(|one| one.error_ns).max() {
-            let n_ranks = of_method().count();
-            said.push(format!(
-                "{n_ranks} of {} ranks were aligned by {by}, right within {}.",
-                each.len(),
-                shown(error_ns)
-            ));
-        }
+    let of_calls = || {
+        each.iter()
+            .filter(|one| one.method == ClockMethod::Collectives)
+    };
+    if let Some(error_ns) = of_calls().filter_map(|one| one.error_ns).max() {
+        said.push(format!(
+            "{} of {} ranks were aligned by shared calls of collectives, right within {}.",
+            of_calls().count(),
+            each.len(),
+            shown(error_ns)
+        ));
     }
+    said.extend(by_marks(count(ClockMethod::StartMarks), each.len(), found));
     said.extend(doubts(found));
     said.extend(unaligned(
         count(ClockMethod::WallClock),
         count(ClockMethod::NotKnown),
     ));
     said.join(" ")
+}
+
+fn by_marks(n_ranks: usize, n_all: usize, found: &Offsets) -> impl Iterator<Item = String> {
+    let aligned = (n_ranks > 0).then(|| {
+        format!(
+            "{n_ranks} of {n_all} ranks were aligned by marks that ranks set at about the same time; how far apart is not known, so that the error is not, either."
+        )
+    });
+    let scatter = (n_ranks > 0 && found.scatter_ns > 0).then(|| {
+        format!(
+            "What single marks say scatters over {}; what all of them are off by does not show in that.",
+            shown(found.scatter_ns)
+        )
+    });
+    aligned.into_iter().chain(scatter)
 }
 
 fn doubts(found: &Offsets) -> impl Iterator<Item = String> {
@@ -60,7 +70,10 @@ fn doubts(found: &Offsets) -> impl Iterator<Item = String> {
             shown(contradiction_ns)
         )
     });
-    drift.into_iter().chain(within)
+    let start_up = found.is_by_start_up.then(|| {
+        "Some share no calls but init_process_group; that nobody left it before all had come is assumed.".to_owned()
+    });
+    drift.into_iter().chain(within).chain(start_up)
 }
 
 fn unaligned(n_by_wall_clock: usize, n_unknown: usize) -> impl Iterator<Item = String> {
