@@ -3,7 +3,7 @@
 use marey_analysis::ranks::{CollectiveWaiting, JobAnswers, Waiting};
 
 use super::places::Places;
-use crate::model::{Cell, Table};
+use crate::model::{Cell, Column, Table};
 
 /// By rank, and by collective.
 pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
@@ -24,6 +24,7 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
             ("total_ns", "Total"),
             ("transfer_ns", "Transfer"),
             ("waiting_ns", "Waiting"),
+            ("error_ns", "±"),
             ("waiting_ratio", "Waiting %"),
             ("n_last", "Last to come"),
             ("caused_ns", "Others waited"),
@@ -39,6 +40,7 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
             Cell::Duration(row.total_ns),
             Cell::Duration(row.transfer_ns),
             Cell::Duration(row.waiting_ns),
+            Cell::known(row.error_ns, Cell::Duration),
             Cell::known(row.waiting_ratio, Cell::Ratio),
             Cell::Count(row.n_last),
             Cell::Duration(row.caused_ns),
@@ -47,7 +49,27 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
     table.notes.push(
         "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.".into(),
     );
+    without_unknown_errors(&mut table);
+    let estimated = waiting.ranks.iter().filter(|row| row.error_ns.is_some());
+    if let Some(row) = estimated.max_by_key(|row| row.error_ns) {
+        table.notes.push(format!(
+            "± is a standard error: of {} calls of a rank {} are looked at, and the others estimated. So are the calls to which it was the \
+             last to come, and what others waited.",
+            row.n_matched, row.n_looked_at
+        ));
+    }
     table
+}
+
+/// There are none where all calls were looked at.
+fn without_unknown_errors(table: &mut Table) {
+    let of_each = table.columns.iter().enumerate();
+    let is_known = |(at, column): (usize, &Column)| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(at));
+        column.key != "error_ns" || cells.any(|cell| *cell != Cell::Absent)
+    };
+    let known: Vec<bool> = of_each.map(is_known).collect();
+    table.keep_columns(&known);
 }
 
 fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
@@ -61,6 +83,7 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
             ("n_ranks", "Ranks"),
             ("n_calls", "Calls on each"),
             ("transfer_ns", "Transfer"),
+            ("error_ns", "±"),
             ("waiting_ns", "Waiting of all"),
             ("bytes", "Bytes of all"),
             ("n_failed", "Failed"),
@@ -79,12 +102,14 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
             Cell::Count(row.n_ranks),
             Cell::known(row.n_calls, Cell::Count),
             Cell::known(row.transfer_ns, Cell::Duration),
+            Cell::known(row.error_ns, Cell::Duration),
             Cell::known(row.waiting_ns, Cell::Duration),
             Cell::known(row.bytes, Cell::Bytes),
             Cell::Count(row.n_failed),
             Cell::known((row.n_failed > 0).then_some(row.failed_ns), Cell::Duration),
         ]);
     }
+    without_unknown_errors(&mut table);
     let unmatched = waiting
         .collectives
         .iter()
@@ -110,4 +135,47 @@ fn group_of(row: &CollectiveWaiting, places: Places<'_>) -> Option<String> {
     }
     let group = row.group.as_deref().unwrap_or("?");
     Some(format!("{group} (ranks {})", places.list(&row.places)))
+}
+
+#[cfg(test)]
+mod tests {
+    use marey_analysis::ranks::{Member, RankWaitingRow};
+
+    use super::*;
+
+    #[test]
+    fn errors_are_shown_where_calls_were_not_looked_at() {
+        let members = [Member::default(), Member::default()];
+        let row = |place: u32, error_ns: Option<u64>| RankWaitingRow {
+            place,
+            n_matched: 4000,
+            n_looked_at: 958,
+            error_ns,
+            ..RankWaitingRow::default()
+        };
+        let table = |error_ns| {
+            let waiting = Waiting {
+                ranks: vec![row(0, None), row(1, error_ns)],
+                collectives: vec![CollectiveWaiting {
+                    error_ns,
+                    ..CollectiveWaiting::default()
+                }],
+            };
+            let places = Places(&members);
+            [by_rank(&waiting, places), by_collective(&waiting, places)]
+        };
+        let errors = |table: &Table| -> Vec<Cell> {
+            let at = table.columns.iter().position(|one| one.title == "±");
+            let rows = table.rows.iter();
+            rows.filter_map(|row| row.get(at?).cloned()).collect()
+        };
+        let [ranks, collectives] = table(Some(7));
+        assert_eq!(errors(&ranks), [Cell::Absent, Cell::Duration(7)]);
+        assert_eq!(errors(&collectives), [Cell::Duration(7)]);
+        assert!(ranks.notes[1].contains("of 4000 calls of a rank 958 are looked at"));
+        let [ranks, collectives] = table(None);
+        assert_eq!((errors(&ranks), errors(&collectives)), (vec![], vec![]));
+        assert_eq!((ranks.columns.len(), ranks.notes.len()), (9, 1));
+        assert!(ranks.rows.iter().all(|row| row.len() == 9));
+    }
 }

@@ -1,7 +1,7 @@
 //! What did each rank do between the collectives that all ranks share?
 
 use super::own_time::OwnTime;
-use super::shared_calls::{Matched, SharedCalls, weight};
+use super::shared_calls::{Matched, SharedCalls, standing_for_all};
 use super::waiting::matched_calls;
 use crate::job::{RankSummary, TurnSums};
 use crate::stats::float;
@@ -145,7 +145,7 @@ impl OutsideWork {
         };
         matched_calls(shared, |call| {
             if let Some(of_rank) = all.waiting.get_mut(call.place as usize) {
-                of_rank.push((call.time.start_ns, call.rank.of_all(call.waiting_ns)));
+                of_rank.push((call.time.start_ns, call.all_waiting_ns()));
             }
         });
         let of_host = shared
@@ -155,9 +155,8 @@ impl OutsideWork {
             let is_matched = |place: u32| one.is_matched() && one.places().any(|at| at == place);
             for (place, sums) in one.having.iter().filter(|(place, _)| !is_matched(*place)) {
                 if let Some(of_rank) = all.elsewhere.get_mut(*place as usize) {
-                    let weight = weight(sums.total_ns, &sums.calls, sums.stride);
-                    let each = sums.calls.iter();
-                    of_rank.extend(each.map(|call| (call.start_ns, weight.of(call.length_ns()))));
+                    let each = standing_for_all(sums);
+                    of_rank.extend(each.map(|(call, ns)| (call.start_ns, ns)));
                 }
             }
         }

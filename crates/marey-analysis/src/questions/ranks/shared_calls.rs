@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::MemberState;
 use super::members::state;
 use super::placed;
+use super::unseen::Unseen;
 use crate::intervals::Interval;
 use crate::job::{CollectiveSums, RankSummary, START_UP, Source, is_between_two, kept};
 use crate::stats::{float, ratio};
@@ -25,8 +26,6 @@ pub(super) struct SharedCalls<'a> {
     pub(super) matched: Vec<Matched<'a>>,
     /// Calls of a matched rank that ended well; of all the most, when none did.
     pub(super) n_calls: u64,
-    /// Of how many calls one is looked at.
-    pub(super) stride: u32,
 }
 
 /// Whose name the name of a group is.
@@ -44,8 +43,11 @@ pub(super) enum Naming {
 #[derive(Clone)]
 pub(super) struct Matched<'a> {
     pub(super) place: u32,
+    /// All of them.
+    pub(super) n_calls: u64,
+    /// Those that are looked at, in order.
     calls: Cow<'a, [Interval]>,
-    weight: Weight,
+    pub(super) unseen: Unseen,
 }
 
 impl Matched<'_> {
@@ -53,42 +55,51 @@ impl Matched<'_> {
     pub(super) fn calls(&self) -> impl ExactSizeIterator<Item = Interval> {
         self.calls.iter().copied()
     }
-
-    /// What a time within calls that are looked at stands for.
-    pub(super) fn of_all(&self, ns: u64) -> u64 {
-        self.weight.of(ns)
-    }
 }
 
-/// Time of all calls over that of those that are looked at: 1 when all are.
+/// What calls that are looked at stand for, over themselves: 1 when they are all. The first is always looked at, and often the longest, while
+/// ranks still start: it stands for itself.
 #[derive(Clone, Copy)]
 pub(super) struct Weight(f64);
 
 impl Weight {
-    /// What such a time stands for.
+    /// By sums over all calls and over those that are looked at, both without the first.
+    pub(super) fn of_sums(all: u64, looked_at: u64) -> Self {
+        let is_more = all > looked_at && looked_at > 0;
+        Self(if is_more {
+            ratio(all.into(), looked_at.into())
+        } else {
+            1.0
+        })
+    }
+
+    /// What a figure of a call stands for, or one of several without the first.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "times and weights are not negative; casts saturate"
     )]
-    pub(super) fn of(self, ns: u64) -> u64 {
-        if self.0 > 1.0 {
-            (float(ns) * self.0).round() as u64
+    pub(super) fn of(self, figure: u64, is_first: bool) -> u64 {
+        if self.0 > 1.0 && !is_first {
+            (float(figure) * self.0).round() as u64
         } else {
-            ns
+            figure
         }
     }
 }
 
-pub(super) fn weight(total_ns: u64, looked_at: &[Interval], stride: u32) -> Weight {
-    let lengths = looked_at.iter().map(Interval::length_ns);
+/// The calls of a rank that are kept, each with the time that it stands for.
+pub(super) fn standing_for_all(sums: &CollectiveSums) -> impl Iterator<Item = (&Interval, u64)> {
+    let lengths = sums.calls.iter().skip(1).map(Interval::length_ns);
+    let first_ns = sums.calls.first().map_or(0, Interval::length_ns);
     let looked_at_ns = lengths.fold(0, u64::saturating_add);
-    let is_sampled = stride > 1 && looked_at_ns > 0;
-    Weight(if is_sampled {
-        ratio(total_ns.into(), looked_at_ns.into())
+    let weight = if sums.stride > 1 {
+        Weight::of_sums(sums.total_ns.saturating_sub(first_ns), looked_at_ns)
     } else {
-        1.0
-    })
+        Weight(1.0)
+    };
+    let each = sums.calls.iter().enumerate();
+    each.map(move |(at, call)| (call, weight.of(call.length_ns(), at == 0)))
 }
 
 impl<'a> SharedCalls<'a> {
@@ -140,7 +151,6 @@ impl<'a> SharedCalls<'a> {
             naming: Naming::Unique,
             n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
             matched: taken.iter().map(|one| calls_of(one, stride)).collect(),
-            stride,
             having,
         }
     }
@@ -204,10 +214,21 @@ fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), stride: u32) -> Match
     } else {
         Cow::Owned(kept(&sums.calls, own_stride, stride).collect())
     };
+    let lengths = calls.iter().map(Interval::length_ns);
+    let looked_at_ns = lengths.fold(0, u64::saturating_add);
+    let unseen = Unseen {
+        n_calls: sums.count.saturating_sub(calls.len() as u64),
+        total_ns: sums.total_ns.saturating_sub(looked_at_ns),
+    };
     Matched {
         place: *place,
-        weight: weight(sums.total_ns, &calls, stride),
+        n_calls: sums.count,
         calls,
+        unseen: if stride > 1 {
+            unseen
+        } else {
+            Unseen::default()
+        },
     }
 }
 
@@ -430,9 +451,20 @@ mod tests {
             let looked_at: Vec<u64> = matched.calls().map(|call| call.start_ns).collect();
             assert_eq!(looked_at, starts);
         }
-        assert_eq!((found[0].n_calls, found[0].stride), (64, 2));
-        let n_kept = starts.len() as u64;
-        assert_eq!(found[0].matched[1].of_all(n_kept), 64);
+        assert_eq!(found[0].n_calls, 64);
+        let stands_for: u64 = standing_for_all(&ranks[1].collectives[0])
+            .map(|(_, ns)| ns)
+            .sum();
+        // Each is rounded.
+        assert!(
+            stands_for.abs_diff(64) < starts.len() as u64,
+            "{stands_for}"
+        );
+        let unseen = Unseen {
+            n_calls: 64 - starts.len() as u64,
+            total_ns: 64 - starts.len() as u64,
+        };
+        assert_eq!(found[0].matched[1].unseen, unseen);
     }
 
     #[test]

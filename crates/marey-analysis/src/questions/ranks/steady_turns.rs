@@ -1,7 +1,7 @@
 //! How long did each rank work in a turn that is no warm-up?
 
 use super::own_time::OwnTime;
-use super::shared_calls::{SharedCalls, used_in_work, weight};
+use super::shared_calls::{SharedCalls, standing_for_all, used_in_work};
 use super::turns::{Cell, Row};
 use super::waiting::{RankCall, matched_calls};
 use crate::intervals::Interval;
@@ -109,9 +109,9 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
             continue;
         };
         for sums in used_in_work(rank) {
-            let within = sums.calls.iter().filter(|call| is_within(call, &times[at]));
-            let sampled = within.map(Interval::length_ns).fold(0, u64::saturating_add);
-            let all_ns = weight(sums.total_ns, &sums.calls, sums.stride).of(sampled);
+            let all = standing_for_all(sums);
+            let within = all.filter(|(call, _)| is_within(call, &times[at]));
+            let all_ns = within.map(|(_, ns)| ns).fold(0, u64::saturating_add);
             found[at].total_ns = found[at].total_ns.saturating_add(all_ns);
         }
     }
@@ -120,10 +120,9 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
         let Some(at) = at.filter(|at| is_within(&call.time, &times[*at])) else {
             return;
         };
-        let (time_ns, waiting_ns) = (call.time.length_ns(), call.waiting_ns);
         let sums = &mut found[at];
-        sums.matched_ns = sums.matched_ns.saturating_add(call.rank.of_all(time_ns));
-        sums.waiting_ns = sums.waiting_ns.saturating_add(call.rank.of_all(waiting_ns));
+        sums.matched_ns = sums.matched_ns.saturating_add(call.all_ns());
+        sums.waiting_ns = sums.waiting_ns.saturating_add(call.all_waiting_ns());
     });
     found
 }

@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 
+use super::communication_sums::{CommunicationSums, communication_sums};
 use super::over_ranks::{rounded_mean, share};
-use super::shared_calls::{Matched, Naming, SharedCalls, used_in_work};
+use super::shared_calls::{Naming, SharedCalls, used_in_work};
+use super::unseen::error_of_sum;
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
 use crate::job::{CollectiveSums, RankSummary};
@@ -15,7 +17,8 @@ pub(super) struct RankCall<'a> {
     pub(super) place: u32,
     pub(super) time: Interval,
     pub(super) waiting_ns: u64,
-    pub(super) rank: &'a Matched<'a>,
+    /// All calls of the rank.
+    sums: &'a CommunicationSums,
     pub(super) of: &'a SharedCalls<'a>,
 }
 
@@ -46,7 +49,8 @@ struct Arrival {
 /// Communication over ranks; `None` when no collective of a group is on two. The shortest of the durations of a call is its transfer, and
 /// what other ranks take longer is waiting, whatever their clocks say. The last to come is told by aligned clocks where the last two came
 /// further apart than the clocks may be off; else it is the rank with the shortest duration, and nobody alone where several have that.
-/// What ranks wait for each other when they start is in its own collective only. Of many calls some are looked at, and stand for all.
+/// What ranks wait for each other when they start is in its own collective only. Of many calls some are looked at, and the rest is
+/// estimated ([`communication_sums`]).
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     24, waits 18
@@ -65,27 +69,29 @@ pub(super) fn waiting(
     let mut collectives: Vec<CollectiveWaiting> = Vec::new();
     for one in shared {
         let meetings = meetings(one, clocks);
-        let mut sums = vec![Sums::default(); meetings.len()];
-        for_each(one, &meetings, |call| {
-            if let Some(of_call) = sums.get_mut(call.at) {
-                of_call.add(&call);
-            }
-            if !one.is_start_up() {
-                add(&mut rows, &call);
-            }
-        });
+        let sums = sums(one, &meetings);
         if !one.is_start_up() {
-            let each = meetings.iter().zip(&sums);
-            each.for_each(|(meeting, sums)| blame(&mut rows, meeting, sums.waiting_ns, one));
+            let mut waited_ns = vec![0_u64; meetings.len()];
+            for_each(one, &meetings, &sums, |call| {
+                if let Some(of_call) = waited_ns.get_mut(call.at) {
+                    *of_call = of_call.saturating_add(call.all_waiting_ns());
+                }
+            });
+            let last: Vec<Option<u32>> = meetings.iter().map(Meeting::last_to_come).collect();
+            for of_rank in &sums {
+                if let Some(row) = rows.get_mut(of_rank.place as usize) {
+                    add(row, of_rank, &last);
+                }
+            }
+            for ((meeting, last), waited_ns) in meetings.iter().zip(last).zip(waited_ns) {
+                blame(&mut rows, meeting, last, waited_ns);
+            }
         }
-        collectives.push(of_collective(one, &meetings, &sums));
+        collectives.push(of_collective(one, &sums));
     }
     for row in &mut rows {
         let both_ns = row.transfer_ns.saturating_add(row.waiting_ns);
         row.waiting_ratio = share(row.waiting_ns, both_ns);
-        // Of how many calls one is looked at is so on average.
-        row.n_matched = row.n_matched.min(row.n_calls);
-        row.n_last = row.n_last.min(row.n_matched);
     }
     rows.retain(|row| row.n_calls > 0);
     collectives.sort_by_key(|row| Reverse(row.waiting_ns));
@@ -99,7 +105,7 @@ pub(super) fn waiting(
 pub(super) fn matched_calls(shared: &[SharedCalls<'_>], mut visit: impl FnMut(RankCall<'_>)) {
     for one in shared.iter().filter(|one| !one.is_start_up()) {
         let meetings = meetings(one, &Clocks::default());
-        for_each(one, &meetings, &mut visit);
+        for_each(one, &meetings, &sums(one, &meetings), &mut visit);
     }
 }
 
@@ -186,15 +192,20 @@ impl Meeting {
     }
 }
 
-fn for_each<'a>(
-    shared: &'a SharedCalls<'a>,
+/// What the calls of each matched rank come to.
+fn sums(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> Vec<CommunicationSums> {
+    let shortest = meetings.iter();
+    let shortest = shortest.map(|one| one.is_shared().then_some(one.shortest_ns));
+    communication_sums(&shared.matched, &shortest.collect::<Vec<_>>())
+}
+
+fn for_each(
+    shared: &SharedCalls<'_>,
     meetings: &[Meeting],
-    mut visit: impl FnMut(RankCall<'a>),
+    sums: &[CommunicationSums],
+    mut visit: impl FnMut(RankCall<'_>),
 ) {
-    if !shared.is_matched() {
-        return;
-    }
-    for rank in &shared.matched {
+    for (rank, sums) in shared.matched.iter().zip(sums) {
         let each = rank.calls().zip(meetings).enumerate();
         for (at, (time, meeting)) in each.filter(|(_, (_, meeting))| meeting.is_shared()) {
             visit(RankCall {
@@ -202,75 +213,54 @@ fn for_each<'a>(
                 place: rank.place,
                 time,
                 waiting_ns: time.length_ns().saturating_sub(meeting.shortest_ns),
-                rank,
+                sums,
                 of: shared,
             });
         }
     }
 }
 
-/// What calls stand for that are looked at, each over its ranks.
-#[derive(Clone, Copy, Default)]
-struct Sums {
-    transfer_ns: u64,
-    waiting_ns: u64,
-}
-
-impl Sums {
-    fn add(&mut self, call: &RankCall<'_>) {
-        self.transfer_ns = self.transfer_ns.saturating_add(call.all_transfer_ns());
-        self.waiting_ns = self.waiting_ns.saturating_add(call.all_waiting_ns());
-    }
-}
-
 impl RankCall<'_> {
     /// What it and calls that are not looked at waited.
-    fn all_waiting_ns(&self) -> u64 {
-        self.rank.of_all(self.waiting_ns)
+    pub(super) fn all_waiting_ns(&self) -> u64 {
+        self.sums.of_waiting.of(self.waiting_ns, self.at == 0)
     }
 
-    /// The rest of their time.
-    fn all_transfer_ns(&self) -> u64 {
-        let all_ns = self.rank.of_all(self.time.length_ns());
-        all_ns.saturating_sub(self.all_waiting_ns())
+    /// How long they were.
+    pub(super) fn all_ns(&self) -> u64 {
+        let transfer_ns = self.time.length_ns().saturating_sub(self.waiting_ns);
+        let transfer_ns = self.sums.of_transfer.of(transfer_ns, self.at == 0);
+        transfer_ns.saturating_add(self.all_waiting_ns())
     }
 }
 
-fn add(rows: &mut [RankWaitingRow], call: &RankCall<'_>) {
-    if let Some(row) = rows.get_mut(call.place as usize) {
-        let waiting_ns = call.rank.of_all(call.waiting_ns);
-        let transfer_ns = call
-            .rank
-            .of_all(call.time.length_ns())
-            .saturating_sub(waiting_ns);
-        row.n_matched += u64::from(call.of.stride);
-        row.transfer_ns = row.transfer_ns.saturating_add(transfer_ns);
-        row.waiting_ns = row.waiting_ns.saturating_add(waiting_ns);
-    }
+fn add(row: &mut RankWaitingRow, sums: &CommunicationSums, last: &[Option<u32>]) {
+    let is_its = |last: &&Option<u32>| **last == Some(row.place);
+    let n_first = last.iter().take(1).filter(is_its).count() as u64;
+    let n_others = last.iter().skip(1).filter(is_its).count() as u64;
+    let n_last = n_first.saturating_add(sums.of_count.of(n_others, false));
+    row.n_last = row.n_last.saturating_add(n_last);
+    row.n_matched = row.n_matched.saturating_add(sums.n_calls);
+    row.n_looked_at += sums.n_looked_at;
+    row.transfer_ns = row.transfer_ns.saturating_add(sums.transfer_ns);
+    row.waiting_ns = row.waiting_ns.saturating_add(sums.waiting_ns);
+    let errors = row.error_ns.into_iter().chain(sums.error_ns);
+    row.error_ns = errors.reduce(error_of_sum);
 }
 
 /// Writes what the others waited to the rank that came last, on average over the others.
-fn blame(rows: &mut [RankWaitingRow], meeting: &Meeting, waiting_ns: u64, of: &SharedCalls<'_>) {
-    let Some(row) = meeting
-        .last_to_come()
-        .and_then(|at| rows.get_mut(at as usize))
-    else {
-        return;
-    };
-    let n_others = meeting.n_ranks.saturating_sub(1);
-    let caused_ns = rounded_mean(waiting_ns, n_others).unwrap_or_default();
-    row.n_last += u64::from(of.stride);
-    row.caused_ns = row.caused_ns.saturating_add(caused_ns);
+fn blame(rows: &mut [RankWaitingRow], meeting: &Meeting, last: Option<u32>, waited_ns: u64) {
+    if let Some(row) = last.and_then(|at| rows.get_mut(at as usize)) {
+        let n_others = meeting.n_ranks.saturating_sub(1);
+        let caused_ns = rounded_mean(waited_ns, n_others).unwrap_or_default();
+        row.caused_ns = row.caused_ns.saturating_add(caused_ns);
+    }
 }
 
-fn of_collective(
-    shared: &SharedCalls<'_>,
-    meetings: &[Meeting],
-    sums: &[Sums],
-) -> CollectiveWaiting {
-    let is_matched = meetings.iter().any(Meeting::is_shared);
-    let mean = |(meeting, sums): (&Meeting, &Sums)| rounded_mean(sums.transfer_ns, meeting.n_ranks);
-    let transfer_ns = meetings.iter().zip(sums).filter_map(mean);
+fn of_collective(shared: &SharedCalls<'_>, sums: &[CommunicationSums]) -> CollectiveWaiting {
+    // Of those with the most calls, one may not know how long its own were.
+    let matched = sums.iter().filter(|one| one.n_looked_at > 0);
+    let whole = matched.max_by_key(|one| (one.n_calls, Reverse(one.error_ns)));
     let waiting_ns = sums.iter().map(|sums| sums.waiting_ns);
     let is_shared_name = shared.naming != Naming::Unique;
     let places = shared.having.iter().filter(|_| is_shared_name);
@@ -283,9 +273,10 @@ fn of_collective(
         n_ranks: shared.having.len() as u64,
         places: places.map(|(place, _)| *place).collect(),
         is_ambiguous: shared.naming == Naming::Several,
-        n_calls: is_matched.then_some(shared.n_calls),
-        transfer_ns: is_matched.then(|| transfer_ns.fold(0, u64::saturating_add)),
-        waiting_ns: is_matched.then(|| waiting_ns.fold(0, u64::saturating_add)),
+        n_calls: whole.map(|_| shared.n_calls),
+        transfer_ns: whole.map(|whole| whole.transfer_ns),
+        waiting_ns: whole.map(|_| waiting_ns.fold(0, u64::saturating_add)),
+        error_ns: whole.and_then(|whole| whole.error_ns),
         bytes: bytes.reduce(u64::saturating_add),
         n_failed: sum_of(shared, |sums| sums.n_failed),
         failed_ns: sum_of(shared, |sums| sums.failed_ns),
@@ -400,34 +391,147 @@ mod tests {
         assert_eq!(figures, [(5, 0), (0, 0), (0, 0)]);
     }
 
-    #[test]
-    fn calls_that_are_looked_at_stand_for_all() {
-        // Four calls a step, 2 400 in all; in the second of each step rank 0 waits 9 for rank 1, and all transfer 1. Microseconds.
-        let calls = |rank: u64| -> Vec<(u64, u64)> {
-            let waits = |n: u64| if rank == 0 && n % 4 == 1 { 9 } else { 0 };
-            let call = |n: u64| (1000 * (20 * n + 9 - waits(n)), 1000 * (20 * n + 10));
-            (0..2400).map(call).collect()
-        };
-        let mut ranks = [rank(&calls(0)), rank(&calls(1))];
-        let all = of(&ranks, None).unwrap().ranks;
-        assert_eq!((all[0].waiting_ns, all[0].n_matched), (600 * 9000, 2400));
-        for one in &mut ranks {
+    /// Keeps of the calls of each rank those of a stride.
+    fn thinned(ranks: &mut [RankSummary], strides: &[u32]) {
+        for (one, stride) in ranks.iter_mut().zip(strides) {
             let sums = &mut one.collectives[0];
-            sums.calls = crate::job::kept(&sums.calls, 1, 4).collect();
-            sums.stride = 4;
+            sums.calls = crate::job::kept(&sums.calls, 1, *stride).collect();
+            sums.stride = *stride;
         }
+    }
+
+    /// Four calls a step, one every 20 µs; in the second of each step rank 0 waits 9 µs for rank 1. Transfer is 1 µs, of calls after the first
+    /// 1200 it is 3.
+    ///
+    /// ```text
+    /// rank 0   ... |--wait 9--|1|       the others come together
+    /// rank 1   ...            |1|
+    /// ```
+    fn with_a_late_rank(place: u64, n_calls: u64) -> RankSummary {
+        let call = |n: u64| {
+            let transfer = if n < 1200 { 1 } else { 3 };
+            let waits = if place == 0 && n % 4 == 1 { 9 } else { 0 };
+            let end = 20 * n + 15;
+            (1000 * (end - transfer - waits), 1000 * end)
+        };
+        rank(&(0..n_calls).map(call).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn of_calls_that_are_not_looked_at_transfer_is_one_and_waiting_the_rest() {
+        let mut ranks = [with_a_late_rank(0, 2400), with_a_late_rank(1, 2400)];
+        let figures = |ranks: &[RankSummary]| -> Vec<[u64; 3]> {
+            let rows = of(ranks, None).unwrap().ranks.into_iter();
+            rows.map(|row| [row.n_matched, row.transfer_ns, row.waiting_ns])
+                .collect()
+        };
+        // 1200 · 1 + 1200 · 3 is what rank 1 takes, so that its time tells the transfer; rank 0 waits 600 · 9.
+        let expected = [[2400, 4_800_000, 5_400_000], [2400, 4_800_000, 0]];
+        assert_eq!(figures(&ranks), expected);
+        thinned(&mut ranks, &[4, 4]);
+        assert_eq!(figures(&ranks), expected);
         let found = of(&ranks, None).unwrap();
-        let row = &found.ranks[0];
+        let (row, late) = (&found.ranks[0], &found.ranks[1]);
+        assert_eq!(
+            (row.error_ns, found.collectives[0].error_ns),
+            (Some(0), Some(0))
+        );
+        assert_eq!(row.n_looked_at, ranks[0].collectives[0].calls.len() as u64);
+        let all = &found.collectives[0];
+        assert_eq!(
+            (all.transfer_ns, all.waiting_ns),
+            (Some(4_800_000), Some(5_400_000))
+        );
         // Some 150 of about 600 calls that are looked at are such: a standard error of a fourteenth.
-        let is_near = |found: u64, truth: u64| found.abs_diff(truth) < truth / 6;
-        assert!(is_near(row.waiting_ns, 600 * 9000), "{row:?}");
-        assert!(is_near(row.transfer_ns, 2400 * 1000), "{row:?}");
-        assert!(is_near(found.ranks[1].n_last, 600), "{found:?}");
-        // The row's parts are all of its time, also where they stand for it; each call is rounded.
-        let both_ns = row.waiting_ns + row.transfer_ns;
-        assert!(both_ns.abs_diff(row.total_ns) < 2400, "{row:?}");
-        assert_eq!(found.collectives[0].waiting_ns, Some(row.waiting_ns));
-        assert_eq!(found.ranks[1].caused_ns, row.waiting_ns);
+        assert!(late.n_last.abs_diff(600) < 100, "{found:?}");
+        // What the others waited is known better, but for the rounding of each call.
+        assert!(late.caused_ns.abs_diff(5_400_000) < 600, "{found:?}");
+    }
+
+    #[test]
+    fn the_calls_of_killed_ranks_are_those_that_others_have() {
+        // Rank 0 came to one more call than rank 1, which is nobody else's; rank 2 was killed after half of them, all with a transfer of 1.
+        let mut ranks = [
+            with_a_late_rank(0, 2401),
+            with_a_late_rank(1, 2400),
+            with_a_late_rank(2, 1200),
+        ];
+        for one in &mut ranks[1..] {
+            one.ended = Ended::Killed(9);
+        }
+        let figures = |ranks: &[RankSummary]| -> Vec<[u64; 4]> {
+            let rows = of(ranks, None).unwrap().ranks.into_iter();
+            rows.map(|row| [row.n_calls, row.n_matched, row.transfer_ns, row.waiting_ns])
+                .collect()
+        };
+        let expected = [
+            [2401, 2400, 4_800_000, 5_400_000],
+            [2400, 2400, 4_800_000, 0],
+            [1200, 1200, 1_200_000, 0],
+        ];
+        assert_eq!(figures(&ranks), expected);
+        thinned(&mut ranks, &[4, 4, 2]);
+        let mut found = figures(&ranks);
+        // How much of the time of rank 0 is in its last call, of 3 µs, is estimated.
+        assert!(found[0][3].abs_diff(expected[0][3]) <= 3000, "{found:?}");
+        found[0][3] = expected[0][3];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_estimate_lies_within_its_error() {
+        // Either rank waits for the other now and then, and now and then long; transfer scatters, too.
+        let mut state = 7_u64;
+        let mut drawn = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut calls = [Vec::new(), Vec::new()];
+        for n in 0..4000_u64 {
+            let (end, transfer) = (1_000_000 * (n + 1), 1000 + drawn(1000));
+            let late = if drawn(50) == 0 { 20_000 } else { 400 };
+            let waits = [drawn(late), 0];
+            let at = usize::from(drawn(3) == 0);
+            calls[at].push((end - transfer - waits[0], end));
+            calls[1 - at].push((end - transfer, end));
+        }
+        let mut ranks = calls.map(|calls| rank(&calls));
+        let exact = of(&ranks, None).unwrap().ranks;
+        thinned(&mut ranks, &[4, 4]);
+        for (row, exact) in of(&ranks, None).unwrap().ranks.iter().zip(&exact) {
+            let error_ns = row.error_ns.unwrap();
+            assert_eq!(exact.error_ns, None);
+            assert_eq!(row.transfer_ns + row.waiting_ns, row.total_ns);
+            let off_ns = row.transfer_ns.abs_diff(exact.transfer_ns);
+            assert!((1..2 * error_ns).contains(&off_ns), "{row:?} {exact:?}");
+            assert!(50 * error_ns < row.transfer_ns, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_first_call_says_nothing_of_the_others() {
+        // Rank 0 waits 5 s in the first call, until rank 1 has started, and 600 times 9 µs afterwards.
+        let mut ranks = [with_a_late_rank(0, 2400), with_a_late_rank(1, 2400)];
+        for one in &mut ranks {
+            for call in &mut one.collectives[0].calls {
+                call.start_ns += 5_000_000_000;
+                call.end_ns += 5_000_000_000;
+            }
+        }
+        let sums = &mut ranks[0].collectives[0];
+        sums.calls[0].start_ns = 0;
+        sums.total_ns = sums.calls.iter().map(Interval::length_ns).sum();
+        thinned(&mut ranks, &[4, 4]);
+        let places: Vec<&RankSummary> = ranks.iter().collect();
+        let mut later_ns = 0;
+        matched_calls(&shared_calls(&places), |call| {
+            if call.at > 0 {
+                later_ns += call.all_waiting_ns();
+            }
+        });
+        assert!(later_ns.abs_diff(5_400_000) < 600, "{later_ns}");
     }
 
     #[test]
