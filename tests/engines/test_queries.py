@@ -186,6 +186,16 @@ def test_steps_over_ranks(answers: dict[str, dict[str, Rows]], ranks: list[dict[
     assert_equal(answers["steps_over_ranks"]["DuckDB"], expected)
 
 
+def test_a_rank_of_two_processes_is_one_rank(dataset: Path, spark: Any, tmp_path: Path) -> None:
+    """Rank 1 was started again, with the same steps; without a rank nobody is counted."""
+    copy = tmp_path / "tables"
+    shutil.copytree(dataset, copy)
+    for file in list((copy / "kind=steps" / "rank=1").glob("*.parquet")):
+        shutil.copy(file, file.with_name(f"again-{file.name}"))
+    for ask in engines(copy, spark).values():
+        assert [row["ranks"] for row in ask(QUERIES["steps_over_ranks"])] == [3] * 8 + [1] * 2
+
+
 def test_slowest_steps(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]]) -> None:
     steady = sorted((ns for rank in ranks for ns in durations(rank, "denoising_step")[1:]), reverse=True)
     found = answers["slowest_steps"]["DuckDB"]

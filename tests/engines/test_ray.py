@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -111,29 +113,40 @@ def test_a_worker_that_is_killed_in_mid_run_is_replaced(job, cluster, tmp_path):
 
 
 def test_a_node_that_is_removed_costs_nothing(job, cluster, tmp_path):
+    """The others wait at a gate until the node has gone, with one task done, another one begun, and all others left."""
     lost = started(lambda: cluster.add_node(num_cpus=1, resources={"lost": 1}))
-    gone = tmp_path / "gone"
+    (lost_id,) = (node["NodeID"] for node in ray.nodes() if "lost" in node["Resources"])
+    done, began, gate = tmp_path / "done", tmp_path / "began", tmp_path / "gate"
+    os.mkfifo(began)
+    keeper = gate.open("w")
+    fcntl.flock(keeper, fcntl.LOCK_EX)
 
     def read(files):
+        if ray.get_runtime_context().get_node_id() != lost_id:
+            with gate.open() as waiting:
+                fcntl.flock(waiting, fcntl.LOCK_SH)
+        elif done.exists():
+            began.write_bytes(b"1")
+            # Only the end of the node ends this.
+            threading.Event().wait()
+        else:
+            done.touch()
         return _core.summarise(files, 1)
 
-    files = inputs(job)
-    begun = ray_engine.summaries
-
-    # Everything is read once with the node, then again while it goes.
-    whole = begun(files, read=read)
-    import threading
-
     def remove():
+        # Waits for the task to begin.
+        was_there.append(began.read_bytes())
         cluster.remove_node(lost, allow_graceful=False)
-        gone.touch()
+        fcntl.flock(keeper, fcntl.LOCK_UN)
 
-    remover = threading.Thread(target=remove)
+    was_there = []
+    remover = threading.Thread(target=remove, daemon=True)
     remover.start()
-    found = begun(files, read=read)
+    found = ray_engine.summaries(inputs(job), read=read)
     remover.join()
-    assert gone.exists()
-    assert json.loads(found) == json.loads(whole)
+    keeper.close()
+    assert was_there == [b"1"]
+    assert json.loads(found) == json.loads(_core.summarise(inputs(job), 1))
 
 
 def test_a_rank_that_kills_every_worker_is_named(job, cluster):

@@ -20,6 +20,7 @@ use super::path_jobs::Held;
 use super::whose::Whose;
 use super::{Inputs, Jobs};
 use crate::content::Content;
+use crate::in_one_line;
 use crate::run_folder::captures;
 use crate::shown_path::shown;
 
@@ -93,7 +94,7 @@ fn leave_out_copies(files: &mut Vec<Input>, captures: &[PathBuf]) {
     let reports: Vec<(usize, Whose)> = files
         .iter()
         .enumerate()
-        .filter_map(|(at, file)| Some((at, Whose::of_report(&file.path)?)))
+        .filter_map(|(at, file)| Some((at, Whose::of_report(&file.path)?.0)))
         .collect();
     if reports.is_empty() {
         return;
@@ -154,7 +155,7 @@ fn unread(path: &Path, error: &anyhow::Error) -> Unread {
     Unread {
         rank: rank_in_name(&file),
         file,
-        why: why(error),
+        why: in_one_line(error),
     }
 }
 

@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use marey::Run;
 
 use crate::content::Content;
-use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, trace_places};
+use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, newest_job, trace_places};
 use crate::shown_path::shown;
 
 /// One file to read.
@@ -101,9 +101,10 @@ fn in_folder(folder: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>
         found.push(Input::new(&path, kind));
     }
     if found.is_empty() {
-        let latest = folder.join("latest");
-        if captures.is_empty() && latest.is_dir() {
-            return in_folder(&latest.canonicalize()?, run);
+        if captures.is_empty()
+            && let Some(newest) = newest_job(folder)
+        {
+            return in_folder(&newest, run);
         }
         return Err(nothing_in(folder, !captures.is_empty()));
     }
