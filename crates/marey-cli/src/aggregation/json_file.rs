@@ -6,7 +6,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use marey_analysis::job::rank_in_name;
 
-use crate::commands::content::opened;
+use crate::content::opened;
 
 /// Kinds of JSON that tell of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

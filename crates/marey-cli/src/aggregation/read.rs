@@ -14,7 +14,7 @@ use anyhow::{Context, bail};
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
-use super::inputs::{Input, why};
+use super::inputs::Input;
 use super::json_file::JsonFile;
 use crate::content::{Content, opened};
 use crate::in_one_line;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::json_file::JsonFile;
-use crate::commands::content::opened;
+use crate::content::opened;
 
 /// A process of a job, as a capture and the reports made of it say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
