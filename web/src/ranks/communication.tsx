@@ -27,6 +27,10 @@ export function Communication({ job, leftOut }: { job: Job; leftOut: number }) {
     <section class="part" data-part="communication">
       <Table id="waiting" caption="Communication of ranks" columns={rankColumns(job, waiting.ranks)} rows={waiting.ranks} first={SHOWN} tools={<Key names={[TRANSFER, WAITING]} />} />
       <Table id="collectives" caption="Collectives" columns={collectiveColumns(job)} rows={waiting.collectives} leftOut={leftOut} first={SHOWN} />
+      {waiting.collectives.some(({ name }) => name.endsWith(" wait")) && <p class="muted">Times of “… wait” are those of waiting for the end of asynchronous calls.</p>}
+      {waiting.collectives.some((row) => row.n_ranks > 1 && row.n_calls !== null && row.transfer_ns === null) && (
+        <p class="muted">Messages between two ranks, and calls that nobody waited for, are not matched.</p>
+      )}
       {waiting.collectives.some((row) => row.is_ambiguous) && (
         <p class="muted">Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.</p>
       )}

@@ -16,6 +16,10 @@ const BETWEEN_TWO: [&str; 5] = ["send", "recv", "isend", "irecv", "batch_isend_i
 /// Processes come together in it at first: who waits there waits for an earlier or later start, not for work.
 const START_UP: &str = "init_process_group";
 
+/// An asynchronous call is recorded as two: what hands it over, and the wait for it.
+pub(super) const BEGIN: &str = " begin";
+pub(super) const WAIT: &str = " wait";
+
 /// One collective of one group over ranks.
 pub(super) struct SharedCalls<'a> {
     pub(super) group: Option<&'a str>,
@@ -166,6 +170,14 @@ impl<'a> SharedCalls<'a> {
             .map(|(_, sums)| sums.count)
     }
 
+    /// How many calls each rank that has it made; `None` when they differ, or the ranks are several groups.
+    pub(super) fn calls_of_each(&self) -> Option<u64> {
+        let mut counts = self.having.iter().map(|(_, sums)| sums.count);
+        let first = counts.next()?;
+        let is_known = self.naming != Naming::Several && counts.all(|count| count == first);
+        is_known.then_some(first)
+    }
+
     /// Its n-th calls are the same on at least two ranks.
     pub(super) fn is_matched(&self) -> bool {
         self.matched.len() > 1
@@ -188,7 +200,7 @@ impl<'a> SharedCalls<'a> {
 
     /// All ranks of a group are within each of its calls at one moment.
     pub(super) fn is_synchronising(&self) -> bool {
-        let is_part = self.name.ends_with(" begin") || self.name.ends_with(" wait");
+        let is_part = self.name.ends_with(BEGIN) || self.name.ends_with(WAIT);
         let is_synchronising = self.having.iter().all(|(_, sums)| sums.is_synchronising);
         is_synchronising && !is_part
     }
@@ -302,12 +314,23 @@ pub(super) fn used_in_work(rank: &RankSummary) -> impl Iterator<Item = &Collecti
     used(rank).filter(|one| one.name != START_UP)
 }
 
+/// Those of work, an asynchronous call once: by its begin, or by the wait where that is all there is of it.
+pub(super) fn called(rank: &RankSummary) -> impl Iterator<Item = &CollectiveSums> {
+    let is_begun = |wait: &CollectiveSums| {
+        let name = wait.name.strip_suffix(WAIT);
+        let mut others = rank.collectives.iter();
+        name.is_some()
+            && others.any(|one| one.group == wait.group && one.name.strip_suffix(BEGIN) == name)
+    };
+    used_in_work(rank).filter(move |one| !is_begun(one))
+}
+
 fn matched<'a>(
     name: &str,
     having: &[(u32, &'a CollectiveSums)],
     places: &[&RankSummary],
 ) -> Vec<(u32, &'a CollectiveSums)> {
-    if BETWEEN_TWO.contains(&name) || name.ends_with(" begin") {
+    if BETWEEN_TWO.contains(&name) || name.ends_with(BEGIN) {
         return Vec::new();
     }
     let rank = |place: u32| places.get(place as usize).copied();
