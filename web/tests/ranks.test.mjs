@@ -87,6 +87,9 @@ test("a strip says its rank, stage and moment, to the pointer and to the keyboar
   const place = (row, ms) => colourAt(canvas, { position: { x: at(row, ms).position.x, y: at(row, ms).position.y + 7 } });
   assert.equal(await place(0, 450), await place(6, 450));
   assert.notEqual(await place(0, 450), await place(0, 50));
+  // Rank 0 waits while rank 5 works.
+  assert.notEqual(await place(0, 790), await place(5, 790));
+  assert.match(await part(page, "strips").locator(".rank-legend").textContent(), /communication and waiting \(all_reduce\)/);
   await page.mouse.move(5, 5);
   await canvas.focus();
   await page.keyboard.press("ArrowRight");

@@ -29,6 +29,8 @@ export type StripsModel = {
   n_pieces: number[];
   /** The longest first; pieces of all other names have the number after the last. */
   names: string[];
+  /** Which of them are collectives, and waits for them. */
+  communication: number[];
   unit_ns: number;
   n_merged: number;
   n_left_out: number;
@@ -233,6 +235,8 @@ export type DrawnJob = {
   left_out: JobPage["left_out"];
   strips: Strip[];
   stripNames: readonly string[];
+  /** Which of these are collectives, and waits for them. */
+  communication: readonly number[];
   n_merged: number;
   n_strips_left_out: number;
   step_map: MapCells | null;
@@ -247,6 +251,7 @@ export function drawnJobs(model: RanksModel, bytes: Uint8Array): DrawnJob[] {
     left_out: page.left_out,
     strips: strips(page, columns),
     stripNames: page.strips.names,
+    communication: page.strips.communication,
     n_merged: page.strips.n_merged,
     n_strips_left_out: page.strips.n_left_out,
     step_map: cells(page.step_map, columns),

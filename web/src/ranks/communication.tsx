@@ -33,6 +33,10 @@ export function Communication({ job, leftOut }: { job: Job; leftOut: number }) {
         </p>
       )}
       <Table id="collectives" caption="Collectives" columns={collectiveColumns(job, waiting.collectives)} rows={waiting.collectives} leftOut={leftOut} first={SHOWN} />
+      {waiting.collectives.some(({ name }) => name.endsWith(" wait")) && <p class="muted">Times of “… wait” are those of waiting for the end of asynchronous calls.</p>}
+      {waiting.collectives.some((row) => row.n_ranks > 1 && row.n_calls !== null && row.transfer_ns === null) && (
+        <p class="muted">Messages between two ranks, and calls that nobody waited for, are not matched.</p>
+      )}
       {waiting.collectives.some((row) => row.is_ambiguous) && (
         <p class="muted">Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.</p>
       )}

@@ -17,9 +17,9 @@ const MOST_HEIGHT = 420;
 const MOST_MISSING = 64;
 
 export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly number[] }) {
-  const { job, strips, stripNames } = drawn;
+  const { job, strips, stripNames, communication } = drawn;
   const rows = useMemo(() => rowsOf(drawn, places), [drawn, places]);
-  const colours = useMemo(() => coloursOf(stripNames), [stripNames]);
+  const colours = useMemo(() => coloursOf(stripNames, communication), [stripNames, communication]);
   const palette = usePalette();
   const span = Math.max(1, job.span_ns);
   const { window, isZoomed } = useWindow(span);

@@ -5,6 +5,11 @@ use crate::questions::trace::CollectiveKind;
 /// Processes come together in it at first: who waits there waits for an earlier or later start, not for work.
 pub(crate) const START_UP: &str = "init_process_group";
 
+/// An asynchronous call is recorded as two: what hands it over, and the wait for it.
+pub(crate) const BEGIN: &str = " begin";
+/// See [`BEGIN`].
+pub(crate) const WAIT: &str = " wait";
+
 /// Nobody leaves it before everybody has come.
 pub(super) fn is_synchronising(name: &str) -> bool {
     let kind = CollectiveKind::of(name);

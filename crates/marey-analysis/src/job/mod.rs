@@ -18,7 +18,7 @@ mod rank_summary;
 mod ranks;
 mod turn_cells;
 
-pub(crate) use collective_name::{START_UP, is_between_two};
+pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two};
 pub(crate) use kept_calls::kept;
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;

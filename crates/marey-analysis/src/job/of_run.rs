@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! totals of call paths ──────────────► sections
-//! sections recorded one by one ─┬────► stages        of the main thread, outermost
+//! sections recorded one by one ─┬────► stages        of the main thread
 //!                               ├────► collectives   by their names
 //!                               └─ turns ─► steps, blocks, with the collectives in them
 //! events that mark a moment ─────────► marks
@@ -46,7 +46,7 @@ impl RankSummary {
         let of_sections = calls.communication();
         let communication = communication.or(of_sections.as_ref());
         let (sections, n_sections_left_out) = sections::sections(run);
-        let (stages, stage_names) = stages::stages(run);
+        let stages = stages::Stages::of(run);
         let mut collectives = calls.sums();
         let n_collectives_left_out = keep_bounded(&mut collectives);
         let (marks, n_marks_left_out) = marks::marks(run);
@@ -68,8 +68,9 @@ impl RankSummary {
             n_sections_left_out,
             steps: turns::steps(&found, communication),
             blocks: turns::blocks(&found, communication),
-            stages,
-            stage_names,
+            stages: stages.pieces,
+            stage_names: stages.names,
+            communication_names: stages.communication_names,
             collectives,
             n_collectives_left_out,
             marks,

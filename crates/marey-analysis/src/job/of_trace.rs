@@ -161,7 +161,8 @@ mod tests {
             let trace = read(json.as_bytes(), Limits::default()).unwrap();
             RankSummary::of_trace(&trace, "rank3.json")
         };
-        let two = [range(1, "a", 0, 10), range(1, "a", 10, 20)].join(",");
+        let two_from = |us| [range(1, "a", us, us + 10), range(1, "a", us + 10, us + 20)].join(",");
+        let (two, two_more) = (two_from(0), two_from(20));
         let whole = format!(r#"{{"traceEvents": [{two}]}}"#);
         assert!(summary(&whole).warnings.is_empty());
         // Within the second of two events.
@@ -175,7 +176,7 @@ mod tests {
         );
         assert_eq!(found.sections[0].count, 1);
         // Five bytes that are no event, with the comma and the space behind them.
-        let holed = format!(r#"{{"traceEvents": [{two}, !!!!!, {two}]}}"#);
+        let holed = format!(r#"{{"traceEvents": [{two}, !!!!!, {two_more}]}}"#);
         let found = summary(&holed);
         assert_eq!(
             found.warnings,
@@ -186,10 +187,10 @@ mod tests {
 
     #[test]
     fn a_packed_trace_that_was_cut_says_so() {
-        let json = format!(
-            r#"{{"traceEvents": [{}]}}"#,
-            vec![range(1, "a", 0, 10); 2000].join(",")
-        );
+        let ranges: Vec<String> = (0..2000)
+            .map(|n| range(1, "a", 10 * n, 10 * n + 10))
+            .collect();
+        let json = format!(r#"{{"traceEvents": [{}]}}"#, ranges.join(","));
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut packed, json.as_bytes()).unwrap();
         let packed = packed.finish().unwrap();

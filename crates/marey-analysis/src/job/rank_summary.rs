@@ -51,10 +51,14 @@ pub struct RankSummary {
     pub steps: Option<TurnSums>,
     /// Autoregressive blocks, or chunks of frames; `None` when it recorded none.
     pub blocks: Option<TurnSums>,
-    /// What it did when: outermost sections of its main thread in order of time, at most [`RankSummary::MAX_PIECES`].
+    /// What it did when: sections of its main thread that say that, and collectives, in order of time, at most
+    /// [`RankSummary::MAX_PIECES`].
     pub stages: Vec<StagePiece>,
     /// Names that `stages` refers to.
     pub stage_names: Vec<String>,
+    /// Which of `stage_names` are collectives, and waits for them.
+    #[serde(default)]
+    pub communication_names: Vec<u32>,
     /// Calls of collectives, by group and name, at most [`RankSummary::MAX_COLLECTIVES`], those with the most time.
     pub collectives: Vec<CollectiveSums>,
     /// Groups and names that are not in `collectives`.

@@ -137,12 +137,6 @@ fn add(
 }
 
 /// A path that names nothing to read: there is no file that could be of a rank.
-/// An error with its causes.
-pub(super) fn why(error: &anyhow::Error) -> String {
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    causes.join(": ")
-}
-
 fn path_unread(path: &Path, error: &anyhow::Error) -> Unread {
     Unread {
         rank: None,

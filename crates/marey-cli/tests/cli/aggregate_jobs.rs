@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
@@ -132,11 +132,13 @@ fn the_newest_job_is_the_one_that_began_last_however_its_files_were_copied() {
     for job in ["b-first", "a-second"] {
         rank(&place, job, 0, 1, &["section=denoise"]);
     }
-    // The older job was copied later.
-    let capture = marey_cli::run_folder::captures(&place.out().join("b-first")).unwrap();
-    let capture = std::fs::File::options().append(true).open(&capture[0]);
-    let tomorrow = SystemTime::now() + Duration::from_secs(86_400);
-    capture.unwrap().set_modified(tomorrow).unwrap();
+    // By when they were written, the second job would be the older one.
+    let written_long_ago = |file: &Path| {
+        let file = std::fs::File::options().append(true).open(file);
+        file.unwrap().set_modified(UNIX_EPOCH).unwrap();
+    };
+    let capture = marey_cli::run_folder::captures(&place.out().join("a-second")).unwrap();
+    written_long_ago(&capture[0]);
     let newest = |out: &Path| {
         let (_, ids, _) = jobs(&[out], &[]);
         let report = marey(&["report", text(out), "--format", "json"]);
@@ -157,9 +159,7 @@ fn the_newest_job_is_the_one_that_began_last_however_its_files_were_copied() {
             &report.out,
         );
     }
-    let first = place.path("reports/b-first/profiling_report.json");
-    let first = std::fs::File::options().append(true).open(first);
-    first.unwrap().set_modified(tomorrow).unwrap();
+    written_long_ago(&place.path("reports/a-second/profiling_report.json"));
     let (_, ids, _) = jobs(&[&place.path("reports")], &[]);
     assert_eq!(ids, ["a-second"]);
 }

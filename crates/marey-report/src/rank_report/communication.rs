@@ -110,10 +110,19 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
         ]);
     }
     without_unknown_errors(&mut table);
-    let unmatched = waiting
-        .collectives
-        .iter()
-        .filter(|row| row.n_calls.is_none());
+    let rows = || waiting.collectives.iter();
+    if rows().any(|row| row.name.ends_with(" wait")) {
+        table.notes.push(
+            "Times of `… wait` are those of waiting for the end of asynchronous calls.".into(),
+        );
+    }
+    let is_alone = |row: &CollectiveWaiting| row.n_calls.is_some() && row.transfer_ns.is_none();
+    if rows().any(|row| row.n_ranks > 1 && is_alone(row)) {
+        table.notes.push(
+            "Messages between two ranks, and calls that nobody waited for, are not matched.".into(),
+        );
+    }
+    let unmatched = rows().filter(|row| row.n_calls.is_none());
     let (ambiguous, others): (Vec<_>, Vec<_>) = unmatched.partition(|row| row.is_ambiguous);
     if !ambiguous.is_empty() {
         table.notes.push(

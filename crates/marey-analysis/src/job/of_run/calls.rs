@@ -92,7 +92,7 @@ impl<'a> Calls<'a> {
         let mut given = run.section_attributes.iter().peekable();
         for (index, section) in run.sections.iter().enumerate() {
             while given.next_if(|a| a.section < index).is_some() {}
-            let Some(name) = known.name(section.node) else {
+            let Some(name) = known.name(section.node as usize) else {
                 continue;
             };
             let said = given.peek().filter(|a| a.section == index);
@@ -236,41 +236,48 @@ fn number(said: &[(String, Value)], wanted: &str) -> Option<u64> {
 }
 
 /// Names of the nodes that are collectives.
-struct Known<'a> {
+pub(super) struct Known<'a> {
     names: Vec<Option<&'a str>>,
 }
 
 impl<'a> Known<'a> {
-    fn of(run: &'a Run) -> Self {
+    pub(super) fn of(run: &'a Run) -> Self {
         let nodes = run.nodes.iter();
         let mut names: Vec<Option<&'a str>> = nodes
             .map(|node| {
                 let name = node.name.as_str();
-                let is_known =
-                    NAMES.contains(&name) || COMMON_NAMES.contains(&name) || name == WAIT;
+                let is_known = NAMES.contains(&name) || says_more(name).is_some();
                 is_known.then_some(name)
             })
             .collect();
-        let mut known = names.iter().flatten();
-        if known.any(|name| COMMON_NAMES.contains(name)) {
-            let mut says_group = vec![false; names.len()];
+        if names.iter().flatten().any(|name| says_more(name).is_some()) {
+            let mut is_said = vec![false; names.len()];
             for given in &run.section_attributes {
                 let section = run.sections.get(given.section);
-                let node = section.and_then(|s| says_group.get_mut(s.node as usize));
-                if let Some(says) = node {
-                    *says = *says || text(&given.attributes, "group").is_some();
+                let node = section.map_or(usize::MAX, |section| section.node as usize);
+                let wanted = names.get(node).and_then(|name| says_more((*name)?));
+                if let Some(wanted) = wanted {
+                    is_said[node] |= text(&given.attributes, wanted).is_some();
                 }
             }
-            for (name, says_group) in names.iter_mut().zip(says_group) {
-                *name = name.filter(|name| says_group || !COMMON_NAMES.contains(name));
+            for (name, is_said) in names.iter_mut().zip(is_said) {
+                *name = name.filter(|name| is_said || says_more(name).is_none());
             }
         }
         Self { names }
     }
 
-    fn name(&self, node: u32) -> Option<&'a str> {
-        *self.names.get(node as usize)?
+    pub(super) fn name(&self, node: usize) -> Option<&'a str> {
+        *self.names.get(node)?
     }
+}
+
+/// What a call has to say to be a collective's, where its name alone does not tell.
+fn says_more(name: &str) -> Option<&'static str> {
+    if name == WAIT {
+        return Some("collective");
+    }
+    COMMON_NAMES.contains(&name).then_some("group")
 }
 
 /// Work of calls on GPUs, by the section's thread, node and start.
@@ -280,7 +287,7 @@ impl Spans {
     fn of(run: &Run, known: &Known<'_>) -> Self {
         let mut found: BTreeMap<(u32, u32, u64), OnDevice> = BTreeMap::new();
         let spans = run.gpu_spans.iter();
-        for span in spans.filter(|span| known.name(span.node).is_some()) {
+        for span in spans.filter(|span| known.name(span.node as usize).is_some()) {
             let work = on_device(span);
             // On several streams: from the first beginning to the last end.
             found

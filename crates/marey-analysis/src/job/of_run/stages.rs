@@ -1,99 +1,153 @@
 //! What a process did when.
 
+mod levels;
+
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use marey::{NodeKind, Run, Section};
+use levels::{Levels, Shown};
+use marey::{Run, Section};
 
+use super::calls::Known;
 use crate::job::{RankSummary, StagePiece};
 use crate::whereabouts::main_thread;
 
-/// Outermost sections of the main thread in order of time, and their names. Loops are passed over; where nothing else is outermost,
-/// their turns are shown. Of more than [`RankSummary::MAX_PIECES`] each stretch of the time shows the one with most of it.
+/// What the main thread did, in order of time, as in [`RankSummary`]. Pieces do not overlap. Collectives are shown wherever they lie,
+/// of other sections those of the [`Levels`] that say something. Of more than [`RankSummary::MAX_PIECES`] each stretch of the time
+/// shows the stage with most of it and the collective with most of it, as long as all stages and all collectives there were.
 ///
 /// ```text
-/// pieces     |a||a||b||a||b||b||c|
-/// stretches  |-----|-----|-----|-----|     room for four
-/// shown      |--a--|     |--b--|--c--|     equal neighbours are one
+/// denoise     |----------------------|
+/// all_reduce        |--|      |--|    |--|
+/// pieces      |--d--|a-|--d---|a-|-d-||a-|
+///
+/// pieces      |d|a|e|a|d|a| |d| |a|
+/// stretches   |-----|-----|-----|-----|       room for eight
+/// shown       |-d--a|d-aa-| |d| |a|           equal neighbours are one
 /// ```
-pub(super) fn stages(run: &Run) -> (Vec<StagePiece>, Vec<String>) {
-    let mut names = Names::default();
-    let mut pieces = outermost(run, NodeKind::Section, &mut names);
-    if pieces.is_empty() {
-        pieces = outermost(run, NodeKind::Iteration, &mut names);
-    }
-    pieces.sort_by_key(|piece| (piece.start_ns, piece.end_ns, piece.name));
-    merge_equal(&mut pieces);
-    if pieces.len() > RankSummary::MAX_PIECES {
-        pieces = stretches(&pieces);
-    }
-    names.keep_used(&mut pieces);
-    (pieces, names.names)
+pub(super) struct Stages {
+    pub(super) pieces: Vec<StagePiece>,
+    pub(super) names: Vec<String>,
+    pub(super) communication_names: Vec<u32>,
 }
 
-fn outermost(run: &Run, kind: NodeKind, names: &mut Names) -> Vec<StagePiece> {
+impl Stages {
+    pub(super) fn of(run: &Run) -> Self {
+        let mut names = Names::default();
+        let mut pieces = painted(shown_calls(run, &mut names));
+        merge_equal(&mut pieces);
+        if pieces.len() > RankSummary::MAX_PIECES {
+            pieces = bounded(&pieces, &names);
+        }
+        names.keep_used(&mut pieces);
+        let numbers = (0..).zip(&names.names);
+        let communication = numbers.filter(|(_, (is_communication, _))| *is_communication);
+        Self {
+            pieces,
+            communication_names: communication.map(|(number, _)| number).collect(),
+            names: names.names.into_iter().map(|(_, name)| name).collect(),
+        }
+    }
+}
+
+/// Calls that are shown, each of which hides those that it lies in.
+fn shown_calls(run: &Run, names: &mut Names) -> Vec<StagePiece> {
     let thread = main_thread(run);
-    let nodes: Vec<Option<u32>> = (0..run.nodes.len())
-        .map(|node| is_outermost(run, node, kind).then(|| names.number(&run.nodes[node].name)))
-        .collect();
-    let name_of = |node: u32| nodes.get(node as usize).copied().flatten();
     // Sections are in order of their threads.
     let first = run.sections.partition_point(|s| s.thread < thread);
     let own = run.sections[first..].iter();
     let own = own.take_while(|section| section.thread == thread && section.node != u32::MAX);
-    let piece = |section: &Section| {
-        Some(StagePiece {
-            name: name_of(section.node).filter(|_| section.flow == 0)?,
-            start_ns: section.start_ns,
-            end_ns: section.end_ns,
-        })
-    };
+    let own = own.filter(|section| section.flow == 0);
+    let call = |section: &Section| (section.node, section.start_ns, section.end_ns);
     let open = run.open.iter().filter(|open| open.thread == Some(thread));
-    let open = open.filter_map(|open| {
-        Some(StagePiece {
-            name: name_of(open.node)?,
-            start_ns: open.start_ns,
-            end_ns: run.wall_ns.max(open.start_ns),
+    let end_ns = |start_ns: u64| run.wall_ns.max(start_ns);
+    let open = open.map(|open| (open.node, open.start_ns, end_ns(open.start_ns)));
+    let calls = own.map(call).chain(open);
+
+    let levels = Levels::of(run, &Known::of(run), calls.clone());
+    let numbers: Vec<Option<u32>> = (0..run.nodes.len())
+        .map(|node| {
+            let is_communication = levels.shown(node)? == Shown::Communication;
+            Some(names.number(is_communication, &run.nodes[node].name))
         })
-    });
-    own.filter_map(piece).chain(open).collect()
+        .collect();
+    let number = |node: u32| numbers.get(node as usize).copied().flatten();
+    let mut shown: Vec<(u32, StagePiece)> = calls
+        .filter_map(|(node, start_ns, end_ns)| {
+            let name = number(node)?;
+            let piece = StagePiece {
+                name,
+                start_ns,
+                end_ns,
+            };
+            Some((node, piece))
+        })
+        .collect();
+    shown.sort_by_key(|(node, piece)| (piece.start_ns, Reverse(piece.end_ns), *node));
+    shown.into_iter().map(|(_, piece)| piece).collect()
 }
 
-/// Of this kind, and within nothing but loops.
-fn is_outermost(run: &Run, node: usize, kind: NodeKind) -> bool {
-    let mut at = node;
-    if node == 0 || run.nodes[node].kind != kind {
-        return false;
+/// Of calls by their beginnings, at each moment the one that began last.
+fn painted(calls: Vec<StagePiece>) -> Vec<StagePiece> {
+    let mut painting = Painting::default();
+    for call in calls {
+        painting.go_on_to(call.start_ns);
+        painting.open.push(call);
     }
-    while let Some(parent) = run.nodes[at].parent.map(|parent| parent as usize) {
-        if parent >= at {
-            return false;
-        }
-        if parent > 0
-            && (kind == NodeKind::Iteration || run.nodes[parent].kind == NodeKind::Section)
-        {
-            return false;
-        }
-        at = parent;
-    }
-    true
+    painting.go_on_to(u64::MAX);
+    painting.pieces
 }
 
-/// Names by number, in the order in which they were asked for.
+#[derive(Default)]
+struct Painting {
+    at_ns: u64,
+    open: Vec<StagePiece>,
+    pieces: Vec<StagePiece>,
+}
+
+impl Painting {
+    fn go_on_to(&mut self, to_ns: u64) {
+        while let Some(last) = self.open.last().copied() {
+            let end_ns = last.end_ns.min(to_ns);
+            if end_ns > self.at_ns {
+                self.pieces.push(StagePiece {
+                    start_ns: self.at_ns,
+                    end_ns,
+                    ..last
+                });
+                self.at_ns = end_ns;
+            }
+            if last.end_ns > to_ns {
+                break;
+            }
+            self.open.pop();
+        }
+        self.at_ns = self.at_ns.max(to_ns);
+    }
+}
+
+/// Names by number, in the order in which they were asked for. A collective and a stage of one name are two.
 #[derive(Default)]
 struct Names {
-    names: Vec<String>,
-    numbers: BTreeMap<String, u32>,
+    names: Vec<(bool, String)>,
+    numbers: BTreeMap<(bool, String), u32>,
 }
 
 impl Names {
-    fn number(&mut self, name: &str) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
+    fn number(&mut self, is_communication: bool, name: &str) -> u32 {
+        let key = (is_communication, name.to_owned());
+        if let Some(number) = self.numbers.get(&key) {
             return *number;
         }
         let number = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
+        self.names.push(key.clone());
+        self.numbers.insert(key, number);
         number
+    }
+
+    fn is_communication(&self, number: u32) -> bool {
+        let name = self.names.get(number as usize);
+        name.is_some_and(|(is_communication, _)| *is_communication)
     }
 
     /// Leaves out names that no piece has.
@@ -101,7 +155,9 @@ impl Names {
         let before = std::mem::take(self);
         for piece in pieces {
             let name = before.names.get(piece.name as usize);
-            piece.name = self.number(name.map_or("", String::as_str));
+            piece.name = name.map_or(0, |(is_communication, name)| {
+                self.number(*is_communication, name)
+            });
         }
     }
 }
@@ -119,8 +175,16 @@ fn merge_equal(pieces: &mut Vec<StagePiece>) {
     });
 }
 
-fn stretches(pieces: &[StagePiece]) -> Vec<StagePiece> {
-    let n_stretches = RankSummary::MAX_PIECES as u64;
+/// At most [`RankSummary::MAX_PIECES`]: as many stretches, or half of them where most have two pieces.
+fn bounded(pieces: &[StagePiece], names: &Names) -> Vec<StagePiece> {
+    let shown = stretches(pieces, names, RankSummary::MAX_PIECES as u64);
+    if shown.len() <= RankSummary::MAX_PIECES {
+        return shown;
+    }
+    stretches(pieces, names, RankSummary::MAX_PIECES as u64 / 2)
+}
+
+fn stretches(pieces: &[StagePiece], names: &Names, n_stretches: u64) -> Vec<StagePiece> {
     let start_ns = pieces.first().map_or(0, |piece| piece.start_ns);
     let end_ns = pieces.iter().map(|piece| piece.end_ns).max().unwrap_or(0);
     let width_ns = end_ns.saturating_sub(start_ns).div_ceil(n_stretches).max(1);
@@ -144,16 +208,24 @@ fn stretches(pieces: &[StagePiece]) -> Vec<StagePiece> {
     }
     let mut shown: Vec<StagePiece> = Vec::new();
     for (stretch, of_names) in times {
-        let most = of_names
-            .iter()
-            .max_by_key(|(name, time)| (**time, std::cmp::Reverse(**name)));
-        let Some((name, _)) = most else { continue };
-        let start_ns = start_ns.saturating_add(stretch.saturating_mul(width_ns));
-        shown.push(StagePiece {
-            name: *name,
-            start_ns,
-            end_ns: start_ns.saturating_add(width_ns).min(end_ns),
-        });
+        let mut at_ns = start_ns.saturating_add(stretch.saturating_mul(width_ns));
+        for is_communication in [false, true] {
+            let of_kind = of_names.iter();
+            let of_kind =
+                of_kind.filter(|(name, _)| names.is_communication(**name) == is_communication);
+            let all_ns = of_kind
+                .clone()
+                .map(|(_, time)| *time)
+                .fold(0, u64::saturating_add);
+            let most = of_kind.max_by_key(|(name, time)| (**time, Reverse(**name)));
+            let Some((name, _)) = most else { continue };
+            shown.push(StagePiece {
+                name: *name,
+                start_ns: at_ns,
+                end_ns: at_ns.saturating_add(all_ns),
+            });
+            at_ns = at_ns.saturating_add(all_ns);
+        }
     }
     merge_equal(&mut shown);
     shown

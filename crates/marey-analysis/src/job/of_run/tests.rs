@@ -378,6 +378,15 @@ fn the_first_step_and_block_of_a_run_warm_up_whatever_is_generated_later() {
     assert_eq!((blocks.count, blocks.n_warm_up), (3, 1));
 }
 
+/// What ran when.
+fn pieces(of: &RankSummary) -> Vec<(&str, u64, u64)> {
+    let named = |piece: &StagePiece| {
+        let name = of.stage_names[piece.name as usize].as_str();
+        (name, piece.start_ns, piece.end_ns)
+    };
+    of.stages.iter().map(named).collect()
+}
+
 #[test]
 fn stages_are_the_outermost_sections_of_the_main_thread() {
     let mut run = RunBuilder::new()
@@ -398,23 +407,164 @@ fn stages_are_the_outermost_sections_of_the_main_thread() {
     }];
     let first = run.sections.iter().find(|s| s.start_ns == 0).unwrap().node;
     run.open[0].node = first;
-    let found = of(&run);
-    let pieces: Vec<(&str, u64, u64)> = found
-        .stages
-        .iter()
-        .map(|piece| {
-            let name = found.stage_names[piece.name as usize].as_str();
-            (name, piece.start_ns, piece.end_ns)
-        })
-        .collect();
     assert_eq!(
-        pieces,
+        pieces(&of(&run)),
         [
             ("text", 0, 10),
             ("denoise", 10, 60),
             ("decode", 65, 80),
             ("text", 100, 120)
         ]
+    );
+}
+
+#[test]
+fn collectives_are_shown_wherever_they_lie() {
+    // text        |----|
+    // denoise          |--------------------|
+    //   attention        |-----|                  54 of 94 are no nearly all: what lies below does not show
+    //   all_reduce             |--|
+    //   wait                         |-|          says for no collective
+    // decode                                |-----|
+    // barrier                                     |-- open
+    let mut run = RunBuilder::new()
+        .section("text", 0, 10, |_| {})
+        .section("denoise", 10, 70, |s| {
+            s.iteration("step", 12, 60, |s| {
+                s.section("attention", 12, 20, |_| {});
+                s.section("all_reduce", 20, 26, |_| {});
+                s.section("wait", 30, 40, |_| {});
+            });
+        })
+        .section("decode", 70, 100, |_| {})
+        .open("evaluate", 100, |s| {
+            s.open("barrier", 100, |_| {});
+        })
+        .finish(110);
+    for open in &mut run.open {
+        open.thread = Some(0);
+    }
+    assert_eq!(
+        pieces(&of(&run)),
+        [
+            ("text", 0, 10),
+            ("denoise", 10, 20),
+            ("all_reduce", 20, 26),
+            ("denoise", 26, 70),
+            ("decode", 70, 100),
+            ("barrier", 100, 110)
+        ]
+    );
+}
+
+#[test]
+fn a_section_that_is_nearly_all_shows_what_lies_below() {
+    // run            |------------------------------------|   all
+    //   denoise      |--------------------------------|       94 of 100, 4 of them by itself
+    //     attention  |--------------|  |----------|           40 + 20
+    //     mlp                                     |---|       30
+    //   decode                                        |---|
+    let run = RunBuilder::new()
+        .section("run", 0, 100, |s| {
+            s.section("denoise", 0, 94, |s| {
+                s.iteration("step", 0, 94, |s| {
+                    s.section("attention", 0, 40, |s| {
+                        s.section("softmax", 0, 40, |_| {});
+                    });
+                    s.section("attention", 44, 64, |_| {});
+                    s.section("mlp", 64, 94, |_| {});
+                });
+            });
+            s.section("decode", 94, 100, |_| {});
+        })
+        .finish(100);
+    assert_eq!(
+        pieces(&of(&run)),
+        [
+            ("attention", 0, 40),
+            ("attention", 44, 64),
+            ("mlp", 64, 94),
+            ("decode", 94, 100)
+        ]
+    );
+}
+
+#[test]
+fn what_is_little_below_nearly_all_does_not_stand_for_it() {
+    // denoise   |-------------------------|   100
+    //   log           |--|                    15, or 5
+    let of_log = |end_ns| {
+        let run = RunBuilder::new().section("denoise", 0, 100, |s| {
+            s.section("log", 20, end_ns, |_| {});
+        });
+        of(&run.finish(100))
+    };
+    assert_eq!(
+        pieces(&of_log(35)),
+        [("denoise", 0, 20), ("log", 20, 35), ("denoise", 35, 100)]
+    );
+    assert_eq!(pieces(&of_log(25)), [("denoise", 0, 100)]);
+}
+
+#[test]
+fn a_rank_that_waits_is_shown_like_one_that_does_not() {
+    // denoise 85, of which attention 80; decode 15; in between it waits for 5 or for 100, which would make 92 % of denoise.
+    let waits = |wait_ns: u64| {
+        let run = RunBuilder::new()
+            .section("denoise", 0, 85 + wait_ns, |s| {
+                s.section("attention", 0, 80, |_| {});
+                s.section("all_reduce", 80, 80 + wait_ns, |_| {});
+            })
+            .section("decode", 85 + wait_ns, 100 + wait_ns, |_| {});
+        of(&run.finish(100 + wait_ns))
+    };
+    for wait_ns in [5, 100] {
+        let found = waits(wait_ns);
+        let names: Vec<&str> = pieces(&found).iter().map(|piece| piece.0).collect();
+        assert_eq!(names, ["denoise", "all_reduce", "denoise", "decode"]);
+    }
+}
+
+#[test]
+fn turns_stand_where_there_are_only_collectives_in_them() {
+    let run = RunBuilder::new()
+        .iteration("step", 0, 10, |s| {
+            s.section("all_reduce", 7, 10, |_| {});
+        })
+        .iteration("step", 20, 30, |s| {
+            s.section("all_reduce", 22, 30, |_| {});
+        });
+    assert_eq!(
+        pieces(&of(&run.finish(30))),
+        [
+            ("step", 0, 7),
+            ("all_reduce", 7, 10),
+            ("step", 20, 22),
+            ("all_reduce", 22, 30)
+        ]
+    );
+}
+
+#[test]
+fn of_many_pieces_stages_and_collectives_keep_their_time() {
+    // 3 000 times attention 7, all_reduce 2, nothing 1.
+    let mut builder = RunBuilder::new();
+    for n in 0..3000 {
+        builder = builder
+            .section("attention", n * 10, n * 10 + 7, |_| {})
+            .section("all_reduce", n * 10 + 7, n * 10 + 9, |_| {});
+    }
+    let found = of(&builder.finish(30_000));
+    let pieces = pieces(&found);
+    assert!((128..=RankSummary::MAX_PIECES).contains(&pieces.len()));
+    assert!(pieces.windows(2).all(|two| two[0].2 <= two[1].1));
+    let time_of = |name: &str| -> u64 {
+        let named = pieces.iter().filter(|piece| piece.0 == name);
+        named.map(|(_, start_ns, end_ns)| end_ns - start_ns).sum()
+    };
+    assert_eq!(
+        (time_of("attention"), time_of("all_reduce")),
+        (21_000, 6000)
     );
 }
 

@@ -241,6 +241,7 @@ fn member(one: &RankSummary, n_others: u64) -> Member {
         n_others,
         stages: one.stages.clone(),
         stage_names: one.stage_names.clone(),
+        communication_names: one.communication_names.clone(),
         work: one.work.clone(),
     }
 }

@@ -8,7 +8,9 @@ use super::members::state;
 use super::placed;
 use super::unseen::Unseen;
 use crate::intervals::Interval;
-use crate::job::{CollectiveSums, RankSummary, START_UP, Source, is_between_two, kept};
+use crate::job::{
+    BEGIN, CollectiveSums, RankSummary, START_UP, Source, WAIT, is_between_two, kept,
+};
 use crate::stats::{float, ratio};
 
 /// One collective of one group over ranks.
@@ -170,6 +172,14 @@ impl<'a> SharedCalls<'a> {
             .map(|(_, sums)| sums.count)
     }
 
+    /// How many calls each rank that has it made; `None` when they differ, or the ranks are several groups.
+    pub(super) fn calls_of_each(&self) -> Option<u64> {
+        let mut counts = self.having.iter().map(|(_, sums)| sums.count);
+        let first = counts.next()?;
+        let is_known = self.naming != Naming::Several && counts.all(|count| count == first);
+        is_known.then_some(first)
+    }
+
     /// Its n-th calls are the same on at least two ranks.
     pub(super) fn is_matched(&self) -> bool {
         self.matched.len() > 1
@@ -192,7 +202,7 @@ impl<'a> SharedCalls<'a> {
 
     /// All ranks of a group are within each of its calls at one moment.
     pub(super) fn is_synchronising(&self) -> bool {
-        let is_part = self.name.ends_with(" begin") || self.name.ends_with(" wait");
+        let is_part = self.name.ends_with(BEGIN) || self.name.ends_with(WAIT);
         let is_synchronising = self.having.iter().all(|(_, sums)| sums.is_synchronising);
         is_synchronising && !is_part
     }
@@ -317,12 +327,23 @@ pub(super) fn used_in_work(rank: &RankSummary) -> impl Iterator<Item = &Collecti
     used(rank).filter(|one| one.name != START_UP)
 }
 
+/// Those of work, an asynchronous call once: by its begin, or by the wait where that is all there is of it.
+pub(super) fn called(rank: &RankSummary) -> impl Iterator<Item = &CollectiveSums> {
+    let is_begun = |wait: &CollectiveSums| {
+        let name = wait.name.strip_suffix(WAIT);
+        let mut others = rank.collectives.iter();
+        name.is_some()
+            && others.any(|one| one.group == wait.group && one.name.strip_suffix(BEGIN) == name)
+    };
+    used_in_work(rank).filter(move |one| !is_begun(one))
+}
+
 fn matched<'a>(
     name: &str,
     having: &[(u32, &'a CollectiveSums)],
     places: &[&RankSummary],
 ) -> Vec<(u32, &'a CollectiveSums)> {
-    if is_between_two(name) || name.ends_with(" begin") {
+    if is_between_two(name) || name.ends_with(BEGIN) {
         return Vec::new();
     }
     numbered_alike(having, |sums| sums.count, places)

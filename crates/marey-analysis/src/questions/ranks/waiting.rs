@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use super::communication_sums::{CommunicationSums, communication_sums};
 use super::over_ranks::{rounded_mean, share};
-use super::shared_calls::{Naming, SharedCalls, used_in_work};
+use super::shared_calls::{Naming, SharedCalls, called, used_in_work};
 use super::unseen::error_of_sum;
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
-use crate::job::{CollectiveSums, RankSummary};
+use crate::job::{BEGIN, CollectiveSums, RankSummary, WAIT};
 
 /// What one matched call was on one rank.
 pub(super) struct RankCall<'a> {
@@ -94,6 +94,7 @@ pub(super) fn waiting(
         row.waiting_ratio = share(row.waiting_ns, both_ns);
     }
     rows.retain(|row| row.n_calls > 0);
+    add_beginnings(&mut collectives);
     collectives.sort_by_key(|row| Reverse(row.waiting_ns));
     Some(Waiting {
         ranks: rows,
@@ -114,7 +115,9 @@ fn row((place, rank): (u32, &RankSummary)) -> RankWaitingRow {
         |of: fn(&CollectiveSums) -> u64| used_in_work(rank).map(of).fold(0, u64::saturating_add);
     RankWaitingRow {
         place,
-        n_calls: sum(|one| one.count),
+        n_calls: called(rank)
+            .map(|one| one.count)
+            .fold(0, u64::saturating_add),
         total_ns: sum(|one| one.total_ns),
         ..RankWaitingRow::default()
     }
@@ -273,7 +276,7 @@ fn of_collective(shared: &SharedCalls<'_>, sums: &[CommunicationSums]) -> Collec
         n_ranks: shared.having.len() as u64,
         places: places.map(|(place, _)| *place).collect(),
         is_ambiguous: shared.naming == Naming::Several,
-        n_calls: whole.map(|_| shared.n_calls),
+        n_calls: whole.map_or_else(|| shared.calls_of_each(), |_| Some(shared.n_calls)),
         transfer_ns: whole.map(|whole| whole.transfer_ns),
         waiting_ns: whole.map(|_| waiting_ns.fold(0, u64::saturating_add)),
         error_ns: whole.and_then(|whole| whole.error_ns),
@@ -281,6 +284,32 @@ fn of_collective(shared: &SharedCalls<'_>, sums: &[CommunicationSums]) -> Collec
         n_failed: sum_of(shared, |sums| sums.n_failed),
         failed_ns: sum_of(shared, |sums| sums.failed_ns),
     }
+}
+
+/// Puts what the beginnings of asynchronous calls say of them into the row of the waits for them.
+fn add_beginnings(rows: &mut Vec<CollectiveWaiting>) {
+    let key = |row: &CollectiveWaiting, part: &str| {
+        let name = row.name.strip_suffix(part)?.to_owned();
+        Some((row.group.clone(), row.places.clone(), name))
+    };
+    let (begun, mut others): (Vec<_>, Vec<_>) = std::mem::take(rows)
+        .into_iter()
+        .partition(|row| key(row, BEGIN).is_some());
+    for one in begun {
+        let is_its_wait = |row: &&mut CollectiveWaiting| key(row, WAIT) == key(&one, BEGIN);
+        let Some(wait) = others.iter_mut().find(is_its_wait) else {
+            others.push(one);
+            continue;
+        };
+        wait.bytes = wait
+            .bytes
+            .into_iter()
+            .chain(one.bytes)
+            .reduce(u64::saturating_add);
+        wait.n_failed = wait.n_failed.saturating_add(one.n_failed);
+        wait.failed_ns = wait.failed_ns.saturating_add(one.failed_ns);
+    }
+    *rows = others;
 }
 
 /// A figure of all ranks that have the collective.
@@ -543,6 +572,52 @@ mod tests {
             (row.n_calls, row.n_matched, row.waiting_ratio),
             (2, 0, None)
         );
+    }
+
+    #[test]
+    fn an_asynchronous_call_counts_once() {
+        // begin   |1|       |1|             100 bytes each
+        // wait        |--|      |-----|     2 and 5 on rank 0, 2 and 2 on rank 1: rank 0 waits 3
+        let of_rank = |second_ns: u64| {
+            let mut one = rank(&[(0, 1), (6, 7)]);
+            let mut wait = rank(&[(3, 5), (9, 9 + second_ns)]).collectives.remove(0);
+            (wait.name, wait.bytes) = ("all_reduce wait".into(), None);
+            one.collectives[0].name = "all_reduce begin".into();
+            one.collectives[0].n_failed = 1;
+            one.collectives.push(wait);
+            one
+        };
+        let found = of(&[of_rank(5), of_rank(2)], None).unwrap();
+        let row = &found.ranks[0];
+        assert_eq!((row.n_calls, row.n_matched), (2, 2));
+        // The host's time in both parts.
+        assert_eq!((row.total_ns, row.transfer_ns, row.waiting_ns), (9, 4, 3));
+        let [all] = &found.collectives[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(
+            (all.name.as_str(), all.n_calls),
+            ("all_reduce wait", Some(2))
+        );
+        assert_eq!(
+            (all.waiting_ns, all.bytes, all.n_failed),
+            (Some(3), Some(200), 2)
+        );
+    }
+
+    #[test]
+    fn calls_that_nobody_waited_for_are_counted_and_not_matched() {
+        let of_rank = |calls: &[(u64, u64)]| {
+            let mut one = rank(calls);
+            one.collectives[0].name = "all_reduce begin".into();
+            one
+        };
+        let found = of(&[of_rank(&[(0, 1)]), of_rank(&[(0, 1)])], None).unwrap();
+        assert_eq!((found.ranks[0].n_calls, found.ranks[0].n_matched), (1, 0));
+        let row = &found.collectives[0];
+        assert_eq!((row.n_calls, row.transfer_ns), (Some(1), None));
+        let found = of(&[of_rank(&[(0, 1)]), of_rank(&[(0, 1), (2, 3)])], None).unwrap();
+        assert_eq!(found.collectives[0].n_calls, None);
     }
 
     #[test]

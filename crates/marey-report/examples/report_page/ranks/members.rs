@@ -46,6 +46,7 @@ pub(super) fn member(drawing: &Drawing, rank: u32) -> Member {
         wall_ns: (steps_end + 200) * MS,
         stages,
         stage_names: names.into(),
+        communication_names: vec![2],
         ..Member::default()
     }
 }

@@ -100,6 +100,7 @@ fn member(member: &Member) -> Member {
         warnings: warnings.map(|warning| text(warning)).collect(),
         stages: Vec::new(),
         stage_names: Vec::new(),
+        communication_names: Vec::new(),
         ended: match &member.ended {
             Ended::Failed(why) => Ended::Failed(text(why)),
             other => other.clone(),

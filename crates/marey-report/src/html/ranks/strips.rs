@@ -28,6 +28,8 @@ pub(super) struct Strips {
     n_pieces: Vec<usize>,
     /// What pieces are called, the longest in all ranks first; one past the last are all others.
     names: Vec<String>,
+    /// Which of them are collectives, and waits for them.
+    communication: Vec<u64>,
     unit_ns: u64,
     /// Pieces that stand for several short ones.
     n_merged: usize,
@@ -56,8 +58,7 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
         starts.extend(steps(pieces().map(|piece| piece.start_ns / unit_ns)));
         lengths.extend(pieces().map(|piece| length(piece) / unit_ns));
         names.extend(pieces().map(|piece| {
-            let name = member.stage_names.get(piece.name as usize);
-            let number = name.and_then(|name| numbers.get(name.as_str()));
+            let number = name(member, piece).and_then(|name| numbers.get(&name));
             number.copied().unwrap_or(numbers.len() as u64)
         }));
     }
@@ -69,6 +70,7 @@ pub(super) fn strips(job: &JobAnswers, room: usize, columns: &mut Columns) -> St
         places,
         n_pieces: strips.iter().map(Vec::len).collect(),
         names: in_order(&numbers),
+        communication: communication(&numbers),
         unit_ns,
         n_merged: strips.iter().flatten().filter(|(_, of)| *of > 1).count(),
     }
@@ -90,25 +92,41 @@ fn strips_within(all: &[&[StagePiece]], span_ns: u64, room: usize) -> Vec<Vec<Ke
     strips
 }
 
+/// A name, and whether it is a collective's.
+type Name<'a> = (&'a str, bool);
+
+fn name<'a>(member: &'a Member, piece: &StagePiece) -> Option<Name<'a>> {
+    let name = member.stage_names.get(piece.name as usize)?;
+    Some((name, member.communication_names.contains(&piece.name)))
+}
+
 /// A number for each name, by time in all ranks.
-fn numbers<'a>(members: impl Iterator<Item = &'a Member>) -> BTreeMap<&'a str, u64> {
-    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+fn numbers<'a>(members: impl Iterator<Item = &'a Member>) -> BTreeMap<Name<'a>, u64> {
+    let mut times: BTreeMap<Name<'_>, u64> = BTreeMap::new();
     for member in members {
         for piece in &member.stages {
-            if let Some(name) = member.stage_names.get(piece.name as usize) {
+            if let Some(name) = name(member, piece) {
                 let time = times.entry(name).or_default();
                 *time = time.saturating_add(length(piece));
             }
         }
     }
-    let mut by_time: Vec<(&str, u64)> = times.into_iter().collect();
+    let mut by_time: Vec<(Name<'_>, u64)> = times.into_iter().collect();
     by_time.sort_by_key(|(name, time)| (std::cmp::Reverse(*time), *name));
     by_time.truncate(MAX_NAMES);
     by_time.iter().map(|(name, _)| *name).zip(0..).collect()
 }
 
-fn in_order(numbers: &BTreeMap<&str, u64>) -> Vec<String> {
-    let mut named: Vec<(u64, &str)> = numbers.iter().map(|(name, n)| (*n, *name)).collect();
+fn communication(numbers: &BTreeMap<Name<'_>, u64>) -> Vec<u64> {
+    let each = numbers.iter();
+    let communication = each.filter(|((_, is_communication), _)| *is_communication);
+    let mut found: Vec<u64> = communication.map(|(_, number)| *number).collect();
+    found.sort_unstable();
+    found
+}
+
+fn in_order(numbers: &BTreeMap<Name<'_>, u64>) -> Vec<String> {
+    let mut named: Vec<(u64, &str)> = numbers.iter().map(|((name, _), n)| (*n, *name)).collect();
     named.sort_unstable();
     named
         .into_iter()

@@ -45,12 +45,26 @@ fn pieces_that_have_room_stay_as_they_are() {
     let mut columns = Columns::default();
     let found = strips::strips(&job(2, 3), 6, &mut columns);
     let expected = serde_json::json!({
-        "places": [0, 1], "n_pieces": [3, 3], "names": ["even", "odd"], "unit_ns": 1, "n_merged": 0, "n_left_out": 0,
+        "places": [0, 1], "n_pieces": [3, 3], "names": ["even", "odd"], "communication": [], "unit_ns": 1, "n_merged": 0, "n_left_out": 0,
     });
     assert_eq!(serde_json::to_value(found).unwrap(), expected);
     let names = [0, 1, 0, 0, 1, 0];
     let starts = [0, 10, 10, 0, 10, 10];
     assert_eq!(columns.bytes, [names, starts, [8; 6]].concat());
+}
+
+#[test]
+fn a_collective_and_a_stage_of_one_name_are_two_names() {
+    let mut job = job(1, 3);
+    job.members[0].stage_names = vec!["reduce".into(), "reduce".into()];
+    job.members[0].communication_names = vec![1];
+    let mut columns = Columns::default();
+    let found = strips::strips(&job, 3, &mut columns);
+    let found = serde_json::to_value(found).unwrap();
+    // Two pieces of the stage, one of the collective.
+    assert_eq!(found["names"], serde_json::json!(["reduce", "reduce"]));
+    assert_eq!(found["communication"], serde_json::json!([1]));
+    assert_eq!(columns.bytes[..3], [0, 1, 0]);
 }
 
 #[test]

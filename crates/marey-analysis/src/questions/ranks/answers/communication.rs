@@ -26,11 +26,11 @@ pub struct Waiting {
 pub struct RankWaitingRow {
     /// Its place.
     pub place: u32,
-    /// All calls.
+    /// All calls; an asynchronous one counts once.
     pub n_calls: u64,
     /// Their time, matched or not.
     pub total_ns: u64,
-    /// Calls that were matched.
+    /// Calls that were matched, asynchronous ones by the waits for them.
     pub n_matched: u64,
     /// Those of them that were looked at.
     pub n_looked_at: u64,
@@ -54,7 +54,8 @@ pub struct RankWaitingRow {
 pub struct CollectiveWaiting {
     /// The group; `None` when not known.
     pub group: Option<String>,
-    /// The collective.
+    /// The collective. Of an asynchronous one `all_reduce wait`: times are those of the waits for it; or `all_reduce begin`, where no rank
+    /// waited for it.
     pub name: String,
     /// Measured on devices.
     pub is_device: bool,
@@ -66,9 +67,10 @@ pub struct CollectiveWaiting {
     pub places: Vec<u32>,
     /// Several groups have this name, and which of these ranks are one cannot be told: nothing is matched.
     pub is_ambiguous: bool,
-    /// Calls of each rank; `None` when they differ, so that nothing is matched, as the two below.
+    /// Calls of each rank; `None` when they differ, so that nothing is matched.
     pub n_calls: Option<u64>,
-    /// Over all matched calls, what the fastest rank took.
+    /// Over all matched calls, what the fastest rank took; `None` when none was matched, as the one below: messages between two ranks and
+    /// calls that nobody waited for are not.
     pub transfer_ns: Option<u64>,
     /// Over all matched calls and ranks, what the others took longer.
     pub waiting_ns: Option<u64>,

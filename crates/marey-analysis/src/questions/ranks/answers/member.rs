@@ -35,10 +35,13 @@ pub struct Member {
     pub warnings: Vec<String>,
     /// Other processes of this rank: children, earlier attempts, and other files of the same one. They are in no figure.
     pub n_others: u64,
-    /// What it did when, on its own clock; [`super::Clocks::each`] says what that is on the common axis.
+    /// What its main thread did when, on its own clock; [`super::Clocks::each`] says what that is on the common axis. Collectives lie
+    /// between the sections that say what it did; more than 256 pieces are put together.
     pub stages: Vec<StagePiece>,
     /// Names that `stages` refers to.
     pub stage_names: Vec<String>,
+    /// Which of `stage_names` are collectives, and waits for them: indices.
+    pub communication_names: Vec<u32>,
     /// What it made.
     pub work: Work,
 }
