@@ -46,6 +46,7 @@ impl RankSummary {
             process,
             source: Source::Report,
             file: file.to_owned(),
+            session_id: text(report, "session_info.id"),
             marey: text(report, "run.facts.marey"),
             ended: ended(report),
             wall_ns: wall_s.map_or(0, nanoseconds),

@@ -20,7 +20,7 @@ mod turns;
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests;
 
-use marey::{Run, Status};
+use marey::{Run, Status, Warning};
 
 use super::kept_calls::keep_bounded;
 use super::turn_cells::Communication;
@@ -52,8 +52,13 @@ impl RankSummary {
             process: process(run),
             source: Source::Capture,
             file: file.to_owned(),
+            session_id: None,
             marey: fact(run, "marey").map(str::to_owned),
             ended: ended(&run.status),
+            is_truncated: run
+                .warnings
+                .iter()
+                .any(|warning| matches!(warning, Warning::Truncated { .. })),
             wall_ns: run.wall_ns,
             n_lost: n_lost(run),
             warnings: warnings(run),

@@ -3,7 +3,7 @@
 use super::kept_calls::{at_most, keep_bounded};
 use super::turn_cells::Communication;
 use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
-use crate::import::chrome::{Trace, run_of};
+use crate::import::chrome::{Quality, Trace, run_of};
 use crate::intervals::{Interval, union};
 use crate::questions::trace::{
     CollectiveKind, CollectiveTimes, TraceContext, collective_times, utilization,
@@ -13,6 +13,7 @@ use crate::stats::ratio;
 impl RankSummary {
     /// What a trace comes to, read from a file of this name, which tells the rank where the trace does not. Of a file with several
     /// documents the first one's process and communication stand. GPUs: how busy they were from their first to their last work.
+    /// What could not be read of the file is in `warnings`.
     pub fn of_trace(trace: &Trace, file: &str) -> Self {
         let run = run_of(trace);
         let context = TraceContext::new(trace, None);
@@ -28,6 +29,8 @@ impl RankSummary {
         let mut summary = Self::of_run_with(&run, file, on_host.as_ref());
         summary.source = Source::Trace;
         summary.marey = None;
+        summary.warnings = warnings(&trace.quality);
+        summary.is_truncated = is_truncated(&trace.quality);
         summary.process.rank = summary.process.rank.or_else(|| rank_in_name(file));
         if !times.is_empty() {
             summary.collectives = times.into_iter().map(sums).collect();
@@ -36,6 +39,29 @@ impl RankSummary {
         summary.machine.gpus = gpus(&context);
         summary
     }
+}
+
+fn is_truncated(quality: &Quality) -> bool {
+    quality.is_truncated || quality.damage.is_some()
+}
+
+/// What is missing of a trace that was cut or damaged; empty when all of it was read.
+fn warnings(quality: &Quality) -> Vec<String> {
+    let (n_events, n_bytes) = (quality.n_events, quality.n_bytes);
+    let damage = quality.damage.as_ref();
+    let damage = damage.map(|what| format!("the compressed data is damaged: {what}"));
+    let cut = is_truncated(quality).then(|| {
+        format!(
+            "the trace ends within its events, at byte {n_bytes} of its JSON (events read: {n_events}): it was cut, or its writer was killed, and what came later is missing"
+        )
+    });
+    let broken = (quality.n_broken > 0).then(|| {
+        format!(
+            "{} of its stretches, {} bytes together, could not be read and were passed over",
+            quality.n_broken, quality.n_bytes_broken
+        )
+    });
+    [cut, damage, broken].into_iter().flatten().collect()
 }
 
 fn gpus(context: &TraceContext<'_>) -> Vec<GpuSums> {
@@ -141,6 +167,58 @@ mod tests {
         assert_eq!(calls("all_reduce"), Some((2, 25_000)));
         assert_eq!(calls("broadcast"), Some((1, 7_000)));
         assert_eq!(found.process.rank, Some(3));
+    }
+
+    #[test]
+    fn a_trace_that_was_cut_or_has_holes_says_what_is_missing_and_keeps_the_rest() {
+        let summary = |json: &str| {
+            let trace = read(json.as_bytes(), Limits::default()).unwrap();
+            RankSummary::of_trace(&trace, "rank3.json")
+        };
+        let two_from = |us| [range(1, "a", us, us + 10), range(1, "a", us + 10, us + 20)].join(",");
+        let (two, two_more) = (two_from(0), two_from(20));
+        let whole = format!(r#"{{"traceEvents": [{two}]}}"#);
+        assert!(summary(&whole).warnings.is_empty());
+        // Within the second of two events.
+        let cut_at = whole.len() - 10;
+        let found = summary(&whole[..cut_at]);
+        assert_eq!(
+            found.warnings[0],
+            format!(
+                "the trace ends within its events, at byte {cut_at} of its JSON (events read: 1): it was cut, or its writer was killed, and what came later is missing"
+            )
+        );
+        assert_eq!(found.sections[0].count, 1);
+        // Five bytes that are no event, with the comma and the space behind them.
+        let holed = format!(r#"{{"traceEvents": [{two}, !!!!!, {two_more}]}}"#);
+        let found = summary(&holed);
+        assert_eq!(
+            found.warnings,
+            ["1 of its stretches, 7 bytes together, could not be read and were passed over"]
+        );
+        assert_eq!(found.sections[0].count, 4);
+    }
+
+    #[test]
+    fn a_packed_trace_that_was_cut_says_so() {
+        let ranges: Vec<String> = (0..2000)
+            .map(|n| range(1, "a", 10 * n, 10 * n + 10))
+            .collect();
+        let json = format!(r#"{{"traceEvents": [{}]}}"#, ranges.join(","));
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, json.as_bytes()).unwrap();
+        let packed = packed.finish().unwrap();
+        let trace = read(&packed[..packed.len() / 2], Limits::default()).unwrap();
+        let found = RankSummary::of_trace(&trace, "rank3.json.gz");
+        assert!(
+            found.warnings[0].starts_with("the trace ends within its events"),
+            "{found:?}"
+        );
+        assert!(
+            found.warnings[1].starts_with("the compressed data is damaged: "),
+            "{found:?}"
+        );
+        assert!((1..2000).contains(&found.sections[0].count));
     }
 
     #[test]

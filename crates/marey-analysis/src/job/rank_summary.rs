@@ -1,4 +1,14 @@
-//! What one process of a job did, in some 5 to 70 kB.
+//! What one process of a job did, in some 5 to 70 kB as a rule.
+//!
+//! It does not grow with the length of the run once its lists are full, only with the lengths of names, which are kept whole. With all
+//! lists full and names of 20 letters, three deep, it comes to some 0.5 MB of JSON:
+//!
+//! ```text
+//!   256 call paths                  × (190 B + 3 names × 23 B + 54 buckets, durations over a factor of ten, × 9 B)     190 kB
+//! 1 024 cells of steps and blocks   × 150 B                                                                           150 kB
+//! 2 048 calls of collectives        × 46 B                                                                             95 kB
+//!   256 pieces of stages × 55 B, 64 groups and names × 200 B                                                           27 kB
+//! ```
 //!
 //! Times are nanoseconds since the start of the process (`start_unix_ns` says when that was), sizes bytes, ratios 0 to 1. What is
 //! not known is `None`. Names are as the user gave them: not safe to print. Every list is bounded; what is not in it is counted.
@@ -17,10 +27,16 @@ pub struct RankSummary {
     pub source: Source,
     /// The file, as whoever read it calls it.
     pub file: String,
+    /// What a report calls the session or run that it is of; `None` when it does not say, and of captures and traces.
+    #[serde(default)]
+    pub session_id: Option<String>,
     /// Version of Marey that wrote it; `None` when another tool did, or it does not say.
     pub marey: Option<String>,
     /// How it ended.
     pub ended: Ended,
+    /// The file ends within a block, or within the events of a trace: it was cut, or whoever wrote it was stopped meanwhile.
+    #[serde(default)]
+    pub is_truncated: bool,
     /// From its start to its end.
     pub wall_ns: u64,
     /// Sections that are in the sums but were not recorded one by one, and notes that were dropped.

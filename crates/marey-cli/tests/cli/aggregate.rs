@@ -163,6 +163,16 @@ GPU Utilization - Min: 75.2%, Max: 92.1%, Avg: 85.2%
         .collect();
     assert_eq!(ranks, [0, 1, 2]);
     assert_eq!(written["reports_summary"][0]["duration"], 2.0);
+    // The report's own name, and where it lies.
+    let first = &written["reports_summary"][0];
+    assert_eq!(first["session_id"], "s");
+    assert!(
+        first["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("rank_0/profiling_report_s_1.json"),
+        "{first}"
+    );
 }
 
 #[test]
@@ -290,7 +300,7 @@ fn a_capture_stands_for_the_documents_made_of_it() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| row["session_id"].as_str().unwrap())
+        .map(|row| row["file"].as_str().unwrap())
         .collect();
     assert_eq!(files.len(), 2, "{files:?}");
     assert!(files.iter().any(|file| file.contains("/rank0-")));

@@ -29,6 +29,7 @@ struct Document<'a> {
 struct ReportSummary<'a> {
     report_index: usize,
     session_id: &'a str,
+    file: &'a str,
     duration: f64,
     rank: Option<u32>,
     job_id: &'a str,
@@ -66,7 +67,8 @@ impl<'a> ReportSummary<'a> {
     fn new(report_index: usize, job: &'a JobAnswers, member: &'a Member) -> Self {
         Self {
             report_index,
-            session_id: &member.file,
+            session_id: member.session_id.as_ref().unwrap_or(&member.file),
+            file: &member.file,
             duration: seconds(member.wall_ns),
             rank: member.rank,
             job_id: &job.job_id,

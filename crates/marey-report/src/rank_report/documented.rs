@@ -13,7 +13,8 @@ pub(crate) struct Documented {
     of: fn(&RankResources) -> Option<f64>,
 }
 
-/// `summary.gpu` of a rank's report. Of several GPUs memory is added up, and utilisation is the highest.
+/// `summary.gpu` of a rank's report. Of several GPUs memory is added up, and utilisation is the highest. A GPU that ranks share counts for
+/// each of them.
 pub(crate) const GPU: [Documented; 5] = [
     Documented {
         key: "peak_memory_usage_mb",
@@ -79,7 +80,7 @@ impl Documented {
     }
 }
 
-/// Memory of GPUs in mebibytes and their utilisation in percent: lowest, mean, highest; `None` when not read.
+/// Memory of GPUs in mebibytes and their utilisation in percent: lowest, mean, highest; each GPU once. `None` when not read.
 pub(crate) fn gpus(answers: &RanksAnswers) -> (Option<Range>, Option<Range>) {
     let all = |of: fn(&JobAnswers) -> Option<Range>, factor: f64| {
         let known: Vec<(Range, usize)> = answers

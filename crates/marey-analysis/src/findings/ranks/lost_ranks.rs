@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::{JobFacts, JobRule, listed, named_ranks, sentence};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::job::{Ended, Unread};
-use crate::ranks::MemberState;
+use crate::ranks::{Member, MemberState};
 use crate::stats::float;
 
 pub(super) const RULE: JobRule = JobRule {
@@ -65,19 +65,19 @@ struct Endings {
 impl Endings {
     fn of(facts: &JobFacts<'_>, wanted: MemberState) -> Self {
         let places = (0_u32..).zip(&facts.job.members);
-        let mut by_ending: Vec<(&Ended, Vec<u32>)> = Vec::new();
+        let mut by_ending: Vec<(&Member, Vec<u32>)> = Vec::new();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (place, member) in places.filter(|(_, member)| member.state == wanted) {
             let next = by_ending.len();
-            let at = *known.entry(how(&member.ended, true)).or_insert(next);
+            let at = *known.entry(how(member, true)).or_insert(next);
             match by_ending.get_mut(at) {
                 Some((_, places)) => places.push(place),
-                None => by_ending.push((&member.ended, vec![place])),
+                None => by_ending.push((member, vec![place])),
             }
         }
-        let say = |(ended, places): &(&Ended, Vec<u32>)| {
+        let say = |(member, places): &(&Member, Vec<u32>)| {
             let is_one = places.len() == 1;
-            format!("{} {}", facts.all_named(places), how(ended, is_one))
+            format!("{} {}", facts.all_named(places), how(member, is_one))
         };
         Self {
             n_ranks: by_ending.iter().map(|(_, places)| places.len()).sum(),
@@ -86,11 +86,18 @@ impl Endings {
     }
 }
 
-fn how(ended: &Ended, is_one: bool) -> String {
-    match (ended, is_one) {
+fn how(member: &Member, is_one: bool) -> String {
+    match (&member.ended, is_one) {
         (Ended::Failed(why), _) => format!("failed ({why})"),
         (Ended::Killed(signal), true) => format!("was killed by signal {signal}"),
         (Ended::Killed(signal), false) => format!("were killed by signal {signal}"),
+        // Of a copy nobody knows whether its process closed the capture.
+        (Ended::WithoutClosing, true) if member.is_truncated => {
+            "has a capture that was cut, or a copy of it that is incomplete".to_owned()
+        }
+        (Ended::WithoutClosing, false) if member.is_truncated => {
+            "have captures that were cut, or copies of them that are incomplete".to_owned()
+        }
         (Ended::WithoutClosing, true) => "is gone without having closed its capture".to_owned(),
         (Ended::WithoutClosing, false) => {
             "are gone without having closed their captures".to_owned()
@@ -283,6 +290,21 @@ mod tests {
         );
         let figures: Vec<f64> = found.evidence.iter().map(|one| one.figure.value).collect();
         assert_eq!(figures, [3.0, 3.0, 1.0, 2.0, 2_500.0]);
+    }
+
+    #[test]
+    fn a_capture_that_ends_within_a_block_may_be_a_copy_of_one_that_was_closed() {
+        let mut job = job(4);
+        for place in [1, 2, 3] {
+            job.members[place].state = MemberState::Cut;
+            job.members[place].ended = Ended::WithoutClosing;
+            job.members[place].is_truncated = place != 2;
+        }
+        let found = only(check(&RULE, &job));
+        assert_eq!(
+            found.issue,
+            "Ranks 1 and 3 have captures that were cut, or copies of them that are incomplete, rank 2 is gone without having closed its capture; figures are of what is left"
+        );
     }
 
     #[test]

@@ -83,9 +83,11 @@ impl<'a> Reader<'a> {
 
     fn finish(self) -> Result<Trace, ReadError> {
         if !self.has_events {
-            return Err(match self.keys.first() {
-                Some(key) if key.starts_with("rocprofiler") => ReadError::Rocprofiler,
-                None if self.builder.trace.quality.n_documents == 0 => {
+            let damage = self.window.damage();
+            return Err(match (self.keys.first(), damage) {
+                (Some(key), _) if key.starts_with("rocprofiler") => ReadError::Rocprofiler,
+                (_, Some(damage)) => ReadError::Damaged(damage.to_owned()),
+                (None, _) if self.builder.trace.quality.n_documents == 0 => {
                     ReadError::NotJson("nothing".to_owned())
                 }
                 _ if self.keys.iter().any(|key| key == EVENTS) => ReadError::EventsAreNoList,

@@ -12,6 +12,9 @@ pub enum ReadError {
     /// It is not JSON.
     #[error("is no JSON: it begins with {0}")]
     NotJson(String),
+    /// It is compressed, and damaged or cut before its events.
+    #[error("cannot be unpacked as far as its events: {0}; it is damaged, or cut")]
+    Damaged(String),
     /// It is JSON, but no trace.
     #[error("has no traceEvents{}", keys(.0))]
     NoEvents(Vec<String>),

@@ -247,6 +247,11 @@ fn what_is_no_trace_is_told_by_what_it_is() {
     let why = |bytes: &[u8]| try_read(bytes).unwrap_err().to_string();
     assert_eq!(why(b""), "is no JSON: it begins with nothing");
     assert_eq!(why(b"<html>\n"), r#"is no JSON: it begins with "<html>\n""#);
+    // A packed file of which there are four bytes.
+    assert_eq!(
+        why(b"\x1f\x8b\x08\x00"),
+        "cannot be unpacked as far as its events: unexpected end of file; it is damaged, or cut"
+    );
     let spans = br#"{"spans": [], "resource": {}}"#;
     assert_eq!(why(spans), "has no traceEvents; it has spans, resource");
     assert_eq!(

@@ -96,6 +96,7 @@ fn member(member: &Member) -> Member {
     Member {
         host: text(&member.host),
         file: text(&member.file),
+        session_id: member.session_id.as_deref().map(text),
         warnings: warnings.map(|warning| text(warning)).collect(),
         stages: Vec::new(),
         stage_names: Vec::new(),

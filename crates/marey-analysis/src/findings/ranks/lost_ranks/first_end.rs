@@ -60,6 +60,10 @@ fn first_end(job: &JobAnswers) -> Option<FirstEnd> {
     let cut = cut.filter(|(_, member)| member.state == MemberState::Cut);
     let end = |(place, member): (u32, &crate::ranks::Member)| {
         let clock = job.clocks.each.get(place as usize)?;
+        // Of a copy that was cut nobody knows how long the process lived.
+        if member.is_truncated && member.ended == Ended::WithoutClosing {
+            return None;
+        }
         Some(End {
             place,
             seen_ns: clock.start_ns?.saturating_add(member.wall_ns),
@@ -170,5 +174,16 @@ mod tests {
         assert_eq!(first_end(&job(&ranks)), None);
         ranks[1].2 = 1_501;
         assert_eq!(first_end(&job(&ranks)).map(|first| first.place), Some(0));
+    }
+
+    #[test]
+    fn of_a_copy_that_was_cut_nobody_knows_how_long_its_process_lived() {
+        let mut job = job(&[
+            (Ended::WithoutClosing, 0, 400, Some(0)),
+            (failed(), 0, 4_000, Some(0)),
+        ]);
+        assert_eq!(first_end(&job).map(|first| first.place), Some(0));
+        job.members[0].is_truncated = true;
+        assert_eq!(first_end(&job), None);
     }
 }

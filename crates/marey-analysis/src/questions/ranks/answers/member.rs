@@ -17,10 +17,14 @@ pub struct Member {
     pub pid: u32,
     /// The file that it was read from.
     pub file: String,
-    /// What that is.
+    /// What a report calls the session or run that it is of; `None` when it does not say, and of captures and traces.
+    pub session_id: Option<String>,
+    /// What the file is.
     pub source: Source,
     /// How it ended.
     pub ended: Ended,
+    /// The file ends within a block, or within the events of a trace: it was cut, or whoever wrote it was stopped meanwhile.
+    pub is_truncated: bool,
     /// Whether its figures are whole.
     pub state: MemberState,
     /// How long it ran.
