@@ -35,7 +35,7 @@ pub struct Inputs {
 /// Which jobs of a folder with several are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Jobs {
-    /// The one that was written last.
+    /// The one that began last.
     #[default]
     Newest,
     /// All of them.

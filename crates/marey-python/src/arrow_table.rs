@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use marey_cli::run_folder::captures;
+use marey_cli::run_folder::{captures, newest_job};
 use marey_report::parquet::{Batches, Kind, Process};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,8 +56,8 @@ fn read(path: &Path) -> PyResult<Run> {
     }
     let mut found = captures(path).map_err(|error| CaptureError::new_err(error.to_string()))?;
     if found.is_empty() {
-        // The folder above jobs has a link to the newest one.
-        found = captures(&path.join("latest")).unwrap_or_default();
+        let newest = newest_job(path);
+        found = newest.map_or_else(Vec::new, |job| captures(&job).unwrap_or_default());
     }
     let (mut processes, mut problems) = (Vec::new(), Vec::new());
     for capture in found {

@@ -17,10 +17,10 @@ use marey_analysis::job::{Unread, rank_in_name};
 use super::jobs::of_jobs;
 use super::json_file::JsonFile;
 use super::path_jobs::Held;
-use super::read::why;
 use super::whose::Whose;
 use super::{Inputs, Jobs};
 use crate::commands::content::Content;
+use crate::in_one_line;
 use crate::run_folder::captures;
 
 /// Folders below folders that are looked into.
@@ -93,7 +93,7 @@ fn leave_out_copies(files: &mut Vec<Input>, captures: &[PathBuf]) {
     let reports: Vec<(usize, Whose)> = files
         .iter()
         .enumerate()
-        .filter_map(|(at, file)| Some((at, Whose::of_report(&file.path)?)))
+        .filter_map(|(at, file)| Some((at, Whose::of_report(&file.path)?.0)))
         .collect();
     if reports.is_empty() {
         return;
@@ -148,7 +148,7 @@ fn unread(path: &Path, error: &anyhow::Error) -> Unread {
     Unread {
         rank: rank_in_name(&file),
         file,
-        why: why(error),
+        why: in_one_line(error),
     }
 }
 

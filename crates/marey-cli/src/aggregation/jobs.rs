@@ -78,7 +78,7 @@ impl Group {
         for (id, more) in other.jobs {
             let job = self.jobs.entry(id).or_default();
             job.files.extend(more.files);
-            job.written = job.written.max(more.written);
+            job.began = job.began.last(more.began);
             job.world_size = job.world_size.max(more.world_size);
             if job.launcher.is_empty() {
                 job.launcher = more.launcher;
@@ -111,16 +111,18 @@ impl Group {
         chosen.files.extend(self.jobless);
     }
 
-    /// The last attempt of the run that was written last, and what to say of others; `None` when there are no jobs.
+    /// The attempt of a run that began last, and what to say of others; `None` when there are no jobs.
     fn newest(&self, remarks: &mut Vec<String>) -> Option<String> {
-        let runs = runs(self.jobs.iter().map(|(id, job)| (id.as_str(), job)));
-        let written = |run: &[Attempt<'_>]| {
-            let jobs = run.iter().filter_map(|(_, id)| self.jobs.get(*id));
-            jobs.map(|job| job.written).max()
-        };
+        let mut runs = runs(self.jobs.iter().map(|(id, job)| (id.as_str(), job)));
+        // By number where nothing tells when they began.
+        let began =
+            |(number, id): &Attempt<'_>| (self.jobs.get(*id).map(|job| job.began.at()), *number);
+        for run in &mut runs {
+            run.sort_by_key(began);
+        }
         let newest = runs
             .iter()
-            .max_by_key(|run| (written(run), run.last().map(|(_, id)| *id)))?;
+            .max_by_key(|run| run.last().map(|last| (began(last).0, last.1)))?;
         let (&(number, id), earlier) = newest.split_last()?;
         if !earlier.is_empty() {
             let names: Vec<&str> = earlier.iter().rev().map(|(_, id)| *id).collect();

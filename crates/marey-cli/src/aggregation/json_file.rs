@@ -1,11 +1,12 @@
 //! What a JSON file is, by its first bytes.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
 use marey_analysis::job::rank_in_name;
+
+use crate::commands::content::opened;
 
 /// Kinds of JSON that tell of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl JsonFile {
     /// Looks at the name and the first bytes, unpacked; `None` when the file cannot be read.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut first = Vec::new();
-        File::open(path)
+        opened(path)
             .ok()?
             .take(BEGINNING)
             .read_to_end(&mut first)

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::whose::Whose;
+use crate::run_folder::Began;
 
 /// Files that a path holds.
 pub(super) struct Held {
@@ -29,8 +29,8 @@ pub(super) struct PathJobs {
 #[derive(Clone, Debug, Default)]
 pub(super) struct JobFiles {
     pub(super) files: Vec<PathBuf>,
-    /// When the last of them was written to: of captures, where there are any, as reports of old jobs may be new.
-    pub(super) written: Option<SystemTime>,
+    /// When the last of its processes began: as captures tell, where there are any.
+    pub(super) began: Began,
     /// Number of ranks; the highest that is said.
     pub(super) world_size: Option<u32>,
     /// Who started the ranks; empty when no capture says.
@@ -108,7 +108,9 @@ impl PathJobs {
                 of_folder.insert(info.job_id.clone());
             }
             let job = self.jobs.entry(info.job_id).or_default();
-            job.written = job.written.max(written(&capture));
+            job.began = job
+                .began
+                .last(Began::of(&capture, Some(info.start_unix_ns)));
             job.world_size = job.world_size.max(info.world_size);
             if job.launcher.is_empty() {
                 launcher.clone_into(&mut job.launcher);
@@ -121,10 +123,14 @@ impl PathJobs {
     fn add_others(&mut self, others: Vec<PathBuf>) {
         let mut reported: BTreeMap<String, JobFiles> = BTreeMap::new();
         for other in others {
-            match Whose::of_report(&other).as_ref().and_then(Whose::job) {
-                Some(id) => {
+            let told = Whose::of_report(&other);
+            let told = told
+                .as_ref()
+                .and_then(|(whose, start)| Some((whose.job()?, *start)));
+            match told {
+                Some((id, start)) => {
                     let job = reported.entry(id.to_owned()).or_default();
-                    job.written = job.written.max(written(&other));
+                    job.began = job.began.last(Began::of(&other, start));
                     job.files.push(other);
                 }
                 None => self.jobless.push(other),
@@ -132,14 +138,10 @@ impl PathJobs {
         }
         for (id, reports) in reported {
             let job = self.jobs.entry(id).or_default();
-            job.written = job.written.or(reports.written);
+            if job.files.is_empty() {
+                job.began = reports.began;
+            }
             job.files.extend(reports.files);
         }
     }
-}
-
-fn written(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file)
-        .and_then(|file| file.modified())
-        .ok()
 }

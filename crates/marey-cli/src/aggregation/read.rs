@@ -7,7 +7,6 @@
 //! ranks     {a, d} ∪ {b, c, e}
 //! ```
 
-use std::fs::File;
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,7 +16,8 @@ use marey_analysis::job::{RankSummary, Ranks, Unread, rank_in_name};
 
 use super::inputs::Input;
 use super::json_file::JsonFile;
-use crate::commands::content::Content;
+use crate::commands::content::{Content, opened};
+use crate::in_one_line;
 
 /// Longest report or document of summaries.
 const MAX_JSON_BYTES: u64 = 1 << 30;
@@ -32,7 +32,7 @@ pub(super) fn all(files: &[Input], n_threads: usize) -> Ranks {
                 Err(error) => ranks.add_unread(Unread {
                     file: file.name.clone(),
                     rank: rank_in_name(&file.name),
-                    why: why(&error),
+                    why: in_one_line(&error),
                 }),
             }
         }
@@ -52,12 +52,6 @@ pub(super) fn all(files: &[Input], n_threads: usize) -> Ranks {
     })
 }
 
-/// An error with its causes.
-pub(super) fn why(error: &anyhow::Error) -> String {
-    let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-    causes.join(": ")
-}
-
 /// What a file comes to.
 fn one(file: &Input) -> anyhow::Result<Ranks> {
     let summary = match Content::of(&file.path)? {
@@ -66,7 +60,7 @@ fn one(file: &Input) -> anyhow::Result<Ranks> {
             Some(JsonFile::Summaries) => return Ok(Ranks::from_json(&bytes(file)?)?),
             Some(JsonFile::Report) => of_report(file)?,
             _ => {
-                let trace = read(File::open(&file.path)?, Limits::default())?;
+                let trace = read(opened(&file.path)?, Limits::default())?;
                 RankSummary::of_trace(&trace, &file.name)
             }
         },
@@ -93,8 +87,9 @@ fn of_report(file: &Input) -> anyhow::Result<RankSummary> {
 
 fn bytes(file: &Input) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let opened = File::open(&file.path)?;
-    opened.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes)?;
+    opened(&file.path)?
+        .take(MAX_JSON_BYTES + 1)
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_JSON_BYTES {
         bail!("is longer than {} MiB", MAX_JSON_BYTES >> 20);
     }

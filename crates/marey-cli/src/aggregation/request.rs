@@ -10,6 +10,7 @@ use super::Inputs;
 use crate::commands::aggregate::{Arguments, conclude};
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::in_one_line;
 
 /// What is asked.
 #[derive(Debug, Parser)]
@@ -36,9 +37,9 @@ impl Request {
     /// Of the arguments behind `aggregate`.
     ///
     /// # Errors
-    /// When they are wrong: what to say to the user, in lines. Help comes this way, too.
+    /// When they are wrong: why, in a line. Help comes this way, too.
     pub fn of(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        Self::try_parse_from(arguments).map_err(|refusal| refusal.render().to_string())
+        Self::try_parse_from(arguments).map_err(|refusal| reason(&refusal.render().to_string()))
     }
 
     /// The files to read.
@@ -46,9 +47,7 @@ impl Request {
     /// # Errors
     /// When there are none: why, in a line.
     pub fn inputs(&self) -> Result<Inputs, String> {
-        self.arguments
-            .inputs()
-            .map_err(|error| format!("{error:#}"))
+        self.arguments.inputs().map_err(|error| in_one_line(&error))
     }
 
     /// The cluster that was asked for.
@@ -72,7 +71,7 @@ impl Request {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut console = Console::new(&mut out, &mut err);
         let concluded = conclude(&self.arguments, inputs, found, only_summary, &mut console);
-        let (exit, answers) = concluded.map_err(|error| format!("{error:#}"))?;
+        let (exit, answers) = concluded.map_err(|error| in_one_line(&error))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Concluded {
             exit,
@@ -81,4 +80,11 @@ impl Request {
             err: text(err),
         })
     }
+}
+
+/// What is wrong with arguments, without how the command is used.
+fn reason(refusal: &str) -> String {
+    let (first, _) = refusal.split_once("\n\n").unwrap_or((refusal, ""));
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    first.split_whitespace().collect::<Vec<&str>>().join(" ")
 }

@@ -1,12 +1,13 @@
 //! Which process a file tells of, by its beginning.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 
 use super::json_file::JsonFile;
+use crate::commands::content::opened;
 
 /// A process of a job, as a capture and the reports made of it say it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -20,7 +21,15 @@ pub(super) struct Whose {
 /// What is read of a report.
 #[derive(Deserialize)]
 struct Beginning {
-    run: Whose,
+    run: Run,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    #[serde(flatten)]
+    whose: Whose,
+    /// Seconds since 1970.
+    start: Option<f64>,
 }
 
 /// Longest report that is looked into.
@@ -37,14 +46,16 @@ impl Whose {
         })
     }
 
-    /// Of a profiling report of Marey; `None` of anything else, and of a damaged one.
-    pub(super) fn of_report(path: &Path) -> Option<Self> {
+    /// Of a profiling report of Marey, with when the process began, nanoseconds since 1970; `None` of anything else, and of a damaged one.
+    pub(super) fn of_report(path: &Path) -> Option<(Self, Option<u64>)> {
         if JsonFile::of(path)? != JsonFile::Report {
             return None;
         }
-        let file = BufReader::new(File::open(path).ok()?.take(MAX_BYTES));
-        let report: Beginning = serde_json::from_reader(file).ok()?;
-        Some(report.run).filter(|whose| whose.pid > 0)
+        let file = BufReader::new(opened(path).ok()?.take(MAX_BYTES));
+        let Beginning { run } = serde_json::from_reader(file).ok()?;
+        let start = run.start.and_then(|s| Duration::try_from_secs_f64(s).ok());
+        let start = start.and_then(|start| u64::try_from(start.as_nanos()).ok());
+        (run.whose.pid > 0).then_some((run.whose, start))
     }
 
     /// The job; `None` when it says none, or, of a rank, one that was made of its own process, which tells nothing of other ranks.

@@ -30,7 +30,7 @@ Formats and the endings of --output that mean them:
   markdown    .md                    tables for pull requests
   html        .html                  a page
   perfetto    .pftrace, .pftrace.gz  one trace of all captures, on one time axis, for https://ui.perfetto.dev
-  summaries   .ranks.json            what is kept of each rank, at most some 100 kB: `marey aggregate` reads and merges such files")]
+  summaries   .ranks.json            what is kept of each rank, some 5 to 70 kB, more with long names: `marey aggregate` reads and merges such files")]
 pub(crate) struct Arguments {
     /// Captures, reports, traces, summaries, or folders of them: a job's folder, the folder above it, folders of several nodes
     #[arg(value_name = "PATH", required_unless_present = "reports_dir")]

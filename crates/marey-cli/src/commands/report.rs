@@ -11,8 +11,8 @@ use super::{other_processes, say_problems, shown};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::{
-    Chosen, JobFolder, Reading, beside, captures, load_completed, replace, report_with_snapshots,
-    summary_of, write_capture_documents,
+    Chosen, JobFolder, Reading, beside, captures, load_completed, newest_job, replace,
+    report_with_snapshots, summary_of, write_capture_documents,
 };
 use crate::thresholds::{Limit, apply};
 
@@ -76,11 +76,10 @@ impl Target {
         if !captures(path)?.is_empty() {
             return Ok(Self::Job(path.to_owned()));
         }
-        let latest = path.join("latest");
-        match latest.canonicalize() {
-            Ok(job) => Ok(Self::Job(job)),
-            Err(_) => bail!(
-                "{} holds no captures (*.marey), and no job that `latest` points to; name a job's folder or a capture",
+        match newest_job(path) {
+            Some(job) => Ok(Self::Job(job)),
+            None => bail!(
+                "{} holds no captures (*.marey), and no folder of a job; name a job's folder or a capture",
                 path.display()
             ),
         }

@@ -1,6 +1,7 @@
 //! `marey aggregate` with files that are damaged, and with files that are nothing of ours.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -87,6 +88,84 @@ fn a_rank_whose_path_is_not_there_is_missing() {
 }
 
 #[test]
+fn a_copy_that_ends_within_a_block_is_no_process_that_is_gone() {
+    let place = Place::new();
+    for number in 0..2 {
+        rank(&place, "job", number, 2, &["section=denoise"]);
+    }
+    let copy = &captures_of(&place, "job")[1];
+    let length = std::fs::metadata(copy).unwrap().len();
+    cut_to(copy, usize::try_from(length).unwrap() - 5);
+    let (code, written) = document(&[&place.out()]);
+    let members = &written["jobs"][0]["members"];
+    assert_eq!((code, &members[1]["is_truncated"]), (1, &json!(true)));
+    assert_eq!(members[0]["is_truncated"], false);
+    let said = aggregate(&[text(&place.out())]);
+    let expected = "Rank 1 has a capture that was cut, or a copy of it that is incomplete";
+    assert!(said.out.contains(expected), "{}", said.out);
+}
+
+#[test]
+fn a_trace_that_was_cut_is_of_a_damaged_rank() {
+    let place = Place::new();
+    let event = r#"{"ph": "X", "cat": "user_annotation", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}"#;
+    let whole = format!(r#"{{"traceEvents": [{event}, {event}]}}"#);
+    put(&place, "t/rank0.json", &whole);
+    let (code, _) = document(&[&place.path("t")]);
+    assert_eq!(code, 0);
+    put(&place, "t/rank1.json", &whole[..whole.len() - 10]);
+    let (code, written) = document(&[&place.path("t")]);
+    let member = &written["jobs"][0]["members"][1];
+    assert_eq!((code, &member["state"]), (1, &json!("damaged")));
+    assert_eq!(member["is_truncated"], true);
+    let warning = member["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("(events read: 1)"), "{warning}");
+    let said = aggregate(&[text(&place.path("t"))]);
+    assert!(
+        said.out.contains("Rank 1 has a damaged file"),
+        "{}",
+        said.out
+    );
+    assert!(
+        said.out.contains("the trace ends within its events"),
+        "{}",
+        said.out
+    );
+}
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let place = Place::new();
+    rank(&place, "job", 0, 1, &["section=denoise"]);
+    // Whatever it is called, and behind a link.
+    let names = [
+        "a.marey",
+        "b.json",
+        "profiling_report.json",
+        "c.pt.trace.json.gz",
+    ];
+    let mut paths: Vec<PathBuf> = names.iter().map(|name| place.path(name)).collect();
+    for path in paths.iter().chain([&place.path("behind")]) {
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    }
+    std::os::unix::fs::symlink("behind", place.path("rank7.json")).unwrap();
+    paths.push(place.path("rank7.json"));
+    let job = place.job();
+    let all: Vec<&Path> = paths
+        .iter()
+        .map(PathBuf::as_path)
+        .chain([job.as_path()])
+        .collect();
+    let (code, written) = document(&all);
+    let unread = written["unread"].as_array().unwrap();
+    assert_eq!((code, unread.len()), (1, 5));
+    for row in unread {
+        let why = row["why"].as_str().unwrap();
+        assert!(why.starts_with("is no regular file"), "{row}");
+    }
+}
+
+#[test]
 fn json_of_others_is_passed_over_in_folders_and_an_error_where_it_is_named() {
     let place = Place::new();
     let rank_0 = report([1.0, 2.0, 3.0], 50.0).to_string();
@@ -135,6 +214,12 @@ fn json_that_looks_like_ours_and_is_damaged_is_named() {
     let (code, written) = document(&[&place.path("r")]);
     assert_eq!(code, 1);
     let unread = written["unread"].as_array().unwrap();
+    // Each cause once.
+    let malformed = unread
+        .iter()
+        .find(|row| row["file"].as_str().unwrap().ends_with("b.json"));
+    let why = malformed.unwrap()["why"].as_str().unwrap();
+    assert_eq!(why.matches("EOF while parsing").count(), 1, "{why}");
     let mut names: Vec<&str> = unread
         .iter()
         .filter_map(|row| row["file"].as_str()?.rsplit('/').next())

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
-use crate::aggregate::{aggregate, rank, text};
-use crate::program::{Place, example};
+use crate::aggregate::{aggregate, put, rank, text};
+use crate::program::{Place, example, marey};
 
 /// A rank as torchrun starts it: its run id and the number of restarts name the job.
 fn torchrun_rank(place: &Place, run: &str, restart: u32) {
@@ -123,4 +124,42 @@ fn folders_without_a_job_in_common_each_have_their_newest() {
     let (code, ids, err) = jobs(&[&tp1, &tp2], &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(ids, ["tp1", "tp2"]);
+}
+
+#[test]
+fn the_newest_job_is_the_one_that_began_last_however_its_files_were_copied() {
+    let place = Place::new();
+    for job in ["b-first", "a-second"] {
+        rank(&place, job, 0, 1, &["section=denoise"]);
+    }
+    // By when they were written, the second job would be the older one.
+    let written_long_ago = |file: &Path| {
+        let file = std::fs::File::options().append(true).open(file);
+        file.unwrap().set_modified(UNIX_EPOCH).unwrap();
+    };
+    let capture = marey_cli::run_folder::captures(&place.out().join("a-second")).unwrap();
+    written_long_ago(&capture[0]);
+    let newest = |out: &Path| {
+        let (_, ids, _) = jobs(&[out], &[]);
+        let report = marey(&["report", text(out), "--format", "json"]);
+        let report: Value = serde_json::from_str(&report.out).unwrap();
+        (ids, report["run"]["job_id"].as_str().unwrap().to_owned())
+    };
+    let second = (vec!["a-second".to_owned()], "a-second".to_owned());
+    assert_eq!(newest(&place.out()), second);
+    // Captures that were collected have no link.
+    std::fs::remove_file(place.out().join("latest")).unwrap();
+    assert_eq!(newest(&place.out()), second);
+    // Reports say it, too.
+    for job in ["b-first", "a-second"] {
+        let report = marey(&["report", text(&place.out().join(job)), "--format", "json"]);
+        put(
+            &place,
+            &format!("reports/{job}/profiling_report.json"),
+            &report.out,
+        );
+    }
+    written_long_ago(&place.path("reports/a-second/profiling_report.json"));
+    let (_, ids, _) = jobs(&[&place.path("reports")], &[]);
+    assert_eq!(ids, ["a-second"]);
 }

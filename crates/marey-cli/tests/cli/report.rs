@@ -244,7 +244,7 @@ fn what_is_not_there_is_said_in_one_line() {
     insta::assert_snapshot!(place.plain(&said.err), @"marey: cannot read [place]/nowhere: No such file or directory (os error 2)");
     let said = marey(&["report", place.path("").to_str().unwrap()]);
     assert_eq!(said.code, 2);
-    insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/ holds no captures (*.marey), and no job that `latest` points to; name a job's folder or a capture");
+    insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/ holds no captures (*.marey), and no folder of a job; name a job's folder or a capture");
 }
 
 #[test]

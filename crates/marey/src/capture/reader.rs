@@ -144,22 +144,24 @@ pub(crate) fn written_by(decode: &Decode) -> Option<Identity> {
     })
 }
 
-/// Which process wrote a capture, and what its first info block says about that. `None` when it does not begin with one. Reads no
-/// further.
+/// Which process wrote a capture, what its first info block says about that, and when it began, which the anchor behind that says.
+/// `None` when the capture does not begin with an info block. Reads no further.
 pub(crate) fn read_info(path: &Path) -> Option<(Identity, RunInfo)> {
     let mut blocks = Blocks::new(open_blocks(path)?.take(4 << 20), 0);
     let mut decode = Decode::default();
-    while let Some(block) = blocks.next().ok()? {
+    let mut process = None;
+    while let Ok(Some(block)) = blocks.next() {
         decode.block(&block);
-        if let Some(process) = written_by(&decode) {
-            return Some((process, decode.finish(Status::Running).info));
+        process = process.or_else(|| written_by(&decode));
+        if process.is_some() && block.code == Kind::Anchor as u16 {
+            break;
         }
     }
-    None
+    Some((process?, decode.finish(Status::Running).info))
 }
 
-/// What the first info block of a capture says: which process wrote it, of which job. `None` when it does not begin with one. Reads no
-/// further, so that times are not known yet.
+/// What the beginning of a capture says: which process wrote it, of which job, and when that began (0 where it is cut before that). `None`
+/// when it does not begin with an info block. Reads no further, so that other times are not known yet.
 pub fn peek(path: &Path) -> Option<RunInfo> {
     read_info(path).map(|(_, info)| info)
 }

@@ -40,18 +40,22 @@ const NSYS: &str =
     "a report of Nsight Systems; this reads traces of torch.profiler (export_chrome_trace)";
 const PERFETTO: &str = "a trace in Perfetto's own format; this reads JSON, such as torch.profiler's export_chrome_trace writes";
 
+/// A file to read. Anything else is refused before it is opened: opening a pipe waits until somebody writes into it.
+pub(crate) fn opened(path: &Path) -> anyhow::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        bail!(
+            "is no regular file but a pipe, a socket or a device; write what comes from there into a file first"
+        );
+    }
+    Ok(File::open(path)?)
+}
+
 impl Content {
     /// Looks at the first bytes, and where they say nothing at the name's ending.
     pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
-        // Before it is opened: opening a pipe waits until somebody writes into it.
-        if !std::fs::metadata(path)?.is_file() {
-            bail!(
-                "is no regular file but a pipe, a socket or a device; write what comes from there into a file first"
-            );
-        }
         let mut first = Vec::new();
-        let file = File::open(path)?;
-        file.take(64)
+        opened(path)?
+            .take(64)
             .read_to_end(&mut first)
             .context("cannot read it")?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();

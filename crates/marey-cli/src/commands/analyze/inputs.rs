@@ -15,7 +15,7 @@ use marey::Run;
 
 use super::content::Content;
 use super::shown;
-use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, trace_places};
+use crate::run_folder::{RecordedRuns, captures, memory_snapshot_places, newest_job, trace_places};
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -101,9 +101,10 @@ fn in_folder(folder: &Path, run: Option<&Arc<Run>>) -> anyhow::Result<Vec<Input>
         found.push(Input::new(&path, kind));
     }
     if found.is_empty() {
-        let latest = folder.join("latest");
-        if captures.is_empty() && latest.is_dir() {
-            return in_folder(&latest.canonicalize()?, run);
+        if captures.is_empty()
+            && let Some(newest) = newest_job(folder)
+        {
+            return in_folder(&newest, run);
         }
         return Err(nothing_in(folder, !captures.is_empty()));
     }

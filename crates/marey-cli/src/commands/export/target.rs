@@ -7,7 +7,9 @@ use anyhow::{Context, Result, bail};
 use super::super::say_problems;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::{JobFolder, Process, Reading, beside, captures, load_completed};
+use crate::run_folder::{
+    JobFolder, Process, Reading, beside, captures, load_completed, newest_job,
+};
 
 /// What the user's path names.
 #[derive(Debug)]
@@ -141,9 +143,9 @@ fn job_folder(path: &Path) -> Result<PathBuf> {
     if !captures(path)?.is_empty() {
         return Ok(path.to_owned());
     }
-    path.join("latest").canonicalize().map_err(|_| {
+    newest_job(path).ok_or_else(|| {
         anyhow::anyhow!(
-            "{} holds no captures (*.marey), and no job that `latest` points to; name a job's folder or a capture",
+            "{} holds no captures (*.marey), and no folder of a job; name a job's folder or a capture",
             path.display()
         )
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::run_folder::captures;
+use crate::run_folder::{captures, newest_job};
 
 /// What the user wants to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl Target {
         if !captures(&real)?.is_empty() {
             return Ok(Self::Job(real));
         }
-        match real.join("latest").canonicalize() {
-            Ok(job) => Ok(Self::Job(job)),
-            Err(_) => bail!(
-                "{} holds no captures (*.marey), and no job that `latest` points to; name a process id, a job's folder or a capture",
+        match newest_job(&real) {
+            Some(job) => Ok(Self::Job(job)),
+            None => bail!(
+                "{} holds no captures (*.marey), and no folder of a job; name a process id, a job's folder or a capture",
                 path.display()
             ),
         }
