@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,8 @@ def test_ranks_are_put_together(reports, tmp_path, capsys):
     document = marey.aggregate_reports(reports, output=output)
     assert document["total_reports"] == 2
     assert document["aggregated_gpu_metrics"]["peak_memory_usage_mb_sum"] == 2 * 9800.0
-    assert [row["rank"] for row in document["reports_summary"]] == [0, 1]
+    assert [(row["rank"], row["session_id"]) for row in document["reports_summary"]] == [(0, "s"), (1, "s")]
+    assert document["reports_summary"][1]["file"].endswith("rank_1/profiling_report.json")
     assert json.loads(output.read_text()) == document
     said = capsys.readouterr().out
     assert said.startswith("=== Aggregation Summary ===\nTotal reports processed: 2\nRanks: 2\n")
@@ -53,8 +55,11 @@ def test_the_format_may_be_given(reports, tmp_path):
     output = tmp_path / "page"
     marey.aggregate_reports(reports, output=output, format="html", quiet=True)
     assert output.read_text().startswith("<!")
-    with pytest.raises(ValueError, match="invalid value"):
+    with pytest.raises(ValueError, match="invalid value") as caught:
         marey.aggregate_reports(reports, output=output, format="xml")
+    assert str(caught.value) == (
+        "invalid value 'xml' for '--format <FORMAT>' [possible values: text, json, markdown, html, summaries, perfetto]"
+    )
     with pytest.raises(marey.Error, match="says no format"):
         marey.aggregate_reports(reports, output=tmp_path / "a.xyz")
 
@@ -100,6 +105,57 @@ def test_without_ray_the_command_says_what_to_install(reports, tmp_path):
     )
     assert said.returncode == 2
     assert "pip install 'marey[ray]'" in said.stderr
+
+
+ENGINE = """
+import sys
+from marey.engines import ray_engine
+ray_engine.summaries = lambda files, address: ray_engine.read(files)
+sys.exit(ray_engine.main(sys.argv[1:]))
+"""
+
+
+def by_each_engine(*arguments, **streams):
+    """The command with this process as its engine, and with what stands for the tasks of Ray."""
+    command = [sys.executable, "-m", "marey", "aggregate", *arguments]
+    other = [sys.executable, "-c", ENGINE, *arguments, "--engine=ray"]
+    return [subprocess.run(one, stderr=subprocess.PIPE, text=True, **streams) for one in (command, other)]
+
+
+def test_an_output_that_cannot_be_written_is_said_in_a_line_by_each_engine(reports):
+    with open("/dev/full", "w") as full:
+        found = by_each_engine(str(reports), "--format=json", "--output=-", stdout=full)
+    said = "marey: No space left on device (os error 28)\n"
+    assert [(one.returncode, one.stderr) for one in found] == [(2, said)] * 2
+
+
+def test_a_reader_that_has_seen_enough_is_no_error_of_any_engine(reports):
+    read, write = os.pipe()
+    os.close(read)
+    found = by_each_engine(str(reports), "--format=json", "--output=-", stdout=write)
+    os.close(write)
+    assert [one.returncode for one in found] == [0, 0]
+    assert "Traceback" not in found[1].stderr
+
+
+def test_help_and_wrong_arguments_are_the_commands_whatever_the_engine(reports):
+    for arguments, code in ((["--help"], 0), ([str(reports), "--format=xml"], 2)):
+        local, ray = by_each_engine(*arguments, stdout=subprocess.PIPE)
+        assert (ray.returncode, ray.stdout, ray.stderr) == (code, local.stdout, local.stderr)
+        assert "Usage: marey aggregate" in ray.stdout or "invalid value" in ray.stderr
+
+
+def test_the_example_ends_as_the_command_does(reports, tmp_path):
+    whole, missing, cut = reports, tmp_path / "missing", tmp_path / "cut"
+    for folder, said in ((missing, {"run": {"world_size": 3}}), (cut, {"status": {"kind": "killed", "signal": 9}})):
+        (folder / "rank_0").mkdir(parents=True)
+        (folder / "rank_0" / "profiling_report.json").write_text(json.dumps(REPORT | said))
+    script = Path(__file__).parents[2] / "examples" / "profiling" / "aggregate_profiling_reports.py"
+    for folder, code in ((whole, 0), (missing, 1), (cut, 1), (tmp_path / "nowhere", 2)):
+        command = subprocess.run([sys.executable, "-m", "marey", "aggregate", str(folder)], capture_output=True)
+        example = subprocess.run([sys.executable, str(script), "--reports_dir", str(folder)], capture_output=True)
+        assert (command.returncode, example.returncode) == (code, code), folder
+        assert b"Traceback" not in example.stderr
 
 
 def test_the_command_without_arguments_says_how_it_is_used():

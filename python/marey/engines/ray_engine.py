@@ -53,16 +53,27 @@ def main(args: list[str]) -> int:
     """Run ``marey aggregate`` with these arguments, reading files with Ray; returns the exit code."""
     try:
         files, address = _core.aggregation_inputs(args)
+    except ValueError:
+        # Help, or what is wrong with the arguments: the command says it.
+        return _core.run_command_line(["marey", "aggregate", *args])
+    except _core.MareyError as error:
+        print(f"marey: {error}", file=sys.stderr)
+        return 2
+    try:
         found = summaries(files, address)
         code, out, err, _ = _core.aggregate(args, found)
     except _core.MareyError as error:
         print(f"marey: {error}", file=sys.stderr)
         return 2
-    except ValueError as error:
-        # Help, or what is wrong with the arguments.
-        print(error, end="", file=sys.stderr)
-        return 2
-    print(out, end="")
+    try:
+        print(out, end="", flush=True)
+    except OSError as error:
+        # What did not fit is in the way of the interpreter's end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read it has seen enough.
+        if not isinstance(error, BrokenPipeError):
+            print(f"marey: {error.strerror} (os error {error.errno})", file=sys.stderr)
+            return 2
     print(err, end="", file=sys.stderr)
     return code
 
