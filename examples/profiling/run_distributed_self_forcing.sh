@@ -37,6 +37,9 @@ for capture in "$job"/rank*-*.marey; do
     "$python" -m marey report "$capture" --format json --output "$folder/profiling_report.json"
     "$python" -m marey report "$capture" --format html --output "$folder/report.html"
 done
-"$python" "$here/aggregate_profiling_reports.py" --reports_dir "$job" --output "$out/aggregated_report.json"
+# Both end with 1 where ranks are missing, and say of the rest what there is.
+status=0
+"$python" "$here/aggregate_profiling_reports.py" --reports_dir "$job" --output "$out/aggregated_report.json" || status=$?
 # The summary has been shown.
-"$python" -m marey aggregate "$job" --format html --output "$out/aggregated_report.html" >/dev/null
+"$python" -m marey aggregate "$job" --format html --output "$out/aggregated_report.html" >/dev/null || status=$?
+exit "$status"
