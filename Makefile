@@ -12,19 +12,18 @@ export RAYON_NUM_THREADS ?= 2
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
-	cargo build --release --locked -p marey-cli
-	cargo build --release --locked --manifest-path examples/latent-video/Cargo.toml
-	target/release/marey run --output profiling_results -- examples/latent-video/target/release/latent-video --out profiling_results/frames
+	cargo build --locked -p marey-cli --no-default-features -p latent-video
+	target/debug/marey run --output profiling_results -- target/debug/latent-video --out profiling_results/frames
 
 ## All tests that need no torch.
 test: test-rust test-python
 
 test-rust:
-	cargo test --locked --workspace --exclude marey-python --features $(FEATURES)
+	cargo test --locked --workspace --exclude marey-python --exclude latent-video --features $(FEATURES)
 
 ## The demo pipeline's own tests; building candle takes some minutes.
 test-example:
-	cargo test --release --locked --manifest-path examples/latent-video/Cargo.toml
+	cargo test --locked -p latent-video
 
 test-python: $(BIN)/marey
 	$(BIN)/python -m pytest
@@ -79,7 +78,6 @@ lint: $(BIN)/marey
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --features $(FEATURES) -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features $(FEATURES)
-	cargo fmt --check --manifest-path examples/latent-video/Cargo.toml
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
@@ -115,7 +113,7 @@ $(BIN)/maturin: requirements-dev.txt
 # Built by cargo, so cargo decides what is new.
 .PHONY: $(BIN)/marey
 $(BIN)/marey: $(BIN)/maturin
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --quiet
 
 clean:
 	cargo clean

@@ -60,9 +60,9 @@ struct Arguments {
     /// Models and frames so small that a clip takes a fraction of a second
     #[arg(long)]
     tiny: bool,
-    /// Record the spans that candle's own models emit, too
+    /// Record the spans that the text encoder emits with the crate `tracing`, too
     #[arg(long)]
-    candle_spans: bool,
+    tracing_spans: bool,
 }
 
 impl Arguments {
@@ -91,8 +91,7 @@ impl Arguments {
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let _recording = marey::start_from_env();
-    if arguments.candle_spans {
-        // Models make their spans when they are loaded: the layer has to be there first.
+    if arguments.tracing_spans {
         let layer = marey::TracingLayer::new();
         tracing_subscriber::registry().with(layer).init();
     }

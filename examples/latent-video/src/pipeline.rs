@@ -63,7 +63,7 @@ impl Pipeline {
             let _section = marey::section!("model_load");
             let builder = weights.builder();
             Self {
-                text_encoder: TextEncoder::load(&size.text_encoder, builder.pp("text_encoder"))?,
+                text_encoder: TextEncoder::load(&size.text_encoder, &builder.pp("text_encoder"))?,
                 transformer: Transformer::load(&size.transformer, &builder.pp("transformer"))?,
                 decoder: Decoder::load(&size.decoder, &builder.pp("decoder"))?,
                 size,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use candle_core::{DType, Device, Result, Shape, Tensor};
 use candle_nn::init::{Init, NormalOrUniform};
 use candle_nn::var_builder::SimpleBackend;
-use candle_nn::{VarBuilder, init};
+use candle_nn::VarBuilder;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, Uniform};
 
@@ -51,9 +51,6 @@ impl SimpleBackend for Weights {
         self.n_parameters
             .fetch_add(shape.elem_count(), Ordering::Relaxed);
         let mut generator = noise::generator(self.seed, name);
-        // T5's norms state no initialization, which reads as zero and would silence them.
-        let is_silent = matches!(initialization, Init::Const(0.0)) && name.ends_with("weight");
-        let initialization = if is_silent { init::ONE } else { initialization };
         draw(&mut generator, &shape, initialization)?
             .to_dtype(dtype)?
             .to_device(device)
@@ -105,7 +102,7 @@ fn uniform(generator: &mut StdRng, shape: &Shape, low: f32, high: f32) -> Result
 }
 
 /// Small normal numbers, for tables that are added to something.
-pub const SMALL: Init = init::Init::Randn {
+pub const SMALL: Init = Init::Randn {
     mean: 0.0,
     stdev: 0.02,
 };

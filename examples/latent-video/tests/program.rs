@@ -108,13 +108,13 @@ fn recording_changes_no_frame_and_finds_every_stage() {
 }
 
 #[test]
-fn spans_inside_candle_are_recorded_when_asked_for() {
+fn spans_of_libraries_are_recorded_when_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    for (out, arguments) in [("without", &[][..]), ("with", &["--candle-spans"])] {
+    for (out, arguments) in [("without", &[][..]), ("with", &["--tracing-spans"])] {
         let output = run(folder.path(), &recording_into(out), arguments);
         assert!(output.status.success(), "{output:?}");
     }
-    let attentions = |out| n_sections(&only_capture(&folder.path().join(out)), "self-attn");
+    let attentions = |out| n_sections(&only_capture(&folder.path().join(out)), "text_attention");
     // One for each layer of the text encoder.
     assert_eq!((attentions("without"), attentions("with")), (0, 2));
 }
