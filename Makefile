@@ -1,10 +1,13 @@
 # What a newcomer and CI call. Everything that is needed beyond Rust and Python 3.10 is set up here.
 
+# Folders of `make` may have spaces in their names, so rules name files by relative paths only.
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# All that are tested and linted.
+# All that are tested and linted. The same for the extension module, so that what both need is built once.
 FEATURES := marey/tracing,marey/yaml,marey-cli/otlp
+WORKSPACE := --workspace --exclude latent-video --exclude recording-bench --features $(FEATURES)
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
@@ -12,6 +15,7 @@ export RAYON_NUM_THREADS ?= 2
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
+	@echo "Building the command and the pipeline: three to four minutes on two cores the first time."
 	cargo build --locked -p marey-cli --no-default-features -p latent-video
 	target/debug/marey run --output profiling_results -- target/debug/latent-video --out profiling_results/frames
 
@@ -19,14 +23,14 @@ demo:
 test: test-rust test-python
 
 test-rust:
-	cargo test --locked --workspace --exclude marey-python --exclude latent-video --features $(FEATURES)
+	cargo test --locked $(WORKSPACE)
 
 ## The demo pipeline's own tests; building candle takes some minutes.
 test-example:
 	cargo test --locked -p latent-video
 
 test-python: $(BIN)/marey
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 ## The tests with real torch and diffusers, on the CPU; downloads some 600 MB the first time.
 test-torch: wheel
@@ -86,7 +90,7 @@ lint: $(BIN)/marey
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
 bench: $(BIN)/marey web/node_modules
-	cargo bench --locked -p marey --bench recording
+	cargo run --release --locked -p recording-bench
 	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py
 	$(BIN)/python -m pip install --quiet psutil nvidia-ml-py
@@ -113,7 +117,7 @@ $(BIN)/maturin: requirements-dev.txt
 # Built by cargo, so cargo decides what is new.
 .PHONY: $(BIN)/marey
 $(BIN)/marey: $(BIN)/maturin
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --quiet
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --locked --quiet --features otlp,marey/tracing
 
 clean:
 	cargo clean

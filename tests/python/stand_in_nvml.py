@@ -52,7 +52,7 @@ class StandInNvml:
 
 def build() -> Path:
     """Has cargo build the stand-in, and tells where it is."""
-    command = "cargo build --release --locked --quiet --package marey-gpu --example mock_nvml --message-format json"
+    command = "cargo build --locked --quiet --package marey-gpu --example mock_nvml --message-format json"
     built = subprocess.run(command.split(), cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
     made = [m for m in messages if m["reason"] == "compiler-artifact" and m["target"]["name"] == "mock_nvml"]

@@ -52,13 +52,12 @@ def test_users_sitecustomize_runs_first_and_sees_no_trace_of_ours(interpreter: I
     folder = interpreter.folder / "users"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text("import sys\nVALUE = 'marey' in sys.modules\n")
-    finished = run(
-        interpreter,
-        "import sitecustomize, sys\nprint(sitecustomize.VALUE, [p for p in sys.path if 'marey' in p and 'site' in p])"
-        + PROGRAM,
-        env={"PYTHONPATH": str(folder)},
-    )
-    assert finished.stdout == "False []\n"
+    program = "import sitecustomize, sys\nprint(sitecustomize.VALUE, sys.path)\n"
+    environment = {"PYTHONPATH": str(folder)}
+    bare = interpreter.run(program, env=environment)
+    finished = run(interpreter, program + PROGRAM, env=environment)
+    assert bare.stdout.startswith("False ")
+    assert finished.stdout == bare.stdout
     assert paths_of(read_capture(interpreter.folder / "out"))["outer"] == 1
 
 
