@@ -11,6 +11,12 @@ WORKSPACE := --workspace --exclude latent-video --exclude recording-bench --feat
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
+# Where cargo's own folder cannot be written, say below a read-only home, its downloads stay in the clone.
+CARGO_FOLDER := $${CARGO_HOME:-$$HOME/.cargo}/registry
+ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER)" && echo writable),writable)
+export CARGO_HOME := $(CURDIR)/target/cargo
+endif
+
 .PHONY: demo test test-rust test-example test-python test-torch test-engines test-web test-viewers web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.

@@ -1,6 +1,7 @@
 //! What Rust programs hold while a section, an iteration or a session is open.
 
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -88,7 +89,8 @@ pub struct SectionGuard {
     lane: Option<&'static Lane>,
     slot: Option<Slot>,
     /// Instead of a slot, when more than 64 guards are open in the thread: recorded, but not named if the process is killed meanwhile.
-    deep: Option<Box<Deep>>,
+    /// Taken out by `close`, so that a section that is off has nothing to drop.
+    deep: ManuallyDrop<Option<Box<Deep>>>,
     thread_bound: PhantomData<*const ()>,
 }
 
@@ -110,7 +112,7 @@ impl SectionGuard {
         Self {
             lane: None,
             slot: None,
-            deep: None,
+            deep: ManuallyDrop::new(None),
             thread_bound: PhantomData,
         }
     }
@@ -128,7 +130,7 @@ impl SectionGuard {
         Self {
             lane: Some(lane),
             slot: Some(slot),
-            deep: None,
+            deep: ManuallyDrop::new(None),
             thread_bound: PhantomData,
         }
     }
@@ -141,18 +143,18 @@ impl SectionGuard {
         Self {
             lane: Some(lane),
             slot: None,
-            deep: Some(Box::new(Deep {
+            deep: ManuallyDrop::new(Some(Box::new(Deep {
                 node,
                 start,
                 parent,
-            })),
+            }))),
             thread_bound: PhantomData,
         }
     }
 
     fn note(&self, attributes: Attributes) {
         let Some(lane) = self.lane else { return };
-        let opened = match (&self.deep, self.slot) {
+        let opened = match (&*self.deep, self.slot) {
             (Some(deep), _) => Some((deep.start, deep.node)),
             (None, slot) => slot.and_then(Slot::opened),
         };
