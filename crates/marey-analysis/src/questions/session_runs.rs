@@ -133,6 +133,11 @@ impl<'a> SessionRuns<'a> {
         })
     }
 
+    /// As in [`SessionRun`]: the same for each of them.
+    pub fn n_sections_missing(&self) -> u64 {
+        self.n_missing
+    }
+
     fn parts(&self, session: u32) -> Parts {
         let places = self.belonging.nesting().places(session);
         let inner = self.belonging.nesting().at(&places).iter();

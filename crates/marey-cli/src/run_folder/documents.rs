@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::chosen::Chosen;
 use super::outside::summary_of;
 use super::replacement::replace;
-use super::session_documents::{write_raw_data, write_session_documents};
+use super::session_documents::{asks_for_raw_data, write_raw_data, write_session_documents};
 use super::{Error, JobFolder, Process};
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
@@ -52,13 +52,6 @@ struct StatusObject<'a> {
     signal: Option<i32>,
     reason: Option<&'a str>,
     text: String,
-}
-
-/// `save_raw_data` of the recording's configuration, or of a profiler in it.
-fn asks_for_raw_data(run: &Run) -> bool {
-    let said = run.info.facts.iter().rev();
-    let mut said = said.filter(|(key, _)| key == "profiling.save_raw_data");
-    said.any(|(_, value)| value == "true")
 }
 
 impl JobFolder {
