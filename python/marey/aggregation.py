@@ -19,6 +19,7 @@ def aggregate_reports(
     job: str | None = None,
     engine: Literal["local", "ray"] = "local",
     address: str | None = None,
+    timeout_s: float = 300.0,
 ) -> dict[str, Any]:
     """Put together what ranks recorded: ``marey aggregate`` as a function.
 
@@ -31,6 +32,8 @@ def aggregate_reports(
         engine: Who reads the files: this process, or the tasks of a Ray cluster (``pip install 'marey[ray]'``).
         address: That cluster. One that the program is connected to already is used, and an address of another is an
             error; otherwise ``RAY_ADDRESS`` names it, or one is started on this machine for as long as it takes.
+        timeout_s: How long to wait for a processor of that cluster that is free for tasks, in seconds. Where actors
+            hold all of them there is none; what is waited for is said on standard error.
 
     Returns:
         The document that ``docs/schema/ranks.schema.json`` describes: ``total_reports``, ``rank_count``,
@@ -38,8 +41,8 @@ def aggregate_reports(
 
     Raises:
         marey.CaptureError: There is nothing to read, or the output cannot be written.
-        marey.Error: There is no Ray, no cluster that can run tasks, or the address is that of another cluster than the
-            program is connected to.
+        marey.Error: There is no Ray, no cluster that can run tasks within ``timeout_s``, or the address is that of
+            another cluster than the program is connected to.
         ValueError: There is no such format or engine.
     """
     paths = reports_dir if isinstance(reports_dir, list) else [reports_dir]
@@ -51,11 +54,11 @@ def aggregate_reports(
         args.append(f"--output={os.fspath(output)}")
     if job is not None:
         args.append(f"--job={job}")
-    found = _found(args, engine, address)
+    found = _found(args, engine, address, timeout_s)
     return _document(_core.aggregate(args, found, output is None), quiet)
 
 
-def _found(args: list[str], engine: str, address: str | None) -> bytes | None:
+def _found(args: list[str], engine: str, address: str | None, timeout_s: float) -> bytes | None:
     """Summaries of the files, read by an engine; None where this process reads them."""
     if engine not in {"local", "ray"}:
         message = f"there is no engine {engine!r}: local or ray"
@@ -68,7 +71,7 @@ def _found(args: list[str], engine: str, address: str | None) -> bytes | None:
     from marey.engines import ray_engine
 
     files, _ = _core.aggregation_inputs(args)
-    return ray_engine.summaries(files, address)
+    return ray_engine.summaries(files, address, timeout_s=timeout_s)
 
 
 def _document(concluded: tuple[int, str, str, str | None], quiet: bool) -> dict[str, Any]:

@@ -4,26 +4,66 @@ Each uses ``self._profiler`` where the object has one that is enabled, else the 
 first parameter counts as the object when that is called ``self`` or ``cls``. Coroutines, generators and async
 generators are measured while they run. Result, exceptions, signature, docstring and pickling stay as they are.
 
-Functions that a decorator is given to tell more about a call get ``(args, kwargs)`` as the call had them, without
-``self``. One that fails is counted among the losses and named once in the log ``marey``; the call is recorded all the
-same.
+Each works without parentheses, too. Functions that a decorator is given to tell more about a call get
+``(args, kwargs)`` as the call had them, without ``self``. One that fails is counted among the losses and named once in
+the log ``marey``; the call is recorded all the same.
 """
 
 from __future__ import annotations
 
 from marey import _core, denoising_steps
-from marey.functions import in_section, wrap
+from marey.bare_use import decorated_or_decorator
+from marey.functions import in_section, is_decorated, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable, Mapping
-    from typing import Any, TypeVar
+    from typing import Any, TypeVar, overload
 
     from marey.functions import Run
 
     F = TypeVar("F", bound=Callable[..., Any])
     About = Callable[[tuple[Any, ...], dict[str, Any]], Mapping[str, Any]]
+    Number = Callable[[tuple[Any, ...], dict[str, Any]], int]
+
+    @overload
+    def profile_method(stage_name: F) -> F: ...
+    @overload
+    def profile_method(
+        stage_name: str | None = None, metadata: Mapping[str, Any] | About | None = None
+    ) -> Callable[[F], F]: ...
+    @overload
+    def profile_session(session_id: F) -> F: ...
+    @overload
+    def profile_session(session_id: str | None = None, tags: Mapping[str, Any] | None = None) -> Callable[[F], F]: ...
+    @overload
+    def add_profiling_event(name: F) -> F: ...
+    @overload
+    def add_profiling_event(
+        name: str, data_func: Callable[..., Mapping[str, Any]] | None = None
+    ) -> Callable[[F], F]: ...
+    @overload
+    def profile_diffusion_step(func: About | None = None) -> Callable[[F], F]: ...
+    @overload
+    def profile_diffusion_step(func: F) -> F: ...
+    @overload
+    def profile_block_computation(func: About | None = None) -> Callable[[F], F]: ...
+    @overload
+    def profile_block_computation(func: F) -> F: ...
+    @overload
+    def profile_model_parameters(func: About | None = None) -> Callable[[F], F]: ...
+    @overload
+    def profile_model_parameters(func: F) -> F: ...
+    @overload
+    def profile_layer(layer_name: F) -> F: ...
+    @overload
+    def profile_layer(layer_name: str | None = None, parameters_count: int | None = None) -> Callable[[F], F]: ...
+    @overload
+    def profile_streaming(batch_size_func: Number | None = None) -> Callable[[F], F]: ...
+    @overload
+    def profile_streaming(batch_size_func: F) -> F: ...
+
 
 __all__ = [
     "add_profiling_event",
@@ -37,16 +77,14 @@ __all__ = [
 ]
 
 
-def profile_method(
-    stage_name: str | None = None, metadata: Mapping[str, Any] | About | None = None
-) -> Callable[[F], F]:
+def profile_method(stage_name: Any = None, metadata: Mapping[str, Any] | About | None = None) -> Any:  # noqa: ANN401
     """Record each call as a stage.
 
     Args:
         stage_name: Name of the stage; default: the function's.
         metadata: Kept with each call: a dict, or a function of ``(args, kwargs)`` that returns one.
     """
-    if callable(stage_name):  # @profile_method
+    if is_decorated(stage_name):  # @profile_method
         return profile_method()(stage_name)
 
     def decorate(function: Any) -> Any:  # noqa: ANN401
@@ -77,13 +115,15 @@ def profile_method(
     return decorate
 
 
-def profile_session(session_id: str | None, tags: Mapping[str, Any] | None = None) -> Callable[[F], F]:
+def profile_session(session_id: Any = None, tags: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401
     """Make each call a session of its own.
 
     Args:
         session_id: Any text; None makes one up for each call.
         tags: Kept with the session.
     """
+    if is_decorated(session_id):  # @profile_session
+        return profile_session()(session_id)
 
     def decorate(function: Any) -> Any:  # noqa: ANN401
         target = _Target(function, "profile_session")
@@ -108,15 +148,17 @@ def profile_session(session_id: str | None, tags: Mapping[str, Any] | None = Non
     return decorate
 
 
-def add_profiling_event(name: str, data_func: Callable[..., Mapping[str, Any]] | None = None) -> Callable[[F], F]:
+def add_profiling_event(name: Any, data_func: Callable[..., Mapping[str, Any]] | None = None) -> Any:  # noqa: ANN401
     """Record an event after each call that returns.
 
     Args:
-        name: Name of the event.
+        name: Name of the event; without parentheses the function's.
         data_func: Tells the data of the event from the result and the arguments: parameters after the first one get
             the argument of their name, or of their place; ``**kwargs`` gets all others by name, ``*args`` the
             positional ones as they came.
     """
+    if is_decorated(name):  # @add_profiling_event
+        return add_profiling_event(_name_of(name))(name)
 
     def decorate(function: Any) -> Any:  # noqa: ANN401
         target = _Target(function, "add_profiling_event")
@@ -130,7 +172,7 @@ def add_profiling_event(name: str, data_func: Callable[..., Mapping[str, Any]] |
     return decorate
 
 
-def profile_diffusion_step(func: About | None = None) -> Callable[[F], F]:
+def profile_diffusion_step(func: Any = None) -> Any:  # noqa: ANN401
     """Record each call that returns as a denoising step.
 
     Args:
@@ -155,10 +197,10 @@ def profile_diffusion_step(func: About | None = None) -> Callable[[F], F]:
 
         return _measured(function, finish, is_step=True)
 
-    return decorate
+    return decorate if func is None else decorated_or_decorator(func, profile_diffusion_step(), decorate)
 
 
-def profile_block_computation(func: About | None = None) -> Callable[[F], F]:
+def profile_block_computation(func: Any = None) -> Any:  # noqa: ANN401
     """Record each call that returns as a block of frames.
 
     Args:
@@ -181,10 +223,10 @@ def profile_block_computation(func: About | None = None) -> Callable[[F], F]:
 
         return _measured(function, finish)
 
-    return decorate
+    return decorate if func is None else decorated_or_decorator(func, profile_block_computation(), decorate)
 
 
-def profile_model_parameters(func: About | None = None) -> Callable[[F], F]:
+def profile_model_parameters(func: Any = None) -> Any:  # noqa: ANN401
     """Record a model after each call that returns.
 
     Args:
@@ -211,17 +253,17 @@ def profile_model_parameters(func: About | None = None) -> Callable[[F], F]:
 
         return _measured(function, finish)
 
-    return decorate
+    return decorate if func is None else decorated_or_decorator(func, profile_model_parameters(), decorate)
 
 
-def profile_layer(layer_name: str | None = None, parameters_count: int | None = None) -> Callable[[F], F]:
+def profile_layer(layer_name: Any = None, parameters_count: int | None = None) -> Any:  # noqa: ANN401
     """Record each call that returns as a layer of a model, with its time by the host's clock.
 
     Args:
         layer_name: Default: the function's name.
         parameters_count: Number of its parameters; absent when None.
     """
-    if callable(layer_name):  # @profile_layer
+    if is_decorated(layer_name):  # @profile_layer
         return profile_layer()(layer_name)
 
     def decorate(function: Any) -> Any:  # noqa: ANN401
@@ -236,9 +278,7 @@ def profile_layer(layer_name: str | None = None, parameters_count: int | None = 
     return decorate
 
 
-def profile_streaming(
-    batch_size_func: Callable[[tuple[Any, ...], dict[str, Any]], int] | None = None,
-) -> Callable[[F], F]:
+def profile_streaming(batch_size_func: Any = None) -> Any:  # noqa: ANN401
     """Record each call that returns as frames that were delivered; its time, by the host's clock, as that of encoding.
 
     Args:
@@ -254,7 +294,9 @@ def profile_streaming(
 
         return _measured(function, finish)
 
-    return decorate
+    return (
+        decorate if batch_size_func is None else decorated_or_decorator(batch_size_func, profile_streaming(), decorate)
+    )
 
 
 class _Target:

@@ -50,13 +50,18 @@ def profile_function(name: Any = None, enabled: bool = True) -> Any:
         name: Name of the section; default ``module.qualified_name``. ``@profile_function`` without parentheses is fine.
         enabled: False returns the function itself.
     """
-    if callable(name) or _is(name, classmethod, property):  # @profile_function
+    if is_decorated(name):  # @profile_function
         return _profiled(name, None) if enabled else name
 
     def decorate(function: Any) -> Any:  # noqa: ANN401
         return _profiled(function, name) if enabled else function
 
     return decorate
+
+
+def is_decorated(given: object) -> bool:
+    """Whether what a decorator was given, in place of a name, is what it decorates."""
+    return callable(given) or isinstance(given, (classmethod, staticmethod, property))
 
 
 def _profiled(function: Any, name: str | None) -> Any:  # noqa: ANN401

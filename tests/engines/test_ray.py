@@ -239,15 +239,14 @@ def test_a_cluster_that_is_not_there_is_said(job):
 
 def test_a_cluster_that_can_run_nothing_is_said_and_given_up(job, monkeypatch, capsys):
     cluster = started(lambda: Cluster(initialize_head=True, head_node_args={"num_cpus": 0}))
-    monkeypatch.setattr(ray_engine, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(ray_engine, "_LOOK_SECONDS", 0.1)
     try:
-        code = ray_engine.main([str(job), "--engine", "ray", "--address", cluster.address])
+        with pytest.raises(marey.Error, match=r"free for tasks in 0\.3 s \(0 in all, 0 free\)"):
+            marey.aggregate_reports(job, quiet=True, engine="ray", address=cluster.address, timeout_s=0.3)
     finally:
         cluster.shutdown()
-    assert code == 2
     assert capsys.readouterr().err == (
-        "marey: no node of the Ray cluster has a processor for tasks; waiting for one\n"
-        "marey: no Ray cluster: no node of the cluster has a processor for tasks\n"
+        "marey: waiting for a processor that is free for tasks of the Ray cluster: 0 in all, 0 free; at most 0.3 s\n"
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import marey
+from stand_in_ray import StandInRay
 
 REPORT = {
     "session_info": {"id": "s", "start_time": 1000.0, "duration": 2.0, "tags": {}},
@@ -80,6 +81,30 @@ def test_an_engine_that_is_none_is_refused_and_ray_is_said_to_be_missing(reports
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(marey.Error, match=r"pip install 'marey\[ray\]'"):
         marey.aggregate_reports(reports, quiet=True, engine="ray")
+
+
+def test_a_cluster_without_a_free_processor_is_given_up(reports, monkeypatch, capsys):
+    ray = StandInRay(free_after=None)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pytest.raises(marey.Error) as caught:
+        marey.aggregate_reports(reports, quiet=True, engine="ray", timeout_s=12)
+    assert str(caught.value) == (
+        "no Ray cluster: none of its processors became free for tasks in 12 s (4 in all, 0 free). End what holds them, "
+        "add nodes, name another cluster, raise timeout_s, or read the files with the engine local"
+    )
+    assert capsys.readouterr().err == (
+        "marey: waiting for a processor that is free for tasks of the Ray cluster: 4 in all, 0 free; at most 12 s\n"
+    )
+    assert ray.waited == [5.0, 5.0, 2.0]
+    assert ray.cancelled == [("_nothing", True)]
+    assert ray.was_shut_down
+
+
+def test_a_cluster_that_becomes_free_in_time_reads_what_one_process_reads(reports, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", StandInRay(free_after=3))
+    document = marey.aggregate_reports(reports, quiet=True, engine="ray")
+    assert capsys.readouterr().err.count("\n") == 1
+    assert document == marey.aggregate_reports(reports, quiet=True)
 
 
 def test_the_job_may_be_chosen(tmp_path):

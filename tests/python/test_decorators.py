@@ -274,3 +274,137 @@ def test_layers_and_streams_have_their_time_and_size(interpreter: Interpreter) -
     (event,) = of_kind(records, "streaming")
     assert event["frames"] == 3
     assert all(ns > 0 for ns in [event["encoding_ns"], *(row["computation_ns"] for row in layers)])
+
+
+@pytest.mark.parametrize(
+    ("decorator", "kind"),
+    [
+        ("profile_method", "sections"),
+        ("profile_session", "sessions"),
+        ("add_profiling_event", "events"),
+        ("profile_diffusion_step", "step"),
+        ("profile_block_computation", "block"),
+        ("profile_model_parameters", None),
+        ("profile_layer", "layer"),
+        ("profile_streaming", "streaming"),
+        ("profile_function", "sections"),
+    ],
+)
+def test_a_decorator_without_parentheses_computes_and_records(
+    interpreter: Interpreter, decorator: str, kind: str | None
+) -> None:
+    def program(decorator):
+        import marey
+        from marey import decorators
+
+        bare = getattr(decorators, decorator, None) or getattr(marey, decorator)
+        marey.start("out")
+
+        @bare
+        def one(x):
+            return x + 1
+
+        @bare
+        def two(latents, timestep):
+            return latents + timestep
+
+        @bare
+        def takes_a_function(function, x=3):
+            return function(x) if callable(function) else x
+
+        @bare
+        def any_arguments(*args, **kwargs):
+            return [*args, *kwargs]
+
+        @bare
+        def generator(n, step):
+            yield from range(0, n, step)
+
+        class Pipeline:
+            def __call__(self):
+                return "called"
+
+            @bare
+            def method(self, function):
+                return function(2)
+
+            @bare
+            def without_arguments(this, x=7):
+                return x
+
+            @bare
+            @classmethod
+            def of_class(cls):
+                return cls.__name__
+
+            static = bare(staticmethod(lambda x, y: (x, y)))
+
+            @property
+            @bare
+            def size(self):
+                return 5
+
+        pipeline = Pipeline()
+        return [
+            one(1),
+            two(1, timestep=2),
+            two(3, 4),
+            takes_a_function(one.__wrapped__, 5),
+            any_arguments(1, 2, a=3),
+            list(generator(4, 2)),
+            pipeline.method(lambda x: x * 2),
+            pipeline.without_arguments(),
+            pipeline.of_class(),
+            Pipeline.static(1, 2),
+            pipeline.size,
+        ]
+
+    finished = interpreter.run(program, decorator)
+    assert finished.stderr == ""
+    assert finished.result == [2, 3, 7, 6, [1, 2, "a"], [0, 2], 4, 7, "Pipeline", [1, 2], 5]
+    records = recorded(finished)
+    if kind in records:
+        assert len(records[kind]) == 11
+    else:
+        assert len(of_kind(records, kind)) == (0 if kind is None else 11)
+
+
+def test_a_function_that_tells_about_calls_is_not_decorated_itself(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+        from marey.decorators import profile_diffusion_step, profile_streaming
+
+        def tell(args, kwargs):
+            return {"step": args[0]}
+
+        def by_other_names(call, by_name):
+            return {"step": call[0] + 10}
+
+        class Tells:
+            def __call__(self, args, kwargs):
+                return {"step": args[0] + 20}
+
+        marey.start("out")
+        made = []
+        for about in (tell, by_other_names, Tells(), lambda a, k: {"step": a[0] + 30}):
+
+            @profile_diffusion_step(about)
+            def step(number, unused=None):
+                made.append(number)
+
+            step(1)
+            step(number := 2, unused=number)
+
+        @profile_streaming(lambda args, kwargs: len(args[0]))
+        def deliver(frames):
+            made.append(len(frames))
+
+        deliver([1, 2, 3])
+        return made
+
+    finished = interpreter.run(program)
+    assert finished.stderr == ""
+    assert finished.result == [1, 2] * 4 + [3]
+    records = recorded(finished)
+    assert [row["step"] for row in of_kind(records, "step")] == [1, 2, 11, 12, 21, 22, 31, 32]
+    assert [row["frames"] for row in of_kind(records, "streaming")] == [3]

@@ -525,9 +525,10 @@ def test_the_report_of_a_session_has_its_last_spans(interpreter: Interpreter) ->
                 with marey.profile_section("a"):
                     gpu.work(5)
                 gpu.pass_time(5)
-            path = next(Path("out").glob("*/sessions/clip/profiling_report.json"))
-            (section,) = json.loads(path.read_text())["sections"]
-            return [section["name"], section["gpu"] and section["gpu"]["total"]]
+        marey.stop()
+        path = next(Path("out").glob("*/sessions/clip/profiling_report.json"))
+        (section,) = json.loads(path.read_text())["sections"]
+        return [section["name"], section["gpu"] and section["gpu"]["total"]]
 
     done = interpreter.run(program, env=MEASURED_ONLY)
     assert done.returncode == 0, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -432,23 +433,57 @@ def test_a_session_that_is_open_at_a_kill_is_open_in_the_capture(interpreter: In
     assert [(s["name"], s["tags"], s["end_ns"]) for s in sessions] == [("killed", {"seed": 7}, None)]
 
 
-def test_a_session_that_ends_with_its_outer_one_has_a_report_then(interpreter: Interpreter) -> None:
+def test_ending_a_session_reads_and_writes_nothing_and_the_end_of_the_recording_writes_its_report(
+    interpreter: Interpreter,
+) -> None:
     def program():
         import os
+        from pathlib import Path
 
         import marey
 
-        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        def bytes_read_by_this_thread():
+            return int(Path("/proc/thread-self/io").read_text().split()[1])
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, save_raw_data=True)
+        folder = os.path.realpath(os.path.join("out", "latest"))
         profiler.start_session("outer")
         profiler.start_session("inner")
-        with profiler.stage("work"):
-            pass
+        for number in range(2000):
+            with profiler.stage("work", {"prompt": "x" * 1000, "number": number}):
+                pass
+        read = bytes_read_by_this_thread()
         profiler.end_session("outer")
-        folder = os.path.join("out", "latest", "sessions")
-        return {name: sorted(os.listdir(os.path.join(folder, name))) for name in os.listdir(folder)}
+        read = bytes_read_by_this_thread() - read
+        before = [read < 1000, [name for name in os.listdir(folder) if not name.endswith(".marey")]]
+        marey.stop()
+        sessions = os.path.join(folder, "sessions")
+        written = {name: sorted(os.listdir(os.path.join(sessions, name))) for name in os.listdir(sessions)}
+        raw = sorted(name for name in os.listdir(folder) if name.startswith("raw"))
+        return before, written, raw
 
+    before, written, raw = interpreter.result(program)
+    assert before == [True, []]
     documents = ["profiling_report.json", "report.html", "timing_summary.txt"]
-    assert interpreter.result(program) == {"outer": documents, "inner": documents}
+    assert written == {"outer": documents, "inner": documents}
+    assert raw == ["raw_profiling_data_inner.json", "raw_profiling_data_outer.json"]
+
+
+def test_other_ranks_write_the_reports_of_their_sessions_beside_those_of_the_first(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, report_format="json")
+        with profiler.session("clip"), profiler.stage("work"):
+            pass
+
+    for rank in ("0", "1"):
+        finished = interpreter.run(program, env={"RANK": rank, "WORLD_SIZE": "2", "MAREY_JOB_ID": "job"})
+        assert (finished.returncode, finished.stderr) == (0, "")
+    job = interpreter.folder / "out" / "job"
+    for folder in (job, job / "rank1"):
+        report = json.loads((folder / "sessions" / "clip" / "profiling_report.json").read_text())
+        assert list(report["timing_stats"]) == ["work"]
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,51 @@ def test_steps_are_told_as_the_schedule_took_them(schedule: tuple[int, int, int]
 
     wait, warmup, active = schedule
     assert WindowOptions(["CPU"], wait=wait, warmup=warmup, active=active, repeat=2).in_words(n_steps) == expected
+
+
+FORKS_WITH_AN_OPEN_WINDOW = (
+    SOURCE
+    + """
+import threading, warnings
+import marey, marey.torch
+from marey.windows import export
+
+warnings.simplefilter("ignore")  # of forks in programs with threads
+
+def in_other_thread(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        with open(f"child-{os.getpid()}", "w"):
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+HOW = os.environ["HOW"]
+export._FORK_SECONDS_PER_BYTE = -1.0 if HOW == "the window's own export" else 1.0
+marey.start(output_dir="out")
+with marey.torch.ProfilerContext(output_dir="traces", profile_name="w", repeat=2) as w:
+    for step in range(10):
+        w.step()
+        if step == 6 and HOW == "a thread of the program":
+            in_other_thread(fork)
+        if step == 6 and HOW == "the window's thread":
+            fork()
+assert w.wait()
+"""
+)
+
+
+@pytest.mark.parametrize("how", ["a thread of the program", "the window's thread", "the window's own export"])
+def test_a_child_forked_while_a_window_is_open_notes_nothing_of_it(interpreter: Interpreter, how: str) -> None:
+    finished = interpreter.run(FORKS_WITH_AN_OPEN_WINDOW, env={"HOW": how})
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (capture,) = {path.resolve() for path in finished.captures}
+    (window,) = read_capture(capture)["profiler_windows"]
+    assert (window["failures"], window["stop_reason"]) == ([], "steps")
+    assert window["remarks"][-1] == "8 steps counted: 0 to wait, 2 for warm-up, 6 recorded"
+    names = sorted(path.name for path in (interpreter.folder / "traces").iterdir())
+    assert names == ["w-2.trace.json.gz", "w.trace.json.gz"]

@@ -47,10 +47,7 @@ pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub use replacement::replace;
 pub(crate) use replacement::replace_with;
 pub use salvage::load_completed;
-pub use session_documents::{
-    session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
-    write_session_documents,
-};
+pub use session_documents::{session_names, write_sessions};
 pub use traces::{Asked, read_trace, trace_page};
 pub(crate) use traces::{trace_places, traces_of_windows};
 

@@ -76,11 +76,8 @@ impl ProfilerCore {
     }
 
     /// Ends all sessions, and what the configuration says of sections that others open.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let ended = self.end_all(py);
-        ended
-            .iter()
-            .try_for_each(|session| self.write_reports(py, session))
+    fn close(&self, py: Python<'_>) {
+        self.end_all(py);
     }
 
     /// Ids of the sessions that are open, the oldest first.
@@ -116,17 +113,14 @@ impl ProfilerCore {
     /// Without an id the innermost of this thread or task; where none was begun, the only one that is open. Sessions begun inside it, and still open
     /// there, end with it.
     #[pyo3(signature = (session_id=None))]
-    fn end_session(&self, py: Python<'_>, session_id: Given<'_, '_>) -> PyResult<Option<String>> {
+    fn end_session(&self, py: Python<'_>, session_id: Given<'_, '_>) -> Option<String> {
         let id = session_id.filter(|id| !id.is_none());
-        let found = match id {
+        let session = match id {
             Some(id) => self.sessions.of_id(py, &name_of(id)),
             None => self.sessions.to_end(py),
-        };
-        let Some(session) = found else {
-            return Ok(None);
-        };
-        self.end(py, &session)?;
-        Ok(Some(session.id.clone()))
+        }?;
+        self.end(py, &session);
+        Some(session.id.clone())
     }
 
     /// A session for a `with` block, which gets its id. Arguments as of `start_session`.
@@ -200,7 +194,7 @@ impl ProfilerCore {
 }
 
 impl ProfilerCore {
-    /// Always enabled, as the environment says, and without reports at a session's end: how the process's own recorder is used.
+    /// Always enabled, as the environment says, and without reports at the end: how the process's own recorder is used.
     pub(crate) fn of_process() -> Self {
         let profiler = Self::default();
         let config = marey::ProfilingConfig {
@@ -232,19 +226,8 @@ impl ProfilerCore {
         self.sessions.begin(py, id, all, has_keeper)
     }
 
-    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> PyResult<()> {
-        for ended in self.sessions.end(py, session) {
-            self.write_reports(py, &ended)?;
-        }
-        Ok(())
-    }
-
-    /// Raises nothing but what Python itself raises in between (Ctrl-C).
-    fn write_reports(&self, py: Python<'_>, session: &Session) -> PyResult<()> {
-        match self.config().filter(|config| config.generate_final_report) {
-            Some(config) => session_report::write(py, session, config),
-            None => Ok(()),
-        }
+    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) {
+        self.sessions.end(py, session);
     }
 
     /// What is noted of a stage that begins now.
@@ -255,14 +238,14 @@ impl ProfilerCore {
         }
     }
 
-    /// Ends everything that ends with it; the sessions that it ended.
-    fn end_all(&self, py: Python<'_>) -> Vec<Arc<Session>> {
+    /// Ends everything that ends with it.
+    fn end_all(&self, py: Python<'_>) {
         if let Some(config) = self.config()
             && self.has_switched.swap(false, Relaxed)
         {
             section_kinds::switch_on_again(py, config);
         }
-        self.sessions.end_all(py)
+        self.sessions.end_all(py);
     }
 
     pub(crate) fn note(&self, py: Python<'_>, note: &Note) {
@@ -278,7 +261,7 @@ impl ProfilerCore {
     }
 }
 
-/// What nobody holds any more ends as by `cleanup`, without reports at this moment.
+/// What nobody holds any more ends as by `cleanup`.
 impl Drop for ProfilerCore {
     fn drop(&mut self) {
         if self.config().is_some() {

@@ -54,26 +54,24 @@ impl ProfilerSessions {
     }
 
     /// Ends a session, and those nested in it that were forgotten in the running context, but nothing that a `with` block still holds there: a
-    /// generator that is closed must not end its consumer's. Those it ended.
-    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) -> Vec<Arc<Session>> {
+    /// generator that is closed must not end its consumer's.
+    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) {
         let mine: Vec<_> = session_context::open_sessions(py, self.profiler).collect();
         let nested = mine.iter().position(|open| Arc::ptr_eq(open, session));
         let nested = mine[..nested.unwrap_or(0)].iter().rev();
         let forgotten = nested.take_while(|inner| !inner.has_keeper);
-        let mut ended: Vec<_> = forgotten.chain([session]).cloned().collect();
-        ended.retain(|session| close(session));
+        forgotten
+            .chain([session])
+            .for_each(|session| close(session));
         self.open().retain(|session| session.is_open());
         session_context::forget_ended(py);
-        ended
     }
 
-    /// Ends every session of this profiler, in whatever thread or task it began; those it ended, the newest first.
-    pub(crate) fn end_all(&self, py: Python<'_>) -> Vec<Arc<Session>> {
-        let mut open = std::mem::take(&mut *self.open());
-        open.reverse();
-        open.retain(|session| close(session));
+    /// Ends every session of this profiler, in whatever thread or task it began, the newest first.
+    pub(crate) fn end_all(&self, py: Python<'_>) {
+        let open = std::mem::take(&mut *self.open());
+        open.iter().rev().for_each(|session| close(session));
         session_context::forget_ended(py);
-        open
     }
 
     /// The session that what is recorded now belongs to: the innermost of the running context. In a thread that has begun none itself it is the
@@ -131,12 +129,12 @@ impl ProfilerSessions {
     }
 }
 
-fn close(session: &Session) -> bool {
-    let was_open = session.end();
-    if was_open && let Some(recorder) = marey::recorder() {
+fn close(session: &Session) {
+    if session.end()
+        && let Some(recorder) = marey::recorder()
+    {
         recorder.end_session(session.number);
     }
-    was_open
 }
 
 /// An id that no other session of this job has: of the process, the moment and a running number.

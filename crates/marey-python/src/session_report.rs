@@ -1,27 +1,13 @@
-//! What a `Profiler` writes for people: the report of a session when that ends, and of the whole run when recording does.
+//! What a `Profiler` writes for people when the recording ends: the reports of the run, and of each of its sessions.
+//!
+//! Nothing is written when a session ends: that would read the capture on the program's time.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use marey::{ProfilingConfig, Recorder, Status};
-use marey_cli::run_folder::{self, Chosen};
-use pyo3::prelude::*;
+use marey_cli::run_folder::{Error, write_reports, write_sessions};
 
-use crate::session_context::Session;
-use crate::{device_watch, log};
-
-/// Reading a larger capture would hold the program up; what it says of its sessions is written at the end.
-const MAX_CAPTURE_BYTES: u64 = 32 << 20;
-
-/// Reports of sessions may take this long, and a tenth of the time since the first: each reads all of the capture again.
-const ALLOWANCE_NS: u64 = 1_000_000_000;
-const SHARE: u64 = 10;
-
-/// When the first report began, and how long all took, in ticks.
-static FIRST: AtomicU64 = AtomicU64::new(0);
-static SPENT: AtomicU64 = AtomicU64::new(0);
-
-/// A `Profiler` asked for reports, so the end of the recording writes those of the run.
+/// A `Profiler` asked for reports, so the end of the recording writes them.
 static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
 /// From here on the end of the recording writes reports.
@@ -29,69 +15,19 @@ pub(crate) fn want() {
     IS_WANTED.store(true, Relaxed);
 }
 
-/// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder (of `rank<n>/` there, but for rank 0),
-/// unless the capture is large or reports took too much of the program's time. What cannot be written is logged, once.
-pub(crate) fn write(py: Python<'_>, session: &Session, config: &ProfilingConfig) -> PyResult<()> {
-    static WAS_SAID: AtomicBool = AtomicBool::new(false);
-    device_watch::read_gpu_times(py);
-    match py.detach(|| written_in_time(session.number, config)) {
-        Ok(()) => Ok(()),
-        Err(problem) => log::warn_once(py, &WAS_SAID, &problem.to_string()),
-    }
-}
-
-fn written_in_time(number: u64, config: &ProfilingConfig) -> Result<(), run_folder::Error> {
-    let Some(recorder) = marey::recorder().filter(|_| marey::is_on()) else {
-        return Ok(());
-    };
-    let now = marey::ticks();
-    FIRST.compare_exchange(0, now, Relaxed, Relaxed).ok();
-    let since_first_ns = recorder.duration_ns(now.saturating_sub(FIRST.load(Relaxed)));
-    if recorder.duration_ns(SPENT.load(Relaxed)) > ALLOWANCE_NS + since_first_ns / SHARE {
-        return Ok(());
-    }
-    let result = written(recorder, number, config);
-    SPENT.fetch_add(marey::ticks().saturating_sub(now), Relaxed);
-    result
-}
-
-fn written(
-    recorder: &Recorder,
-    number: u64,
-    config: &ProfilingConfig,
-) -> Result<(), run_folder::Error> {
-    let path = recorder.capture_path();
-    let Some(folder) = path.as_deref().and_then(Path::parent) else {
-        return Ok(());
-    };
-    if recorder.capture_bytes() > MAX_CAPTURE_BYTES {
-        return Ok(());
-    }
-    let Ok(run) = marey::decode(&recorder.capture_so_far(), Status::Running) else {
-        return Ok(());
-    };
-    let Some(index) = run.sessions.iter().position(|s| s.number == number) else {
-        return Ok(());
-    };
-    // Ranks use the same ids for their sessions.
-    let folder = match run.info.rank.unwrap_or(0) {
-        0 => folder.to_owned(),
-        rank => folder.join(format!("rank{rank}")),
-    };
-    run_folder::write_documents_of_session(&folder, &run, index, Chosen::of(&run))?;
-    if config.save_raw_data {
-        run_folder::write_raw_data_of_session(&folder, &run, index)?;
-    }
-    Ok(())
-}
-
-/// Writes the reports of the job whose recording has ended, if a `Profiler` asked for reports; the first rank does. The problem, if there
-/// is one.
+/// Writes the reports of the job whose recording has ended, if a `Profiler` asked for reports; other ranks than the first those of their own
+/// sessions, which may have the same ids, into `rank<n>/`. The problem, if there is one.
 pub(crate) fn write_at_end(capture: &Path) -> Option<String> {
-    let is_first = marey::rank().unwrap_or(0) == 0;
-    if !IS_WANTED.swap(false, Relaxed) || !is_first {
+    if !IS_WANTED.swap(false, Relaxed) {
         return None;
     }
-    let problem = run_folder::write_reports(capture.parent()?).err()?;
+    let problem = written(capture, capture.parent()?).err()?;
     Some(format!("marey: {problem}"))
+}
+
+fn written(capture: &Path, folder: &Path) -> Result<(), Error> {
+    match marey::rank().unwrap_or(0) {
+        0 => write_reports(folder).map(drop),
+        rank => write_sessions(capture, &folder.join(format!("rank{rank}"))),
+    }
 }

@@ -57,9 +57,10 @@ impl SessionScope {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let mine = self.take_mine(py);
-        mine.map_or(Ok(()), |session| self.profiler.get().end(py, &session))
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        if let Some(session) = self.take_mine(py) {
+            self.profiler.get().end(py, &session);
+        }
     }
 }
 
@@ -137,14 +138,10 @@ impl PausedSession {
 
     /// Ends the session.
     #[pyo3(signature = (_is_failed, _result=None))]
-    fn finish(
-        &self,
-        py: Python<'_>,
-        _is_failed: bool,
-        _result: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        self.session()
-            .map_or(Ok(()), |session| self.profiler.get().end(py, &session))
+    fn finish(&self, py: Python<'_>, _is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
+        if let Some(session) = self.session() {
+            self.profiler.get().end(py, &session);
+        }
     }
 }
 

@@ -38,7 +38,10 @@ pub use compare::{
 };
 pub use csv::{CsvTable, trace_csv};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
-pub use json::{aggregation_json, profiling_report, raw_profiling_data, snapshot_json, trace_json};
+pub use json::{
+    aggregation_json, profiling_report, raw_profiling_data, raw_profiling_data_of_session,
+    snapshot_json, trace_json,
+};
 pub use markdown::{aggregation_markdown, markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};

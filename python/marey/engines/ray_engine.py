@@ -34,9 +34,14 @@ _FAN_IN = 8
 # Chunks for each processor of the cluster, so that none waits long for the others.
 _CHUNKS_PER_CPU = 4
 
-# How long a cluster may take to answer, and to have a processor for tasks: one that grows by need has none at first.
+# How long a cluster may take to answer.
 _KNOCK_SECONDS = 10
-_PATIENCE_SECONDS = 300.0
+# How long it may take to have a processor for tasks, by default: one that grows by need has none at first.
+TIMEOUT_SECONDS = 300.0
+# How long none of the tasks may end once one has run, and after how much of that it is said.
+_STUCK_SECONDS = 3600.0
+_QUIET_SECONDS = 60.0
+_LOOK_SECONDS = 5.0
 
 # What a reason holds that the operating system gave: "No such file or directory (os error 2)".
 _OF_THE_SYSTEM = "(os error "
@@ -78,7 +83,12 @@ def main(args: list[str]) -> int:
     return code
 
 
-def summaries(files: Files, address: str | None = None, read: Callable[[Files], bytes] = read) -> bytes:
+def summaries(
+    files: Files,
+    address: str | None = None,
+    read: Callable[[Files], bytes] = read,
+    timeout_s: float = TIMEOUT_SECONDS,
+) -> bytes:
     """Summaries of all files, by tasks of a Ray cluster.
 
     Args:
@@ -86,6 +96,7 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
         address: The cluster; ``RAY_ADDRESS`` by itself, otherwise one is started here for as long as it takes. One
             that the program is connected to already is used; ``auto`` and ``local`` mean that one, too.
         read: What a task does with its files.
+        timeout_s: How long to wait for a processor of the cluster that is free for tasks.
 
     Returns:
         A document of summaries, equal to what one process would read; files that could not be read are in it.
@@ -110,6 +121,7 @@ def summaries(files: Files, address: str | None = None, read: Callable[[Files], 
     elif address is not None:
         _same(ray, address)
     try:
+        _await_processor(ray, timeout_s)
         return _reduced(ray, files, read)
     finally:
         if is_ours:
@@ -235,23 +247,51 @@ def _chunks(items: list[Any], size: int) -> list[list[Any]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
 
 
-def _wait(ray: Any, task: Any) -> None:  # noqa: ANN401
-    """Wait for the end of a task, and say so where no node can run it.
+def _await_processor(ray: Any, timeout_s: float) -> None:  # noqa: ANN401
+    """Wait until the cluster has run a task; one that waits makes a cluster grow that grows by need.
 
     Raises:
-        marey.Error: No node of the cluster has had a processor for tasks for a long time.
+        marey.Error: It has not within that time: actors of another program may hold all processors.
     """
+    first = ray.remote(_nothing).remote()
+    if not _has_ended(ray, first, timeout_s, _LOOK_SECONDS, "waiting for a processor that is free for tasks"):
+        ray.cancel(first, force=True)
+        raise _no_cluster(
+            f"none of its processors became free for tasks in {timeout_s:g} s ({_processors(ray)}). End what holds "
+            "them, add nodes, name another cluster, raise timeout_s, or read the files with the engine local"
+        )
+
+
+def _nothing() -> None:
+    """What the first task does."""
+
+
+def _wait(ray: Any, task: Any) -> None:  # noqa: ANN401
+    """Wait for the end of a task.
+
+    Raises:
+        marey.Error: It has not ended for a long time.
+    """
+    if not _has_ended(ray, task, _STUCK_SECONDS, _QUIET_SECONDS, "waiting for a task that reads or merges"):
+        raise _no_cluster(f"no task has ended for {_STUCK_SECONDS:g} s ({_processors(ray)})")
+
+
+def _has_ended(ray: Any, task: Any, timeout_s: float, quiet_s: float, what: str) -> bool:  # noqa: ANN401
+    """Whether a task ends within that time; after a while it is said that this waits, and for what."""
     waited = 0.0
-    pause = min(5.0, _PATIENCE_SECONDS)
-    while not ray.wait([task], timeout=pause, fetch_local=False)[0]:
-        if ray.cluster_resources().get("CPU", 0) > 0:
-            waited = 0.0
-            continue
-        if waited == 0.0:
-            print("marey: no node of the Ray cluster has a processor for tasks; waiting for one", file=sys.stderr)
-        waited += pause
-        if waited >= _PATIENCE_SECONDS:
-            raise _no_cluster("no node of the cluster has a processor for tasks")
+    while not ray.wait([task], timeout=min(_LOOK_SECONDS, timeout_s - waited), fetch_local=False)[0]:
+        waited += _LOOK_SECONDS
+        if waited >= timeout_s:
+            return False
+        if waited == quiet_s:
+            print(f"marey: {what} of the Ray cluster: {_processors(ray)}; at most {timeout_s:g} s", file=sys.stderr)
+    return True
+
+
+def _processors(ray: Any) -> str:  # noqa: ANN401
+    in_all = ray.cluster_resources().get("CPU", 0)
+    free = ray.available_resources().get("CPU", 0)
+    return f"{in_all:g} in all, {free:g} free"
 
 
 def _failure(ray: Any, done: Any) -> str | None:  # noqa: ANN401

@@ -22,14 +22,19 @@ if TYPE_CHECKING:
 
 
 class _ThreadEnd:
-    """Lives as long as its thread holds it."""
+    """Lives as long as its thread holds it.
+
+    A forked child has no other threads: Python drops there what those held, before it tells anybody of the fork.
+    """
 
     def __init__(self, window: ProfilerWindow) -> None:
         self._window = window
+        self._pid = os.getpid()
 
     def __del__(self) -> None:
         with suppress(Exception):
-            self._window.close("thread ended")
+            if os.getpid() == self._pid:
+                self._window.close("thread ended")
 
 
 class _OfThread(threading.local):

@@ -29,6 +29,8 @@ use std::collections::BTreeMap;
 
 use marey::{OpenSection, Run, Section};
 
+use super::nesting::Nesting;
+use super::open_sessions::OpenSessions;
 use crate::intervals::Interval;
 
 /// Sessions of the sections of a run, and the rule for everything else.
@@ -37,10 +39,8 @@ pub struct Belonging<'a> {
     run: &'a Run,
     /// By section.
     sections: Vec<Option<u32>>,
-    /// Sessions, in order of their start.
-    order: Vec<u32>,
-    /// How many sessions each one is nested in.
-    depths: Vec<u32>,
+    open: OpenSessions,
+    nesting: Nesting,
 }
 
 /// Something that encloses a section: since when, until when, and for which session.
@@ -51,8 +51,8 @@ struct Enclosing {
 }
 
 impl<'a> Belonging<'a> {
-    /// Finds the session of every section. Time: a sort of the sections, and for each one a look at the sessions that were
-    /// open then.
+    /// Finds the session of every section. Time: a sort of the sections, and for those that lie in no session of their own
+    /// thread a look at the sessions that were open then.
     pub fn new(run: &'a Run) -> Self {
         let mut belonging = Self::of_records(run);
         if !run.sessions.is_empty() {
@@ -63,21 +63,12 @@ impl<'a> Belonging<'a> {
 
     /// Only for [`Self::of_record`]: no section is looked at, and none has a session.
     pub(crate) fn of_records(run: &'a Run) -> Self {
-        let mut order: Vec<u32> = (0..).take(run.sessions.len()).collect();
-        order.sort_by_key(|session| run.sessions[*session as usize].start_ns);
-        let mut belonging = Self {
+        Self {
             run,
             sections: Vec::new(),
-            order,
-            depths: Vec::new(),
-        };
-        belonging.depths = (0..run.sessions.len())
-            .map(|session| {
-                let above = belonging.ancestors(u32::try_from(session).unwrap_or(u32::MAX));
-                u32::try_from(above.count()).unwrap_or(u32::MAX)
-            })
-            .collect();
-        belonging
+            open: OpenSessions::new(run),
+            nesting: Nesting::new(&run.sessions),
+        }
     }
 
     /// The innermost session of a recorded section; an index into `Run::sessions`.
@@ -95,10 +86,10 @@ impl<'a> Belonging<'a> {
             end_ns: at_ns,
         };
         let of_thread = |session: &u32| Some(self.run.sessions[*session as usize].thread) == thread;
-        let open = || self.open_during(moment);
-        let begun_here: Vec<u32> = open().filter(of_thread).collect();
+        let open = self.open.at(at_ns);
+        let begun_here: Vec<u32> = open.iter().copied().filter(of_thread).collect();
         self.only_one(&begun_here, moment)
-            .or_else(|| self.only_one(&open().collect::<Vec<u32>>(), moment))
+            .or_else(|| self.only_one(&open, moment))
     }
 
     /// The innermost session of a section that had not ended.
@@ -108,40 +99,16 @@ impl<'a> Belonging<'a> {
 
     /// The session and those that it is nested in, innermost first.
     pub fn chain(&self, session: u32) -> impl Iterator<Item = u32> + '_ {
-        std::iter::once(session).chain(self.ancestors(session))
+        self.nesting.chain(session)
+    }
+
+    pub(crate) fn nesting(&self) -> &Nesting {
+        &self.nesting
     }
 
     /// From start to end, or to the end of the run.
     pub(crate) fn interval(&self, session: u32) -> Interval {
-        let session = &self.run.sessions[session as usize];
-        let end_ns = session.end_ns.unwrap_or(self.run.wall_ns);
-        Interval {
-            start_ns: session.start_ns,
-            end_ns: end_ns.max(session.start_ns),
-        }
-    }
-
-    fn ancestors(&self, session: u32) -> impl Iterator<Item = u32> + '_ {
-        let parent = |session: &u32| {
-            let parent = self.run.sessions.get(*session as usize)?.parent?;
-            ((parent as usize) < self.run.sessions.len()).then_some(parent)
-        };
-        let first = parent(&session);
-        // A damaged capture may claim a circle.
-        std::iter::successors(first, parent).take(self.run.sessions.len())
-    }
-
-    fn is_within(&self, inner: u32, outer: u32) -> bool {
-        self.chain(inner).any(|session| session == outer)
-    }
-
-    /// Sessions that were open at some moment of that time, in order of their start.
-    fn open_during(&self, time: Interval) -> impl Iterator<Item = u32> + '_ {
-        let begun = self
-            .order
-            .partition_point(|s| self.run.sessions[*s as usize].start_ns <= time.end_ns);
-        let is_open = move |session: &u32| self.interval(*session).end_ns >= time.start_ns;
-        self.order[..begun].iter().copied().filter(is_open)
+        super::open_sessions::interval(self.run, session)
     }
 
     /// The innermost of the sessions that were open all that time, if all that were open then are nested with it.
@@ -149,11 +116,12 @@ impl<'a> Belonging<'a> {
         let lasts = |session: &&u32| contains(self.interval(**session), time);
         let key = |session: &&u32| {
             let start_ns = self.run.sessions[**session as usize].start_ns;
-            (self.depths[**session as usize], start_ns)
+            (self.nesting.depth(**session), start_ns)
         };
         let innermost = *open.iter().filter(lasts).max_by_key(key)?;
-        let is_nested =
-            |other: &u32| self.is_within(*other, innermost) || self.is_within(innermost, *other);
+        let is_nested = |other: &u32| {
+            self.nesting.is_within(*other, innermost) || self.nesting.is_within(innermost, *other)
+        };
         open.iter().all(is_nested).then_some(innermost)
     }
 
@@ -165,12 +133,11 @@ impl<'a> Belonging<'a> {
             said.extend(known.map(|session| (given.section, session)));
         }
         let mut begun_in: BTreeMap<(u32, u16), Vec<u32>> = BTreeMap::new();
-        for &session in &self.order {
+        for &session in self.open.in_order() {
             let begun = &run.sessions[session as usize];
             let here = begun_in.entry((begun.thread, begun.flow)).or_default();
             here.push(session);
         }
-        let mut sweep = Sweep::default();
         let mut order: Vec<usize> = (0..run.sections.len()).collect();
         order.sort_by_key(|index| {
             let s = &run.sections[*index];
@@ -187,8 +154,7 @@ impl<'a> Belonging<'a> {
             });
             let time = interval(section);
             let within = lane.enter(self, time, said.get(&index).copied());
-            sweep.advance(self, time.start_ns);
-            placed[index] = within.or_else(|| sweep.only_one(self, time));
+            placed[index] = within.or_else(|| self.only_one(&self.open.during(time), time));
         }
         self.sections = placed;
     }
@@ -198,7 +164,7 @@ impl<'a> Belonging<'a> {
 struct Lane<'a> {
     /// Sessions that were begun here and are yet to come.
     begun: &'a [u32],
-    /// Outermost first.
+    /// Outermost first. What lies under one that still goes on may have ended.
     enclosing: Vec<Enclosing>,
 }
 
@@ -210,7 +176,8 @@ impl Lane<'_> {
         time: Interval,
         said: Option<u32>,
     ) -> Option<u32> {
-        self.enclosing.retain(|e| e.time.end_ns >= time.start_ns);
+        let has_ended = |e: &mut Enclosing| e.time.end_ns < time.start_ns;
+        while self.enclosing.pop_if(has_ended).is_some() {}
         while let Some((&session, rest)) = self.begun.split_first() {
             let of_session = belonging.interval(session);
             if of_session.start_ns > time.start_ns {
@@ -236,38 +203,6 @@ impl Lane<'_> {
             });
         }
         said.or(within)
-    }
-}
-
-/// Sessions that are open, while time goes on.
-#[derive(Default)]
-struct Sweep {
-    open: Vec<u32>,
-    next: usize,
-}
-
-impl Sweep {
-    /// Goes on to a moment, which is not before the last one.
-    fn advance(&mut self, belonging: &Belonging<'_>, at_ns: u64) {
-        let start_ns = |session: u32| belonging.run.sessions[session as usize].start_ns;
-        while let Some(&session) = belonging.order.get(self.next) {
-            if start_ns(session) > at_ns {
-                break;
-            }
-            self.open.push(session);
-            self.next += 1;
-        }
-        self.open
-            .retain(|session| belonging.interval(*session).end_ns >= at_ns);
-    }
-
-    /// [`Belonging::only_one`] of the sessions that are open now or begin until the end of that time.
-    fn only_one(&self, belonging: &Belonging<'_>, time: Interval) -> Option<u32> {
-        let later = belonging.order[self.next..].iter().copied();
-        let begins = |session: &u32| belonging.interval(*session).start_ns < time.end_ns;
-        let mut open = self.open.clone();
-        open.extend(later.take_while(begins));
-        belonging.only_one(&open, time)
     }
 }
 

@@ -10,6 +10,8 @@ pub(crate) mod gpu_times;
 pub(crate) mod iterations;
 pub(crate) mod memory;
 pub(crate) mod names;
+pub(crate) mod nesting;
+pub(crate) mod open_sessions;
 pub(crate) mod phases;
 pub mod ranks;
 pub(crate) mod section_memory;

@@ -9,11 +9,15 @@
 //! ```
 
 mod device_work;
+mod in_full;
+mod members;
 
 use marey::{
     CacheEvent, Event, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
     SectionAttributes, Series, Session, Status,
 };
+
+use members::Members;
 
 use super::belonging::Belonging;
 use super::sections::{NotAvailable, Sections, UnderNoSection, sections};
@@ -24,25 +28,17 @@ use crate::intervals::Interval;
 pub struct SessionRuns<'a> {
     run: &'a Run,
     belonging: Belonging<'a>,
-    /// What belongs to each session or to one that is nested in it, by index into the lists of the run.
-    parts: Vec<Parts>,
+    sections: Members,
+    open: Members,
+    events: Members,
+    memory: Members,
+    counters: Members,
+    cache_events: Members,
+    generation: Members,
+    windows: Members,
     n_missing: u64,
     /// Nodes of which calls are in the totals only.
     is_incomplete: Vec<bool>,
-}
-
-/// What belongs to a session, as ascending indices.
-#[derive(Clone, Debug, Default)]
-struct Parts {
-    sections: Vec<usize>,
-    open: Vec<usize>,
-    events: Vec<usize>,
-    memory: Vec<usize>,
-    counters: Vec<usize>,
-    cache_events: Vec<usize>,
-    generation: Vec<usize>,
-    windows: Vec<usize>,
-    sessions: Vec<usize>,
 }
 
 /// One session as a run.
@@ -72,28 +68,63 @@ impl<'a> SessionRuns<'a> {
         Self::with(&session.run, session.n_sections_missing, is_incomplete)
     }
 
+    /// Time: sorts of what was recorded, however many sessions there are and however deep they are nested.
     fn with(run: &'a Run, n_missing: u64, is_incomplete: Vec<bool>) -> Self {
-        let mut runs = Self {
+        let belonging = Belonging::new(run);
+        let nesting = belonging.nesting();
+        let of = |said, thread, at_ns| belonging.of_record(said, thread, at_ns);
+        let sections = (0..run.sections.len()).map(|section| belonging.of_section(section));
+        let open = run.open.iter().map(|open| belonging.of_open_section(open));
+        let memory = run.memory.iter().map(|reading| {
+            let is_its = !is_of_process(reading);
+            is_its
+                .then(|| of(reading.session, None, reading.at_ns))
+                .flatten()
+        });
+        let events = run.events.iter();
+        let cache_events = run.cache_events.iter();
+        let generation = run.generation.iter();
+        let windows = run.windows.iter();
+        let counters = run.counters.iter();
+        Self {
             run,
-            belonging: Belonging::new(run),
-            parts: vec![Parts::default(); run.sessions.len()],
+            sections: Members::new(nesting, sections),
+            open: Members::new(nesting, open),
+            memory: Members::new(nesting, memory),
+            events: Members::new(
+                nesting,
+                events.map(|event| of(event.session, Some(event.thread), event.at_ns)),
+            ),
+            cache_events: Members::new(
+                nesting,
+                cache_events.map(|event| of(event.session, None, event.at_ns)),
+            ),
+            generation: Members::new(
+                nesting,
+                generation.map(|made| of(made.session, Some(made.thread), made.at_ns)),
+            ),
+            windows: Members::new(
+                nesting,
+                windows.map(|window| of(window.session, Some(window.thread), window.opened_ns)),
+            ),
+            counters: Members::new(
+                nesting,
+                counters.map(|reading| of(None, None, reading.at_ns)),
+            ),
+            belonging,
             n_missing,
             is_incomplete,
-        };
-        if !run.sessions.is_empty() {
-            runs.sort();
         }
-        runs
     }
 
     /// The session with this index into `Run::sessions`; `None` when there is none.
     pub fn get(&self, session: usize) -> Option<SessionRun> {
-        let parts = self.parts.get(session)?;
-        let time = self.belonging.interval(u32::try_from(session).ok()?);
+        let number = u32::try_from(session).ok()?;
+        self.run.sessions.get(session)?;
         let cut = Cut {
             run: self.run,
-            time,
-            parts,
+            time: self.belonging.interval(number),
+            parts: &self.parts(number),
         };
         Some(SessionRun {
             run: cut.run(session),
@@ -102,70 +133,41 @@ impl<'a> SessionRuns<'a> {
         })
     }
 
-    fn sort(&mut self) {
-        let run = self.run;
-        for index in 0..run.sections.len() {
-            self.put(self.belonging.of_section(index), |p| p.sections.push(index));
-        }
-        for (index, open) in run.open.iter().enumerate() {
-            self.put(self.belonging.of_open_section(open), |p| p.open.push(index));
-        }
-        for (index, event) in run.events.iter().enumerate() {
-            let found = self.record(event.session, Some(event.thread), event.at_ns);
-            self.put(found, |p| p.events.push(index));
-        }
-        for (index, made) in run.generation.iter().enumerate() {
-            let found = self.record(made.session, Some(made.thread), made.at_ns);
-            self.put(found, |p| p.generation.push(index));
-        }
-        for (index, window) in run.windows.iter().enumerate() {
-            let found = self.record(window.session, Some(window.thread), window.opened_ns);
-            self.put(found, |p| p.windows.push(index));
-        }
-        for (index, event) in run.cache_events.iter().enumerate() {
-            let found = self.record(event.session, None, event.at_ns);
-            self.put(found, |p| p.cache_events.push(index));
-        }
-        for (index, reading) in run.counters.iter().enumerate() {
-            let found = self.record(None, None, reading.at_ns);
-            self.put(found, |p| p.counters.push(index));
-        }
-        for (index, reading) in run.memory.iter().enumerate() {
-            self.put_reading(index, reading);
-        }
-        for index in 0..run.sessions.len() {
-            self.put(u32::try_from(index).ok(), |p| p.sessions.push(index));
-        }
+    /// As in [`SessionRun`]: the same for each of them.
+    pub fn n_sections_missing(&self) -> u64 {
+        self.n_missing
     }
 
-    fn record(&self, said: Option<u32>, thread: Option<u32>, at_ns: u64) -> Option<u32> {
-        self.belonging.of_record(said, thread, at_ns)
+    fn parts(&self, session: u32) -> Parts {
+        let places = self.belonging.nesting().places(session);
+        let inner = self.belonging.nesting().at(&places).iter();
+        let mut sessions: Vec<usize> = inner.map(|session| *session as usize).collect();
+        sessions.sort_unstable();
+        let time = self.belonging.interval(session);
+        let is_during = |r: &MemoryReading| time.start_ns <= r.at_ns && r.at_ns <= time.end_ns;
+        let readings = self.run.memory.iter().enumerate();
+        let of_process = readings.filter(|(_, r)| is_of_process(r) && is_during(r));
+        let mut memory = self.memory.within(&places);
+        memory.extend(of_process.map(|(index, _)| index));
+        memory.sort_unstable();
+        Parts {
+            sections: self.sections.within(&places),
+            open: self.open.within(&places),
+            events: self.events.within(&places),
+            memory,
+            counters: self.counters.within(&places),
+            cache_events: self.cache_events.within(&places),
+            generation: self.generation.within(&places),
+            windows: self.windows.within(&places),
+            sessions,
+        }
     }
+}
 
-    /// What the user read belongs to a session; what the recorder reads by itself is of the whole process, like a series.
-    fn put_reading(&mut self, index: usize, reading: &MemoryReading) {
-        if reading.label.is_some() || reading.session.is_some() {
-            let found = self.record(reading.session, None, reading.at_ns);
-            self.put(found, |p| p.memory.push(index));
-            return;
-        }
-        for session in 0..self.parts.len() {
-            let time = u32::try_from(session).map(|s| self.belonging.interval(s));
-            let is_during = |t: Interval| t.start_ns <= reading.at_ns && reading.at_ns <= t.end_ns;
-            if time.is_ok_and(is_during) {
-                self.parts[session].memory.push(index);
-            }
-        }
-    }
-
-    /// Puts something into a session and into those that it is nested in.
-    fn put(&mut self, session: Option<u32>, put: impl Fn(&mut Parts)) {
-        for session in session.into_iter().flat_map(|s| self.belonging.chain(s)) {
-            if let Some(parts) = self.parts.get_mut(session as usize) {
-                put(parts);
-            }
-        }
-    }
+/// What the user read belongs to a session; what the recorder reads by itself is of the whole process, like a series: of every
+/// session that was open then.
+fn is_of_process(reading: &MemoryReading) -> bool {
+    reading.label.is_none() && reading.session.is_none()
 }
 
 fn incomplete_nodes(run: &Run) -> Vec<bool> {
@@ -223,6 +225,19 @@ impl SessionRun {
         }
         found
     }
+}
+
+/// What belongs to a session or to one within it, as ascending indices into the lists of the run.
+struct Parts {
+    sections: Vec<usize>,
+    open: Vec<usize>,
+    events: Vec<usize>,
+    memory: Vec<usize>,
+    counters: Vec<usize>,
+    cache_events: Vec<usize>,
+    generation: Vec<usize>,
+    windows: Vec<usize>,
+    sessions: Vec<usize>,
 }
 
 /// Takes out of a run what belongs to a session.

@@ -120,7 +120,7 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
         return Ok(Exit::SUCCESS);
     }
     // The folder may be somebody else's; what was asked for can be shown all the same.
-    if let Err(problem) = job.write() {
+    if let Err(problem) = job.write_without_sessions(job.chosen()) {
         console.say(&problem.to_string());
     }
     let (Some(report), Some(run)) = (&job.report, &job.run) else {

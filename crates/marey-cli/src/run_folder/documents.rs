@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::chosen::Chosen;
 use super::outside::summary_of;
 use super::replacement::replace;
-use super::session_documents::{write_raw_data, write_session_documents};
+use super::session_documents::{asks_for_raw_data, write_raw_data, write_session_documents};
 use super::{Error, JobFolder, Process};
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
@@ -54,20 +54,13 @@ struct StatusObject<'a> {
     text: String,
 }
 
-/// `save_raw_data` of the recording's configuration, or of a profiler in it.
-fn asks_for_raw_data(run: &Run) -> bool {
-    let said = run.info.facts.iter().rev();
-    let mut said = said.filter(|(key, _)| key == "profiling.save_raw_data");
-    said.any(|(_, value)| value == "true")
-}
-
 impl JobFolder {
     /// Writes the documents that the recording's configuration asks for; see [`Self::write_chosen`].
     ///
     /// # Errors
     /// As there.
     pub fn write(&self) -> Result<Vec<PathBuf>, Error> {
-        self.write_chosen(self.run.as_ref().map_or(Chosen::ALL, Chosen::of))
+        self.write_chosen(self.chosen())
     }
 
     /// Writes the documents, those of each session after those of the job; returns their paths. Where `latest` in the folder above points here, the documented names stand
@@ -76,6 +69,21 @@ impl JobFolder {
     /// # Errors
     /// At the first document that cannot be written; those before it stay.
     pub fn write_chosen(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
+        let mut written = self.write_without_sessions(chosen)?;
+        if let Some(run) = &self.run {
+            written.extend(write_session_documents(&self.path, run, chosen)?);
+            if asks_for_raw_data(run) {
+                written.extend(write_raw_data(&self.path, run)?);
+            }
+        }
+        Ok(written)
+    }
+
+    /// As [`Self::write_chosen`], without what is of each session, which takes longer the more there are.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn write_without_sessions(&self, chosen: Chosen) -> Result<Vec<PathBuf>, Error> {
         let mut written = vec![replace(self.path.join("run.json"), &self.run_json())?];
         let (Some(report), Some(run)) = (&self.report, &self.run) else {
             return Ok(written);
@@ -89,11 +97,12 @@ impl JobFolder {
                 written.push(replace(out.join(name), bytes)?);
             }
         }
-        written.extend(write_session_documents(&self.path, run, chosen)?);
-        if asks_for_raw_data(run) {
-            written.extend(write_raw_data(&self.path, run)?);
-        }
         Ok(written)
+    }
+
+    /// What the recording's configuration asks for.
+    pub(crate) fn chosen(&self) -> Chosen {
+        self.run.as_ref().map_or(Chosen::ALL, Chosen::of)
     }
 
     fn is_newest(&self, out: &Path) -> bool {

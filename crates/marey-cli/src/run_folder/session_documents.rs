@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_analysis::{SessionRun, SessionRuns};
-use marey_report::{Report, html_report, profiling_report, raw_profiling_data, summary};
+use marey_report::{
+    Report, html_report, profiling_report, raw_profiling_data, raw_profiling_data_of_session,
+    summary,
+};
 
 use super::Error;
 use super::chosen::Chosen;
@@ -73,11 +76,27 @@ fn safe(name: &str) -> String {
     }
 }
 
+/// Writes the documents that a capture's configuration asks for of each of its sessions into `sessions/<safe name>/` of a folder, which is
+/// made. Without sessions, or when the capture cannot be read, nothing is written.
+///
+/// # Errors
+/// At the first document that cannot be written; those before it stay.
+pub fn write_sessions(capture: &Path, folder: &Path) -> Result<(), Error> {
+    let Some(run) = marey::load(capture).ok().filter(|r| !r.sessions.is_empty()) else {
+        return Ok(());
+    };
+    write_session_documents(folder, &run, Chosen::of(&run))?;
+    if asks_for_raw_data(&run) {
+        write_raw_data(folder, &run)?;
+    }
+    Ok(())
+}
+
 /// Writes the documents of each session into `sessions/<safe name>/` of a job's folder; returns their paths.
 ///
 /// # Errors
 /// At the first document that cannot be written; those before it stay.
-pub fn write_session_documents(
+pub(super) fn write_session_documents(
     job_folder: &Path,
     run: &Run,
     chosen: Chosen,
@@ -94,22 +113,11 @@ pub fn write_session_documents(
     Ok(written)
 }
 
-/// Writes the documents of one session, an index into `Run::sessions`, into its folder in a job's folder; returns
-/// their paths. Without such a session nothing is written.
-///
-/// # Errors
-/// At the first document that cannot be written.
-pub fn write_documents_of_session(
-    job_folder: &Path,
-    run: &Run,
-    session: usize,
-    chosen: Chosen,
-) -> Result<Vec<PathBuf>, Error> {
-    let names = names(run);
-    match names.get(session).zip(SessionRuns::new(run).get(session)) {
-        Some((name, session)) => write_session(job_folder, name, run, &session, chosen),
-        None => Ok(Vec::new()),
-    }
+/// `save_raw_data` of the recording's configuration, or of a profiler in it.
+pub(super) fn asks_for_raw_data(run: &Run) -> bool {
+    let said = run.info.facts.iter().rev();
+    let mut said = said.filter(|(key, _)| key == "profiling.save_raw_data");
+    said.any(|(_, value)| value == "true")
 }
 
 /// Writes `raw_profiling_data_<safe name>.json` with every point of every series for each session, or one for a run without
@@ -117,42 +125,22 @@ pub fn write_documents_of_session(
 ///
 /// # Errors
 /// At the first file that cannot be written.
-pub fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
+pub(super) fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, Error> {
     let file = |name: &str| folder.join(format!("raw_profiling_data_{name}.json"));
     if run.sessions.is_empty() {
-        let bytes = raw_profiling_data(run, None).unwrap_or_default();
-        return Ok(vec![replace(file("run"), &bytes)?]);
+        return Ok(vec![replace(file("run"), &raw_profiling_data(run))?]);
     }
+    let runs = SessionRuns::new(run);
     let mut written = Vec::new();
     for (index, name) in names(run).iter().enumerate().take(MAX_FOLDERS) {
-        if let Some(bytes) = raw_profiling_data(run, Some(index)) {
-            written.push(replace(file(name), &bytes)?);
+        if let Some(session) = runs.get(index) {
+            written.push(replace(
+                file(name),
+                &raw_profiling_data_of_session(&session),
+            )?);
         }
     }
     Ok(written)
-}
-
-/// As [`write_raw_data`], for one session, an index into `Run::sessions`. Without such a session nothing is written.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_raw_data_of_session(
-    folder: &Path,
-    run: &Run,
-    session: usize,
-) -> Result<Option<PathBuf>, Error> {
-    let names = names(run);
-    match names
-        .get(session)
-        .zip(raw_profiling_data(run, Some(session)))
-    {
-        Some((name, bytes)) => replace(
-            folder.join(format!("raw_profiling_data_{name}.json")),
-            &bytes,
-        )
-        .map(Some),
-        None => Ok(None),
-    }
 }
 
 fn names(run: &Run) -> Vec<String> {
@@ -281,21 +269,6 @@ mod tests {
             !text.contains("work 0") && !text.contains("work 2"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn one_session_has_the_same_folder_as_among_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let run = run_of(&["same", "same"]);
-        let written = write_documents_of_session(folder.path(), &run, 1, Chosen::JSON).unwrap();
-        let expected = folder.path().join("sessions/same-2");
-        assert!(
-            written.iter().all(|path| path.starts_with(&expected)),
-            "{written:?}"
-        );
-        assert_eq!(written.len(), 2);
-        let none = write_documents_of_session(folder.path(), &run, 2, Chosen::JSON).unwrap();
-        assert_eq!(none, Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -71,6 +71,22 @@ pub(super) fn note(cuts: &mut Cuts, list: &str, kept: usize, of: usize) {
     *left_out += of.saturating_sub(kept) as u64;
 }
 
+/// Adds that entries of a list were left out before the value was made, of which `kept` were not.
+pub(super) fn leave_out(cuts: &mut Vec<ShortList>, list: &str, kept: usize, left_out: usize) {
+    if left_out == 0 {
+        return;
+    }
+    let found = cuts.iter_mut().find(|cut| cut.list == list);
+    match found {
+        Some(cut) => cut.left_out += left_out as u64,
+        None => cuts.push(ShortList {
+            list: list.to_owned(),
+            kept: kept as u64,
+            left_out: left_out as u64,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use marey_analysis::{Blocks, Delivery, IterationPoint, StackFrames, StepPoint};
 
 use super::bounded::{self, MAX_CALL_PATHS, ShortList, note};
-use crate::model::{Activity, Report};
+use crate::model::{Activity, Report, SessionFacts};
 
 /// Bytes of a report as JSON, without its call paths, which are all kept: there are never many times more.
 const MAX_BYTES: usize = 1_000_000;
@@ -15,14 +15,16 @@ const MAX_BYTES: usize = 1_000_000;
 pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
     let tree = &report.sections.tree;
     let call_paths = serde_json::to_vec(&tree[..tree.len().min(MAX_CALL_PATHS)]);
+    let n_left_short = report.n_sessions_left_short();
     let report = &with_short_snapshots(report);
+    let report = &with_full_sessions(report);
     let snapshots = serde_json::to_vec(&report.snapshot_files);
     let kept = [call_paths, snapshots].into_iter().flatten();
     let max_bytes = MAX_BYTES + kept.map(|json| json.len()).sum::<usize>();
-    bounded::json(max_bytes, |limit, cuts| {
+    let (json, mut cuts) = bounded::json(max_bytes, |limit, cuts| {
         let of_session = bounded::of_session(limit);
         let iterations = report.iterations.iter().map(|one| one.series.len());
-        let sessions = || report.sessions.iter().map(|session| &session.activity);
+        let sessions = || report.sessions.iter().filter_map(|s| s.activity.as_deref());
         if iterations.max().unwrap_or(0) <= limit
             && longest(&report.activity) <= limit
             && sessions().all(|activity| longest(activity) <= of_session)
@@ -63,11 +65,41 @@ pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
             }
         };
         shorten(&mut short.activity, "activity", limit);
-        for session in &mut short.sessions {
-            shorten(&mut session.activity, "sessions.*.activity", of_session);
+        for activity in short
+            .sessions
+            .iter_mut()
+            .filter_map(|s| s.activity.as_deref_mut())
+        {
+            shorten(activity, "sessions.*.activity", of_session);
         }
         Cow::Owned(short)
-    })
+    });
+    bounded::leave_out(&mut cuts, "sessions", report.sessions.len(), n_left_short);
+    (json, cuts)
+}
+
+/// The report with those sessions of which it is known what they did; one within another names the nearest that is there.
+fn with_full_sessions(report: &Report) -> Cow<'_, Report> {
+    if report.n_sessions_left_short() == 0 {
+        return Cow::Borrowed(report);
+    }
+    let mut places: Vec<Option<usize>> = Vec::with_capacity(report.sessions.len());
+    let mut full = Vec::new();
+    for session in &report.sessions {
+        let parent = session.parent.and_then(|parent| *places.get(parent)?);
+        if session.activity.is_none() {
+            places.push(parent);
+            continue;
+        }
+        places.push(Some(full.len()));
+        full.push(SessionFacts {
+            parent,
+            ..session.clone()
+        });
+    }
+    let mut short = report.clone();
+    short.sessions = full;
+    Cow::Owned(short)
 }
 
 /// Stacks of a memory snapshot that a page has, frames of each of them, and steps.
@@ -309,6 +341,31 @@ mod tests {
         for list in ["activity.cache_timeline", "iterations.*.series", "sessions"] {
             assert!(lists.contains(&list), "{list} of {lists:?}");
         }
+    }
+
+    #[test]
+    fn of_very_many_sessions_those_that_say_what_they_did_are_in_the_page() {
+        let mut builder = RunBuilder::new();
+        for n in 0..200 {
+            builder = builder.session(&format!("{n}"), n * 10, Some(n * 10 + 5), vec![]);
+        }
+        let run = builder
+            .with(|run| {
+                // Of these, 30 and 190 are in the page, and 150 is not.
+                run.sessions[150].parent = Some(30);
+                run.sessions[190].parent = Some(150);
+            })
+            .finish(2_000);
+        let (json, left_out) = json(&Report::new(&run));
+        let found: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let sessions = found["sessions"].as_array().unwrap();
+        assert_eq!(sessions.len(), 100);
+        assert!(sessions.iter().all(|s| s["activity"].is_object()));
+        let inner = sessions.iter().find(|s| s["name"] == "190").unwrap();
+        assert_eq!(inner["parent"], 30);
+        let left_out = serde_json::to_value(left_out).unwrap();
+        let expected = serde_json::json!([{"list": "sessions", "kept": 100, "left_out": 100}]);
+        assert_eq!(left_out, expected);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::summary::Summary;
 use super::{MaybeEmpty, seconds};
 use crate::model::{Activity, NamedValues, Report, SessionFacts};
 
-/// What a session did, under the keys that the whole run has, too.
+/// A session, and what it did unless there are very many of them.
 #[derive(Serialize)]
 pub(super) struct SessionObject<'a> {
     name: &'a str,
@@ -26,6 +26,13 @@ pub(super) struct SessionObject<'a> {
     tags: &'a NamedValues,
     parent: Option<usize>,
     sections_missing: u64,
+    #[serde(flatten)]
+    did: Option<SessionActivity<'a>>,
+}
+
+/// What a session did, under the keys that the whole run has, too.
+#[derive(Serialize)]
+struct SessionActivity<'a> {
     session_info: SessionInfo<'a>,
     summary: Summary,
     stage_analysis: StageAnalysis<'a>,
@@ -53,8 +60,7 @@ pub(super) struct SessionInfo<'a> {
 
 impl<'a> SessionObject<'a> {
     pub(super) fn new(report: &'a Report, session: &'a SessionFacts) -> Self {
-        let activity = &session.activity;
-        let scope = Scope::new(report, activity);
+        let activity = session.activity.as_deref();
         Self {
             name: &session.name,
             start: seconds(session.start_ns),
@@ -62,6 +68,15 @@ impl<'a> SessionObject<'a> {
             tags: &session.tags,
             parent: session.parent,
             sections_missing: session.n_sections_missing,
+            did: activity.map(|activity| SessionActivity::new(report, session, activity)),
+        }
+    }
+}
+
+impl<'a> SessionActivity<'a> {
+    fn new(report: &'a Report, session: &'a SessionFacts, activity: &'a Activity) -> Self {
+        let scope = Scope::new(report, activity);
+        Self {
             session_info: SessionInfo {
                 id: &session.name,
                 tags: MaybeEmpty(Some(&session.tags)),

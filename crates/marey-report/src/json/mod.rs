@@ -60,7 +60,7 @@ use windows::WindowObject;
 
 pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
-pub use raw::raw_profiling_data;
+pub use raw::{raw_profiling_data, raw_profiling_data_of_session};
 pub(crate) use sections::reason;
 pub use snapshot::snapshot_json;
 pub use trace::trace_json;
@@ -103,6 +103,8 @@ struct Document<'a> {
     section_attributes: Vec<AttributedObject<'a>>,
     section_attributes_left_out: u64,
     sessions: Vec<SessionObject<'a>>,
+    #[serde(skip_serializing_if = "is_zero")]
+    sessions_left_short: usize,
     events: Vec<EventObject<'a>>,
     recommendations: Vec<Recommendation<'a>>,
     checks: Checks<'a>,
@@ -191,11 +193,17 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .iter()
             .map(|session| SessionObject::new(report, session))
             .collect(),
+        sessions_left_short: report.n_sessions_left_short(),
         events: EventObject::of(activity),
         recommendations: Recommendation::of(scope),
         checks: Checks::new(&activity.findings),
         data_quality: DataQuality::new(report),
     })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// A value as indented JSON with a line feed at its end.

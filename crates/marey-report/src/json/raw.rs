@@ -1,7 +1,7 @@
 //! `raw_profiling_data_<session>.json`: every point of every series.
 
 use marey::{Run, Series, SeriesKind, SeriesPoint};
-use marey_analysis::SessionRuns;
+use marey_analysis::SessionRun;
 use serde::Serialize;
 
 use super::{SCHEMA_VERSION, bytes_of, seconds};
@@ -37,17 +37,15 @@ struct PointObject {
     last: Option<f64>,
 }
 
-/// The series of a run, or of one session (an index into `Run::sessions`), as UTF-8 JSON. `None` when there is no such
-/// session.
-pub fn raw_profiling_data(run: &Run, session: Option<usize>) -> Option<Vec<u8>> {
-    match session {
-        None => Some(bytes(run, &run_id(run))),
-        Some(index) => {
-            let name = &run.sessions.get(index)?.name;
-            let session = SessionRuns::new(run).get(index)?;
-            Some(bytes(&session.run, name))
-        }
-    }
+/// The series of a run as UTF-8 JSON.
+pub fn raw_profiling_data(run: &Run) -> Vec<u8> {
+    bytes(run, &run_id(run))
+}
+
+/// Those of a session.
+pub fn raw_profiling_data_of_session(session: &SessionRun) -> Vec<u8> {
+    let itself = session.run.sessions.first();
+    bytes(&session.run, itself.map_or("", |itself| &itself.name))
 }
 
 fn bytes(run: &Run, id: &str) -> Vec<u8> {

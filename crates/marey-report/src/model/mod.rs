@@ -136,6 +136,12 @@ impl Report {
         }
     }
 
+    /// Sessions of which only name, time and tags are known here.
+    pub fn n_sessions_left_short(&self) -> usize {
+        let sessions = self.sessions.iter();
+        sessions.filter(|s| s.activity.is_none()).count()
+    }
+
     /// Names from the top level down to this node; empty when the report has no row for it.
     pub fn call_path(&self, node: u32) -> Vec<&str> {
         let row = |node: u32| -> Option<&SectionRow> {

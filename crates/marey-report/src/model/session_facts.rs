@@ -1,7 +1,7 @@
 //! A session of a run, and what it did.
 
 use marey::Run;
-use marey_analysis::{SessionRow, SessionRun, SessionRuns};
+use marey_analysis::{SessionRun, SessionRuns};
 use serde::Serialize;
 
 use super::activity::Activity;
@@ -23,8 +23,8 @@ pub struct SessionFacts {
     /// Sections of the run that were not recorded one by one; some may have been this session's. Its counts are of recorded
     /// sections only.
     pub n_sections_missing: u64,
-    /// What it did.
-    pub activity: Activity,
+    /// What it did; `None` for those of very many sessions of which [`SessionRuns::in_full`] leaves that out.
+    pub activity: Option<Box<Activity>>,
 }
 
 /// The session that a report is about.
@@ -43,32 +43,33 @@ pub struct SessionScope {
 impl SessionFacts {
     /// The sessions of a run from the `first` on, in the order of their start. Parents before that are none.
     pub(super) fn of(run: &Run, runs: &SessionRuns<'_>, first: usize) -> Vec<Self> {
+        let in_full = runs.in_full(first);
         let rows = marey_analysis::sessions(run).into_iter().enumerate();
         rows.skip(first)
-            .filter_map(|(index, row)| {
+            .map(|(index, row)| {
                 let parent = run.sessions[index].parent.map(|parent| parent as usize);
-                let parent = parent.and_then(|parent| parent.checked_sub(first));
-                Some(Self::new(row, parent, &runs.get(index)?))
+                let session = in_full.contains(&index).then(|| runs.get(index)).flatten();
+                Self {
+                    tags: NamedValues::new(&row.tags),
+                    name: row.name,
+                    start_ns: row.start_ns,
+                    duration_ns: row.duration_ns,
+                    parent: parent.and_then(|parent| parent.checked_sub(first)),
+                    n_sections_missing: runs.n_sections_missing(),
+                    activity: session.map(|session| Box::new(activity(&session))),
+                }
             })
             .collect()
     }
+}
 
-    fn new(row: SessionRow, parent: Option<usize>, session: &SessionRun) -> Self {
-        Self {
-            tags: NamedValues::new(&row.tags),
-            name: row.name,
-            start_ns: row.start_ns,
-            duration_ns: row.duration_ns,
-            parent,
-            n_sections_missing: session.n_sections_missing,
-            activity: Activity::new(
-                &session.run,
-                &session.sections(),
-                &marey_analysis::iterations(&session.run),
-                marey_analysis::memory(&session.run).as_ref(),
-            ),
-        }
-    }
+fn activity(session: &SessionRun) -> Activity {
+    Activity::new(
+        &session.run,
+        &session.sections(),
+        &marey_analysis::iterations(&session.run),
+        marey_analysis::memory(&session.run).as_ref(),
+    )
 }
 
 impl SessionScope {

@@ -1,5 +1,7 @@
 //! Named intervals of the run.
 
+use marey_analysis::Streaming;
+
 use super::columns::{Columns, Last};
 use crate::escape::{cut, visible};
 use crate::model::{NamedValues, Report, SessionFacts};
@@ -13,8 +15,7 @@ pub(super) fn table(report: &Report) -> Option<String> {
     if report.sessions.is_empty() {
         return None;
     }
-    let streams = |session: &SessionFacts| session.activity.streaming.is_some();
-    let has_frames = report.sessions.iter().any(streams);
+    let has_frames = report.sessions.iter().any(|s| streaming(s).is_some());
     let headers: &[&str] = if has_frames {
         &["Session", "Start", "Duration", "Frames", "FPS", "Tags"]
     } else {
@@ -50,13 +51,17 @@ pub(super) fn table(report: &Report) -> Option<String> {
 
 /// Frames that it delivered, and how many a second.
 fn frames(session: &SessionFacts) -> [String; 2] {
-    let streaming = session.activity.streaming.as_ref();
+    let streaming = streaming(session);
     [
         known(streaming.and_then(|s| s.frames), |n| n.to_string()),
         known(streaming.and_then(|s| s.frames_per_second), |fps| {
             format!("{fps:.2}")
         }),
     ]
+}
+
+fn streaming(session: &SessionFacts) -> Option<&Streaming> {
+    session.activity.as_ref()?.streaming.as_ref()
 }
 
 fn tags(tags: &NamedValues) -> String {

@@ -4,9 +4,10 @@ use marey::{
     CacheEvent, CacheOutcome, MemoryReading, MemorySource, Run, RunBuilder, SeriesInfo, Status,
     Unavailable, Unit, Value,
 };
+use marey_analysis::SessionRuns;
 use marey_report::{
     Report, cache_markdown, html_report, iteration_summary, markdown_report, memory_log,
-    memory_summary, profiling_report, raw_profiling_data, summary, timing_summary,
+    memory_summary, profiling_report, raw_profiling_data_of_session, summary, timing_summary,
 };
 
 const HOSTILE: &str = "</script>\x1b[31m\n\r| ../../etc \u{202e}\u{9b}2J\u{0}\"\\";
@@ -159,7 +160,9 @@ fn a_page_holds_what_users_named_as_letters_and_digits_only() {
 #[test]
 fn json_gives_the_name_back_as_it_was_and_stays_harmless() {
     let report = Report::new(&hostile_run());
-    let raw = String::from_utf8(raw_profiling_data(&hostile_run(), Some(0)).unwrap()).unwrap();
+    let run = hostile_run();
+    let session = SessionRuns::new(&run).get(0).unwrap();
+    let raw = String::from_utf8(raw_profiling_data_of_session(&session)).unwrap();
     assert_harmless(&raw);
     assert!(!raw.contains('<'));
     for bytes in [profiling_report(&report), memory_log(&report)] {

@@ -1,7 +1,10 @@
 //! What samplers read, in text and in the profiling report.
 
 use marey::{Run, RunBuilder, SeriesInfo, Unit};
-use marey_report::{Report, profiling_report, raw_profiling_data, summary};
+use marey_analysis::SessionRuns;
+use marey_report::{
+    Report, profiling_report, raw_profiling_data, raw_profiling_data_of_session, summary,
+};
 use serde_json::{Value, json};
 
 use crate::example::{latent_video, sampled_latent_video};
@@ -184,7 +187,7 @@ fn nested_stages_are_shares_of_the_wall_time() {
 #[test]
 fn raw_data_are_all_points_of_all_series() {
     let run = sampled_latent_video();
-    let raw: Value = serde_json::from_slice(&raw_profiling_data(&run, None).unwrap()).unwrap();
+    let raw: Value = serde_json::from_slice(&raw_profiling_data(&run)).unwrap();
     assert_eq!(raw["session_id"], "workstation-4242-1700000000125000000");
     assert_eq!(raw["gpu_data"].as_array().unwrap().len(), 6);
     assert_eq!(raw["cpu_data"].as_array().unwrap().len(), 13);
@@ -196,13 +199,12 @@ fn raw_data_are_all_points_of_all_series() {
     assert_eq!(memory["points"].as_array().unwrap().len(), 5);
     assert_eq!(memory["points"][1]["timestamp"], 1_700_000_000.15);
     assert_eq!(memory["points"][1]["mean"], 9_663_676_416.0);
-    let session: Value =
-        serde_json::from_slice(&raw_profiling_data(&run, Some(0)).unwrap()).unwrap();
+    let session = SessionRuns::new(&run).get(0).unwrap();
+    let session: Value = serde_json::from_slice(&raw_profiling_data_of_session(&session)).unwrap();
     assert_eq!(session["session_id"], "first prompt");
     // From 1 ms to 78 ms: the readings at 1, 25, 50 and 75 ms.
     assert_eq!(
         session["gpu_data"][0]["points"].as_array().unwrap().len(),
         4
     );
-    assert_eq!(raw_profiling_data(&run, Some(2)), None);
 }

@@ -209,3 +209,46 @@ fn an_open_session_has_no_end() {
         9
     );
 }
+
+#[test]
+fn of_very_many_sessions_a_hundred_say_what_they_did_and_all_are_there() {
+    // Sessions in a row, a second each; every tenth from 400 to 790 takes two, and they are the 40 longest.
+    let mut builder = RunBuilder::new();
+    let mut at_ns = 0;
+    for n in 0..1_000 {
+        let length_ns = if (400..800).contains(&n) && n % 10 == 0 {
+            2
+        } else {
+            1
+        } * SECOND;
+        builder = builder
+            .session(&format!("clip {n}"), at_ns, Some(at_ns + length_ns), vec![])
+            .section("denoise", at_ns, at_ns + SECOND, |_| {});
+        at_ns += length_ns;
+    }
+    let run = builder.finish(at_ns);
+    let report = Report::new(&run);
+    let shown = document(&report);
+    assert_follows_schema(&shown);
+    let sessions = shown["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 1_000);
+    assert_eq!(sessions[999]["name"], "clip 999");
+    assert_eq!(sessions[41]["duration"], 1.0);
+    assert_eq!(shown["sessions_left_short"], 900);
+    let is_full = |n: &usize| sessions[*n].get("stage_analysis").is_some();
+    let full: Vec<usize> = (0..1_000).filter(is_full).collect();
+    let longest = (400..800).step_by(10);
+    let expected: Vec<usize> = (0..40).chain(longest).chain(980..1_000).collect();
+    assert_eq!(full, expected);
+    let text = summary(&report);
+    assert!(
+        text.contains("clip 39") && !text.contains("clip 40"),
+        "{text}"
+    );
+    assert!(text.contains("and 960 more"), "{text}");
+    assert!(
+        document(&Report::new(&two_at_once()))
+            .get("sessions_left_short")
+            .is_none()
+    );
+}

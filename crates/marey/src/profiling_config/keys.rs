@@ -99,7 +99,7 @@ keys! {
     monitor_cpu_usage: Switch(bool) = true;
     /// Reads memory, swap, disk I/O and pressure, of the machine and of this process
     monitor_system_memory: Switch(bool) = true;
-    /// Writes reports when a session ends
+    /// Writes reports when the recording ends
     generate_final_report: Switch(bool) = true;
     /// Which reports: `html`, `json` or `both`
     report_format: Format(ReportFormat) = ReportFormat::Both;

@@ -149,3 +149,102 @@ fn sessions_that_claim_to_be_nested_in_each_other_end_the_search() {
     run.sessions[1].parent = Some(0);
     assert!(Belonging::new(&run).of_section(0).is_some());
 }
+
+/// The rules as they are written, with a look at everything for each section.
+mod by_hand {
+    use super::*;
+
+    pub(super) fn of_section(run: &Run, index: usize) -> Option<u32> {
+        let section = &run.sections[index];
+        let said = |index: usize| {
+            let given = run.section_attributes.iter();
+            given
+                .filter(|given| given.section == index)
+                .find_map(|given| given.session)
+        };
+        let time = interval(section);
+        let key = |index: usize| {
+            let s = &run.sections[index];
+            (s.start_ns, Reverse(s.end_ns), s.node, index)
+        };
+        let is_of_lane = |thread, flow| (thread, flow) == (section.thread, section.flow);
+        // Whatever begins last encloses most closely, sessions at the same moment first.
+        let sections = (0..run.sections.len())
+            .filter(|other| key(*other) < key(index))
+            .filter(|other| is_of_lane(run.sections[*other].thread, run.sections[*other].flow))
+            .filter(|other| contains(interval(&run.sections[*other]), time))
+            .filter_map(|other| Some(((key(other).0, 1, Some(key(other))), said(other)?)));
+        let sessions = (0..)
+            .zip(&run.sessions)
+            .filter(|(_, s)| is_of_lane(s.thread, s.flow))
+            .filter(|(number, _)| contains(of_session(run, *number), time))
+            .map(|(number, s)| ((s.start_ns, 0, None), number));
+        let ends = |until: u64| {
+            (0..).take(run.sessions.len()).filter(move |s| {
+                let time_of = of_session(run, *s);
+                let begins = time_of.start_ns <= time.start_ns || time_of.start_ns < until;
+                begins && time_of.end_ns >= time.start_ns
+            })
+        };
+        said(index)
+            .or_else(|| Some(sections.chain(sessions).max_by_key(|(key, _)| *key)?.1))
+            .or_else(|| only_one(run, &ends(time.end_ns).collect::<Vec<u32>>(), time))
+    }
+
+    fn only_one(run: &Run, open: &[u32], time: Interval) -> Option<u32> {
+        let chain = |session: u32| {
+            std::iter::successors(Some(session), |s| run.sessions[*s as usize].parent)
+        };
+        let lasting = open.iter().filter(|s| contains(of_session(run, **s), time));
+        let innermost = *lasting
+            .max_by_key(|s| (chain(**s).count(), run.sessions[**s as usize].start_ns, **s))?;
+        let is_nested =
+            |s: &u32| chain(*s).any(|o| o == innermost) || chain(innermost).any(|o| o == *s);
+        open.iter().all(is_nested).then_some(innermost)
+    }
+
+    fn of_session(run: &Run, session: u32) -> Interval {
+        let session = &run.sessions[session as usize];
+        Interval {
+            start_ns: session.start_ns,
+            end_ns: session.end_ns.unwrap_or(run.wall_ns),
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_sweep_finds_what_the_rules_say_of_each_section(
+        sessions in proptest::collection::vec((0u64..40, proptest::option::of(0u64..30), 0u32..3, 0u16..2, 0u32..20), 0..12),
+        sections in proptest::collection::vec((0u64..50, 0u64..20, 0u32..3, 0u16..2, proptest::option::of(0u32..12)), 0..24),
+    ) {
+        let mut builder = RunBuilder::new();
+        let mut sorted = sessions;
+        sorted.sort_unstable();
+        for (start_ns, length_ns, ..) in &sorted {
+            builder = builder.session("s", *start_ns, length_ns.map(|ns| start_ns + ns), vec![]);
+        }
+        for (start_ns, length_ns, ..) in &sections {
+            builder = builder.section("x", *start_ns, start_ns + length_ns, |_| {});
+        }
+        let mut run = builder.finish(80);
+        for (index, (session, (.., thread, flow, parent))) in (0u32..).zip(run.sessions.iter_mut().zip(&sorted)) {
+            (session.thread, session.flow) = (*thread, *flow);
+            session.parent = (*parent < index).then_some(*parent);
+        }
+        for (index, (section, (.., thread, flow, said))) in run.sections.iter_mut().zip(&sections).enumerate() {
+            (section.thread, section.flow) = (*thread, *flow);
+            let session = said.filter(|said| (*said as usize) < sorted.len());
+            run.section_attributes.extend(session.map(|session| marey::SectionAttributes {
+                section: index,
+                attributes: vec![],
+                session: Some(session),
+            }));
+        }
+        let belonging = Belonging::new(&run);
+        for index in 0..run.sections.len() {
+            let by_hand = by_hand::of_section(&run, index);
+            proptest::prop_assert_eq!(belonging.of_section(index), by_hand, "section {}", index);
+        }
+    }
+}
