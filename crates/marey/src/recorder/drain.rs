@@ -215,7 +215,10 @@ impl Drain {
         };
         // Kept from round to round: it grows to the size of a ring.
         let mut encode = std::mem::take(&mut self.records);
-        let lost = self.write(recorder, &held, &mut encode);
+        let mut lost = Counts::default();
+        for piece in held.pieces() {
+            lost += self.write(recorder, &piece, &mut encode);
+        }
         self.records = encode;
         recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(lost.sections, Relaxed);
         recorder.header()[process::NOTES_NOT_WRITTEN].fetch_add(lost.notes, Relaxed);
@@ -225,13 +228,10 @@ impl Drain {
 
     /// Writes what a lane holds. Returns what is not in the capture for that: of these sections and notes, or of those before.
     fn write(&mut self, recorder: &Recorder, held: &Held<'_>, encode: &mut Encode) -> Counts {
-        let Some(output) = &mut self.output else {
-            return held.counts();
-        };
-        if output.is_beginning(0) {
+        if self.has_beginning(0) {
             encode.bytes.clear();
             encode.ring(held.lane, held.ring, held.records, held.notes);
-            if output.is_beginning(encode.bytes.len()) {
+            if self.has_beginning(encode.bytes.len()) {
                 let is_written = self.append(recorder, &encode.bytes, Content::Beginning);
                 return if is_written {
                     Counts::default()
@@ -240,16 +240,26 @@ impl Drain {
                 };
             }
         }
+        self.write_last(recorder, held, encode)
+    }
+
+    /// As [`Self::write`], past the beginning.
+    fn write_last(&mut self, recorder: &Recorder, held: &Held<'_>, encode: &mut Encode) -> Counts {
+        let Some(output) = &mut self.output else {
+            return held.counts();
+        };
         let is_begun = output.begin_last();
         // Before anything is in there that the rings do not hold any more.
         recorder.header()[process::CAPTURE_BYTES].store(output.whole_bytes(), Release);
         if !is_begun {
             return held.counts();
         }
-        let mut lost = Counts::default();
-        held.of_sections(encode, |blocks, counts| {
-            lost += output.write_last(blocks, counts)
-        });
+        let sections = held.records.1 - held.records.0;
+        encode.bytes.clear();
+        encode.ring(held.lane, held.ring, held.records, (0, 0));
+        let mut lost = output.write_last(&encode.bytes, Counts { sections, notes: 0 });
+        let notes = held.notes_worth(encode, Worth::OfSection);
+        lost += output.write_last(&encode.bytes, Counts { sections: 0, notes });
         for (worth, content) in [
             (Worth::Reading, Content::Readings),
             (Worth::Frame, Content::Sessions),
@@ -260,6 +270,13 @@ impl Drain {
             }
         }
         lost
+    }
+
+    /// Whether blocks of a length still belong to the beginning of the capture.
+    fn has_beginning(&self, length: usize) -> bool {
+        self.output
+            .as_ref()
+            .is_some_and(|output| output.is_beginning(length))
     }
 
     fn append(&mut self, recorder: &Recorder, blocks: &[u8], content: Content) -> bool {
@@ -443,21 +460,18 @@ impl Held<'_> {
         }
     }
 
-    /// Blocks of sections and of what belongs to them, one after the other.
-    fn of_sections(&self, encode: &mut Encode, mut write: impl FnMut(&[u8], Counts)) {
-        let mut from = self.records.0;
-        while from < self.records.1 {
-            let to = self.records.1.min(from + RECORDS_PER_BLOCK);
-            encode.bytes.clear();
-            encode.ring(self.lane, self.ring, (from, to), (0, 0));
-            let sections = to - from;
-            write(&encode.bytes, Counts { sections, notes: 0 });
-            from = to;
-        }
-        let notes = self.notes_worth(encode, Worth::OfSection);
-        if notes > 0 {
-            write(&encode.bytes, Counts { sections: 0, notes });
-        }
+    /// In pieces of one block of records, so that each goes where there is room for it; the notes with the last one.
+    fn pieces(self) -> impl Iterator<Item = Self> {
+        let ((from, to), (notes_from, notes_to)) = (self.records, self.notes);
+        let n = (to - from).div_ceil(RECORDS_PER_BLOCK).max(1);
+        (1..=n).map(move |place| {
+            let until = from + place * RECORDS_PER_BLOCK;
+            Self {
+                records: (until - RECORDS_PER_BLOCK, until.min(to)),
+                notes: (notes_from, if place == n { notes_to } else { notes_from }),
+                ..self
+            }
+        })
     }
 
     /// Notes of that worth; how many.
