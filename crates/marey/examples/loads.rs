@@ -3,14 +3,19 @@
 //! `loads CASE N` prints what it has to say, and `done` as its last line.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
+#![allow(clippy::disallowed_methods, reason = "a soak is paced")]
+
+use std::time::{Duration, Instant};
 
 use marey::{Config, Ending, NodeKind, SectionGuard};
 
 fn main() {
     let case = std::env::args().nth(1).expect("a case");
     let n: usize = std::env::args().nth(2).map_or(0, |n| n.parse().unwrap());
-    if case == "restart" {
-        return restart();
+    match case.as_str() {
+        "restart" => return restart(),
+        "moved" => return moved(n),
+        _ => {}
     }
     let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
     match case.as_str() {
@@ -24,6 +29,8 @@ fn main() {
         "slots" => slots(),
         "epochs" => epochs(n),
         "growth" => growth(n),
+        "soak" => soak(n),
+        "generations" => generations(n),
         _ => unreachable!("no such case"),
     }
     recording.finish();
@@ -149,6 +156,81 @@ fn epochs(n: usize) {
     }
     let live = marey::recorder().unwrap().totals();
     assert!(live.iter().all(|lane| lane.nodes.is_empty()));
+}
+
+/// `n` sections of twenty names, nested two deep, 100 000 a second.
+fn soak(n: usize) {
+    const OPERATIONS: [&str; 19] = [
+        "qkv",
+        "norm",
+        "rope",
+        "attention",
+        "output",
+        "gate",
+        "up",
+        "down",
+        "activation",
+        "cross_q",
+        "cross_kv",
+        "cross_attention",
+        "cross_output",
+        "modulation",
+        "residual",
+        "patch",
+        "unpatch",
+        "cache",
+        "sync",
+    ];
+    let mut next = Instant::now();
+    let mut wait = || {
+        next += Duration::from_micros(10);
+        while Instant::now() < next {
+            std::hint::spin_loop();
+        }
+    };
+    for _ in 0..n / 20 {
+        let _block = marey::section!("block");
+        for operation in OPERATIONS {
+            let _operation = marey::section_named(operation);
+            wait();
+        }
+        wait();
+    }
+}
+
+/// Six sessions of `n` sections each, with a session, an event and a name of its own at each end.
+fn generations(n: usize) {
+    for generation in 0..6 {
+        let _session = marey::session(&format!("clip-{generation}"), &[]);
+        marey::event("encoded", &[]);
+        drop(marey::section_named(&format!("first of clip-{generation}")));
+        for _ in 0..n {
+            drop(marey::section!("step"));
+        }
+        drop(marey::section_named(&format!("last of clip-{generation}")));
+    }
+}
+
+/// Records in memory, with room for some of it, and then in a folder; `n` sections each.
+fn moved(n: usize) {
+    let (in_folder, _) = Config::from_env();
+    let in_memory = Config {
+        output_dir: None,
+        memory_capture_bytes: 400_000,
+        ..in_folder.clone()
+    };
+    let _recording = marey::start(in_memory).unwrap();
+    let part = |name: &str| {
+        let _session = marey::session(name, &[]);
+        drop(marey::section_named(&format!("first of {name}")));
+        (0..n).for_each(|_| drop(marey::section!("step")));
+        drop(marey::section_named(&format!("last of {name}")));
+    };
+    part("memory");
+    let recording = marey::start(in_folder).unwrap();
+    part("folder");
+    recording.finish();
+    println!("done");
 }
 
 /// Prints by how much memory grew between the first hundredth and the end.

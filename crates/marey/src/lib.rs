@@ -75,9 +75,9 @@ pub use recorder::{
     set_rank, start, start_from_env, start_from_env_with,
 };
 pub use run::{
-    CacheEvent, CacheOutcome, CounterReading, Event, Losses, MemoryReading, MemorySource, Node,
-    NodeKind, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Session, Status,
-    Thread,
+    CacheEvent, CacheOutcome, CounterReading, Event, Gap, Losses, MemoryReading, MemorySource,
+    Node, NodeKind, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Session,
+    Status, Thread,
 };
 pub use run_builder::{RunBuilder, Within};
 pub use sampler::{HostOptions, HostSource, SamplerOptions, Source};

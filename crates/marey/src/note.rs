@@ -48,6 +48,28 @@ use wire::{Decoder, Encoder};
 
 /// Longest note, in bytes of payload; a longer one is not recorded and counted as dropped.
 pub(crate) const MAX_NOTE_BYTES: usize = 32 << 10;
+/// What a note is worth when there is no room for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// As much as the section that it belongs to.
+    OfSection,
+    /// A reading, an event, a decision: kept longer than sections.
+    Reading,
+    /// Without it others mean nothing, or less: sessions, threads, what a sampler's series are, what the program generated, windows.
+    Frame,
+}
+
+impl Worth {
+    /// Of the note whose first word this is.
+    pub(crate) fn of(first_word: u64) -> Self {
+        match (first_word & !HAS_SESSION) >> 32 {
+            2 | 15 | 16 => Self::OfSection,
+            1 | 7..=9 | 11..=14 => Self::Frame,
+            _ => Self::Reading,
+        }
+    }
+}
+
 /// In the first word: the third one is the number of a session.
 const HAS_SESSION: u64 = 1 << 63;
 

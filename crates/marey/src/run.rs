@@ -57,6 +57,8 @@ pub struct Run {
     pub unavailable: Vec<Unavailable>,
     /// What was not recorded, counted.
     pub losses: Losses,
+    /// Where `losses.sections_not_written` lie, ordered by start; they do not overlap.
+    pub gaps: Vec<Gap>,
     /// What was wrong with the capture itself.
     pub warnings: Vec<Warning>,
 }
@@ -316,6 +318,18 @@ pub struct CacheEvent {
     pub attributes: Attributes,
     /// Index into `Run::sessions`, when it was recorded for one session.
     pub session: Option<u32>,
+}
+
+/// A part of the run of which some sections are in the totals, but not in `Run::sections`: the middle of a run that had no room for all of
+/// them, say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// When the last section before it was over on its thread; 0 when there is none.
+    pub start_ns: u64,
+    /// When the first one after it was over; the end of the run when there is none.
+    pub end_ns: u64,
+    /// Sections that are missing.
+    pub sections: u64,
 }
 
 /// What was not recorded. All zero is a complete capture.

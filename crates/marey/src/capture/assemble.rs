@@ -10,7 +10,7 @@ use crate::clock_map::ClockMap;
 use crate::note::Note;
 use crate::recorder::RANK_NOT_BELIEVED;
 use crate::run::{
-    Losses, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Status, Thread,
+    Gap, Losses, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Status, Thread,
 };
 use crate::value::Attributes;
 use crate::warning::Warning;
@@ -42,6 +42,7 @@ impl Decode {
             wall_ns: clock.ns(self.last_ticks),
             totals: self.node_totals(&clock),
             losses: self.run_losses(),
+            gaps: self.gaps(&clock),
             nodes: self.tables.run_nodes(),
             open: self.open_sections(&clock, &dense),
             status: self.status.take().unwrap_or(status),
@@ -80,7 +81,7 @@ impl Decode {
     /// Threads by number, also those whose name was not recorded.
     fn threads(&self) -> BTreeMap<u32, Thread> {
         let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
-        for lane in self.lanes.values().filter(|lane| lane.next_record > 0) {
+        for lane in self.lanes.values().filter(|lane| lane.n_records > 0) {
             threads.entry(lane.thread).or_default();
         }
         for raw in &self.sections {
@@ -219,6 +220,42 @@ impl Decode {
             sections_unrecorded,
             threads_in_private_memory,
         }
+    }
+
+    /// Positions that no record was found at.
+    fn gaps(&self, clock: &ClockMap) -> Vec<Gap> {
+        let mut gaps = Vec::new();
+        let mut add = |start_ns, end_ns, sections| {
+            if sections > 0 {
+                gaps.push(Gap {
+                    start_ns,
+                    end_ns,
+                    sections,
+                });
+            }
+        };
+        for (lane, seen) in &self.lanes {
+            let (mut next, mut start_ns) = (1, 0);
+            for stretch in seen.records.stretches() {
+                let end_ns = clock.ns(stretch.first_ticks);
+                add(start_ns, end_ns, stretch.first.saturating_sub(next));
+                (next, start_ns) = (stretch.next, clock.ns(stretch.last_ticks));
+            }
+            let known = self.totals.range((*lane, 0)..=(*lane, u32::MAX));
+            let head = known.map(|(_, totals)| totals.head).max().unwrap_or(0);
+            let missing = head.saturating_add(1).saturating_sub(next);
+            add(start_ns, clock.ns(self.last_ticks), missing);
+        }
+        gaps.sort_by_key(|gap| gap.start_ns);
+        gaps.dedup_by(|later, kept| {
+            let is_joined = later.start_ns <= kept.end_ns;
+            if is_joined {
+                kept.end_ns = kept.end_ns.max(later.end_ns);
+                kept.sections = kept.sections.saturating_add(later.sections);
+            }
+            is_joined
+        });
+        gaps
     }
 
     fn open_sections(&self, clock: &ClockMap, dense: &HashMap<u32, u32>) -> Vec<OpenSection> {

@@ -5,7 +5,9 @@ use std::io::{self, Read};
 use crate::warning::Warning;
 
 /// The first bytes of every capture of this version.
-pub(crate) const FILE_HEADER: [u8; 16] = *b"MAREYCAP\x01\0\0\0\0\0\0\0";
+pub(crate) const FILE_HEADER: [u8; 16] = *b"MAREYCAP\x02\0\0\0\0\0\0\0";
+/// The version that is written. All from 1 on are read.
+pub(crate) const VERSION: u32 = 2;
 const MAGIC: [u8; 4] = *b"MBLK";
 const HEADER_BYTES: usize = 16;
 /// Longest payload that a writer makes and a reader believes.
@@ -30,13 +32,17 @@ pub(crate) enum Kind {
     Losses = 8,
     Open = 9,
     End = 10,
+    Packed = 11,
+    Last = 12,
 }
 
 impl Kind {
     pub(crate) fn from_code(code: u16) -> Option<Self> {
-        use Kind::{Anchor, End, Info, Losses, Names, Nodes, Notes, Open, Records, Totals};
+        use Kind::{
+            Anchor, End, Info, Last, Losses, Names, Nodes, Notes, Open, Packed, Records, Totals,
+        };
         [
-            Info, Names, Nodes, Records, Notes, Totals, Anchor, Losses, Open, End,
+            Info, Names, Nodes, Records, Notes, Totals, Anchor, Losses, Open, End, Packed, Last,
         ]
         .into_iter()
         .find(|kind| *kind as u16 == code)
@@ -59,6 +65,13 @@ pub(crate) fn seal(out: &mut [u8], at: usize) {
     header[8..12].copy_from_slice(&length.to_le_bytes());
     let checksum = checksum(&header[4..12], payload);
     header[12..].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// The version that a file's header says; `None` when it is no capture's.
+pub(crate) fn version(header: &[u8]) -> Option<u32> {
+    let numbers = header.strip_prefix(&FILE_HEADER[..8])?;
+    let (version, _) = numbers.split_first_chunk()?;
+    Some(u32::from_le_bytes(*version)).filter(|_| header.len() >= FILE_HEADER.len())
 }
 
 /// A block around a payload.
@@ -99,9 +112,12 @@ pub(crate) struct Blocks<R> {
     /// Place of `buffer[0]` in the stream.
     base: u64,
     is_at_end: bool,
+    n_read: u64,
     /// Begin of the damaged stretch that is being skipped.
     damaged_from: Option<u64>,
     wasted_bytes: u64,
+    /// Where the part ends that is written over and over; see [`Kind::Last`].
+    last_until: u64,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -114,8 +130,10 @@ impl<R: Read> Blocks<R> {
             at: 0,
             base: offset,
             is_at_end: false,
+            n_read: 0,
             damaged_from: None,
             wasted_bytes: 0,
+            last_until: 0,
             warnings: Vec::new(),
         }
     }
@@ -130,11 +148,32 @@ impl<R: Read> Blocks<R> {
             match self.whole_block()? {
                 Some(block) => {
                     self.end_damage(block.offset);
-                    return Ok(Some(block));
+                    let is_last = block.offset < self.last_until;
+                    if block.code == Kind::Last as u16 && !is_last {
+                        let length = block
+                            .payload
+                            .first_chunk()
+                            .map_or(0, |n| u64::from_le_bytes(*n));
+                        self.last_until = (self.base + self.at as u64).saturating_add(length);
+                    }
+                    // What was half written over could hold anything that a user recorded.
+                    if !is_last
+                        || matches!(
+                            Kind::from_code(block.code),
+                            Some(Kind::Packed | Kind::Notes)
+                        )
+                    {
+                        return Ok(Some(block));
+                    }
                 }
                 None => self.skip_to_next_magic(),
             }
         }
+    }
+
+    /// Bytes of the source that were read.
+    pub(crate) fn n_read(&self) -> u64 {
+        self.n_read
     }
 
     /// The block at the current place, if one that checks out is there.
@@ -177,6 +216,7 @@ impl<R: Read> Blocks<R> {
                 .take(wanted)
                 .read_to_end(&mut self.buffer)?;
             self.is_at_end = self.buffer.len() == before;
+            self.n_read += (self.buffer.len() - before) as u64;
         }
         Ok(self.buffer.len() >= n)
     }
@@ -190,7 +230,11 @@ impl<R: Read> Blocks<R> {
     }
 
     fn end_damage(&mut self, offset: u64) {
-        if let Some(from) = self.damaged_from.take() {
+        let damaged_from = self.damaged_from.take();
+        // Where the newest meets the oldest, both are cut; positions tell what is missing.
+        if let Some(from) = damaged_from.map(|from| from.max(self.last_until))
+            && from < offset
+        {
             self.warnings.push(Warning::DamagedBytes {
                 offset: from,
                 length: offset - from,
@@ -200,10 +244,14 @@ impl<R: Read> Blocks<R> {
 
     fn end_of_stream(&mut self) {
         let rest = self.base + self.at as u64;
-        if self.damaged_from.is_some() || self.at < self.buffer.len() {
-            self.warnings.push(Warning::Truncated {
-                offset: self.damaged_from.unwrap_or(rest),
-            });
+        let end = self.base + self.buffer.len() as u64;
+        if self.damaged_from.is_some() || self.at < self.buffer.len() || end < self.last_until {
+            let offset = self.damaged_from.unwrap_or(rest);
+            // Behind the part that is written over, or within it, if the stream ends there.
+            let offset = offset.max(self.last_until.min(end));
+            if offset < end || end < self.last_until {
+                self.warnings.push(Warning::Truncated { offset });
+            }
         }
     }
 }

@@ -4,14 +4,22 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::block::{Block, Kind};
 use super::merge::count;
+use super::packed::Packed;
 use super::payload::Payload;
+use super::positions::Positions;
 use super::tables::Tables;
 use crate::clock::Anchor;
 use crate::note::Note;
 use crate::readable_text::readable;
-use crate::recorder::{NodeSnapshot, TotalsSnapshot, high, low};
+use crate::recorder::{NodeSnapshot, Record, TotalsSnapshot, high, low};
 use crate::run::Status;
 use crate::warning::Warning;
+
+/// Whether blocks of a kind hold what most of a capture is made of.
+pub(super) fn is_bulk(code: u16) -> bool {
+    let kind = Kind::from_code(code);
+    matches!(kind, Some(Kind::Records | Kind::Packed | Kind::Notes))
+}
 
 /// A record as it was read: ticks instead of nanoseconds. As large as a [`crate::run::Section`], so that one becomes the other in place.
 #[derive(Debug)]
@@ -42,7 +50,6 @@ pub(crate) struct Decode {
     pub(super) tables: Tables,
     pub(super) sections: Vec<RawSection>,
     pub(super) notes: Vec<RawNote>,
-    /// Per lane: next record position, next note position, thread seen last.
     pub(super) lanes: BTreeMap<u32, LaneSeen>,
     /// Totals by lane and epoch.
     pub(super) totals: BTreeMap<(u32, u32), TotalsSnapshot>,
@@ -57,11 +64,15 @@ pub(crate) struct Decode {
     pub(super) warnings: Vec<Warning>,
 }
 
+/// What was read of a lane.
 #[derive(Debug, Default)]
 pub(super) struct LaneSeen {
-    pub(super) next_record: u64,
-    pub(super) next_note: u64,
+    /// Positions of its records, counted from 1.
+    pub(super) records: Positions,
+    /// Positions of the words of its notes.
+    pub(super) notes: Positions,
     pub(super) n_records: u64,
+    /// The thread that was seen last.
     pub(super) thread: u32,
     /// Records that came after the latest totals of the lane, by node.
     pub(super) after_totals: BTreeMap<u32, NodeSnapshot>,
@@ -82,7 +93,8 @@ impl Decode {
         self.heads.clone_from(heads);
     }
 
-    /// Takes one block in.
+    /// Takes one block in. Of a stream, first those that [`is_bulk`] is false of, then the others: the totals of a lane say which of its
+    /// records they lack, wherever those lie.
     pub(crate) fn block(&mut self, block: &Block) {
         let Some(kind) = Kind::from_code(block.code) else {
             self.warn(Warning::UnknownBlock { kind: block.code });
@@ -100,6 +112,8 @@ impl Decode {
             Kind::Losses => self.losses(&mut from),
             Kind::Open => self.open(&mut from),
             Kind::End => self.end(&mut from),
+            Kind::Packed => self.packed(&mut from),
+            Kind::Last => from.u64().map(|_| ()),
         };
         if understood.is_none() {
             self.warn(Warning::MalformedBlock {
@@ -145,6 +159,41 @@ impl Decode {
 
     fn records(&mut self, from: &mut Payload<'_>) -> Option<()> {
         let (lane, thread, n, _) = (from.u32()?, from.u32()?, from.u32()?, from.u32()?);
+        let mut n = n;
+        let next = || {
+            n = n.checked_sub(1)?;
+            let record = (from.u64(), from.u64(), from.u64(), from.u64());
+            let (Some(start), Some(end), Some(word), Some(commit)) = record else {
+                return Some(None);
+            };
+            Some(Some([start, end, word, commit]))
+        };
+        self.take_records(lane, thread, std::iter::from_fn(next))
+    }
+
+    fn packed(&mut self, from: &mut Payload<'_>) -> Option<()> {
+        let (lane, thread, first) = (from.u32()?, from.u32()?, from.u64()?);
+        let (mut bytes, mut packed) = (from.0, Packed::default());
+        let mut commits = (0..).map(|place| first.checked_add(place));
+        let next = || {
+            if bytes.is_empty() {
+                return None;
+            }
+            let record = packed.next(&mut bytes);
+            let record = record.zip(commits.next().flatten());
+            Some(record.map(|([start, end, word], commit)| [start, end, word, commit]))
+        };
+        self.take_records(lane, thread, std::iter::from_fn(next))
+    }
+
+    /// Records of a lane; an inner `None` is one that cannot be read, and ends them.
+    #[inline]
+    fn take_records(
+        &mut self,
+        lane: u32,
+        thread: u32,
+        records: impl Iterator<Item = Option<Record>>,
+    ) -> Option<()> {
         let limit = self.heads.get(&lane).copied().unwrap_or(u64::MAX);
         let seen = self.lanes.entry(lane).or_default();
         seen.thread = thread;
@@ -154,17 +203,19 @@ impl Decode {
             .next_back()
             .map_or(0, |(_, t)| t.head);
         let mut is_sound = true;
-        for _ in 0..n {
-            let (start, end, word, commit) = (from.u64()?, from.u64()?, from.u64()?, from.u64()?);
+        for record in records {
+            let [start, end, word, commit] = record?;
             let node = low(word);
-            if commit <= seen.next_record || commit > limit {
+            if commit == 0 || commit > limit {
                 continue;
             }
             if end < start || self.tables.use_node(node).is_none() {
                 is_sound = false;
                 continue;
             }
-            seen.next_record = commit;
+            if !seen.records.insert(commit, commit.saturating_add(1), end) {
+                continue;
+            }
             seen.n_records += 1;
             self.last_ticks = self.last_ticks.max(end);
             let [flow, flags] = [high(word) & 0xffff, high(word) >> 16];
@@ -198,7 +249,7 @@ impl Decode {
             let noted = Note::decode(rest)?;
             let (ticks, n_words) = (noted.ticks, noted.n_words);
             let next = position.saturating_add(n_words as u64);
-            if position >= seen.next_note {
+            if seen.notes.insert(position, next, ticks) {
                 match noted.note {
                     Some(note) => self.notes.push(RawNote {
                         ticks,
@@ -209,7 +260,6 @@ impl Decode {
                     None => is_sound = false,
                 }
                 self.last_ticks = self.last_ticks.max(ticks);
-                seen.next_note = next;
             }
             position = next;
             rest = &rest[n_words..];

@@ -3,12 +3,14 @@
 use std::borrow::Borrow;
 
 use super::block::{Kind, begin, seal};
+use super::packed::Packed;
 use crate::clock::Anchor;
+use crate::note::Worth;
 use crate::recorder::{OpenSlot, Record, Ring, SeriesTable, TotalsSnapshot, low};
 use crate::run::Status;
 
 /// Records of one block.
-const RECORDS_PER_BLOCK: usize = 8192;
+pub(crate) const RECORDS_PER_BLOCK: u64 = 8192;
 /// Words of one block of notes; a note is never longer than half of this.
 const NOTE_WORDS_PER_BLOCK: usize = 1 << 14;
 /// The lane number of time buckets that were being filled when the capture ended.
@@ -61,7 +63,7 @@ impl Encode {
         });
     }
 
-    /// Records of one lane and thread, in order.
+    /// Records of one lane and thread, in order; a block for each stretch without a gap.
     pub(crate) fn records(
         &mut self,
         lane: u32,
@@ -69,20 +71,26 @@ impl Encode {
         records: impl IntoIterator<Item: Borrow<Record>>,
     ) {
         let mut records = records.into_iter().peekable();
-        while records.peek().is_some() {
-            self.block(Kind::Records, |out| {
+        while let Some(first) = records.peek().map(|record| record.borrow()[3]) {
+            self.block(Kind::Packed, |out| {
                 put_u32(out, lane as usize);
                 put_u32(out, thread as usize);
-                let n_at = out.len();
-                put_u64(out, 0);
-                let mut n = 0_u32;
-                for record in records.by_ref().take(RECORDS_PER_BLOCK) {
-                    out.extend_from_slice(&record_bytes(record.borrow()));
+                put_u64(out, first);
+                let (mut packed, mut n) = (Packed::default(), 0);
+                let mut is_next = |record: &Record| {
                     n += 1;
+                    n <= RECORDS_PER_BLOCK && record[3] == first.wrapping_add(n - 1)
+                };
+                while let Some(record) = records.next_if(|record| is_next(record.borrow())) {
+                    packed.push(out, record.borrow());
                 }
-                out[n_at..n_at + 4].copy_from_slice(&n.to_le_bytes());
             });
         }
+    }
+
+    /// Says that so many bytes follow which hold the last sections, written over and over.
+    pub(crate) fn last(&mut self, length: u64) {
+        self.block(Kind::Last, |out| put_u64(out, length));
     }
 
     /// Time buckets that are being filled, in a lane of their own. Once a capture.
@@ -93,6 +101,32 @@ impl Encode {
             .flatten()
             .collect();
         self.notes(OPEN_BUCKETS_LANE, u32::MAX, 0, &words);
+    }
+
+    /// As [`Self::notes`], without those that are worth something else. Returns how many there are.
+    pub(crate) fn notes_worth(
+        &mut self,
+        (lane, thread): (u32, u32),
+        position: u64,
+        words: &[u64],
+        is_wanted: impl Fn(Worth) -> bool,
+    ) -> u64 {
+        let (mut n, mut first, mut at) = (0, None, 0);
+        while at < words.len() {
+            let is_wanted = is_wanted(Worth::of(words[at]));
+            n += u64::from(is_wanted);
+            if !is_wanted && let Some(first) = first.take() {
+                self.notes(lane, thread, position + first as u64, &words[first..at]);
+            }
+            if is_wanted {
+                first.get_or_insert(at);
+            }
+            at += (low(words[at]) as usize).max(1);
+        }
+        if let Some(first) = first {
+            self.notes(lane, thread, position + first as u64, &words[first..]);
+        }
+        n
     }
 
     /// Whole notes, as words; `position` is that of the first word in the lane's ring of notes.
@@ -207,23 +241,13 @@ impl Encode {
         records: (u64, u64),
         notes: (u64, u64),
     ) {
-        use crate::recorder::lane_words::THREAD;
-        let thread = u32::try_from(ring.get(THREAD)).unwrap_or(u32::MAX);
+        let thread = ring.thread();
         let whole = (records.0..records.1).filter_map(|position| ring.record(position));
         self.records(lane, thread, whole);
         if notes.0 < notes.1 {
             self.notes(lane, thread, notes.0, &ring.note_words(notes.0, notes.1));
         }
     }
-}
-
-/// A record's words in one piece, because it is what most of a capture is made of.
-fn record_bytes(record: &Record) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    for (place, word) in bytes.chunks_exact_mut(8).zip(record) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes
 }
 
 fn put_u32(out: &mut Vec<u8>, value: usize) {

@@ -1,11 +1,11 @@
 //! Reads captures.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::block::{Blocks, FILE_HEADER, Kind};
-use super::decode::Decode;
+use super::block::{Blocks, FILE_HEADER, Kind, VERSION, version};
+use super::decode::{Decode, is_bulk};
 use super::rings::Rings;
 use crate::recorder::{Identity, is_alive};
 use crate::run::{Run, RunInfo, Status};
@@ -29,7 +29,9 @@ pub enum ReadError {
         path: PathBuf,
     },
     /// A later version of Marey wrote it.
-    #[error("{path} has capture version {version}; this marey reads version 1; use a newer one")]
+    #[error(
+        "{path} has capture version {version}; this marey reads versions up to {VERSION}; use a newer one"
+    )]
     NewerVersion {
         /// The file.
         path: PathBuf,
@@ -77,7 +79,7 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
     if let (Some(rings), Some(held)) = (rings, held)
         && decode.status.is_none()
     {
-        decode_blocks(held.blocks.as_slice(), 0, &mut decode).map_err(unreadable)?;
+        decode_blocks(&mut Cursor::new(held.blocks), &mut decode).map_err(unreadable)?;
         if is_alive(&rings.identity()) != Some(false) {
             status = Status::Running;
         }
@@ -88,12 +90,16 @@ pub fn load(path: &Path) -> Result<Run, ReadError> {
 /// Reads a capture from memory; `status` stands when it does not say itself how its process ended.
 pub fn decode(bytes: &[u8], status: Status) -> Result<Run, ReadError> {
     let mut decode = Decode::default();
-    decode_stream(&mut &*bytes, Path::new("the capture"), &mut decode)?;
+    decode_stream(
+        &mut Cursor::new(bytes),
+        Path::new("the capture"),
+        &mut decode,
+    )?;
     Ok(decode.finish(status))
 }
 
 fn decode_stream(
-    source: &mut impl Read,
+    source: &mut (impl Read + Seek),
     path: &Path,
     decode: &mut Decode,
 ) -> Result<(), ReadError> {
@@ -106,31 +112,30 @@ fn decode_stream(
         .take(FILE_HEADER.len() as u64)
         .read_to_end(&mut header)
         .map_err(unreadable)?;
-    let is_ours = header.len() == FILE_HEADER.len() && header[..8] == FILE_HEADER[..8];
-    if !is_ours {
-        return Err(ReadError::NotACapture {
-            path: path.to_owned(),
-        });
+    let path = path.to_owned();
+    match version(&header) {
+        None => Err(ReadError::NotACapture { path }),
+        Some(1..=VERSION) => decode_blocks(source, decode).map_err(unreadable),
+        Some(version) => Err(ReadError::NewerVersion { path, version }),
     }
-    let version = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
-    if version != 1 {
-        return Err(ReadError::NewerVersion {
-            path: path.to_owned(),
-            version,
-        });
-    }
-    decode_blocks(source, FILE_HEADER.len() as u64, decode).map_err(unreadable)
 }
 
-fn decode_blocks(source: impl Read, offset: u64, decode: &mut Decode) -> io::Result<()> {
-    let mut blocks = Blocks::new(source, offset);
-    while let Some(block) = blocks.next()? {
-        decode.block(&block);
+/// All blocks from the source's place on, in two passes: see [`Decode::block`]. What is appended meanwhile is in neither.
+fn decode_blocks(source: &mut (impl Read + Seek), decode: &mut Decode) -> io::Result<()> {
+    let offset = source.stream_position()?;
+    let mut length = u64::MAX;
+    for is_bulk_wanted in [false, true] {
+        source.seek(SeekFrom::Start(offset))?;
+        let mut blocks = Blocks::new(source.take(length), offset);
+        while let Some(block) = blocks.next()? {
+            if is_bulk(block.code) == is_bulk_wanted {
+                decode.block(&block);
+            }
+        }
+        length = blocks.n_read();
+        let warnings = blocks.warnings.into_iter();
+        warnings.for_each(|warning| decode.warn(warning));
     }
-    blocks
-        .warnings
-        .into_iter()
-        .for_each(|warning| decode.warn(warning));
     Ok(())
 }
 
@@ -187,7 +192,12 @@ fn open_blocks(path: &Path) -> Option<BufReader<File>> {
     let mut file = BufReader::new(File::open(path).ok()?);
     let mut header = [0; FILE_HEADER.len()];
     file.read_exact(&mut header).ok()?;
-    (header == FILE_HEADER).then_some(file)
+    is_readable(&header).then_some(file)
+}
+
+/// Whether a file that begins so is a capture of a version that is read.
+pub(super) fn is_readable(header: &[u8]) -> bool {
+    version(header).is_some_and(|version| (1..=VERSION).contains(&version))
 }
 
 /// What the first info block names as the folder of the rings.

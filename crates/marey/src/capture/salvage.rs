@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::block::{Blocks, FILE_HEADER, Kind};
 use super::decode::Decode;
 use super::encode::Encode;
-use super::reader::written_by;
+use super::reader::{is_readable, written_by};
 use super::rings::Rings;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
@@ -125,7 +125,7 @@ fn complete(path: &Path, rings: &Rings, status: &Status) -> io::Result<()> {
 fn is_capture_of(path: &Path, process: &Identity) -> io::Result<bool> {
     let mut file = BufReader::new(File::open(path)?);
     let mut header = [0; FILE_HEADER.len()];
-    if file.read_exact(&mut header).is_err() || header != FILE_HEADER {
+    if file.read_exact(&mut header).is_err() || !is_readable(&header) {
         return Ok(false);
     }
     let mut blocks = Blocks::new(file.take(4 << 20), 0);

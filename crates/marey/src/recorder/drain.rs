@@ -1,7 +1,7 @@
 //! The drain: moves what is in the rings to the capture, every few milliseconds, on a thread of its own.
 //!
 //! Order matters for a kill in the middle of a round: names and call paths before the records that use them, the write before the
-//! ring's tail. What was written twice is told apart by its position.
+//! ring's tail. What was written twice is told apart by its position. [`super::room`] says what is kept where, and what is not.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{
@@ -16,12 +16,14 @@ use super::job_id::job_id;
 use super::lane::Lane;
 use super::layout::{lane, process};
 use super::output::Output;
+use super::ring::Ring;
+use super::room::{Content, Counts};
 use super::totals::snapshot;
 use super::{Identity, Recorder};
-use crate::capture::Encode;
+use crate::capture::{Encode, RECORDS_PER_BLOCK};
 use crate::clock::{self, Anchor};
 use crate::error::Error;
-use crate::note::Note;
+use crate::note::{Note, Worth};
 use crate::run::{MemorySource, Status};
 
 const ANCHOR_INTERVAL_NS: u64 = 1_000_000_000;
@@ -77,7 +79,7 @@ impl Drain {
             recorder.folder().path(),
         ));
         encode.anchor(first);
-        if !self.append(recorder, &encode.bytes, true) {
+        if !self.append(recorder, &encode.bytes, Content::Summary) {
             let path = self.capture_path().unwrap_or_default();
             std::fs::remove_file(&path).ok();
             self.output = None;
@@ -108,14 +110,13 @@ impl Drain {
         };
         let config = &with_job(config);
         let mut file = Output::in_file(config, dir, &capture_name(config))?;
-        let bytes = output.bytes();
-        let is_moved = file.append(&bytes[crate::capture::FILE_HEADER.len()..], true);
+        let is_moved = file.go_on_for(output);
         let mut encode = Encode::default();
         encode.info(&super::facts::of_this_process(
             config,
             recorder.folder().path(),
         ));
-        if !is_moved || !file.append(&encode.bytes, true) {
+        if !is_moved || !file.append(&encode.bytes, Content::Summary) {
             let path = file.path().unwrap_or(dir).to_owned();
             std::fs::remove_file(&path).ok();
             return Err(no_space(path));
@@ -133,7 +134,7 @@ impl Drain {
         let facts = super::facts::of_this_process(&self.config, recorder.folder().path());
         let mut encode = Encode::default();
         encode.info(&facts);
-        self.append(recorder, &encode.bytes, true);
+        self.append(recorder, &encode.bytes, Content::Summary);
         recorder.header()[process::SAID_RANK].store(u64::from(rank) + 1, Release);
     }
 
@@ -194,7 +195,7 @@ impl Drain {
                 .collect();
             encode.nodes(self.n_nodes, &words);
         }
-        if self.append(recorder, &encode.bytes, true) {
+        if self.append(recorder, &encode.bytes, Content::Summary) {
             (self.n_names, self.n_nodes) = (n_names, n_nodes);
         }
     }
@@ -206,25 +207,83 @@ impl Drain {
         if tail == head && notes_tail == notes_head {
             return;
         }
+        let held = Held {
+            lane: id,
+            ring,
+            records: (tail, head),
+            notes: (notes_tail, notes_head),
+        };
         // Kept from round to round: it grows to the size of a ring.
         let mut encode = std::mem::take(&mut self.records);
-        encode.bytes.clear();
-        encode.ring(id, ring, (tail, head), (notes_tail, notes_head));
-        if !self.append(recorder, &encode.bytes, false) {
-            recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(head - tail, Relaxed);
-            let n_notes = ring.n_notes(notes_tail, notes_head);
-            recorder.header()[process::NOTES_NOT_WRITTEN].fetch_add(n_notes, Relaxed);
+        let mut lost = Counts::default();
+        for piece in held.pieces() {
+            lost += self.write(recorder, &piece, &mut encode);
         }
+        self.records = encode;
+        recorder.header()[process::SECTIONS_NOT_WRITTEN].fetch_add(lost.sections, Relaxed);
+        recorder.header()[process::NOTES_NOT_WRITTEN].fetch_add(lost.notes, Relaxed);
         ring.set(lane::NOTES_TAIL, notes_head);
         ring.set(lane::TAIL, head);
-        self.records = encode;
     }
 
-    fn append(&mut self, recorder: &Recorder, blocks: &[u8], is_summary: bool) -> bool {
+    /// Writes what a lane holds. Returns what is not in the capture for that: of these sections and notes, or of those before.
+    fn write(&mut self, recorder: &Recorder, held: &Held<'_>, encode: &mut Encode) -> Counts {
+        if self.has_beginning(0) {
+            encode.bytes.clear();
+            encode.ring(held.lane, held.ring, held.records, held.notes);
+            if self.has_beginning(encode.bytes.len()) {
+                let is_written = self.append(recorder, &encode.bytes, Content::Beginning);
+                return if is_written {
+                    Counts::default()
+                } else {
+                    held.counts()
+                };
+            }
+        }
+        self.write_last(recorder, held, encode)
+    }
+
+    /// As [`Self::write`], past the beginning.
+    fn write_last(&mut self, recorder: &Recorder, held: &Held<'_>, encode: &mut Encode) -> Counts {
+        let Some(output) = &mut self.output else {
+            return held.counts();
+        };
+        let is_begun = output.begin_last();
+        // Before anything is in there that the rings do not hold any more.
+        recorder.header()[process::CAPTURE_BYTES].store(output.whole_bytes(), Release);
+        if !is_begun {
+            return held.counts();
+        }
+        let sections = held.records.1 - held.records.0;
+        encode.bytes.clear();
+        encode.ring(held.lane, held.ring, held.records, (0, 0));
+        let mut lost = output.write_last(&encode.bytes, Counts { sections, notes: 0 });
+        let notes = held.notes_worth(encode, Worth::OfSection);
+        lost += output.write_last(&encode.bytes, Counts { sections: 0, notes });
+        for (worth, content) in [
+            (Worth::Reading, Content::Readings),
+            (Worth::Frame, Content::Sessions),
+        ] {
+            let notes = held.notes_worth(encode, worth);
+            if notes > 0 && !self.append(recorder, &encode.bytes, content) {
+                lost.notes += notes;
+            }
+        }
+        lost
+    }
+
+    /// Whether blocks of a length still belong to the beginning of the capture.
+    fn has_beginning(&self, length: usize) -> bool {
+        self.output
+            .as_ref()
+            .is_some_and(|output| output.is_beginning(length))
+    }
+
+    fn append(&mut self, recorder: &Recorder, blocks: &[u8], content: Content) -> bool {
         let is_written = self
             .output
             .as_mut()
-            .is_some_and(|output| output.append(blocks, is_summary));
+            .is_some_and(|output| output.append(blocks, content));
         let whole = self.output.as_ref().map_or(0, Output::whole_bytes);
         recorder.header()[process::CAPTURE_BYTES].store(whole, Relaxed);
         is_written
@@ -235,7 +294,7 @@ impl Drain {
         self.note_anchor(recorder, anchor);
         let mut encode = Encode::default();
         encode.anchor(anchor);
-        self.append(recorder, &encode.bytes, true);
+        self.append(recorder, &encode.bytes, Content::Summary);
     }
 
     /// Keeps an anchor for live conversion and, in the shared header, for whoever reads after a kill.
@@ -285,14 +344,14 @@ impl Drain {
         let mut encode = Encode::default();
         encode.notes(DRAIN_LANE, u32::MAX, self.n_own_note_words, &words);
         self.n_own_note_words += words.len() as u64;
-        self.append(recorder, &encode.bytes, false);
+        self.append(recorder, &encode.bytes, Content::Readings);
     }
 
     /// Totals of all lanes, and what was lost so far.
     fn totals(&mut self, recorder: &Recorder) {
         let mut encode = Encode::default();
         encode_totals(recorder, &mut encode);
-        self.append(recorder, &encode.bytes, true);
+        self.append(recorder, &encode.bytes, Content::Summary);
     }
 
     /// The whole capture as if it ended now, without ending it.
@@ -347,7 +406,7 @@ impl Drain {
         encode.anchor(last);
         encode.end(status);
         let path = self.capture_path();
-        let is_whole = self.append(recorder, &encode.bytes, true);
+        let is_whole = self.append(recorder, &encode.bytes, Content::Summary);
         self.output = None;
         // Without room for its end (a full disk), the capture is completed from the rings, by whoever reads it.
         if is_whole || path.is_none() {
@@ -382,6 +441,45 @@ impl Drain {
             word.store(u64::from_le_bytes(padded), Relaxed);
         }
         words[0].store(n as u64, Release);
+    }
+}
+
+/// What a ring holds that the capture does not.
+struct Held<'a> {
+    lane: u32,
+    ring: &'a Ring<'a>,
+    records: (u64, u64),
+    notes: (u64, u64),
+}
+
+impl Held<'_> {
+    fn counts(&self) -> Counts {
+        Counts {
+            sections: self.records.1 - self.records.0,
+            notes: self.ring.n_notes(self.notes.0, self.notes.1),
+        }
+    }
+
+    /// In pieces of one block of records, so that each goes where there is room for it; the notes with the last one.
+    fn pieces(self) -> impl Iterator<Item = Self> {
+        let ((from, to), (notes_from, notes_to)) = (self.records, self.notes);
+        let n = (to - from).div_ceil(RECORDS_PER_BLOCK).max(1);
+        (1..=n).map(move |place| {
+            let until = from + place * RECORDS_PER_BLOCK;
+            Self {
+                records: (until - RECORDS_PER_BLOCK, until.min(to)),
+                notes: (notes_from, if place == n { notes_to } else { notes_from }),
+                ..self
+            }
+        })
+    }
+
+    /// Notes of that worth; how many.
+    fn notes_worth(&self, encode: &mut Encode, worth: Worth) -> u64 {
+        let words = self.ring.note_words(self.notes.0, self.notes.1);
+        encode.bytes.clear();
+        let thread = self.ring.thread();
+        encode.notes_worth((self.lane, thread), self.notes.0, &words, |of| of == worth)
     }
 }
 

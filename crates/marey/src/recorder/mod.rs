@@ -35,6 +35,7 @@ mod readings;
 mod recording;
 mod ring;
 mod ring_folder;
+mod room;
 mod series_table;
 mod slots;
 mod totals;

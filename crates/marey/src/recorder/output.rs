@@ -2,12 +2,14 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::config::Config;
 use super::file_size_limit::file_size_limit;
 use super::job_id::job_id;
-use crate::capture::FILE_HEADER;
+use super::room::{Content, Counts, Room};
+use crate::capture::{Encode, FILE_HEADER};
 use crate::error::Error;
 
 /// The growing capture.
@@ -16,7 +18,7 @@ pub(crate) struct Output {
     sink: Sink,
     /// Bytes that are whole blocks.
     whole_bytes: u64,
-    max_bytes: u64,
+    room: Room,
     /// Never passed, not even by what ends a capture. 0 when the file cannot be written any more.
     file_size_limit: u64,
 }
@@ -34,7 +36,7 @@ impl Output {
         Self {
             whole_bytes: header.len() as u64,
             sink: Sink::Memory(header),
-            max_bytes: config.memory_capture_bytes,
+            room: Room::of(config.memory_capture_bytes),
             file_size_limit: u64::MAX,
         }
     }
@@ -57,27 +59,23 @@ impl Output {
             unusable(source)
         })?;
         point_latest_to(output_dir, &job);
+        let file_size_limit = file_size_limit().unwrap_or(u64::MAX);
+        // Near the limit, the last bytes are kept for what ends the capture.
+        let for_records = file_size_limit - file_size_limit / 8;
         let path = std::path::absolute(&path).unwrap_or(path);
         Ok(Self {
             sink: Sink::File(file, path),
             whole_bytes: FILE_HEADER.len() as u64,
-            max_bytes: config.capture_bytes,
-            file_size_limit: file_size_limit().unwrap_or(u64::MAX),
+            room: Room::of(config.capture_bytes.min(for_records)),
+            file_size_limit,
         })
     }
 
-    /// Appends whole blocks; false when that is not possible: no space, an error, or over the cap. Nothing half-written stays.
-    /// `is_summary` blocks, which end a capture, may pass the cap.
-    pub(crate) fn append(&mut self, blocks: &[u8], is_summary: bool) -> bool {
-        let after = self.whole_bytes + blocks.len() as u64;
-        // Near the limit, the last bytes are kept for what ends the capture.
-        let for_records = self.file_size_limit - self.file_size_limit / 8;
-        let max_bytes = if is_summary {
-            self.file_size_limit
-        } else {
-            self.max_bytes.min(for_records)
-        };
-        if after > max_bytes {
+    /// Appends whole blocks; false when that is not possible: no space, an error, or no room for such content. Nothing half-written stays.
+    pub(super) fn append(&mut self, blocks: &[u8], content: Content) -> bool {
+        let length = blocks.len() as u64;
+        let after = self.whole_bytes + length;
+        if after > self.file_size_limit || !self.room.has(content, length) {
             return false;
         }
         let is_written = match &mut self.sink {
@@ -86,7 +84,7 @@ impl Output {
                 true
             }
             Sink::File(file, _) => {
-                let is_written = file.write_all(blocks).is_ok();
+                let is_written = file.write_all_at(blocks, self.whole_bytes).is_ok();
                 if !is_written && file.set_len(self.whole_bytes).is_err() {
                     // Something half-written stays, so the file's end is not known any more: nothing is added to it.
                     self.file_size_limit = 0;
@@ -95,8 +93,63 @@ impl Output {
             }
         };
         if is_written {
+            self.room.take(content, length);
             self.whole_bytes = after;
         }
+        is_written
+    }
+
+    /// Whether blocks of a length still belong to the beginning, where everything is kept in order.
+    pub(super) fn is_beginning(&self, length: usize) -> bool {
+        self.room.has(Content::Beginning, length as u64)
+    }
+
+    /// Begins the part that holds the last sections, unless it began; false when that is not possible.
+    pub(super) fn begin_last(&mut self) -> bool {
+        if self.room.is_past_beginning() {
+            return true;
+        }
+        let mut encode = Encode::default();
+        encode.last(self.room.last_bytes());
+        let offset = self.whole_bytes + encode.bytes.len() as u64;
+        let after = offset + self.room.last_bytes();
+        // Set aside before it is announced, as a hole: what is not written yet takes no space.
+        let is_set_aside = match &self.sink {
+            Sink::Memory(_) => true,
+            Sink::File(file, _) => after <= self.file_size_limit && file.set_len(after).is_ok(),
+        };
+        if !is_set_aside || !self.append(&encode.bytes, Content::Summary) {
+            return false;
+        }
+        if let Sink::Memory(bytes) = &mut self.sink {
+            bytes.resize(usize::try_from(after).unwrap_or(usize::MAX), 0);
+        }
+        self.whole_bytes = after;
+        self.room.begin_last(offset);
+        true
+    }
+
+    /// Writes whole blocks over the oldest of the last part. What is not in the capture any more, or, when they cannot be written, the
+    /// blocks themselves.
+    pub(super) fn write_last(&mut self, blocks: &[u8], counts: Counts) -> Counts {
+        let Some((offset, lost)) = self.room.place_last(blocks.len() as u64, counts) else {
+            return counts;
+        };
+        let is_written = match &mut self.sink {
+            Sink::Memory(bytes) => usize::try_from(offset)
+                .ok()
+                .and_then(|offset| bytes.get_mut(offset..offset + blocks.len()))
+                .map(|place| place.copy_from_slice(blocks))
+                .is_some(),
+            Sink::File(file, _) => file.write_all_at(blocks, offset).is_ok(),
+        };
+        if is_written { lost } else { lost + counts }
+    }
+
+    /// Takes over what another capture holds; false when that is not possible.
+    pub(super) fn go_on_for(&mut self, other: &Self) -> bool {
+        let is_written = self.append(&other.bytes()[FILE_HEADER.len()..], Content::Summary);
+        self.room.go_on_for(&other.room);
         is_written
     }
 
@@ -131,7 +184,7 @@ fn new_file(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
             format!("-{n}")
         };
         let path = folder.join(format!("{name}{suffix}.marey"));
-        match OpenOptions::new().append(true).create_new(true).open(&path) {
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => return other.map(|file| (file, path)),
         }

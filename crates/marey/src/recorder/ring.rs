@@ -102,6 +102,11 @@ impl<'a> Ring<'a> {
         self.header[word].load(Acquire)
     }
 
+    /// The thread that owns the lane.
+    pub(crate) fn thread(&self) -> u32 {
+        u32::try_from(self.get(lane::THREAD)).unwrap_or(u32::MAX)
+    }
+
     /// Sets a header word after everything before.
     #[inline]
     pub(crate) fn set(&self, word: usize, value: u64) {

@@ -110,7 +110,7 @@ fn more_open_sections_than_slots_are_recorded_or_counted() {
 }
 
 #[test]
-fn past_the_cap_of_the_capture_only_totals_are_kept() {
+fn past_the_cap_of_the_capture_what_is_not_kept_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let cap = [
         ("MAREY_CAPTURE_BYTES", "1000000"),

@@ -7,6 +7,7 @@ mod configured;
 mod damage;
 mod disk;
 mod endings;
+mod first_and_last;
 mod flood;
 mod forks;
 mod golden;
