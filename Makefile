@@ -8,7 +8,7 @@ FEATURES := marey/tracing,marey/yaml,marey-cli/otlp
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
-.PHONY: demo test test-rust test-example test-python test-torch test-engines test-web test-viewers web lint bench bench-torch clean
+.PHONY: demo test test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -27,6 +27,10 @@ test-example:
 
 test-python: $(BIN)/marey
 	$(BIN)/python -m pytest
+
+## Sections, forks, asyncio, greenlets and decorators on each CPython from 3.10 to 3.14 that is installed.
+test-pythons: $(BIN)/maturin
+	scripts/python-versions
 
 ## The tests with real torch and diffusers, on the CPU; downloads some 600 MB the first time.
 test-torch: wheel
@@ -83,6 +87,7 @@ lint: $(BIN)/marey
 	$(BIN)/pyright
 	$(BIN)/python -m mypy.stubtest marey._core
 	$(BIN)/python scripts/check_unsafe.py
+	$(BIN)/python scripts/check_cycles.py
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
 bench: $(BIN)/marey web/node_modules
