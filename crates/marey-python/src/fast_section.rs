@@ -12,10 +12,13 @@
 //!
 //! Objects are made in advance and reused. The pool keeps one reference to each, for ever; an object is handed out only when that is the
 //! only one and its section is not open. Everything here runs under the GIL, which is what makes the statics sound; the module is declared
-//! as needing it. Proved by tests on CPython 3.10 to 3.13; other versions get [`crate::plain_section`].
+//! as needing it. The GIL may go to another thread wherever Python is called, though, and that thread may use the same object: so
+//! all that a section knows lies in cells, is read again after each such call, and an object is claimed ([`OPEN`]) before the first
+//! one. Proved by tests on CPython 3.10 to 3.13; other versions get [`crate::plain_section`].
 
 #![allow(unsafe_code, reason = "type slots and vectorcall of CPython")]
 
+use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 
 use marey::{Ending, Lane, NameId, NodeKind, Slot};
@@ -23,57 +26,123 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::open_section::{About, OpenSection};
-use crate::open_sections::{Entry, position_of_mine};
-use crate::section_pool;
-use crate::{flow, thread};
+use crate::open_section::{OpenSection, SectionMeta};
+use crate::open_sections::{Caller, Entry};
+use crate::thread;
 
 /// A pooled section.
 #[repr(C)]
 pub(crate) struct Section {
-    pub(crate) ob_base: ffi::PyObject,
+    /// The interpreter's.
+    _ob_base: UnsafeCell<ffi::PyObject>,
     /// `None` for the section that does nothing.
-    pub(crate) slot: Option<Slot>,
+    pub(crate) slot: Cell<Option<Slot>>,
     /// [`OPEN`], and what makes a section leave the fast path.
-    pub(crate) state: u8,
+    pub(crate) state: Cell<u8>,
     /// It lies in the pool's stack of free sections.
-    pub(crate) is_free: bool,
-    pub(crate) name: NameId,
+    pub(crate) is_free: Cell<bool>,
+    pub(crate) name: Cell<NameId>,
     /// Parent and name of the last call, and the node that they led to.
-    pub(crate) path: (u64, u32),
+    pub(crate) path: Cell<(u64, u32)>,
     /// Thread pointer and lane of the thread that opened it; 0 when it was not opened on the thread's own stack.
-    pub(crate) opened_by: (usize, Option<&'static Lane>),
-    pub(crate) open: OpenSection,
+    opened_by: Cell<(usize, Option<&'static Lane>)>,
+    open: Cell<OpenSection>,
     /// What only some calls have.
-    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) extra: Cell<Option<Box<Extra>>>,
 }
 
-/// The section is open.
+// SAFETY: a section is reached by the interpreter's calls of its functions and by the pool only, which hold the GIL.
+unsafe impl Sync for Section {}
+
+/// The section is open, or about to be.
 const OPEN: u8 = 1;
-/// Its end is more than a record: it was opened in an asyncio task, or is watched.
-const MORE: u8 = 2;
+/// Its end is more than a record: it was opened in another flow than the thread's own stack, or is watched.
+const SLOW_EXIT: u8 = 2;
 /// It has extras.
 pub(crate) const EXTRA: u8 = 4;
 
-impl Section {
-    /// Somebody is in it.
-    pub(crate) fn is_open(&self) -> bool {
-        self.state & OPEN != 0 || self.state & EXTRA != 0 && self.has_nested()
-    }
-
-    #[cold]
-    fn has_nested(&self) -> bool {
-        self.extra.as_ref().is_some_and(|e| !e.nested.is_empty())
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct Extra {
-    pub(crate) about: About,
+    pub(crate) meta: SectionMeta,
     pub(crate) is_sync: bool,
     /// Entries of the same object while it was open: by the code inside, or by other tasks and threads.
     pub(crate) nested: Vec<Entry>,
 }
+
+impl Section {
+    /// The section that an object is.
+    ///
+    /// # Safety
+    /// The object is a section of the pool, and the GIL is held.
+    pub(crate) unsafe fn of(object: *mut ffi::PyObject) -> &'static Self {
+        // SAFETY: as above; sections are never freed, and all that changes in them lies in cells.
+        unsafe { &*object.cast() }
+    }
+
+    /// The object that it is.
+    pub(crate) fn as_ptr(&self) -> *mut ffi::PyObject {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// Somebody is in it.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has(OPEN) || self.has(EXTRA) && self.has_nested()
+    }
+
+    #[cold]
+    fn has_nested(&self) -> bool {
+        self.with_extra(|extra| extra.as_ref().is_some_and(|e| !e.nested.is_empty()))
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.state.get() & flag != 0
+    }
+
+    fn add(&self, flags: u8) {
+        self.state.set(self.state.get() | flags);
+    }
+
+    fn take_away(&self, flags: u8) {
+        self.state.set(self.state.get() & !flags);
+    }
+
+    /// Works on the extras. `work` calls nothing of Python.
+    fn with_extra<T>(&self, work: impl FnOnce(&mut Option<Box<Extra>>) -> T) -> T {
+        let mut extra = self.extra.take();
+        let result = work(&mut extra);
+        self.extra.set(extra);
+        result
+    }
+
+    fn is_sync(&self) -> bool {
+        self.with_extra(|extra| extra.as_ref().is_some_and(|e| e.is_sync))
+    }
+
+    fn meta(&self) -> SectionMeta {
+        self.with_extra(|extra| extra.as_ref().map(|e| e.meta.clone()))
+            .unwrap_or_default()
+    }
+
+    fn keep_nested(&self, entry: Entry) {
+        self.with_extra(|extra| extra.get_or_insert_default().nested.push(entry));
+        self.add(EXTRA);
+    }
+
+    /// The nested entry that an end belongs to; `None` when it belongs to the section's own slot.
+    fn take_nested(&self, caller: &Caller) -> Option<Entry> {
+        let own_slot = self.slot.get().filter(|_| self.has(OPEN));
+        if own_slot.is_some_and(|slot| caller.is_in(slot)) {
+            return None;
+        }
+        self.with_extra(|extra| {
+            let nested = &mut extra.as_mut()?.nested;
+            let newest = nested.len().checked_sub(1).filter(|_| own_slot.is_none());
+            let at = caller.position_in(nested).or(newest)?;
+            Some(nested.remove(at))
+        })
+    }
+}
+
 /// `__enter__`. Ignores its arguments: `with` gives none, `ExitStack` the section.
 pub(crate) unsafe extern "C" fn enter(
     section: *mut ffi::PyObject,
@@ -82,75 +151,81 @@ pub(crate) unsafe extern "C" fn enter(
 ) -> *mut ffi::PyObject {
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
-    // Only functions made for a section have this one.
-    let section = section.cast::<Section>();
-    // SAFETY: sections are never freed; the GIL makes this access exclusive.
-    let section = unsafe { &mut *section };
-    match (thread::lane_in_base(py), section.slot) {
-        (Some(lane), Some(slot)) if section.state == 0 => {
-            let key = u64::from(lane.current_node()) << 32 | u64::from(section.name.number());
-            if section.path.0 != key {
-                section.path = (key, lane.node(section.name, NodeKind::Section, false));
+    // SAFETY: only functions made for a section have this one; as above.
+    let section = unsafe { Section::of(section) };
+    match (thread::lane_in_base(py), section.slot.get()) {
+        (Some(lane), Some(slot)) if section.state.get() == 0 => {
+            let name = section.name.get();
+            let key = u64::from(lane.current_node()) << 32 | u64::from(name.number());
+            let (known, mut node) = section.path.get();
+            if known != key {
+                node = lane.node(name, NodeKind::Section, false);
+                section.path.set((key, node));
             }
-            lane.enter(slot, section.path.1, 0);
-            section.opened_by = (thread::thread_pointer(), Some(lane));
-            section.state = OPEN;
+            lane.enter(slot, node, 0);
+            let opened_by = (thread::thread_pointer(), Some(lane));
+            section.opened_by.set(opened_by);
+            section.state.set(OPEN);
         }
         _ => guarded(|| enter_slowly(py, section)),
     }
-    none()
+    none(py)
 }
 
 /// In a task, for the first time in a thread, with extras, or nested in itself.
 #[cold]
-fn enter_slowly(py: Python<'_>, section: &mut Section) {
-    let (Some(lane), Some(slot)) = (thread::lane(py), section.slot) else {
+fn enter_slowly(py: Python<'_>, section: &Section) {
+    let (Some(lane), Some(slot)) = (thread::lane(py), section.slot.get()) else {
         return;
     };
-    if section.state != 0 {
-        enter_with_extra(py, section, lane, slot);
+    if section.state.get() != 0 {
+        enter_with_extra(py, section);
         return;
     }
-    let (open, _, _) = OpenSection::begin(py, lane, slot, section.name, NodeKind::Section);
-    section.opened_by = (0, None);
-    section.state = if open.is_more() { OPEN | MORE } else { OPEN };
-    section.open = open;
+    section.state.set(OPEN | SLOW_EXIT);
+    let name = section.name.get();
+    let (open, _, _) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
+    if !open.has_slow_end() {
+        section.take_away(SLOW_EXIT);
+    }
+    section.opened_by.set((0, None));
+    section.open.set(open);
 }
 
-fn enter_with_extra(py: Python<'_>, section: &mut Section, lane: &marey::Lane, own_slot: Slot) {
-    let (is_sync, about) = section
-        .extra
-        .as_ref()
-        .map(|e| (e.is_sync, e.about.clone()))
-        .unwrap_or_default();
-    if is_sync {
+fn enter_with_extra(py: Python<'_>, section: &Section) {
+    let is_own = !section.has(OPEN);
+    // Before Python runs: who enters the object meanwhile is nested, and the pool does not hand it out.
+    section.add(OPEN);
+    let (name, meta) = (section.name.get(), section.meta());
+    if section.is_sync() {
         crate::sync::synchronize(py);
     }
-    if section.state & OPEN != 0 {
-        let entry = Entry::begin(py, Some(section.name), NodeKind::Section, &about);
-        section.extra.get_or_insert_default().nested.push(entry);
-        section.state |= EXTRA;
+    if !is_own {
+        let entry = Entry::begin(py, Some(name), NodeKind::Section, &meta);
+        section.keep_nested(entry);
         return;
     }
-    section.state |= OPEN;
-    let (open, node, start) =
-        OpenSection::begin(py, lane, own_slot, section.name, NodeKind::Section);
-    about.note(lane, node, start);
-    section.open = open;
+    let (Some(lane), Some(slot)) = (thread::lane(py), section.slot.get()) else {
+        section.take_away(OPEN);
+        return;
+    };
+    let (open, node, start) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
+    meta.note(lane, node, start);
+    section.open.set(open);
 }
 
-/// `__exit__(type, value, traceback)`, from `ExitStack` with the section in front. Never swallows an exception.
-pub(crate) unsafe extern "C" fn exit(
-    section: *mut ffi::PyObject,
+/// `__exit__(type, value, traceback)`, from `ExitStack` with the section in front. Never swallows an exception. Returns whether the
+/// section is to be put back into the pool; [`crate::section_pool`] makes the builtin function of it.
+///
+/// # Safety
+/// `args` holds `n` arguments, as the interpreter gives them.
+#[inline]
+pub(crate) unsafe fn exit(
+    py: Python<'_>,
+    section: &Section,
     args: *mut *mut ffi::PyObject,
     n: ffi::Py_ssize_t,
-) -> *mut ffi::PyObject {
-    // SAFETY: called by the interpreter, which holds the GIL.
-    let py = unsafe { Python::assume_attached() };
-    // Only functions made for a section have this one.
-    let section = section.cast::<Section>();
-    // SAFETY: sections are never freed; the GIL makes this access exclusive.
-    let s = unsafe { &mut *section };
+) -> bool {
     // The exception's type is third from the end.
     let is_failed = n >= 3 && {
         // SAFETY: `args` holds `n` objects.
@@ -159,72 +234,57 @@ pub(crate) unsafe extern "C" fn exit(
         let kind = unsafe { *kind };
         !is_none(kind) && is_failure(kind)
     };
-    if s.state == OPEN {
-        s.state = 0;
-        let (opener, lane) = s.opened_by;
+    if section.state.get() == OPEN {
+        section.state.set(0);
+        let (opener, lane) = section.opened_by.get();
         let is_opener = opener == thread::thread_pointer();
-        if let (true, Some(lane), Some(slot)) = (is_opener, lane, s.slot) {
+        if let (true, Some(lane), Some(slot)) = (is_opener, lane, section.slot.get()) {
             let ending = Ending {
                 is_failed,
                 ..Ending::default()
             };
             lane.exit(slot, ending);
         } else {
-            guarded(|| exit_slowly(py, s, is_failed));
+            guarded(|| exit_slowly(py, section, is_failed));
         }
-    } else if s.is_open() {
-        guarded(|| exit_with_extra(py, s, is_failed));
-        if s.is_open() {
-            return none();
+    } else if section.is_open() {
+        guarded(|| exit_with_extra(py, section, is_failed));
+        if section.is_open() {
+            return false;
         }
     } else {
-        return none();
+        return false;
     }
-    if !s.is_free {
-        s.is_free = true;
-        section_pool::give(py, section);
-    }
-    none()
+    !section.is_free.get()
 }
 
 /// The section was opened on the thread's own stack, but the thread is in another context now, or this is another thread.
 #[cold]
-fn exit_slowly(py: Python<'_>, section: &mut Section, is_failed: bool) {
-    if let (Some(lane), Some(slot)) = (thread::lane_for_end(py), section.slot) {
+fn exit_slowly(py: Python<'_>, section: &Section, is_failed: bool) {
+    if let (Some(lane), Some(slot)) = (thread::lane_for_end(py), section.slot.get()) {
         OpenSection::default().end(py, lane, slot, is_failed);
     }
 }
 
 /// In a task, with extras, or entered several times.
 #[cold]
-fn exit_with_extra(py: Python<'_>, section: &mut Section, is_failed: bool) {
-    if section.extra.as_ref().is_some_and(|e| e.is_sync) {
+fn exit_with_extra(py: Python<'_>, section: &Section, is_failed: bool) {
+    if section.is_sync() {
         crate::sync::synchronize(py);
     }
-    if let Some(nested) = take_nested(py, section) {
-        nested.end(py, is_failed);
-        return;
+    if section.has_nested() {
+        let caller = Caller::of(py);
+        if let Some(nested) = section.take_nested(&caller) {
+            nested.end(py, is_failed);
+            return;
+        }
     }
-    section.state &= EXTRA;
-    let open = std::mem::take(&mut section.open);
-    if let (Some(lane), Some(slot)) = (thread::lane_for_end(py), section.slot) {
+    let lane = thread::lane_for_end(py);
+    section.take_away(OPEN | SLOW_EXIT);
+    let open = section.open.take();
+    if let (Some(lane), Some(slot)) = (lane, section.slot.get()) {
         open.end(py, lane, slot, is_failed);
     }
-}
-
-/// The nested entry that an end belongs to; `None` when it belongs to the section's own slot.
-fn take_nested(py: Python<'_>, section: &mut Section) -> Option<Entry> {
-    let nested = &mut section.extra.as_mut()?.nested;
-    let own_slot = section.slot.filter(|_| section.state & OPEN != 0);
-    let is_own = own_slot
-        .zip(thread::lane_for_end(py))
-        .is_some_and(|(slot, lane)| flow::current(py, lane).is_in(slot));
-    if nested.is_empty() || is_own {
-        return None;
-    }
-    let newest = own_slot.is_none().then(|| nested.len() - 1);
-    let at = position_of_mine(py, nested).or(newest)?;
-    Some(nested.remove(at))
 }
 
 /// Whether leaving a section by an exception of this type is a failure: a generator that is closed early is none.
@@ -241,10 +301,10 @@ fn is_none(object: *mut ffi::PyObject) -> bool {
 
 /// A new reference to `None`.
 #[inline]
-pub(crate) fn none() -> *mut ffi::PyObject {
+pub(crate) fn none(_py: Python<'_>) -> *mut ffi::PyObject {
     // SAFETY: `None` always exists.
     let none = unsafe { ffi::Py_None() };
-    // SAFETY: a live object, under the GIL.
+    // SAFETY: a live object; the GIL is held.
     unsafe { ffi::Py_INCREF(none) };
     none
 }
