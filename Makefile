@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-rust test-example test-python test-torch test-engines test-web test-viewers web lint bench bench-torch clean
+.PHONY: demo test test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -37,6 +37,10 @@ test-example:
 
 test-python: $(BIN)/marey
 	$(BIN)/python -m pytest --numprocesses 2
+
+## Sections, forks, asyncio, greenlets and decorators on each CPython from 3.10 to 3.14 that is installed.
+test-pythons: $(BIN)/maturin
+	scripts/python-versions
 
 ## The tests with real torch and diffusers, on the CPU; downloads some 600 MB the first time.
 test-torch: wheel
@@ -93,6 +97,7 @@ lint: $(BIN)/marey
 	$(BIN)/pyright
 	$(BIN)/python -m mypy.stubtest marey._core
 	$(BIN)/python scripts/check_unsafe.py
+	$(BIN)/python scripts/check_cycles.py
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
 bench: $(BIN)/marey web/node_modules

@@ -12,6 +12,11 @@ into a folder that ``marey report`` reads; ``MAREY_ENABLED=0`` switches everythi
 
 from __future__ import annotations
 
+# Before anything else: it refuses where nothing can be recorded.
+import marey.interpreter  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+# isort: split
+
 from marey._core import (
     CaptureError,
     ConfigError,

@@ -26,6 +26,7 @@ def test_import_loads_none_of_the_heavy_modules(interpreter: Interpreter) -> Non
         "marey._core",
         "marey.cache_events",
         "marey.functions",
+        "marey.interpreter",
         "marey.iterations",
         "marey.memory",
         "marey.recording",
@@ -154,3 +155,19 @@ def test_module_and_command_are_the_same_program(interpreter: Interpreter) -> No
     finished = interpreter.run("import marey.__main__, sys; sys.argv = ['marey', '--version']; marey.__main__.main()")
     assert finished.returncode == 0
     assert finished.stdout.startswith("marey 0.")
+
+
+def test_free_threaded_python_is_refused_in_one_sentence() -> None:
+    from marey.interpreter import refusal
+
+    assert refusal("t", is_main=True) == (
+        "Marey needs the GIL, and this Python is free-threaded; use the build of the same version without the 't'"
+    )
+    assert refusal("", is_main=True) is None
+    assert refusal("d", is_main=True) is None
+
+
+def test_this_python_tells_by_its_abi_flags_whether_it_is_free_threaded() -> None:
+    import sysconfig
+
+    assert ("t" in sys.abiflags) == bool(sysconfig.get_config_var("Py_GIL_DISABLED"))

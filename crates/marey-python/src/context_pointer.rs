@@ -17,10 +17,15 @@ static CONTEXT_OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// Beyond this nothing is looked at; in CPython 3.10 to 3.13 it lies below 300.
 const MAX_OFFSET: usize = 320;
 
-/// Address of the context that the calling thread runs in; 0 for none.
+/// It is known where the context pointer lies.
+pub(crate) fn is_found() -> bool {
+    CONTEXT_OFFSET.load(Relaxed) != 0
+}
+
+/// Address of the context that the calling thread runs in; 0 for none. Any number where it [`is_found`] nowhere.
 #[inline(always)]
-pub(crate) fn context_address() -> usize {
-    // SAFETY: the caller holds the GIL, so there is a thread state.
+pub(crate) fn context_address(_py: Python<'_>) -> usize {
+    // SAFETY: the GIL is held, so there is a thread state.
     let state = unsafe { ffi::PyThreadState_Get() };
     // SAFETY: `find_context_offset` saw context pointers at this offset, so it lies in the thread state.
     let place = unsafe { state.byte_add(CONTEXT_OFFSET.load(Relaxed)) };
@@ -30,7 +35,7 @@ pub(crate) fn context_address() -> usize {
 
 /// Finds the offset of the context pointer; an error leaves the fast section objects unused.
 pub(crate) fn find_context_offset(py: Python<'_>) -> PyResult<()> {
-    if CONTEXT_OFFSET.load(Relaxed) != 0 {
+    if is_found() {
         return Ok(());
     }
     let found = (offset_of_new_context(py)?, offset_of_new_context(py)?);

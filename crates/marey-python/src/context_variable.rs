@@ -46,6 +46,23 @@ impl ContextVariable {
         }
     }
 
+    /// Gives the caller a context of its own where it runs in none; nothing stays in it.
+    pub(crate) fn make_context(&self, py: Python<'_>) {
+        let Some(variable) = self.object(py).map(Py::as_ptr) else {
+            return;
+        };
+        // SAFETY: live objects under the GIL.
+        let token = unsafe { ffi::PyContextVar_Set(variable, py.None().as_ptr()) };
+        // SAFETY: a new reference, or null.
+        if let Some(token) = unsafe { Bound::from_owned_ptr_or_opt(py, token) } {
+            // SAFETY: the token of this variable, from this context.
+            unsafe { ffi::PyContextVar_Reset(variable, token.as_ptr()) };
+        } else {
+            // SAFETY: the GIL is held; the error is the one just raised (no memory).
+            unsafe { ffi::PyErr_Clear() };
+        }
+    }
+
     fn object(&self, py: Python<'_>) -> Option<&Py<PyAny>> {
         self.object
             .get_or_try_init(py, || {

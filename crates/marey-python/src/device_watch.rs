@@ -5,18 +5,18 @@
 //! ```
 //!
 //! Both lie around the section, so its own time stays what it is; what watching costs is the parent's. Off until torch has CUDA
-//! initialised; until then a section costs what it costs without ([`is_on`] is looked at where a section is opened, and the
-//! fast objects do not even do that: [`crate::profile_section`] hands out others while something is watched).
+//! initialised; until then a section costs what it costs without ([`crate::section_mode`]).
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use marey::{Lane, NameId, Note, SectionKey};
-use pyo3::exceptions::PyException;
+use marey::{Lane, NameId, SectionKey};
 use pyo3::prelude::*;
 
-use crate::{gpu_times, section_memory};
+use crate::dropped_error::drop_error;
+use crate::known_names::forget_section_names;
+use crate::section_watch::{self, Watched, Watcher};
+use crate::{gpu_times, section_memory, section_mode};
 
-static IS_ON: AtomicBool = AtomicBool::new(false);
 /// Python has been told to begin as soon as there is something to watch.
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
 static N_LOOKS: AtomicU32 = AtomicU32::new(0);
@@ -25,22 +25,15 @@ static N_LOOKS: AtomicU32 = AtomicU32::new(0);
 const FIRST_LOOKS: u32 = 1024;
 const LOOK_EVERY: u32 = 64;
 
-/// Something is watched.
-#[inline]
-pub(crate) fn is_on() -> bool {
-    IS_ON.load(Relaxed)
-}
-
-/// Follows what is watched.
-pub(crate) fn follow() {
-    IS_ON.store(gpu_times::is_on() || section_memory::is_on(), Relaxed);
-    crate::profile_section::follow_watch();
+/// Tells sections who watches them.
+pub(crate) fn install() {
+    section_watch::install(Watcher { look, begin });
 }
 
 /// A section of a new name is about to be opened: has the program imported torch meanwhile? Costs a look into `sys.modules`,
 /// until it has.
 #[cold]
-pub(crate) fn look(py: Python<'_>) {
+fn look(py: Python<'_>) {
     let n = N_LOOKS.fetch_add(1, Relaxed);
     if IS_ARMED.load(Relaxed)
         || (n >= FIRST_LOOKS && !n.is_multiple_of(LOOK_EVERY))
@@ -68,28 +61,25 @@ pub(crate) fn look(py: Python<'_>) {
 
 /// What is watched of one section that is open.
 #[derive(Debug)]
-pub(crate) struct Watched {
+struct OfSection {
     gpu: Option<gpu_times::Begun>,
     memory: Option<section_memory::Begun>,
 }
 
-impl Watched {
-    /// Before the section begins; `None` when nothing is watched of it.
-    #[cold]
-    pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Self> {
-        let memory = section_memory::begin(py, lane, name);
-        let gpu = gpu_times::begin(py, lane);
-        (gpu.is_some() || memory.is_some()).then_some(Self { gpu, memory })
+/// Before the section begins; `None` when nothing is watched of it.
+#[cold]
+fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Box<dyn Watched>> {
+    let memory = section_memory::begin(py, lane, name);
+    let gpu = gpu_times::begin(py, lane);
+    if gpu.is_none() && memory.is_none() {
+        return None;
     }
+    Some(Box::new(OfSection { gpu, memory }))
+}
 
-    /// After the section has ended.
+impl Watched for OfSection {
     #[cold]
-    pub(crate) fn end(self, py: Python<'_>, lane: &Lane, node: u32, start_ticks: u64) {
-        let section = SectionKey {
-            thread: lane.thread_number(),
-            node,
-            start_ticks,
-        };
+    fn end(self: Box<Self>, py: Python<'_>, lane: &Lane, section: SectionKey) {
         if let Some(gpu) = self.gpu {
             gpu_times::end(py, lane, gpu, section);
         }
@@ -109,7 +99,10 @@ pub(crate) fn read_gpu_times(py: Python<'_>) {
 
 /// The recording ends.
 pub(crate) fn stop(py: Python<'_>) {
-    if let Some(lane) = is_on().then(|| crate::thread::lane_for_end(py)).flatten() {
+    if let Some(lane) = section_mode::is_watched()
+        .then(|| crate::thread::lane_for_end(py))
+        .flatten()
+    {
         gpu_times::stop(py, lane);
     }
     gpu_times::undo_when_possible(py);
@@ -129,25 +122,5 @@ pub(crate) fn forget_device_watch(py: Python<'_>) {
 fn look_again(py: Python<'_>) {
     IS_ARMED.store(false, Relaxed);
     N_LOOKS.store(0, Relaxed);
-    crate::section_pool::forget_names(py);
-    follow();
-}
-
-/// Notes why something is not measured.
-pub(crate) fn unavailable(lane: &Lane, what: &str, why: String) {
-    let what = what.to_owned();
-    lane.recorder().note(&Note::Unavailable { what, why });
-}
-
-/// An error as one line. What is no error but meant for the program (Ctrl-C, which Python delivers wherever it can) is
-/// handed back to it.
-pub(crate) fn drop_error(py: Python<'_>, error: &PyErr) -> String {
-    let text = error.to_string();
-    if !error.is_instance_of::<PyException>(py) {
-        // Last: whatever asks Python for anything after this would meet the interrupt here.
-        py.import("_thread")
-            .and_then(|thread| thread.call_method0("interrupt_main"))
-            .ok();
-    }
-    text.lines().next().unwrap_or_default().to_owned()
+    forget_section_names(py);
 }

@@ -1,8 +1,13 @@
-//! Which flow of execution is running: the thread's own stack, or an asyncio task (any entered `contextvars.Context`).
+//! Which flow of execution is running: the thread's own stack, an asyncio task (any entered `contextvars.Context`), or a greenlet.
 //!
-//! Tasks interleave on one thread, so the thread's stack does not know a section's parent; the task's context does. Looking into
-//! the context costs more than recording, so the fast path only compares the context *pointer* of the thread state with
+//! Tasks and greenlets interleave on one thread, so the thread's stack does not know a section's parent; their contexts do. Looking
+//! into the context costs more than recording, so the fast path only compares the context *pointer* of the thread state with
 //! that of the thread's base context.
+//!
+//! ```text
+//! main     ──base──┐                 ┌──base──►      a thread and a greenlet begin without a context: both get one before
+//! greenlet         └─own context─────┘               their first section, so that no two have the same, which is none
+//! ```
 
 #![allow(unsafe_code, reason = "enters contexts")]
 
@@ -13,16 +18,16 @@ use marey::{Current, Lane};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::context_pointer::context_address;
+use crate::context_pointer::{context_address, is_found};
 use crate::context_variable::ContextVariable;
-use crate::thread;
+use crate::{greenlet, thread};
 
 static N_FLOWS: AtomicU16 = AtomicU16::new(0);
 static CURRENT: ContextVariable = ContextVariable::new("marey_current_section");
 
 thread_local! {
-    /// An entered context that was seen last, so that it is not examined again.
-    static ENTERED: Cell<usize> = const { Cell::new(0) };
+    /// The context that was seen last of those that are not the base one, so that it is not examined again.
+    static OTHER: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The section that is open in a flow: what the context variable holds.
@@ -46,38 +51,56 @@ pub(crate) struct Entered {
     current: Current,
 }
 
-/// Whether the calling thread runs in its base context, as all code outside asyncio does. After [`thread::lane`].
+/// Whether the calling thread runs in its base context, as all code outside asyncio and greenlets does. After [`thread::lane`].
 #[inline]
 pub(crate) fn is_base(py: Python<'_>) -> bool {
-    let context = context_address();
+    let context = context_address(py);
     thread::is_base(py, context) || is_new_base(py, context)
 }
 
-/// A context that this thread did not run in before: its base context, made by the first context variable that was set outside any
-/// entered context, or one that somebody entered. Only the latter cannot be entered again.
+/// A context that this thread did not run in before, or none. It becomes the base one, unless somebody entered it (that cannot be
+/// done again) or it is a greenlet's.
 #[cold]
 fn is_new_base(py: Python<'_>, context: usize) -> bool {
-    if context == 0 || context == ENTERED.get() {
-        return context == 0;
+    if !is_found() {
+        // Nothing tells tasks apart on this Python.
+        return true;
     }
+    if context != 0 && context == OTHER.get() {
+        return false;
+    }
+    let is_base = !is_entered(py, context) && !greenlet::is_inside(py);
+    if context == 0 {
+        CURRENT.make_context(py);
+    }
+    if is_base {
+        thread::set_base(py, context_address(py));
+    } else {
+        OTHER.set(context_address(py));
+    }
+    is_base
+}
+
+fn is_entered(_py: Python<'_>, context: usize) -> bool {
     let object = context as *mut ffi::PyObject;
+    if object.is_null() {
+        return false;
+    }
     // SAFETY: the thread state's context is a live object while this thread runs in it.
     if unsafe { ffi::PyContext_Enter(object) } == 0 {
         // SAFETY: entered just above.
         unsafe { ffi::PyContext_Exit(object) };
-        thread::set_base(py, context);
-        return true;
+        return false;
     }
     // SAFETY: the GIL is held; the error is the one just raised.
     unsafe { ffi::PyErr_Clear() };
-    ENTERED.set(context);
-    false
+    true
 }
 
 /// Runs `enter` with the flow's section as the lane's current one, and keeps the new section in the flow's context. `enter`
 /// gets whether the section runs beside its parent, and the number of the flow.
 pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) -> Entered {
-    let context = context_address();
+    let context = context_address(py);
     let thread_current = lane.current();
     let previous = get(py);
     let known = previous
@@ -95,7 +118,8 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
             (beside(section), section.flow, !section.has_section)
         }
         Some(section) => (beside(section), new_flow(), true),
-        // The first section of a task that was started outside any section of a task: the thread's stack is around the event loop.
+        // The first section of a greenlet, or of a task that was started outside any section of a task: the thread's stack is around
+        // the event loop.
         None => (thread_current, new_flow(), true),
     };
     lane.set_current(parent);
@@ -123,7 +147,7 @@ pub(crate) fn number(py: Python<'_>) -> u16 {
     if is_base(py) {
         return 0;
     }
-    let context = context_address();
+    let context = context_address(py);
     let value = get(py);
     let section = value
         .as_ref()

@@ -7,21 +7,16 @@
 //!
 //! From 3.13 on the warning comes after everything that can be hung onto a fork.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
 use pyo3::prelude::*;
 
-use crate::thread;
-
-static IS_RESTING: AtomicBool = AtomicBool::new(false);
+use crate::{resting, thread};
 
 /// Ends the thread.
 #[pyfunction]
 pub(crate) fn before_fork(py: Python<'_>) {
     if let Some(recorder) = marey::recorder() {
-        py.detach(|| recorder.pause_threads());
-        IS_RESTING.store(true, Relaxed);
-        // So that what is recorded next takes the slow way, and comes by `go_on`.
+        py.detach(|| resting::rest(recorder));
+        // So that what is recorded next takes the slow way, and comes by `resting::go_on`.
         thread::forget();
     }
 }
@@ -29,15 +24,5 @@ pub(crate) fn before_fork(py: Python<'_>) {
 /// Starts the thread again.
 #[pyfunction]
 pub(crate) fn after_fork() {
-    go_on();
-}
-
-/// Starts the thread again if it rests.
-pub(crate) fn go_on() {
-    if IS_RESTING.load(Relaxed)
-        && IS_RESTING.swap(false, Relaxed)
-        && let Some(recorder) = marey::recorder()
-    {
-        recorder.resume_threads();
-    }
+    resting::go_on();
 }

@@ -10,7 +10,7 @@
 //! is done at all: a query would break the capture, and a record would become part of the graph. Everything that is called here
 //! is written in C, so that no signal handler of the program runs in between. The state is locked only while no Python runs.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use marey::{Lane, Note, SectionKey};
@@ -20,9 +20,10 @@ mod functions;
 mod waiting;
 
 use functions::Functions;
-use waiting::{MAX_WAITING, Pair, State, StreamKey};
+use waiting::{MAX_WAITING, NotMeasured, Pair, StreamKey, state};
 
-use crate::device_watch::{self, drop_error, unavailable};
+use crate::dropped_error::drop_error;
+use crate::section_mode::{self, Watch};
 
 /// What it is called where it is not measured.
 const WHAT: &str = "GPU time of sections";
@@ -30,15 +31,20 @@ const WHAT: &str = "GPU time of sections";
 const READ_AT_END: usize = 4;
 /// Pairs whose notes fit into a ring together.
 const READ_AT_ONCE: usize = 128;
-static IS_ON: AtomicBool = AtomicBool::new(false);
 /// Graphs that are captured right now.
 static N_CAPTURES: AtomicU32 = AtomicU32::new(0);
-static STATE: Mutex<State> = Mutex::new(State::new());
+/// Functions of torch while sections are watched.
+static FUNCTIONS: Mutex<Option<Arc<Functions>>> = Mutex::new(None);
 /// Puts back what was put in the place of torch's own functions.
 static UNDO: Mutex<Option<Py<PyAny>>> = Mutex::new(None);
 
-pub(crate) fn is_on() -> bool {
-    IS_ON.load(Relaxed)
+fn is_on() -> bool {
+    section_mode::is_watched_for(Watch::GpuTimes)
+}
+
+/// Switches it off; whether it was on.
+fn swap_off() -> bool {
+    section_mode::watch(Watch::GpuTimes, false)
 }
 
 /// What the begin of a section queued.
@@ -87,16 +93,13 @@ pub(crate) fn start_gpu_times(
         current_stream,
         is_capturing,
     };
-    let mut state = state();
-    state.clear();
-    state.functions = Some(Arc::new(functions));
-    drop(state);
+    clear();
+    *used_functions() = Some(Arc::new(functions));
     if let Some(lane) = crate::thread::lane(py) {
         let key = "gpu_times".to_owned();
         lane.recorder().note(&Note::Fact { key, value: how });
     }
-    IS_ON.store(true, Relaxed);
-    device_watch::follow();
+    section_mode::watch(Watch::GpuTimes, true);
 }
 
 /// A graph begins or ends to be captured.
@@ -130,7 +133,7 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane) -> Option<Begun> {
     if !is_on() {
         return None;
     }
-    let functions = state().functions.clone()?;
+    let functions = used_functions().clone()?;
     let (stream, event, queued_ticks) = queue(py, lane, &functions)?;
     let epoch = state().epoch;
     Some(Begun {
@@ -143,20 +146,17 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane) -> Option<Begun> {
 
 /// Queues the second one, and reads what is done by now.
 pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey) {
-    let functions = {
-        let state = state();
-        if state.epoch != begun.epoch {
-            // Of a recording that has ended, or of the parent of a fork, whose events cannot even be destroyed here.
-            std::mem::forget(begun.event);
-            return;
-        }
-        state.functions.clone()
-    };
+    if state().epoch != begun.epoch {
+        // Of a recording that has ended, or of the parent of a fork, whose events cannot even be destroyed here.
+        std::mem::forget(begun.event);
+        return;
+    }
+    let functions = used_functions().clone();
     let Some(functions) = functions.filter(|_| is_on()) else {
         return;
     };
     let Some((stream, event, end_ticks)) = queue(py, lane, &functions) else {
-        state().give(begun.stream.0, begun.event);
+        give(begun.stream.0, begun.event);
         return;
     };
     if stream == begun.stream {
@@ -169,10 +169,9 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
         };
         state().wait(stream, pair);
     } else {
-        let mut state = state();
-        state.not_measured.other_stream += 1;
-        state.give(begun.stream.0, begun.event);
-        state.give(stream.0, event);
+        state().not_measured.other_stream += 1;
+        give(begun.stream.0, begun.event);
+        give(stream.0, event);
     }
     read(py, lane, &functions, stream, READ_AT_END);
     let other = state().another(stream);
@@ -183,7 +182,7 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
 
 /// Reads everything that is done.
 pub(crate) fn read_all(py: Python<'_>, lane: &Lane) {
-    let Some(functions) = state().functions.clone().filter(|_| is_on()) else {
+    let Some(functions) = used_functions().clone().filter(|_| is_on()) else {
         return;
     };
     let streams: Vec<StreamKey> = state().waiting.keys().copied().collect();
@@ -198,27 +197,20 @@ pub(crate) fn read_all(py: Python<'_>, lane: &Lane) {
 /// Ends it: reads what is done, and says what is not.
 pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
     read_all(py, lane);
-    let mut state = state();
-    if !IS_ON.swap(false, Relaxed) {
+    if !swap_off() {
         return;
     }
-    let (missing, unread) = (state.not_measured, state.n_waiting as u64);
-    state.clear();
-    drop(state);
+    let (missing, unread) = clear();
     if let Some(why) = missing.in_words((unread, "had not run when the recording ended")) {
-        unavailable(lane, WHAT, why);
+        unavailable(lane, why);
     }
 }
 
 /// Forgets everything and frees nothing.
 pub(crate) fn forget() {
-    IS_ON.store(false, Relaxed);
+    swap_off();
     N_CAPTURES.store(0, Relaxed);
-    let mut state = state();
-    let epoch = state.epoch.wrapping_add(1);
-    let inherited = std::mem::replace(&mut *state, State::new());
-    state.epoch = epoch;
-    drop(state);
+    let inherited = (used_functions().take(), state().cleared());
     std::mem::forget(inherited);
 }
 
@@ -271,7 +263,7 @@ fn read(
         match functions.read(py, lane, stream, &pair) {
             Ok(Some(note)) => {
                 lane.recorder().note(&note);
-                state().give_pair(stream.0, pair);
+                give_pair(stream.0, pair);
             }
             Ok(None) => {
                 state().put_back(stream, pair);
@@ -289,24 +281,46 @@ fn read(
 /// Something failed: it is said once, with what was not measured until then, and nothing is measured from here on.
 fn switch_off(py: Python<'_>, lane: &Lane, error: &PyErr) {
     let error = drop_error(py, error);
-    if !IS_ON.swap(false, Relaxed) {
+    if !swap_off() {
         return;
     }
-    let mut state = state();
-    let (missing, unread) = (state.not_measured, state.n_waiting as u64);
-    state.clear();
-    drop(state);
-    device_watch::follow();
+    let (missing, unread) = clear();
     let before = missing.in_words((unread, "had not been read yet"));
     let before = before.map_or_else(String::new, |before| format!("; before that {before}"));
     let why = format!("switched off after an error: {error}{before}");
-    unavailable(lane, WHAT, why);
+    unavailable(lane, why);
 }
 
 fn put_back() -> MutexGuard<'static, Option<Py<PyAny>>> {
     UNDO.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+fn used_functions() -> MutexGuard<'static, Option<Arc<Functions>>> {
+    FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Forgets everything: what was not measured, and how many pairs were not read. Events are destroyed here, which can let go of the
+/// GIL, so by now nothing is locked.
+fn clear() -> (NotMeasured, u64) {
+    let functions = used_functions().take();
+    let before = state().cleared();
+    drop(functions);
+    (before.not_measured, before.n_waiting as u64)
+}
+
+/// Keeps an event for another section; destroys it here, as above, where there are too many.
+fn give(device: u32, event: Py<PyAny>) {
+    let rest = state().give(device, event);
+    drop(rest);
+}
+
+/// As [`give`], for both of a pair.
+fn give_pair(device: u32, pair: Pair) {
+    let rest = state().give_pair(device, pair);
+    drop(rest);
+}
+
+fn unavailable(lane: &Lane, why: String) {
+    let what = WHAT.to_owned();
+    lane.recorder().note(&Note::Unavailable { what, why });
 }

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes::text_of;
-use crate::open_section::About;
-use crate::open_sections::{Entry, take_mine};
-use crate::{device_watch, names, section_kinds};
+use crate::open_section::SectionMeta;
+use crate::open_sections::{Caller, Entry};
+use crate::{names, section_kinds, section_watch};
 
 /// Turns that are kept one by one; later ones are in the totals and the histogram.
 const MAX_TURNS: usize = 1 << 16;
@@ -42,7 +42,7 @@ impl IterationLog {
     #[new]
     fn new(name: &Bound<'_, PyAny>, is_enabled: bool) -> Self {
         let text = text_of(name);
-        device_watch::look(name.py());
+        section_watch::look(name.py());
         Self {
             id: names::id_of(name),
             kind: section_kinds::mask_of_turns(&text),
@@ -57,14 +57,15 @@ impl IterationLog {
         if self.is_enabled && crate::state::recorder().is_some() {
             // A turn that is switched off is kept all the same: its end must take no other's.
             let id = self.id.filter(|_| !section_kinds::is_off(self.kind));
-            let turn = Entry::begin(py, id, NodeKind::Iteration, &About::default());
+            let turn = Entry::begin(py, id, NodeKind::Iteration, &SectionMeta::default());
             self.turns().open.push(turn);
         }
     }
 
     /// Ends the turn that the calling thread or task began last; does nothing when there is none.
     fn end(&self, py: Python<'_>, is_failed: bool) {
-        let mine = take_mine(py, &mut self.turns().open);
+        let caller = Caller::of(py);
+        let mine = caller.take_from(&mut self.turns().open);
         if let Some((start, end)) = mine.and_then(|turn| turn.end(py, is_failed)) {
             self.turns().keep(start, end, is_failed);
         }

@@ -1,46 +1,13 @@
-//! From a Python string to the number of its name, without hashing it again.
+//! From a Python string to the number of its name, by the recorder's table.
 
 use marey::NameId;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::attributes::text_of;
 use crate::section_kinds;
 
-const N_ENTRIES: usize = 256;
-
-/// A cache in front of the recorder's table, by the address of the `str` object. Each entry owns a reference to its string: a freed
-/// string's address would match another name.
-pub(crate) struct NameCache {
-    entries: [Option<(Py<PyAny>, NameId)>; N_ENTRIES],
-}
-
-impl NameCache {
-    pub(crate) const fn new() -> Self {
-        Self {
-            entries: [const { None }; N_ENTRIES],
-        }
-    }
-
-    /// The number of a name that was seen as this very object.
-    #[inline]
-    pub(crate) fn known(&self, name: &Bound<'_, PyAny>) -> Option<NameId> {
-        match &self.entries[index_of(name.as_ptr())] {
-            Some((object, id)) if object.as_ptr() == name.as_ptr() => Some(*id),
-            _ => None,
-        }
-    }
-
-    /// Keeps the number of a name. Only of a plain string: that one does not change, and letting go of it runs no Python code.
-    pub(crate) fn keep(&mut self, name: &Bound<'_, PyAny>, id: NameId) {
-        if name.is_exact_instance_of::<PyString>() {
-            self.entries[index_of(name.as_ptr())] = Some((name.clone().unbind(), id));
-        }
-    }
-}
-
-/// The number of a name, by the recorder's table; what is not a string is known by its `repr`. `None` when recording is off.
+/// The number of a name; what is not a string is known by its `repr`. `None` when recording is off.
 pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
     let recorder = marey::recorder().or_else(crate::state::recorder)?;
     // A string keeps its UTF-8 form; one with lone surrogates has none.
@@ -62,8 +29,4 @@ pub(crate) fn section_id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
         return None;
     }
     id_of(name)
-}
-
-fn index_of(object: *mut ffi::PyObject) -> usize {
-    (object as usize >> 4) % N_ENTRIES
 }

@@ -1,22 +1,23 @@
-//! What every way of opening a section from Python shares: begin and end, on the thread's stack or in a task.
+//! What every way of opening a section from Python shares: begin and end, on the thread's stack or in a flow of its own.
 
-use marey::{Attributes, Ending, Lane, NameId, NodeKind, Note, Slot};
+use marey::{Attributes, Ending, Lane, NameId, NodeKind, Note, SectionKey, Slot};
 use pyo3::prelude::*;
 
-use crate::device_watch::{self, Watched};
 use crate::flow::{self, Entered};
 use crate::guarded::guarded;
+use crate::section_mode;
+use crate::section_watch::{self, Watched};
 
 /// What is noted of a section besides its times.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct About {
+pub(crate) struct SectionMeta {
     /// The user's attributes.
     pub(crate) attributes: Attributes,
     /// The session that it was opened for.
     pub(crate) session: Option<u64>,
 }
 
-impl From<Attributes> for About {
+impl From<Attributes> for SectionMeta {
     fn from(attributes: Attributes) -> Self {
         Self {
             attributes,
@@ -25,7 +26,7 @@ impl From<Attributes> for About {
     }
 }
 
-impl About {
+impl SectionMeta {
     /// There is nothing to note.
     pub(crate) fn is_empty(&self) -> bool {
         self.attributes.is_empty() && self.session.is_none()
@@ -48,16 +49,16 @@ impl About {
 /// A section that is open: what its end needs to know.
 #[derive(Debug, Default)]
 pub(crate) struct OpenSection {
-    beside: Option<Box<Beside>>,
+    slow: Option<Box<SlowState>>,
 }
 
 /// What only some sections have.
 #[derive(Debug, Default)]
-struct Beside {
-    /// In an asyncio task.
+struct SlowState {
+    /// In another flow than the thread's own stack.
     entered: Option<Entered>,
     /// While sections are watched; node and start of the section.
-    watched: Option<(Watched, u32, u64)>,
+    watched: Option<(Box<dyn Watched>, u32, u64)>,
 }
 
 impl OpenSection {
@@ -70,7 +71,7 @@ impl OpenSection {
         name: NameId,
         kind: NodeKind,
     ) -> (Self, u32, u64) {
-        if device_watch::is_on() {
+        if section_mode::is_watched() {
             return Self::begin_watched(py, lane, slot, name, kind);
         }
         Self::begin_unwatched(py, lane, slot, name, kind)
@@ -89,7 +90,7 @@ impl OpenSection {
             let node = lane.node(name, kind, false);
             return (Self::default(), node, lane.enter(slot, node, 0));
         }
-        Self::begin_in_task(py, lane, slot, name, kind)
+        Self::begin_in_flow(py, lane, slot, name, kind)
     }
 
     #[cold]
@@ -100,16 +101,16 @@ impl OpenSection {
         name: NameId,
         kind: NodeKind,
     ) -> (Self, u32, u64) {
-        let watched = guarded(|| Watched::begin(py, lane, name));
+        let watched = guarded(|| section_watch::begin(py, lane, name));
         let (mut open, node, start) = Self::begin_unwatched(py, lane, slot, name, kind);
         if let Some(watched) = watched {
-            open.beside.get_or_insert_default().watched = Some((watched, node, start));
+            open.slow.get_or_insert_default().watched = Some((watched, node, start));
         }
         (open, node, start)
     }
 
     #[cold]
-    fn begin_in_task(
+    fn begin_in_flow(
         py: Python<'_>,
         lane: &Lane,
         slot: Slot,
@@ -122,36 +123,36 @@ impl OpenSection {
                 node = lane.node(name, kind, is_detached);
                 start = lane.enter(slot, node, flow);
             });
-            let beside = Beside {
+            let slow = SlowState {
                 entered: Some(entered),
                 watched: None,
             };
-            let beside = Some(Box::new(beside));
-            (Self { beside }, node, start)
+            let slow = Some(Box::new(slow));
+            (Self { slow }, node, start)
         })
     }
 
-    /// Whether its end is more than a record: it was opened in an asyncio task, or is watched.
-    pub(crate) fn is_more(&self) -> bool {
-        self.beside.is_some()
+    /// Its end is more than a record: it was opened in another flow than the thread's own stack, or is watched.
+    pub(crate) fn has_slow_end(&self) -> bool {
+        self.slow.is_some()
     }
 
-    /// Ends and records it.
+    /// Ends and records it. The slot is free again before any code of Python runs.
     #[inline]
     pub(crate) fn end(self, py: Python<'_>, lane: &Lane, slot: Slot, is_failed: bool) {
         let ending = Ending {
             is_failed,
             ..Ending::default()
         };
-        match self.beside {
+        match self.slow {
             None => lane.exit(slot, ending),
-            Some(beside) => guarded(|| beside.end(py, lane, slot, ending)),
+            Some(slow) => guarded(|| slow.end(py, lane, slot, ending)),
         }
     }
 
     /// Ends it without recording: its start in ticks, its node and its flow.
     pub(crate) fn pause(self, py: Python<'_>, lane: &Lane, slot: Slot) -> Option<(u64, u32, u16)> {
-        match self.beside.and_then(|beside| beside.entered) {
+        match self.slow.and_then(|slow| slow.entered) {
             None => lane.leave(slot).map(|(start, node)| (start, node, 0)),
             Some(entered) => {
                 let mut left = None;
@@ -164,7 +165,7 @@ impl OpenSection {
     }
 }
 
-impl Beside {
+impl SlowState {
     #[cold]
     fn end(self, py: Python<'_>, lane: &Lane, slot: Slot, ending: Ending) {
         match self.entered {
@@ -175,8 +176,14 @@ impl Beside {
                 });
             }
         }
-        if let Some((watched, node, start)) = self.watched {
-            watched.end(py, lane, node, start);
+        if let Some((watched, node, start_ticks)) = self.watched {
+            let thread = lane.thread_number();
+            let section = SectionKey {
+                thread,
+                node,
+                start_ticks,
+            };
+            watched.end(py, lane, section);
         }
     }
 }

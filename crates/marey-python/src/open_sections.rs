@@ -5,11 +5,11 @@
 //! task 2        ├─────────────────┤     the same object; each end belongs to the beginning of its own task
 //! ```
 
-use marey::{Lane, NameId, NodeKind, Slot};
+use marey::{Current, Lane, NameId, NodeKind, Slot};
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::open_section::{About, OpenSection};
+use crate::open_section::{OpenSection, SectionMeta};
 use crate::{flow, slots, thread};
 
 /// One entry of an object, until its end.
@@ -34,7 +34,7 @@ impl Entry {
         py: Python<'_>,
         name: Option<NameId>,
         kind: NodeKind,
-        about: &About,
+        meta: &SectionMeta,
     ) -> Self {
         guarded(|| {
             let lane = thread::lane(py)?;
@@ -44,8 +44,8 @@ impl Entry {
                     return None;
                 };
                 let (open, node, start) = OpenSection::begin(py, lane, slot, name, kind);
-                if !about.is_empty() {
-                    about.clone().note(lane, node, start);
+                if !meta.is_empty() {
+                    meta.clone().note(lane, node, start);
                 }
                 Some(Recorded { slot, open, start })
             });
@@ -72,31 +72,48 @@ impl Entry {
     }
 }
 
-/// Place of the entry that an end belongs to: what is current in the calling thread or task, else the newest of the calling thread.
-/// An entry that was moved to another thread is found by nobody.
-pub(crate) fn position_of_mine(py: Python<'_>, entries: &[Entry]) -> Option<usize> {
-    let lane = thread::lane_for_end(py);
-    let mine = lane.map_or(0, address);
-    let is_current = |entry: &Entry| {
-        let current = lane.map(|lane| flow::current(py, lane));
-        current
-            .zip(entry.recorded.as_ref())
-            .is_some_and(|(current, recorded)| current.is_in(recorded.slot))
-    };
-    match entries {
-        [] => None,
-        [only] if only.lane == mine => Some(0),
-        _ => entries
-            .iter()
-            .rposition(is_current)
-            .or_else(|| entries.iter().rposition(|entry| entry.lane == mine)),
-    }
+/// Who ends a section: the calling thread, and what is current in it or its task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller {
+    /// Address of the thread's lane; 0 for none.
+    lane: usize,
+    current: Option<Current>,
 }
 
-/// As [`position_of_mine`], or the newest of all, and takes it out.
-pub(crate) fn take_mine(py: Python<'_>, entries: &mut Vec<Entry>) -> Option<Entry> {
-    let at = position_of_mine(py, entries).or(entries.len().checked_sub(1))?;
-    Some(entries.remove(at))
+impl Caller {
+    pub(crate) fn of(py: Python<'_>) -> Self {
+        let lane = thread::lane_for_end(py);
+        Self {
+            lane: lane.map_or(0, address),
+            current: lane.map(|lane| flow::current(py, lane)),
+        }
+    }
+
+    /// The section in this slot is the caller's current one.
+    pub(crate) fn is_in(&self, slot: Slot) -> bool {
+        self.current.is_some_and(|current| current.is_in(slot))
+    }
+
+    /// Place of the entry that an end belongs to: what is current, else the newest of the calling thread. An entry that was moved to
+    /// another thread is found by nobody.
+    pub(crate) fn position_in(&self, entries: &[Entry]) -> Option<usize> {
+        let is_current =
+            |entry: &Entry| entry.recorded.as_ref().is_some_and(|r| self.is_in(r.slot));
+        match entries {
+            [] => None,
+            [only] if only.lane == self.lane => Some(0),
+            _ => entries
+                .iter()
+                .rposition(is_current)
+                .or_else(|| entries.iter().rposition(|entry| entry.lane == self.lane)),
+        }
+    }
+
+    /// As [`Self::position_in`], or the newest of all, and takes it out.
+    pub(crate) fn take_from(&self, entries: &mut Vec<Entry>) -> Option<Entry> {
+        let at = self.position_in(entries).or(entries.len().checked_sub(1))?;
+        Some(entries.remove(at))
+    }
 }
 
 fn address(lane: &'static Lane) -> usize {

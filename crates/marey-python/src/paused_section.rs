@@ -8,7 +8,7 @@ use pyo3::types::PyTuple;
 
 use crate::guarded::guarded;
 use crate::names::section_id_of;
-use crate::open_section::{About, OpenSection};
+use crate::open_section::{OpenSection, SectionMeta};
 use crate::slots;
 
 /// One run of a generator. Each `with` is one resume; `finish` records the whole: from the first resume, as long as all resumes
@@ -16,7 +16,7 @@ use crate::slots;
 #[pyclass(frozen, module = "marey._core", name = "PausedSection")]
 pub(crate) struct PausedSection {
     name: Option<marey::NameId>,
-    about: About,
+    meta: SectionMeta,
     /// Locked only while no Python code runs.
     run: Mutex<Resumes>,
 }
@@ -37,7 +37,7 @@ struct Resumes {
 impl PausedSection {
     #[new]
     fn new(name: &Bound<'_, PyAny>) -> Self {
-        Self::with(section_id_of(name), About::default())
+        Self::with(section_id_of(name), SectionMeta::default())
     }
 
     fn __enter__(&self, py: Python<'_>) {
@@ -99,17 +99,17 @@ impl PausedSection {
             is_failed,
             has_pauses: run.n > 1,
         };
-        self.about.clone().note(lane, node, start);
+        self.meta.clone().note(lane, node, start);
         lane.complete(node, start, start + run.ticks, ending);
     }
 }
 
 impl PausedSection {
     /// One run of a generator, of which something is noted.
-    pub(crate) fn with(name: Option<marey::NameId>, about: About) -> Self {
+    pub(crate) fn with(name: Option<marey::NameId>, meta: SectionMeta) -> Self {
         Self {
             name,
-            about,
+            meta,
             run: Mutex::default(),
         }
     }

@@ -7,24 +7,24 @@ use pyo3::exceptions::PyGeneratorExit;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::open_section::About;
-use crate::open_sections::{Entry, take_mine};
+use crate::open_section::SectionMeta;
+use crate::open_sections::{Caller, Entry};
 
 /// A section to be entered with `with`.
 #[pyclass(frozen, module = "marey", name = "section")]
 pub(crate) struct PlainSection {
     name: NameId,
-    about: About,
+    meta: SectionMeta,
     is_sync: bool,
     /// Locked only while no Python code runs.
     open: Mutex<Vec<Entry>>,
 }
 
 impl PlainSection {
-    pub(crate) fn new(name: NameId, about: About, is_sync: bool) -> Self {
+    pub(crate) fn new(name: NameId, meta: SectionMeta, is_sync: bool) -> Self {
         Self {
             name,
-            about,
+            meta,
             is_sync,
             open: Mutex::default(),
         }
@@ -37,7 +37,7 @@ impl PlainSection {
         if self.is_sync {
             crate::sync::synchronize(py);
         }
-        let entry = Entry::begin(py, Some(self.name), NodeKind::Section, &self.about);
+        let entry = Entry::begin(py, Some(self.name), NodeKind::Section, &self.meta);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.push(entry);
     }
@@ -47,8 +47,9 @@ impl PlainSection {
         if self.is_sync {
             crate::sync::synchronize(py);
         }
+        let caller = Caller::of(py);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mine = take_mine(py, &mut open);
+        let mine = caller.take_from(&mut open);
         drop(open);
         if let Some(entry) = mine {
             entry.end(py, is_failure(exception));

@@ -3,7 +3,6 @@
 #![allow(unsafe_code, reason = "a builtin without PyO3's argument parsing")]
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
@@ -12,35 +11,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes;
-use crate::device_watch;
 use crate::guarded::guarded;
 use crate::names::section_id_of;
-use crate::open_section::About;
+use crate::open_section::SectionMeta;
 use crate::plain_section::PlainSection;
 use crate::section_pool::{no_section, section, section_watched, section_with};
+use crate::{section_mode, section_watch};
 
 const DOC: &std::ffi::CStr = c"profile_section(name, enabled=True, *, sync=False, **attributes)\n--\n\n\
 Record the time that a `with` block takes, under a name.\n\n\
 Sections nest. `enabled=False` makes it do nothing. `sync=True` waits for the GPU at both ends,\n\
 which changes what is measured; reports show where it was used. Other keywords are kept as attributes.\n\
 The same object may be entered again. Costs about 45 ns without keywords, about 1 us with attributes.";
-
-/// This Python was proved to take the fast section objects.
-static IS_FAST: AtomicBool = AtomicBool::new(false);
-
-/// They are handed out without a look at anything else: nothing is watched.
-static IS_DIRECT: AtomicBool = AtomicBool::new(false);
-
-/// Chooses between the fast objects and the plain class.
-pub(crate) fn use_fast_sections(is_fast: bool) {
-    IS_FAST.store(is_fast, Relaxed);
-    follow_watch();
-}
-
-/// Sections have begun or ceased to be watched.
-pub(crate) fn follow_watch() {
-    IS_DIRECT.store(IS_FAST.load(Relaxed) && !device_watch::is_on(), Relaxed);
-}
 
 /// The builtin, for the module.
 pub(crate) fn builtin(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -67,7 +49,7 @@ unsafe extern "C" fn profile_section(
 ) -> *mut ffi::PyObject {
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
-    if n == 1 && names.is_null() && marey::is_on() && IS_DIRECT.load(Relaxed) {
+    if n == 1 && names.is_null() && marey::is_on() && section_mode::is_direct() {
         // SAFETY: there is one argument.
         let name = unsafe { *args };
         // SAFETY: a live object, for as long as this call.
@@ -211,21 +193,21 @@ impl<'py> Arguments<'py> {
 pub(crate) fn open<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
-    about: About,
+    meta: SectionMeta,
     is_sync: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if !IS_FAST.load(Relaxed) {
+    if !section_mode::is_fast() {
         return match section_id_of(name) {
             Some(name) => {
-                device_watch::look(py);
-                Ok(Bound::new(py, PlainSection::new(name, about, is_sync))?.into_any())
+                section_watch::look(py);
+                Ok(Bound::new(py, PlainSection::new(name, meta, is_sync))?.into_any())
             }
             None => no_section(py),
         };
     }
-    let made = if !about.is_empty() {
-        section_with(py, name, about, is_sync)
-    } else if device_watch::is_on() {
+    let made = if !meta.is_empty() {
+        section_with(py, name, meta, is_sync)
+    } else if section_mode::is_watched() {
         section_watched(py, name)
     } else {
         section(py, name)

@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code, reason = "type slots and vectorcall of CPython")]
 
+use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr;
@@ -25,16 +26,28 @@ unsafe extern "C" {
     ) -> *mut ffi::PyObject;
 }
 
+/// All in cells, because the interpreter writes there, and so does a garbage collection in the middle of a call.
 #[repr(C)]
 struct Profiled {
-    ob_base: ffi::PyObject,
-    vectorcall: Option<ffi::vectorcallfunc>,
-    function: *mut ffi::PyObject,
-    dict: *mut ffi::PyObject,
-    weak_references: *mut ffi::PyObject,
-    name: NameId,
+    _ob_base: UnsafeCell<ffi::PyObject>,
+    vectorcall: Cell<Option<ffi::vectorcallfunc>>,
+    function: Cell<*mut ffi::PyObject>,
+    dict: Cell<*mut ffi::PyObject>,
+    weak_references: Cell<*mut ffi::PyObject>,
+    name: Cell<NameId>,
     /// What [`section_kinds`] knows of the name.
-    kind: u8,
+    kind: Cell<u8>,
+}
+
+impl Profiled {
+    /// The callable that an object is.
+    ///
+    /// # Safety
+    /// The object is one of our type, and lives as long as what is returned; the GIL is held.
+    unsafe fn of<'a>(object: *mut ffi::PyObject) -> &'a Self {
+        // SAFETY: as above; all that changes in it lies in cells.
+        unsafe { &*object.cast() }
+    }
 }
 
 static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -51,12 +64,12 @@ pub(crate) fn wrap<'py>(
     let object = unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) };
     // SAFETY: a new reference, or null with an error set.
     let object = unsafe { Bound::from_owned_ptr_or_err(py, object)? };
-    // SAFETY: just allocated, and ours.
-    let profiled = unsafe { &mut *object.as_ptr().cast::<Profiled>() };
-    profiled.vectorcall = Some(call);
-    profiled.name = name;
-    profiled.kind = kind;
-    profiled.function = function.clone().into_ptr();
+    // SAFETY: just allocated, and ours; zeroed memory is a valid `Profiled`.
+    let profiled = unsafe { Profiled::of(object.as_ptr()) };
+    profiled.vectorcall.set(Some(call));
+    profiled.name.set(name);
+    profiled.kind.set(kind);
+    profiled.function.set(function.clone().into_ptr());
     Ok(object)
 }
 
@@ -69,24 +82,24 @@ unsafe extern "C" fn call(
     // SAFETY: called by the interpreter, which holds the GIL.
     let py = unsafe { Python::assume_attached() };
     // SAFETY: only objects of our type have this function; the caller keeps them alive.
-    let profiled = unsafe { &*callable.cast::<Profiled>() };
-    if profiled.function.is_null() {
-        return cleared();
+    let profiled = unsafe { Profiled::of(callable) };
+    let function = profiled.function.get();
+    if function.is_null() {
+        return cleared(py);
     }
-    let lane = if section_kinds::is_off(profiled.kind) {
+    let lane = if section_kinds::is_off(profiled.kind.get()) {
         None
     } else {
         crate::thread::lane(py)
     };
     let opened = lane.and_then(|lane| {
         let slot = slots::take(py)?;
-        Some((
-            slot,
-            OpenSection::begin(py, lane, slot, profiled.name, NodeKind::Section).0,
-        ))
+        let name = profiled.name.get();
+        let (open, _, _) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
+        Some((slot, open))
     });
     // SAFETY: a live callable and the arguments as the interpreter gave them.
-    let result = unsafe { ffi::PyObject_Vectorcall(profiled.function, args, n, names) };
+    let result = unsafe { ffi::PyObject_Vectorcall(function, args, n, names) };
     if let Some((slot, open)) = opened {
         end(py, slot, open, result.is_null());
     }
@@ -95,7 +108,7 @@ unsafe extern "C" fn call(
 
 /// The garbage collector has taken the function away, and a finaliser calls the wrapper all the same.
 #[cold]
-fn cleared() -> *mut ffi::PyObject {
+fn cleared(_py: Python<'_>) -> *mut ffi::PyObject {
     let text = c"the profiled function is gone".as_ptr();
     // SAFETY: the exception exists as long as the interpreter.
     let kind = unsafe { ffi::PyExc_ReferenceError };
@@ -107,13 +120,13 @@ fn cleared() -> *mut ffi::PyObject {
 /// Ends the section; an exception that is on its way is not touched.
 #[inline]
 fn end(py: Python<'_>, slot: marey::Slot, open: OpenSection, is_failed: bool) {
-    let pending = is_failed.then(Raised::take);
+    let pending = is_failed.then(|| Raised::take(py));
     if let Some(lane) = crate::thread::lane_for_end(py) {
         open.end(py, lane, slot, is_failed);
     }
     slots::give(py, slot);
     if let Some(raised) = pending {
-        raised.restore();
+        raised.restore(py);
     }
 }
 
@@ -122,16 +135,16 @@ fn end(py: Python<'_>, slot: marey::Slot, open: OpenSection, is_failed: bool) {
 struct Raised([*mut ffi::PyObject; 3]);
 
 impl Raised {
-    fn take() -> Self {
+    fn take(_py: Python<'_>) -> Self {
         let [mut kind, mut value, mut traceback] = [ptr::null_mut(); 3];
-        // SAFETY: the caller holds the GIL; three places for references, or null.
+        // SAFETY: the GIL is held; three places for references, or null.
         unsafe { ffi::PyErr_Fetch(&raw mut kind, &raw mut value, &raw mut traceback) };
         Self([kind, value, traceback])
     }
 
-    fn restore(self) {
+    fn restore(self, _py: Python<'_>) {
         let [kind, value, traceback] = self.0;
-        // SAFETY: the caller holds the GIL; the references are those that `take` got.
+        // SAFETY: the GIL is held; the references are those that `take` got.
         unsafe { ffi::PyErr_Restore(kind, value, traceback) };
     }
 }
@@ -238,10 +251,10 @@ unsafe extern "C" fn traverse(
     arg: *mut c_void,
 ) -> i32 {
     // SAFETY: the garbage collector passes one of ours.
-    let profiled = unsafe { &*callable.cast::<Profiled>() };
+    let profiled = unsafe { Profiled::of(callable) };
     // SAFETY: a live object; instances of heap types own a reference to their type.
     let own_type = unsafe { ffi::Py_TYPE(callable) }.cast();
-    for object in [profiled.function, profiled.dict, own_type] {
+    for object in [profiled.function.get(), profiled.dict.get(), own_type] {
         if !object.is_null() {
             // SAFETY: a live object and the collector's own function.
             let code = unsafe { visit(object, arg) };
@@ -255,10 +268,10 @@ unsafe extern "C" fn traverse(
 
 unsafe extern "C" fn clear(callable: *mut ffi::PyObject) -> i32 {
     // SAFETY: the garbage collector passes one of ours.
-    let profiled = unsafe { &mut *callable.cast::<Profiled>() };
+    let profiled = unsafe { Profiled::of(callable) };
     let held = [
-        std::mem::replace(&mut profiled.function, ptr::null_mut()),
-        std::mem::replace(&mut profiled.dict, ptr::null_mut()),
+        profiled.function.replace(ptr::null_mut()),
+        profiled.dict.replace(ptr::null_mut()),
     ];
     for object in held {
         // SAFETY: a reference that was ours, or null.
@@ -270,8 +283,9 @@ unsafe extern "C" fn clear(callable: *mut ffi::PyObject) -> i32 {
 unsafe extern "C" fn dealloc(callable: *mut ffi::PyObject) {
     // SAFETY: the interpreter passes one of ours, at its end.
     unsafe { ffi::PyObject_GC_UnTrack(callable.cast()) };
-    // SAFETY: as above; only when somebody has a weak reference.
-    if !unsafe { (*callable.cast::<Profiled>()).weak_references }.is_null() {
+    // SAFETY: as above.
+    let profiled = unsafe { Profiled::of(callable) };
+    if !profiled.weak_references.get().is_null() {
         // SAFETY: as above.
         unsafe { ffi::PyObject_ClearWeakRefs(callable) };
     }

@@ -11,13 +11,12 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::attributes::text_of;
 use crate::event_data::{attributes_of, name_of};
 use crate::names::section_id_of;
-use crate::open_section::About;
+use crate::open_section::SectionMeta;
 use crate::paused_section::PausedSection;
 use crate::profiler_sessions::{ProfilerSessions, made_up_id};
 use crate::profiling_config::ProfilingConfig;
 use crate::section_pool::no_section;
 use crate::session_context::Session;
-use crate::session_scope::SessionScope;
 use crate::{current_metrics, profile_section, section_kinds, session_report, state};
 
 /// What the class `Profiler` of Python is made of. Does nothing before `set_up`, and without recording.
@@ -123,16 +122,6 @@ impl ProfilerCore {
         Some(session.id.clone())
     }
 
-    /// A session for a `with` block, which gets its id. Arguments as of `start_session`.
-    #[pyo3(signature = (session_id=None, tags=None))]
-    fn session(
-        slf: &Bound<'_, Self>,
-        session_id: Given<'_, '_>,
-        tags: Given<'_, '_>,
-    ) -> SessionScope {
-        SessionScope::new(slf.clone().unbind(), session_id, tags)
-    }
-
     /// A stage for a `with` block: a section that belongs to the current session, or to none.
     ///
     /// `metadata` is a dict; it is kept with this call of the stage.
@@ -146,7 +135,7 @@ impl ProfilerCore {
         if !self.is_enabled() {
             return no_section(py);
         }
-        profile_section::open(py, name, self.about(py, metadata), false)
+        profile_section::open(py, name, self.meta(py, metadata), false)
     }
 
     /// As `stage`, for a generator: entered with each resume, recorded by `finish`.
@@ -158,7 +147,7 @@ impl ProfilerCore {
         metadata: Given<'_, '_>,
     ) -> PausedSection {
         let id = self.is_enabled().then(|| section_id_of(name)).flatten();
-        PausedSection::with(id, self.about(py, metadata))
+        PausedSection::with(id, self.meta(py, metadata))
     }
 
     /// Records a point in time with a name.
@@ -231,8 +220,8 @@ impl ProfilerCore {
     }
 
     /// What is noted of a stage that begins now.
-    fn about(&self, py: Python<'_>, metadata: Given<'_, '_>) -> About {
-        About {
+    fn meta(&self, py: Python<'_>, metadata: Given<'_, '_>) -> SectionMeta {
+        SectionMeta {
             attributes: attributes_of(metadata),
             session: self.sessions.current(py).map(|session| session.number),
         }

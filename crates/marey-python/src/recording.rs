@@ -14,7 +14,8 @@ use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
 use crate::{
-    device_watch, profile_section, profiled_function, section_kinds, session_report, state,
+    device_watch, profiled_function, section_kinds, section_mode, section_watch, session_report,
+    state,
 };
 
 /// CPython versions on which the tests of the fast section objects passed.
@@ -26,13 +27,13 @@ pub(crate) fn choose_section_objects(py: Python<'_>) {
     let is_proved = version.major == 3
         && PROVED.contains(&version.minor)
         && !Python::version_str().contains("PyPy");
-    profile_section::use_fast_sections(find_context_offset(py).is_ok() && is_proved);
+    section_mode::use_fast_sections(find_context_offset(py).is_ok() && is_proved);
 }
 
 /// Chooses the section objects by hand; for tests.
 #[pyfunction]
 pub(crate) fn use_fast_sections(is_fast: bool) {
-    profile_section::use_fast_sections(is_fast);
+    section_mode::use_fast_sections(is_fast);
 }
 
 /// Starts recording into a folder, or moves what was recorded in memory there. The job folder's path; None when `MAREY_ENABLED=0`
@@ -123,7 +124,7 @@ pub(crate) fn wrap_function<'py>(
     function: &Bound<'py, PyAny>,
     name: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    device_watch::look(name.py());
+    section_watch::look(name.py());
     match id_of(name) {
         Some(id) => profiled_function::wrap(function, id, section_kinds::mask_of(name)),
         None => Ok(function.clone()),

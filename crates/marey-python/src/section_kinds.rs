@@ -2,6 +2,7 @@
 //!
 //! The fast path knows nothing of this: a name that is switched off is not in its cache, and what is not in its cache comes here.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use marey::ProfilingConfig;
@@ -9,29 +10,28 @@ use marey::profiling_config::SectionKind;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::section_pool;
+use crate::known_names::{KnownNames, forget_section_names};
 use crate::under_gil::UnderGil;
 
 const KINDS: [SectionKind; 4] = SectionKind::ALL;
-const N_NAMES: usize = 64;
 
 /// A bit for each kind that is switched off.
 static OFF: AtomicU8 = AtomicU8::new(0);
 static SWITCHES: UnderGil<Switches> = UnderGil::new(Switches {
-    n_configs: 0,
-    counts: [0; KINDS.len()],
-    environment: 0,
-    names: [const { None }; N_NAMES],
+    n_configs: Cell::new(0),
+    counts: [const { Cell::new(0) }; KINDS.len()],
+    environment: Cell::new(0),
+    names: KnownNames::new(),
 });
 
 struct Switches {
     /// Configurations of profilers that count now, and how many of them switch a kind off.
-    n_configs: u32,
-    counts: [u32; KINDS.len()],
+    n_configs: Cell<u32>,
+    counts: [Cell<u32>; KINDS.len()],
     /// A bit for each kind that the environment switches off. It counts while no profiler's does: in those it is a layer.
-    environment: u8,
-    /// Names that are switched off, by the address of the `str` object, so that they are not cut into words each time.
-    names: [Option<Py<PyAny>>; N_NAMES],
+    environment: Cell<u8>,
+    /// Names that are switched off, so that they are not cut into words each time.
+    names: KnownNames<(), 64>,
 }
 
 /// Switches off the kinds that a configuration does not record. Each call wants one of [`switch_on_again`].
@@ -46,16 +46,17 @@ pub(crate) fn switch_on_again(py: Python<'_>, config: &ProfilingConfig) {
 
 /// Says what the environment switches off, for sections of programs without a profiler.
 pub(crate) fn follow_environment(py: Python<'_>, config: &ProfilingConfig) {
-    SWITCHES.get(py).environment = mask(|kind| !kind.is_recorded(config));
+    let off = mask(|kind| !kind.is_recorded(config));
+    SWITCHES.get(py).environment.set(off);
     apply(py);
 }
 
 fn change(py: Python<'_>, config: &ProfilingConfig, change: impl Fn(u32) -> u32) {
     let switches = SWITCHES.get(py);
-    switches.n_configs = change(switches.n_configs);
-    for (kind, count) in KINDS.iter().zip(&mut switches.counts) {
+    switches.n_configs.set(change(switches.n_configs.get()));
+    for (kind, count) in KINDS.iter().zip(&switches.counts) {
         if !kind.is_recorded(config) {
-            *count = change(*count);
+            count.set(change(count.get()));
         }
     }
     apply(py);
@@ -63,15 +64,14 @@ fn change(py: Python<'_>, config: &ProfilingConfig, change: impl Fn(u32) -> u32)
 
 fn apply(py: Python<'_>) {
     let switches = SWITCHES.get(py);
-    let off = if switches.n_configs > 0 {
-        mask(|kind| switches.counts[kind as usize] > 0)
+    let off = if switches.n_configs.get() > 0 {
+        mask(|kind| switches.counts[kind as usize].get() > 0)
     } else {
-        switches.environment
+        switches.environment.get()
     };
     if OFF.swap(off, Relaxed) != off {
-        let names = std::mem::replace(&mut switches.names, [const { None }; N_NAMES]);
-        section_pool::forget_names(py);
-        drop(names);
+        switches.names.clear();
+        forget_section_names(py);
     }
 }
 
@@ -102,14 +102,13 @@ pub(crate) fn is_off_by_name(name: &Bound<'_, PyAny>) -> bool {
     if OFF.load(Relaxed) == 0 {
         return false;
     }
-    let at = (name.as_ptr() as usize >> 4) % N_NAMES;
-    let known = &mut SWITCHES.get(name.py()).names[at];
-    if known.as_ref().is_some_and(|known| known.is(name)) {
+    let names = &SWITCHES.get(name.py()).names;
+    if names.get(name).is_some() {
         return true;
     }
     let is_off = is_off(mask_of(name));
-    if is_off && name.is_exact_instance_of::<PyString>() {
-        *known = Some(name.clone().unbind());
+    if is_off {
+        names.keep(name, ());
     }
     is_off
 }

@@ -1,4 +1,4 @@
-//! The section objects that are handed out: made in advance, each with a type of its own, and reused ([`crate::hot_section`]).
+//! The section objects that are handed out: made in advance, each with a type of its own, and reused ([`crate::fast_section`]).
 
 #![allow(
     unsafe_code,
@@ -6,19 +6,19 @@
 )]
 
 use std::ffi::CStr;
-use std::ptr::{self, NonNull};
+use std::ptr;
 
 use marey::{NameId, Slot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::device_watch;
+use crate::fast_section::{EXTRA, Extra, Section, enter, exit, none};
 use crate::guarded::guarded;
-use crate::hot_section::{EXTRA, Extra, Section, enter, exit, none};
-use crate::names::{NameCache, section_id_of};
-use crate::open_section::About;
-use crate::slots;
-use crate::under_gil::UnderGil;
+use crate::known_names::{keep_section_name, section_name};
+use crate::names::section_id_of;
+use crate::open_section::SectionMeta;
+use crate::under_gil::{Stack, UnderGil};
+use crate::{section_mode, section_watch, slots};
 
 /// Most section objects that exist at a time: that many can be open or kept.
 const MAX_SECTIONS: usize = 4096;
@@ -27,70 +27,39 @@ const MAX_SECTIONS: usize = 4096;
 const OWN_REFERENCES: ffi::Py_ssize_t = 3;
 
 struct Pool {
-    free: Vec<*mut Section>,
-    all: Vec<*mut Section>,
-    names: NameCache,
+    free: Stack<&'static Section>,
+    all: Stack<&'static Section>,
 }
 
 static POOL: UnderGil<Pool> = UnderGil::new(Pool {
-    free: Vec::new(),
-    all: Vec::new(),
-    names: NameCache::new(),
+    free: Stack::new(),
+    all: Stack::new(),
 });
 
 /// A section object for a name, to be entered with `with`: a new reference. `None` when there is none to be had; counted.
 #[inline]
 pub(crate) fn section<'py>(py: Python<'py>, name: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    match POOL.get(py).names.known(name) {
+    let section = match section_name(name) {
         Some(id) => section_named(py, id),
         None => section_of_new_name(py, name),
-    }
-}
-
-#[inline]
-fn section_named(py: Python<'_>, name: NameId) -> Option<Bound<'_, PyAny>> {
-    let section = take(py)?;
-    // SAFETY: sections are never freed, and this one is nobody else's.
-    unsafe { (*section).name = name };
+    }?;
     // SAFETY: a live object; this makes the caller's own reference.
-    Some(unsafe { Bound::from_borrowed_ptr(py, section.cast()) })
-}
-
-/// A new name is the moment to look whether there is something to watch by now, this section first.
-#[cold]
-fn section_of_new_name<'py>(
-    py: Python<'py>,
-    name: &Bound<'py, PyAny>,
-) -> Option<Bound<'py, PyAny>> {
-    let id = find_name(py, name)?;
-    guarded(|| device_watch::look(py));
-    let object = section_named(py, id)?;
-    if device_watch::is_on() {
-        // SAFETY: made by `section_named`, so it is one of ours.
-        let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
-        section.state = EXTRA;
-    }
-    Some(object)
+    Some(unsafe { Bound::from_borrowed_ptr(py, section.as_ptr()) })
 }
 
 /// As [`section`], with attributes, a session and synchronisation.
 pub(crate) fn section_with<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
-    about: About,
+    meta: SectionMeta,
     is_sync: bool,
 ) -> Option<Bound<'py, PyAny>> {
-    let object = section(py, name)?;
-    let extra = Box::new(Extra {
-        about,
+    let extra = Extra {
+        meta,
         is_sync,
         nested: Vec::new(),
-    });
-    // SAFETY: made by `section`, so it is one of ours.
-    let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
-    section.extra = Some(extra);
-    section.state = EXTRA;
-    Some(object)
+    };
+    section_off_the_fast_path(py, name, Some(Box::new(extra)))
 }
 
 /// As [`section`], for one that is watched: it does not take the fast path.
@@ -99,95 +68,124 @@ pub(crate) fn section_watched<'py>(
     py: Python<'py>,
     name: &Bound<'py, PyAny>,
 ) -> Option<Bound<'py, PyAny>> {
+    section_off_the_fast_path(py, name, None)
+}
+
+fn section_off_the_fast_path<'py>(
+    py: Python<'py>,
+    name: &Bound<'py, PyAny>,
+    extra: Option<Box<Extra>>,
+) -> Option<Bound<'py, PyAny>> {
     let object = section(py, name)?;
-    // SAFETY: made by `section`, so it is one of ours.
-    let section = unsafe { &mut *object.as_ptr().cast::<Section>() };
-    section.state = EXTRA;
+    // SAFETY: made by `section`, so it is one of the pool.
+    let section = unsafe { Section::of(object.as_ptr()) };
+    section.extra.set(extra);
+    section.state.set(EXTRA);
     Some(object)
 }
 
-/// Puts a section back that is no longer open.
 #[inline]
-pub(crate) fn give(py: Python<'_>, section: *mut Section) {
-    POOL.get(py).free.push(section);
+fn section_named(py: Python<'_>, name: NameId) -> Option<&'static Section> {
+    let section = take(py)?;
+    section.name.set(name);
+    Some(section)
 }
 
-/// Makes every name be looked up again.
-pub(crate) fn forget_names(py: Python<'_>) {
-    POOL.get(py).names = NameCache::new();
-}
-
+/// A new name is the moment to look whether there is something to watch by now, this section first.
 #[cold]
-fn find_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<NameId> {
+fn section_of_new_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<&'static Section> {
     let id = guarded(|| section_id_of(name))?;
-    POOL.get(py).names.keep(name, id);
-    Some(id)
+    keep_section_name(name, id);
+    guarded(|| section_watch::look(py));
+    let section = section_named(py, id)?;
+    if section_mode::is_watched() {
+        section.state.set(EXTRA);
+    }
+    Some(section)
+}
+
+/// `__exit__`, which puts a section back that is no longer open.
+unsafe extern "C" fn exit_and_give(
+    section: *mut ffi::PyObject,
+    args: *mut *mut ffi::PyObject,
+    n: ffi::Py_ssize_t,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: only functions made for a section have this one; as above.
+    let section = unsafe { Section::of(section) };
+    // SAFETY: the arguments as the interpreter gave them.
+    if unsafe { exit(py, section, args, n) } {
+        section.is_free.set(true);
+        POOL.get(py).free.push(section);
+    }
+    none(py)
 }
 
 /// A section that nobody holds and that is not open, without its old extras.
 #[inline]
-fn take(py: Python<'_>) -> Option<*mut Section> {
+fn take(py: Python<'_>) -> Option<&'static Section> {
     loop {
         let section = match POOL.get(py).free.pop() {
             Some(section) => section,
-            None => guarded(|| more(py).and_then(NonNull::new))?.as_ptr(),
+            None => guarded(|| more(py))?,
         };
-        // SAFETY: sections are never freed; the GIL makes this access exclusive.
-        let s = unsafe { &mut *section };
-        s.is_free = false;
-        // SAFETY: a live object.
-        let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == OWN_REFERENCES && (s.state == 0 || clear_extra(s)) {
+        section.is_free.set(false);
+        if is_unused(section) && (section.state.get() == 0 || clear_extra(section)) {
             return Some(section);
         }
         // Somebody kept it. `more` finds it again once they let go.
     }
 }
 
+/// Nobody holds it.
+#[inline]
+fn is_unused(section: &Section) -> bool {
+    // SAFETY: a live object.
+    let n_references = unsafe { ffi::Py_REFCNT(section.as_ptr()) };
+    n_references == OWN_REFERENCES
+}
+
 /// Takes the extras of its last call from a section; false when it is open.
 #[cold]
-fn clear_extra(section: &mut Section) -> bool {
+fn clear_extra(section: &Section) -> bool {
     let is_closed = !section.is_open();
     if is_closed {
-        section.extra = None;
-        section.state = 0;
+        section.state.set(0);
+        section.extra.set(None);
     }
     is_closed
 }
 
 /// The stack of free sections is empty: collects those that were never entered or were kept for a while, else makes new ones.
 #[cold]
-fn more(py: Python<'_>) -> Option<*mut Section> {
+fn more(py: Python<'_>) -> Option<&'static Section> {
     let pool = POOL.get(py);
-    for section in &pool.all {
-        // SAFETY: sections are never freed; the GIL makes this access exclusive.
-        let s = unsafe { &mut **section };
-        // SAFETY: a live object.
-        let n_references = unsafe { ffi::Py_REFCNT(section.cast()) };
-        if n_references == OWN_REFERENCES && !s.is_open() && !s.is_free {
-            s.is_free = true;
-            pool.free.push(*section);
+    for section in (0..pool.all.len()).filter_map(|place| pool.all.at(place)) {
+        if is_unused(section) && !section.is_open() && !section.is_free.get() {
+            section.is_free.set(true);
+            pool.free.push(section);
         }
     }
-    // Few were found: make as many again, so that the search stays rare.
+    // Few were found: make as many again, so that the search stays rare. Making one runs code of the program (the garbage
+    // collector's), which takes and gives sections, too.
     let wanted = (pool.all.len() / 2).clamp(16, 512);
     while pool.free.len() < wanted && pool.all.len() < MAX_SECTIONS {
         let Ok(section) = new_section(py) else { break };
-        let pool = POOL.get(py);
         pool.all.push(section);
         pool.free.push(section);
     }
-    let section = POOL.get(py).free.pop();
+    let section = pool.free.pop();
     if section.is_none() {
         marey::recorder()?.count_unrecorded();
     }
     section
 }
 
-fn new_section(py: Python<'_>) -> PyResult<*mut Section> {
+fn new_section(py: Python<'_>) -> PyResult<&'static Section> {
     let slot =
         slots::take(py).ok_or_else(|| pyo3::exceptions::PyMemoryError::new_err("no slot"))?;
-    allocate(py, Some(slot), enter, exit)
+    allocate(py, Some(slot), enter, exit_and_give)
 }
 
 /// The section that does nothing, for what is off: always the same object.
@@ -196,7 +194,7 @@ pub(crate) fn no_section(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let made = NO_SECTION.get_or_try_init(py, || {
         let section = allocate(py, None, nothing, nothing)?;
         // SAFETY: a new object; this is its one reference.
-        Ok::<_, PyErr>(unsafe { Bound::from_owned_ptr(py, section.cast()) }.unbind())
+        Ok::<_, PyErr>(unsafe { Bound::from_owned_ptr(py, section.as_ptr()) }.unbind())
     });
     made.map(|section| section.bind(py).clone())
 }
@@ -206,7 +204,8 @@ unsafe extern "C" fn nothing(
     _args: *mut *mut ffi::PyObject,
     _n: ffi::Py_ssize_t,
 ) -> *mut ffi::PyObject {
-    none()
+    // SAFETY: called by the interpreter, which holds the GIL.
+    none(unsafe { Python::assume_attached() })
 }
 
 #[expect(
@@ -219,7 +218,7 @@ fn allocate(
     slot: Option<Slot>,
     enter: ffi::PyCFunctionFast,
     exit: ffi::PyCFunctionFast,
-) -> PyResult<*mut Section> {
+) -> PyResult<&'static Section> {
     let mut type_slots = [ffi::PyType_Slot {
         slot: 0,
         pfunc: ptr::null_mut(),
@@ -236,16 +235,15 @@ fn allocate(
     // SAFETY: a new reference, or null with an error set.
     let own_type = unsafe { Bound::from_owned_ptr_or_err(py, own_type)? };
     // SAFETY: a type with the size of `Section` and no garbage collection; memory comes zeroed.
-    let section =
-        unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) }.cast::<Section>();
+    let section = unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) };
     if section.is_null() {
         return Err(PyErr::fetch(py));
     }
     // SAFETY: zeroed memory is a valid `Section` (no extras, not open); it is never freed.
-    let s = unsafe { &mut *section };
-    s.slot = slot;
-    s.path = (u64::MAX, 0);
-    s.is_free = true;
+    let section = unsafe { Section::of(section) };
+    section.slot.set(slot);
+    section.path.set((u64::MAX, 0));
+    section.is_free.set(true);
     own_type.setattr("__enter__", bound(py, c"__enter__", enter, section)?)?;
     own_type.setattr("__exit__", bound(py, c"__exit__", exit, section)?)?;
     own_type.setattr("__module__", "marey")?;
@@ -257,7 +255,7 @@ fn bound<'py>(
     py: Python<'py>,
     name: &'static CStr,
     call: ffi::PyCFunctionFast,
-    section: *mut Section,
+    section: &Section,
 ) -> PyResult<Bound<'py, PyAny>> {
     // CPython keeps the pointer.
     let definition = Box::leak(Box::new(ffi::PyMethodDef {
@@ -269,7 +267,7 @@ fn bound<'py>(
         ml_doc: ptr::null(),
     }));
     // SAFETY: a definition that lives for ever, and a live object of which the function keeps a reference.
-    let function = unsafe { ffi::PyCFunction_NewEx(definition, section.cast(), ptr::null_mut()) };
+    let function = unsafe { ffi::PyCFunction_NewEx(definition, section.as_ptr(), ptr::null_mut()) };
     // SAFETY: a new reference, or null with an error set.
     unsafe { Bound::from_owned_ptr_or_err(py, function) }
 }

@@ -46,6 +46,24 @@ impl Place {
 }
 
 #[pymethods]
+impl ProfilerCore {
+    /// A session for a `with` block, which gets its id. Arguments as of `start_session`.
+    #[pyo3(signature = (session_id=None, tags=None))]
+    fn session(
+        slf: &Bound<'_, Self>,
+        session_id: Option<&Bound<'_, PyAny>>,
+        tags: Option<&Bound<'_, PyAny>>,
+    ) -> SessionScope {
+        SessionScope {
+            profiler: slf.clone().unbind(),
+            id: session_id.filter(|id| !id.is_none()).map(name_of),
+            tags: tags.map(|tags| tags.clone().unbind()),
+            entries: Mutex::default(),
+        }
+    }
+}
+
+#[pymethods]
 impl SessionScope {
     fn __enter__(&self, py: Python<'_>) -> String {
         let id = self.id.clone().unwrap_or_else(made_up_id);
@@ -74,19 +92,6 @@ impl SessionScope {
             .rposition(|entry| entry.place == mine)
             .or(entries.len().checked_sub(1))?;
         entries.remove(at).session
-    }
-
-    pub(crate) fn new(
-        profiler: Py<ProfilerCore>,
-        session_id: Option<&Bound<'_, PyAny>>,
-        tags: Option<&Bound<'_, PyAny>>,
-    ) -> Self {
-        Self {
-            profiler,
-            id: session_id.filter(|id| !id.is_none()).map(name_of),
-            tags: tags.map(|tags| tags.clone().unbind()),
-            entries: Mutex::default(),
-        }
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {

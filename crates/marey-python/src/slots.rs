@@ -4,12 +4,12 @@ use marey::Slot;
 use pyo3::prelude::*;
 
 use crate::guarded::guarded;
-use crate::under_gil::UnderGil;
+use crate::under_gil::{Stack, UnderGil};
 
 /// Taken from the recorder at once.
 const CHUNK: u32 = 64;
 
-static FREE: UnderGil<Vec<Slot>> = UnderGil::new(Vec::new());
+static FREE: UnderGil<Stack<Slot>> = UnderGil::new(Stack::new());
 
 /// A slot; `None` when the recorder has no more or is off.
 #[inline]
@@ -30,6 +30,8 @@ pub(crate) fn give(py: Python<'_>, slot: Slot) {
 fn more(py: Python<'_>) -> Option<Slot> {
     let slots = guarded(|| crate::state::recorder()?.take_slots(CHUNK))?;
     let free = FREE.get(py);
-    free.extend(slots);
+    for slot in slots {
+        free.push(slot);
+    }
     free.pop()
 }

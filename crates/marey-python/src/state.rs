@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use marey::{Config, Recorder, Status};
 use pyo3::Python;
 
-use crate::section_kinds;
+use crate::{resting, section_kinds};
 
 const NOT_STARTED: u8 = 0;
 const STARTED: u8 = 1;
@@ -69,7 +69,7 @@ pub(crate) fn stop(status: &Status) -> Option<std::path::PathBuf> {
 
 /// The recorder, started if need be; `None` when recording is off.
 pub(crate) fn recorder() -> Option<&'static Recorder> {
-    crate::fork::go_on();
+    resting::go_on();
     if marey::is_on() || start_with_first_use() {
         marey::recorder()
     } else {

@@ -2,6 +2,8 @@
 
 use pyo3::prelude::*;
 
+use crate::dropped_error::drop_error;
+
 /// `torch.cuda.synchronize()` if the program has imported torch and uses CUDA; nothing otherwise. What it raises is the program's own failed
 /// kernel, which the program will meet itself; here it is dropped.
 pub(crate) fn synchronize(py: Python<'_>) {
@@ -16,5 +18,7 @@ pub(crate) fn synchronize(py: Python<'_>) {
         }
         Ok(())
     };
-    waited().ok();
+    if let Err(error) = waited() {
+        drop_error(py, &error);
+    }
 }

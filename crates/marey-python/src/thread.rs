@@ -4,36 +4,41 @@
 //! That is sound because the GIL is held, a thread is told by its thread pointer, and an entry dies with its thread and with the recording
 //! that it was made in (a fork ends a recording, too).
 
-#![allow(unsafe_code, reason = "reads the thread pointer")]
+#![allow(unsafe_code, reason = "the thread pointer and the thread state's dict")]
 #![expect(clippy::inline_always, reason = "every recorded section does this")]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use marey::Lane;
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::context_pointer::context_address;
 use crate::guarded::guarded;
+use crate::resting;
 use crate::under_gil::UnderGil;
 
 /// The thread that the entry is for; 0 for none. An atomic, because a thread clears its entry at its end, without the GIL.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 static ENTRY: UnderGil<Entry> = UnderGil::new(Entry {
-    recording: 0,
-    lane: None,
-    base: 0,
+    recording: Cell::new(0),
+    lane: Cell::new(None),
+    base: Cell::new(UNKNOWN),
 });
 
+/// No context has this address, not even none.
+const UNKNOWN: usize = 1;
+
 struct Entry {
-    recording: u32,
-    lane: Option<&'static Lane>,
-    base: usize,
+    recording: Cell<u32>,
+    lane: Cell<Option<&'static Lane>>,
+    base: Cell<usize>,
 }
 
 thread_local! {
-    /// The context that this thread runs in when nobody entered one: 0 until something sets a context variable.
-    static BASE: Cell<usize> = const { Cell::new(0) };
+    /// The context that this thread runs in when nobody entered one and no greenlet has one of its own.
+    static BASE: Cell<usize> = const { Cell::new(UNKNOWN) };
     static END: End = const { End };
 }
 
@@ -52,8 +57,10 @@ impl Drop for End {
 #[inline]
 pub(crate) fn lane(py: Python<'_>) -> Option<&'static Lane> {
     let entry = ENTRY.get(py);
-    if THREAD.load(Relaxed) == thread_pointer() && entry.recording == marey::recording_number() {
-        return entry.lane;
+    if THREAD.load(Relaxed) == thread_pointer()
+        && entry.recording.get() == marey::recording_number()
+    {
+        return entry.lane.get();
     }
     find(py)
 }
@@ -63,22 +70,48 @@ pub(crate) fn lane(py: Python<'_>) -> Option<&'static Lane> {
 pub(crate) fn lane_in_base(py: Python<'_>) -> Option<&'static Lane> {
     let entry = ENTRY.get(py);
     let is_known = THREAD.load(Relaxed) == thread_pointer()
-        && entry.recording == marey::recording_number()
-        && entry.base == context_address();
-    if is_known { entry.lane } else { None }
+        && entry.recording.get() == marey::recording_number()
+        && entry.base.get() == context_address(py);
+    if is_known { entry.lane.get() } else { None }
 }
 
 /// Whether `context` is the calling thread's base context, as far as is known. After [`lane`].
 #[inline]
 pub(crate) fn is_base(py: Python<'_>, context: usize) -> bool {
-    ENTRY.get(py).base == context
+    ENTRY.get(py).base.get() == context
 }
 
-/// Learns the calling thread's base context.
+/// Learns the calling thread's base context. It is known for as long as the thread state: the interpreter may make another one for the
+/// same thread later, and another context at the same address.
 pub(crate) fn set_base(py: Python<'_>, context: usize) {
+    // SAFETY: the GIL is held; a borrowed reference, or null without memory.
+    let of_thread = unsafe { ffi::PyThreadState_GetDict() };
+    // SAFETY: as above.
+    let of_thread = unsafe { Bound::from_borrowed_ptr_or_opt(py, of_thread) };
+    let kept = of_thread.is_some_and(|dict| {
+        let known = Bound::new(py, KnownBase);
+        known.is_ok_and(|known| dict.set_item("marey", known).is_ok())
+    });
+    // After that: what it takes the place of made the base unknown.
+    if kept {
+        learn_base(py, context);
+    }
+}
+
+fn learn_base(py: Python<'_>, context: usize) {
     BASE.set(context);
     if THREAD.load(Relaxed) == thread_pointer() {
-        ENTRY.get(py).base = context;
+        ENTRY.get(py).base.set(context);
+    }
+}
+
+/// Lies in the thread state, and ends with it.
+#[pyclass(frozen, module = "marey._core")]
+struct KnownBase;
+
+impl Drop for KnownBase {
+    fn drop(&mut self) {
+        Python::try_attach(|py| learn_base(py, UNKNOWN));
     }
 }
 
@@ -100,15 +133,14 @@ pub(crate) fn forget() {
 #[cold]
 fn find(py: Python<'_>) -> Option<&'static Lane> {
     forget();
-    crate::fork::go_on();
+    resting::go_on();
     let lane = guarded(marey::lane);
     // In a thread that is being torn down nothing is kept; and without a lane the next call looks again, after a fork above all.
     if lane.is_some() && END.try_with(|_| ()).is_ok() {
-        *ENTRY.get(py) = Entry {
-            recording: marey::recording_number(),
-            lane,
-            base: BASE.get(),
-        };
+        let entry = ENTRY.get(py);
+        entry.recording.set(marey::recording_number());
+        entry.lane.set(lane);
+        entry.base.set(BASE.get());
         THREAD.store(thread_pointer(), Relaxed);
     }
     lane

@@ -13,7 +13,7 @@ mod in_full;
 mod members;
 
 use marey::{
-    CacheEvent, Event, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
+    CacheEvent, Event, Gap, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
     SectionAttributes, Series, Session, Status,
 };
 
@@ -292,8 +292,21 @@ impl Cut<'_> {
             series: run.series.iter().filter_map(|s| self.series(s)).collect(),
             unavailable: run.unavailable.clone(),
             losses: run.losses,
+            gaps: self.gaps(),
             warnings: run.warnings.clone(),
         }
+    }
+
+    /// Gaps that reach into the session. How many of their sections would have been in it is not known: each keeps its whole number.
+    fn gaps(&self) -> Vec<Gap> {
+        let time = self.time;
+        let within = |gap: &&Gap| gap.start_ns < time.end_ns && time.start_ns < gap.end_ns;
+        let cut = |gap: &Gap| Gap {
+            start_ns: self.shifted(gap.start_ns.max(time.start_ns)),
+            end_ns: self.shifted(gap.end_ns.min(time.end_ns)),
+            sections: gap.sections,
+        };
+        self.run.gaps.iter().filter(within).map(cut).collect()
     }
 
     /// A moment since the start of the session.

@@ -21,13 +21,15 @@ def start_marey():
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic of the extension module is no Exception
-        say_once(error)
+        # Subinterpreters come by here, too; what is recorded is the main one.
+        if not (isinstance(error, ImportError) and "subinterpreter" in str(error)):
+            say_once(error)
 
 
 def say_once(error):
     """One interpreter of the job says it; what it said stays in the folder for `marey run`."""
     reason = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, ImportError):
+    if isinstance(error, ImportError) and "Marey" not in reason:
         reason += "; install marey for this interpreter"
     line = "%s is not recorded: %s" % (sys.executable or "this Python", reason)
     try:

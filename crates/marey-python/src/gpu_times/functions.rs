@@ -6,8 +6,7 @@ use marey::Note;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::state;
-use super::waiting::{Pair, Seen, StreamKey};
+use super::waiting::{Pair, Seen, StreamKey, state};
 
 /// Streams whose objects are kept.
 const MAX_STREAMS: usize = 64;
@@ -49,7 +48,7 @@ impl Functions {
         let stream = Arc::new(self.new_stream.call(py, (), Some(&keywords))?);
         let mut state = state();
         if state.streams.len() < MAX_STREAMS {
-            state.streams.insert(key, stream.clone());
+            state.streams.entry(key).or_insert_with(|| stream.clone());
         }
         Ok((key, stream))
     }
@@ -90,7 +89,8 @@ impl Functions {
             done_ticks,
             tick_ns: lane.recorder().tick_ns(),
         };
-        let delay = state().place(py, device, number, pair, &seen);
+        let (delay, old_reference) = state().place(py, device, number, pair, &seen);
+        drop(old_reference);
         Ok(Some(Note::GpuSpan {
             section: pair.section,
             device,

@@ -1,13 +1,11 @@
 //! Pairs of events that wait to be read, and where a device's clock stands.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use marey::SectionKey;
 use marey_gpu::DeviceClock;
 use pyo3::prelude::*;
-
-use super::functions::Functions;
 
 /// Pairs that wait to be read; beyond that sections are not measured.
 pub(super) const MAX_WAITING: usize = 4096;
@@ -19,12 +17,13 @@ const DELAY_ERROR_NS: f64 = 1e6;
 /// A device's number and a stream's.
 pub(super) type StreamKey = (u32, u64);
 
-/// All that is known of devices. Locked only while no Python runs.
+static STATE: Mutex<State> = Mutex::new(State::new());
+
+/// All that is known of devices. Locked only while no Python runs: not even an event is destroyed meanwhile, which can let go of the GIL.
 #[derive(Debug)]
 pub(super) struct State {
     /// Grows with each start, stop and fork: what began before is not ended after.
     pub(super) epoch: u32,
-    pub(super) functions: Option<Arc<Functions>>,
     /// Events that nobody uses, by device: one belongs to the device where it was recorded first.
     pub(super) free: BTreeMap<u32, Vec<Py<PyAny>>>,
     pub(super) streams: BTreeMap<StreamKey, Arc<Py<PyAny>>>,
@@ -74,7 +73,6 @@ impl State {
     pub(super) const fn new() -> Self {
         Self {
             epoch: 0,
-            functions: None,
             free: BTreeMap::new(),
             streams: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -88,27 +86,36 @@ impl State {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        let epoch = self.epoch.wrapping_add(1);
-        *self = Self::new();
-        self.epoch = epoch;
+    /// Begins anew; what was known before.
+    #[must_use = "dropped while nothing is locked"]
+    pub(super) fn cleared(&mut self) -> Self {
+        let before = std::mem::replace(self, Self::new());
+        self.epoch = before.epoch.wrapping_add(1);
+        before
     }
 
-    pub(super) fn give(&mut self, device: u32, event: Py<PyAny>) {
+    /// Keeps an event; gives it back when there are enough.
+    #[must_use = "dropped while nothing is locked"]
+    pub(super) fn give(&mut self, device: u32, event: Py<PyAny>) -> Option<Py<PyAny>> {
         let free = self.free.entry(device).or_default();
         if free.len() < 2 * MAX_WAITING {
             free.push(event);
+            return None;
         }
+        Some(event)
     }
 
-    /// Gives the events of a pair back, but for one that has become the reference.
-    pub(super) fn give_pair(&mut self, device: u32, pair: Pair) {
+    /// Keeps the events of a pair, but for one that has become the reference; gives back what is not kept.
+    #[must_use = "dropped while nothing is locked"]
+    pub(super) fn give_pair(&mut self, device: u32, pair: Pair) -> [Option<Py<PyAny>>; 2] {
         let reference = self.references.get(&device);
-        let is_kept = reference.is_some_and(|r| r.event.as_ptr() == pair.begin.as_ptr());
-        if !is_kept {
-            self.give(device, pair.begin);
-        }
-        self.give(device, pair.end);
+        let is_reference = reference.is_some_and(|r| r.event.as_ptr() == pair.begin.as_ptr());
+        let begin = if is_reference {
+            Some(pair.begin)
+        } else {
+            self.give(device, pair.begin)
+        };
+        [begin, self.give(device, pair.end)]
     }
 
     pub(super) fn wait(&mut self, stream: StreamKey, pair: Pair) {
@@ -158,7 +165,9 @@ impl State {
         None
     }
 
-    /// Delay of a pair's begin and by how much it may be wrong, nanoseconds; `None` where that is too much.
+    /// Delay of a pair's begin and by how much it may be wrong, nanoseconds; `None` where that is too much. And the event that is no
+    /// longer the reference, if it ceased to be.
+    #[must_use = "the event is dropped while nothing is locked"]
     pub(super) fn place(
         &mut self,
         py: Python<'_>,
@@ -166,11 +175,11 @@ impl State {
         number: u64,
         pair: &Pair,
         seen: &Seen,
-    ) -> Option<(f64, f64)> {
-        let reference = self.references.get_mut(&device)?;
-        if reference.number != number {
-            return None;
-        }
+    ) -> (Option<(f64, f64)>, Option<Arc<Py<PyAny>>>) {
+        let reference = self.references.get_mut(&device);
+        let Some(reference) = reference.filter(|reference| reference.number == number) else {
+            return (None, None);
+        };
         let host = |ticks| between(reference.queued_ticks, ticks, seen.tick_ns);
         let (begin_ns, done_ns) = (host(pair.begin_ticks), host(seen.done_ticks));
         let clock = &mut reference.clock;
@@ -179,16 +188,19 @@ impl State {
         clock.learn(end_elapsed, host(pair.end_ticks), done_ns);
         let placed = clock.place(seen.elapsed_ns);
         let delay_ns = (placed.at_ns.max(begin_ns) - host(pair.section.start_ticks)).max(0.0);
-        if seen.elapsed_ns > REFERENCE_NS {
-            *reference = Reference {
+        let old_event = (seen.elapsed_ns > REFERENCE_NS).then(|| {
+            let clock = reference.clock.moved_to(seen.elapsed_ns, begin_ns);
+            let next = Reference {
                 number: number.wrapping_add(1),
-                clock: clock.moved_to(seen.elapsed_ns, begin_ns),
+                clock,
                 event: Arc::new(pair.begin.clone_ref(py)),
                 queued_ticks: pair.begin_ticks,
             };
-        }
+            std::mem::replace(reference, next).event
+        });
         let is_known = placed.error_ns <= DELAY_ERROR_NS.max(delay_ns / 10.0);
-        is_known.then_some((delay_ns, placed.error_ns))
+        let delay = is_known.then_some((delay_ns, placed.error_ns));
+        (delay, old_event)
     }
 }
 
@@ -215,4 +227,8 @@ impl NotMeasured {
 #[expect(clippy::cast_precision_loss, reason = "seconds at most matter")]
 fn between(from: u64, to: u64, tick_ns: f64) -> f64 {
     (i128::from(to) - i128::from(from)) as f64 * tick_ns
+}
+
+pub(super) fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }

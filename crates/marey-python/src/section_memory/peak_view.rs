@@ -3,8 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{is_on, state};
-use crate::device_watch::drop_error;
+use super::state::state;
+use crate::dropped_error::drop_error;
+use crate::section_mode::{Watch, is_watched_for};
 
 const MAX_DEVICES: u32 = 64;
 
@@ -147,7 +148,7 @@ impl PeakView {
         if let Err(error) = fold() {
             drop_error(py, &error);
         }
-        if !is_on() {
+        if !is_watched_for(Watch::Memory) {
             self.undo_when_possible(py);
         }
     }
