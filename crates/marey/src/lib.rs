@@ -32,6 +32,7 @@
 mod capture;
 mod clock;
 mod clock_map;
+mod descriptors;
 mod device_work;
 mod error;
 mod generation;

@@ -21,6 +21,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 
 use super::call_paths::Known;
 use super::drain::Drain;
+use super::drain_thread::Order;
 use super::identity::set_forked_from;
 use super::lanes::LANE;
 use super::ring_folder::RingFolder;
@@ -69,7 +70,7 @@ struct Held {
 struct HeldRecorder {
     recorder: &'static Recorder,
     samplers: MutexGuard<'static, Vec<Sampler>>,
-    _wake: MutexGuard<'static, bool>,
+    _wake: MutexGuard<'static, Order>,
     drain: Option<MutexGuard<'static, Drain>>,
     lanes: MutexGuard<'static, Lanes>,
     folder: MutexGuard<'static, RingFolder>,

@@ -13,6 +13,7 @@
 
 mod arguments;
 mod call_paths;
+mod capture_file;
 mod config;
 mod drain;
 mod drain_thread;
@@ -83,6 +84,7 @@ use crate::generation::Generated;
 use crate::run::Status;
 use crate::sampler::Sampler;
 use drain::Drain;
+use drain_thread::Order;
 use mapping::Mapping;
 use ring_folder::RingFolder;
 
@@ -374,8 +376,11 @@ impl Recorder {
         }
         self.finish_samplers();
         set_state(OFF);
-        self.stop_drain();
-        self.drain().close(self, status)
+        let path = self.capture_path();
+        if self.end_drain(Order::Close(status.clone())).is_none() {
+            self.drain().close(self, status);
+        }
+        path
     }
 
     pub(crate) fn header(&self) -> &'static [AtomicU64] {

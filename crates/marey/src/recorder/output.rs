@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::capture_file::CaptureFile;
 use super::config::Config;
 use super::file_size_limit::file_size_limit;
 use super::job_id::job_id;
@@ -24,7 +25,7 @@ pub(crate) struct Output {
 #[derive(Debug)]
 enum Sink {
     Memory(Vec<u8>),
-    File(File, PathBuf),
+    File(CaptureFile),
 }
 
 impl Output {
@@ -52,14 +53,15 @@ impl Output {
             .create(&folder)
             .map_err(unusable)?;
         let (mut file, path) = new_file(&folder, name).map_err(unusable)?;
-        file.write_all(&FILE_HEADER).map_err(|source| {
+        let written = file.write_all(&FILE_HEADER);
+        let made = written.and_then(|()| CaptureFile::made(&file, &path));
+        let made = made.map_err(|source| {
             std::fs::remove_file(&path).ok();
             unusable(source)
         })?;
         point_latest_to(output_dir, &job);
-        let path = std::path::absolute(&path).unwrap_or(path);
         Ok(Self {
-            sink: Sink::File(file, path),
+            sink: Sink::File(made),
             whole_bytes: FILE_HEADER.len() as u64,
             max_bytes: config.capture_bytes,
             file_size_limit: file_size_limit().unwrap_or(u64::MAX),
@@ -85,8 +87,8 @@ impl Output {
                 bytes.extend_from_slice(blocks);
                 true
             }
-            Sink::File(file, _) => {
-                let is_written = file.write_all(blocks).is_ok();
+            Sink::File(file) => {
+                let is_written = file.append(blocks).is_ok();
                 if !is_written && file.set_len(self.whole_bytes).is_err() {
                     // Something half-written stays, so the file's end is not known any more: nothing is added to it.
                     self.file_size_limit = 0;
@@ -109,7 +111,7 @@ impl Output {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.sink {
             Sink::Memory(_) => None,
-            Sink::File(_, path) => Some(path),
+            Sink::File(file) => Some(file.path()),
         }
     }
 
@@ -117,7 +119,7 @@ impl Output {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match &self.sink {
             Sink::Memory(bytes) => bytes.clone(),
-            Sink::File(_, path) => std::fs::read(path).unwrap_or_default(),
+            Sink::File(file) => std::fs::read(file.path()).unwrap_or_default(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod endings;
 mod flood;
 mod forks;
 mod golden;
+mod guests;
 mod instructions;
 mod kill;
 mod limits;

@@ -1,0 +1,184 @@
+//! A program that closes descriptors which it did not open, as daemons and launchers do: the other side of the tests of guests.
+//!
+//! `guest CASE FOLDER` makes its own files in FOLDER and prints what it saw.
+
+#![allow(unsafe_code, reason = "descriptors, fork and seccomp")]
+#![allow(clippy::unwrap_used, reason = "a test program")]
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use marey::Recording;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let (case, folder) = (arguments.next().unwrap(), arguments.next().unwrap());
+    let folder = Path::new(&folder);
+    match case.as_str() {
+        "closes" => closes(folder),
+        "closes in a sandbox" => {
+            refuse_close_range();
+            closes(folder);
+        }
+        "daemon" => daemon(folder),
+        "descriptors" => descriptors(),
+        "has none free" => has_none_free(),
+        _ => unreachable!("no such case"),
+    }
+}
+
+/// Records, closes everything, opens files and a socket of its own, and records on: what came into those is printed.
+fn closes(folder: &Path) {
+    let recording = sampled();
+    record(1000);
+    close_from(3);
+    let files: Vec<File> = (0..10)
+        .map(|n| File::create_new(folder.join(n.to_string())).unwrap())
+        .collect();
+    let (mut near, far) = UnixStream::pair().unwrap();
+    far.set_nonblocking(true).unwrap();
+    near.set_nonblocking(true).unwrap();
+    for _ in 0..3 {
+        record(1000);
+        marey::recorder().unwrap().drain_now();
+    }
+    recording.finish();
+    let in_files: u64 = files.iter().map(|f| f.metadata().unwrap().len()).sum();
+    let mut far = far;
+    let in_socket = far.read(&mut [0; 64]).is_ok() || near.read(&mut [0; 64]).is_ok();
+    println!("in files {in_files}");
+    println!("in socket {}", u8::from(in_socket));
+}
+
+/// Becomes a daemon while it records.
+fn daemon(folder: &Path) {
+    let recording = sampled();
+    record(1000);
+    if is_parent() {
+        recording.finish();
+        return;
+    }
+    // SAFETY: no arguments.
+    unsafe { libc::setsid() };
+    if is_parent() {
+        leave();
+    }
+    close_from(0);
+    let files: Vec<File> = (0..13)
+        .map(|n| File::create_new(folder.join(n.to_string())).unwrap())
+        .collect();
+    record(2000);
+    recording.finish();
+    let in_files: u64 = files.iter().map(|f| f.metadata().unwrap().len()).sum();
+    std::fs::write(folder.join("said"), format!("in files {in_files}\n")).unwrap();
+    std::fs::rename(folder.join("said"), folder.join("done")).unwrap();
+    leave();
+}
+
+/// How many descriptors are open before a recording and in it.
+fn descriptors() {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open();
+    let recording = sampled();
+    record(1000);
+    println!("more {}", open() - before);
+    recording.finish();
+    println!("left {}", open() - before);
+}
+
+/// Starts with every descriptor in use.
+fn has_none_free() {
+    let limit = libc::rlimit {
+        rlim_cur: 16,
+        rlim_max: 16,
+    };
+    // SAFETY: a valid structure.
+    assert_eq!(
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) },
+        0
+    );
+    let mut open = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        open.push(file);
+    }
+    let recording = marey::start_from_env();
+    record(1000);
+    drop(open);
+    drop(recording);
+    println!("done");
+}
+
+/// A recording whose host sampler has had its first round, and whose drain has written.
+fn sampled() -> Recording {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    while marey::recorder().is_some_and(|r| r.latest_readings().is_empty()) {
+        std::thread::yield_now();
+    }
+    recording
+}
+
+/// So many sections, which the drain thread has written when this returns.
+fn record(n: usize) {
+    let written = || marey::recorder().map_or(0, marey::Recorder::capture_bytes);
+    let before = written();
+    (0..n).for_each(|_| drop(marey::section!("step")));
+    while marey::is_on() && marey::recorder().is_some() && written() == before {
+        std::thread::yield_now();
+    }
+}
+
+fn close_from(first: libc::c_int) {
+    for number in first..4096 {
+        // SAFETY: numbers; what they stand for is not used afterwards.
+        unsafe { libc::close(number) };
+    }
+}
+
+fn is_parent() -> bool {
+    // SAFETY: the child goes on with what fork leaves to it, like any other program.
+    unsafe { libc::fork() != 0 }
+}
+
+fn leave() -> ! {
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(0) }
+}
+
+/// As in a container whose filter knows no `close_range`.
+fn refuse_close_range() {
+    const NUMBER: u32 = 436;
+    let say = |code, value| libc::sock_filter {
+        code,
+        jt: 0,
+        jf: 0,
+        k: value,
+    };
+    let mut program = [
+        say(0x20, 0),
+        libc::sock_filter {
+            jf: 1,
+            ..say(0x15, NUMBER)
+        },
+        say(0x06, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
+        say(0x06, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: 4,
+        filter: program.as_mut_ptr(),
+    };
+    // SAFETY: numbers.
+    assert_eq!(
+        unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
+        0
+    );
+    let (what, mode) = (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER);
+    // SAFETY: a valid program.
+    assert_eq!(unsafe { libc::prctl(what, mode, &raw const program) }, 0);
+    // SAFETY: numbers that close nothing.
+    assert_eq!(
+        unsafe { libc::syscall(libc::c_long::from(NUMBER), 9999, 9999, 0) },
+        -1
+    );
+}

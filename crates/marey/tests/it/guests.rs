@@ -1,0 +1,77 @@
+//! What is the program's own stays so: its files, its sockets, its descriptors.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::program::{assert_adds_up, calls, captures, number, only_run, printed, recorded};
+
+fn guest(case: &str, folder: &Path) -> Command {
+    let own = folder.join("own");
+    std::fs::create_dir(&own).unwrap();
+    let mut command = recorded("guest", folder);
+    command.arg(case).arg(own);
+    command
+}
+
+/// Nothing came into the program's own files, and everything into the capture.
+fn assert_is_apart(case: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let said = printed(&mut guest(case, folder.path()));
+    assert_eq!(
+        (number(&said, "in files "), number(&said, "in socket ")),
+        (0, 0)
+    );
+    let run = only_run(folder.path());
+    assert_eq!(run.status, marey::Status::Finished);
+    assert_eq!(run.warnings, []);
+    assert_adds_up(&run);
+    assert_eq!(
+        (calls(&run, "step"), run.losses.sections_not_written),
+        (4000, 0)
+    );
+}
+
+#[test]
+fn a_program_that_closes_every_descriptor_gets_nothing_of_ours_into_its_files() {
+    assert_is_apart("closes");
+}
+
+#[test]
+fn nor_where_the_kernel_gives_threads_no_descriptors_of_their_own() {
+    assert_is_apart("closes in a sandbox");
+}
+
+#[test]
+fn a_daemon_that_closes_everything_records_on_into_its_own_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(&mut guest("daemon", folder.path()));
+    // The daemon is nobody's child by now.
+    while !folder.path().join("own/done").exists() {
+        std::thread::yield_now();
+    }
+    let said = std::fs::read_to_string(folder.path().join("own/done")).unwrap();
+    assert_eq!(said, "in files 0\n");
+    let runs: Vec<_> = captures(folder.path())
+        .iter()
+        .map(|path| marey::load(path).unwrap())
+        .collect();
+    let mut steps: Vec<u64> = runs.iter().map(|run| calls(run, "step")).collect();
+    steps.sort_unstable();
+    assert_eq!(steps, [1000, 2000]);
+}
+
+#[test]
+fn a_recording_with_samplers_takes_none_of_the_programs_descriptors() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = printed(&mut guest("descriptors", folder.path()));
+    assert_eq!((number(&said, "more "), number(&said, "left ")), (0, 0));
+}
+
+#[test]
+fn a_program_without_a_free_descriptor_runs_as_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        printed(&mut guest("has none free", folder.path())),
+        "done\n"
+    );
+}
