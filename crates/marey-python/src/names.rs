@@ -35,7 +35,11 @@ impl NameCache {
     /// Keeps the number of a name. Only of a plain string: that one does not change, and letting go of it runs no Python code.
     pub(crate) fn keep(&mut self, name: &Bound<'_, PyAny>, id: NameId) {
         if name.is_exact_instance_of::<PyString>() {
-            self.entries[index_of(name.as_ptr())] = Some((name.clone().unbind(), id));
+            let entry = &mut self.entries[index_of(name.as_ptr())];
+            if let Some((old, _)) = entry.replace((name.clone().unbind(), id)) {
+                // Let go of at once: what is dropped unbound on the fast path waits for the next call that comes by PyO3's own ways.
+                drop(old.into_bound(name.py()));
+            }
         }
     }
 }

@@ -109,7 +109,12 @@ pub(crate) fn is_off_by_name(name: &Bound<'_, PyAny>) -> bool {
     }
     let is_off = is_off(mask_of(name));
     if is_off && name.is_exact_instance_of::<PyString>() {
-        *known = Some(name.clone().unbind());
+        // Bound, as in `names`.
+        drop(
+            known
+                .replace(name.clone().unbind())
+                .map(|old| old.into_bound(name.py())),
+        );
     }
     is_off
 }

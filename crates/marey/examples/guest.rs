@@ -25,6 +25,8 @@ fn main() {
         "daemon" => daemon(folder),
         "descriptors" => descriptors(),
         "has none free" => has_none_free(),
+        "starts and stops" => starts_and_stops(),
+        "has many names" => has_many_names(),
         _ => unreachable!("no such case"),
     }
 }
@@ -108,6 +110,50 @@ fn has_none_free() {
     drop(open);
     drop(recording);
     println!("done");
+}
+
+/// 400 recordings, one after the other; prints by how much memory grew after the first 50, and what is still mapped of their rings.
+fn starts_and_stops() {
+    let mut early = (0, 0);
+    for n in 0..400 {
+        let recording = sampled();
+        (0..100).for_each(|_| drop(marey::section!("step")));
+        recording.finish();
+        if n == 50 {
+            early = memory();
+        }
+    }
+    let late = memory();
+    println!("resident {}", late.0.saturating_sub(early.0));
+    println!("mapped {}", late.1.saturating_sub(early.1));
+    let rings = std::env::var("MAREY_RING_DIR").unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    println!(
+        "rings {}",
+        maps.lines().filter(|line| line.contains(&rings)).count()
+    );
+}
+
+/// A million names; prints by how much memory grew after the first tenth.
+fn has_many_names() {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let mut early = (0, 0);
+    for n in 0..1_000_000 {
+        drop(marey::section_named(&format!("name-{n}")));
+        if n == 100_000 {
+            early = memory();
+        }
+    }
+    println!("resident {}", memory().0.saturating_sub(early.0));
+    recording.finish();
+}
+
+/// Resident and mapped bytes of this process.
+fn memory() -> (u64, u64) {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let mut pages = text.split(' ').map(|n| n.parse::<u64>().unwrap() * 4096);
+    let mapped = pages.next().unwrap();
+    (pages.next().unwrap(), mapped)
 }
 
 /// A recording whose host sampler has had its first round, and whose drain has written.
