@@ -46,7 +46,7 @@ pub use process::Process;
 pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub use replacement::replace;
 pub(crate) use replacement::replace_with;
-pub use salvage::load_completed;
+pub use salvage::{load_completed, ring_root};
 pub use session_documents::{
     session_names, write_documents_of_session, write_raw_data, write_raw_data_of_session,
     write_session_documents,

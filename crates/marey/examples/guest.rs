@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Barrier;
 
 use marey::Recording;
 
@@ -25,7 +26,9 @@ fn main() {
         "daemon" => daemon(folder),
         "descriptors" => descriptors(),
         "has none free" => has_none_free(),
+        "has a dead neighbour" => has_a_dead_neighbour(),
         "starts and stops" => starts_and_stops(),
+        "shares its memory" => shares_its_memory(),
         "has many names" => has_many_names(),
         _ => unreachable!("no such case"),
     }
@@ -112,6 +115,16 @@ fn has_none_free() {
     println!("done");
 }
 
+/// Records until what a dead process left beside it is gone.
+fn has_a_dead_neighbour() {
+    let recording = sampled();
+    let root = std::env::var("MAREY_RING_DIR").unwrap();
+    while marey::leftovers(root.as_ref()).len() > 1 {
+        std::thread::yield_now();
+    }
+    recording.finish();
+}
+
 /// 400 recordings, one after the other; prints by how much memory grew after the first 50, and what is still mapped of their rings.
 fn starts_and_stops() {
     let mut early = (0, 0);
@@ -132,6 +145,32 @@ fn starts_and_stops() {
         "rings {}",
         maps.lines().filter(|line| line.contains(&rings)).count()
     );
+}
+
+/// Thirty-two threads record where items of 8 MiB are handed on, too, then where nothing at all is free, then so do eight new ones. Prints how
+/// many items there was room for.
+fn shares_its_memory() {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let rings = std::env::var("MAREY_RING_DIR").unwrap();
+    let folder = Path::new(&rings).parent().unwrap();
+    let steps = || (0..1000).for_each(|_| drop(marey::section!("step")));
+    let (turn, item) = (Barrier::new(33), vec![7; 8 << 20]);
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| {
+                steps();
+                turn.wait();
+                turn.wait();
+                steps();
+            });
+        }
+        turn.wait();
+        let hand_on = |n: &u32| std::fs::write(folder.join(n.to_string()), &item).is_ok();
+        println!("items {}", (0..).take_while(hand_on).count());
+        turn.wait();
+    });
+    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(steps))));
+    recording.finish();
 }
 
 /// A million names; prints by how much memory grew after the first tenth.

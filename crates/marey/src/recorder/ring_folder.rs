@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::identity::{Identity, is_alive};
+use super::identity::{Identity, forked_from, is_alive};
 use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::{Mapping, free_bytes};
 use crate::clock::unix_ns;
@@ -226,7 +226,11 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     if !theirs.is_dir() || theirs.uid() != mine.uid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    sweep(root);
+    // Children begin often, and their parent has done it.
+    if forked_from().is_none() {
+        sweep(root);
+        crate::capture::close_abandoned_beside(root);
+    }
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.
     for n in 1..1000 {

@@ -9,12 +9,12 @@ use marey::Run;
 use crate::program::{assert_adds_up, calls, captures, only_run, printed, recorded, rings};
 
 /// A file system of a few bytes; unmounted when dropped.
-struct Tiny(PathBuf);
+pub(crate) struct Tiny(pub(crate) PathBuf);
 
 impl Tiny {
     /// `None`, visibly, for who may not mount.
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-    fn mount(path: PathBuf, size: &str) -> Option<Self> {
+    pub(crate) fn mount(path: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&path).unwrap();
         let mut mount = Command::new("mount");
         let mount = mount

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::disk::Tiny;
 use crate::program::{assert_adds_up, calls, captures, number, only_run, printed, recorded, rings};
 
 fn guest(case: &str, folder: &Path) -> Command {
@@ -79,10 +80,55 @@ fn four_hundred_recordings_give_back_what_they_took() {
 }
 
 #[test]
+fn thirty_two_threads_leave_room_for_what_the_program_shares() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(tiny) = Tiny::mount(folder.path().join("shm"), "64m") else {
+        return;
+    };
+    let mut command = guest("shares its memory", folder.path());
+    let said = printed(command.env("MAREY_RING_DIR", tiny.0.join("rings")));
+    // A tenth of 64 MiB is ours at most, and 57.6 MiB are seven items and a piece.
+    assert_eq!(number(&said, "items "), 7);
+    let run = only_run(folder.path());
+    assert_adds_up(&run);
+    assert_eq!(calls(&run, "step"), (32 + 32 + 8) * 1000);
+    assert!(run.losses.threads_in_private_memory > 0);
+    assert!(!tiny.0.join("rings").exists());
+}
+
+#[test]
 fn a_million_names_take_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let said = printed(&mut guest("has many names", folder.path()));
     assert!(number(&said, "resident ") < 1 << 20, "{said}");
+}
+
+#[test]
+fn a_start_completes_what_a_process_left_that_nobody_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    recorded("endings", folder.path())
+        .arg("_exit")
+        .output()
+        .unwrap();
+    let [dead] = &captures(folder.path())[..] else {
+        panic!("one capture");
+    };
+    // Whoever waits for it has a minute to say how it ended.
+    marey::close_abandoned(&rings(folder.path()));
+    assert_eq!(marey::leftovers(&rings(folder.path())).len(), 1);
+    let file = std::fs::File::options().append(true).open(dead).unwrap();
+    let before = file.metadata().unwrap();
+    file.set_modified(before.modified().unwrap() - std::time::Duration::from_secs(120))
+        .unwrap();
+    printed(&mut guest("has a dead neighbour", folder.path()));
+    assert!(dead.metadata().unwrap().len() > before.len());
+    let run = marey::load(dead).unwrap();
+    assert_eq!(
+        (run.status, run.warnings),
+        (marey::Status::EndedWithoutClosing, vec![])
+    );
+    assert_eq!(run.open.len(), 1);
+    assert!(!rings(folder.path()).exists());
 }
 
 #[test]
