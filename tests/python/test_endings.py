@@ -252,7 +252,8 @@ def test_sections_with_attributes_do_not_grow_the_process(either: Interpreter) -
         work(50_000)
         before = resident()
         work(200_000)
-        return marey.get_global_stats().get_stats("kept")["count"], resident() - before
+        growth = resident() - before
+        return marey.get_global_stats().get_stats("kept")["count"], growth
 
     count, growth = either.result(program)
     assert count == 500_000

@@ -3,7 +3,7 @@
 //! `guest CASE FOLDER` makes its own files in FOLDER and prints what it saw.
 
 #![allow(unsafe_code, reason = "descriptors, fork and seccomp")]
-#![allow(clippy::unwrap_used, reason = "a test program")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
 
 use std::fs::File;
 use std::io::Read;
@@ -100,10 +100,8 @@ fn has_none_free() {
         rlim_max: 16,
     };
     // SAFETY: a valid structure.
-    assert_eq!(
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) },
-        0
-    );
+    let code = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    assert_eq!(code, 0);
     let mut open = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
         open.push(file);
@@ -166,7 +164,7 @@ fn shares_its_memory() {
         }
         turn.wait();
         let hand_on = |n: &u32| std::fs::write(folder.join(n.to_string()), &item).is_ok();
-        println!("items {}", (0..).take_while(hand_on).count());
+        println!("items {}", (0..100).take_while(hand_on).count());
         turn.wait();
     });
     std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(steps))));
@@ -254,16 +252,13 @@ fn refuse_close_range() {
         filter: program.as_mut_ptr(),
     };
     // SAFETY: numbers.
-    assert_eq!(
-        unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) },
-        0
-    );
+    let code = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    assert_eq!(code, 0);
     let (what, mode) = (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER);
     // SAFETY: a valid program.
-    assert_eq!(unsafe { libc::prctl(what, mode, &raw const program) }, 0);
+    let code = unsafe { libc::prctl(what, mode, &raw const program) };
+    assert_eq!(code, 0);
     // SAFETY: numbers that close nothing.
-    assert_eq!(
-        unsafe { libc::syscall(libc::c_long::from(NUMBER), 9999, 9999, 0) },
-        -1
-    );
+    let code = unsafe { libc::syscall(libc::c_long::from(NUMBER), 9999, 9999, 0) };
+    assert_eq!(code, -1);
 }

@@ -353,7 +353,8 @@ mod tests {
         let mapping = Mapping::in_file(&path, 512, 512).unwrap();
         mapping.words()[0].store(1, Relaxed);
         mapping.words()[1].store(4, Relaxed);
-        mapping.make_private(&[1..2]).unwrap();
+        let kept = 1..2;
+        mapping.make_private(std::slice::from_ref(&kept)).unwrap();
         let words = || [0, 1].map(|at: usize| mapping.words()[at].load(Relaxed));
         assert_eq!(words(), [0, 4]);
         mapping.words()[0].store(2, Relaxed);

@@ -118,7 +118,7 @@ fn a_start_completes_what_a_process_left_that_nobody_waited_for() {
     assert_eq!(marey::leftovers(&rings(folder.path())).len(), 1);
     let file = std::fs::File::options().append(true).open(dead).unwrap();
     let before = file.metadata().unwrap();
-    file.set_modified(before.modified().unwrap() - std::time::Duration::from_secs(120))
+    file.set_modified(before.modified().unwrap() - std::time::Duration::from_mins(2))
         .unwrap();
     printed(&mut guest("has a dead neighbour", folder.path()));
     assert!(dead.metadata().unwrap().len() > before.len());
