@@ -31,6 +31,48 @@ def test_unknown_name_has_no_statistics() -> None:
     assert marey.get_global_stats().get_stats(3) == {}
 
 
+def test_a_name_that_found_no_place_has_every_key_and_no_figure(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        for number in range(5000):
+            with marey.profile_section(f"name-{number}"):
+                pass
+        stats = marey.get_global_stats()
+        names = ("name-0", "name-4999", "(other)")
+        return [stats.get_stats(name) for name in names]
+
+    first, last, other = interpreter.result(program)
+    assert first["count"] == 1
+    assert set(last) == set(first)
+    assert set(last.values()) == {None}
+    # Of 4 096 nodes one is the root and one stands for the others.
+    assert other["count"] == 5000 - 4094
+
+
+def test_a_name_keeps_its_totals_however_many_places_it_is_called_from(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        def nested(depth: int) -> None:
+            with marey.profile_section("work" if depth % 2 else "rest"):
+                if depth:
+                    nested(depth - 1)
+
+        for depth in range(100, 150):
+            with marey.profile_section(f"task-{depth}"):
+                nested(depth)
+        stats = marey.get_global_stats()
+        rows = [stats.get_stats(name) for name in ("work", "rest", "task-149")]
+        return [row["count"] for row in rows], stats.get_stats("(other)")
+
+    counts, other = interpreter.result(program)
+    depths = range(100, 150)
+    works = sum((depth + 1) // 2 for depth in depths)
+    assert counts == [works, sum(depth + 1 for depth in depths) - works, 1]
+    assert other == {}
+
+
 @pytest.mark.parametrize("duration", [-1, float("nan"), float("inf"), 1e300])
 def test_impossible_duration_is_refused(duration: float) -> None:
     with pytest.raises(ValueError, match="duration"):

@@ -82,6 +82,7 @@ fn main() {
         interval: Duration::from_millis(5),
         max_points: 1000,
         switches: 0,
+        has_own_descriptors: true,
     };
     let machine = Machine {
         pipeline,

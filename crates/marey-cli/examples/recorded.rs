@@ -96,6 +96,7 @@ fn sample(value: f64) {
         interval: std::time::Duration::from_millis(10),
         max_points: 100,
         switches: 0,
+        has_own_descriptors: true,
     };
     recorder.start_sampler(options, move || Box::new(Constant(value)));
     while recorder.latest_readings().is_empty() {

@@ -41,6 +41,9 @@ pub fn run(
     };
     let ended = commands::run(&arguments.command, &mut console)
         .and_then(|exit| console.flush().map(|()| exit).map_err(Into::into));
+    if let Some(root) = run_folder::ring_root() {
+        marey::close_abandoned(&root);
+    }
     match ended {
         Ok(exit) => exit,
         Err(error) if is_broken_pipe(&error) => Exit::SUCCESS,

@@ -46,7 +46,7 @@ pub use process::Process;
 pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub use replacement::replace;
 pub(crate) use replacement::replace_with;
-pub use salvage::load_completed;
+pub use salvage::{load_completed, ring_root};
 pub use session_documents::{session_names, write_sessions};
 pub use traces::{Asked, read_trace, trace_page};
 pub(crate) use traces::{trace_places, traces_of_windows};

@@ -46,7 +46,10 @@ impl<V: Copy, const N: usize> KnownNames<V, N> {
             let (address, kept) = &self.entries[place];
             address.set(name.as_ptr() as usize);
             kept.set(Some(value));
-            self.strings[place].set(Some(name.clone().unbind()));
+            if let Some(old) = self.strings[place].replace(Some(name.clone().unbind())) {
+                // Let go of at once: what is dropped unbound on the fast path waits for the next call that comes by PyO3's own ways.
+                drop(old.into_bound(name.py()));
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use pyo3::types::PyString;
 use crate::attributes::text_of;
 use crate::section_kinds;
 
-/// The number of a name; what is not a string is known by its `repr`. `None` when recording is off.
+/// The number of a name, by the recorder's table; what is not a string is known by its `repr`. `None` when recording is off.
 pub(crate) fn id_of(name: &Bound<'_, PyAny>) -> Option<NameId> {
     let recorder = marey::recorder().or_else(crate::state::recorder)?;
     // A string keeps its UTF-8 form; one with lone surrogates has none.

@@ -67,15 +67,19 @@ impl TimingStats {
         }
     }
 
-    /// Statistics of one name: count, total, mean, min, max, last, p50, p95, p99, self; empty when it was never recorded.
+    /// Statistics of one name: count, total, mean, min, max, last, p50, p95, p99, self; empty when it was never recorded. Each is None where
+    /// that is not known: there were too many names, and calls of this one may be counted under "(other)".
     fn get_stats<'py>(
         &self,
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let all = self.get_all_stats(py)?;
-        match all.get_item(text_of(name))? {
-            Some(stats) => Ok(stats.cast_into::<PyDict>()?),
+        let (run, name) = (self.run(py), text_of(name));
+        let rows = marey_analysis::sections(&run).by_name;
+        let row = rows.iter().find(|row| row.name == name);
+        match row {
+            Some(row) => stats_dict(py, row),
+            None if run.losses.calls_without_name > 0 => unknown(py),
             None => Ok(PyDict::new(py)),
         }
     }
@@ -185,6 +189,18 @@ fn run_of(own: &BTreeMap<String, NodeTotals>) -> Run {
         status: Status::Running,
         ..Run::default()
     }
+}
+
+/// What is known of a name that may have found no place.
+fn unknown(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    const KEYS: [&str; 11] = [
+        "count", "total", "mean", "min", "max", "last", "p50", "p95", "p99", "self", "errors",
+    ];
+    let stats = PyDict::new(py);
+    for key in KEYS {
+        stats.set_item(key, py.None())?;
+    }
+    Ok(stats)
 }
 
 fn stats_dict<'py>(py: Python<'py>, row: &marey_analysis::NameRow) -> PyResult<Bound<'py, PyDict>> {

@@ -35,6 +35,7 @@ fn main() {
             wait_for(in_child(|| record("child", 7)));
             return;
         }
+        "without room" => without_room(outer),
         "storm" => storm(),
         _ => unreachable!("no such case"),
     }
@@ -63,6 +64,37 @@ fn deep() {
     }
     wait_for(pid);
     drop(open);
+}
+
+/// Forks while there is room for 2 MiB of data, less than the recorder's tables; the child ends its parent's section and records. Ends at once.
+fn without_room(outer: marey::SectionGuard) -> ! {
+    let mut outer = Some(outer);
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    let data = libc::RLIMIT_DATA;
+    // SAFETY: a valid structure.
+    assert_eq!(unsafe { libc::getrlimit(data, &raw mut limit) }, 0);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let data_kb = status.lines().find_map(|line| line.strip_prefix("VmData:"));
+    let data_kb = data_kb.and_then(|rest| rest.trim().strip_suffix(" kB"));
+    let little = libc::rlimit {
+        rlim_cur: (data_kb.unwrap().parse::<u64>().unwrap() << 10) + (2 << 20),
+        ..limit
+    };
+    // SAFETY: a valid structure.
+    assert_eq!(unsafe { libc::setrlimit(data, &raw const little) }, 0);
+    let pid = in_child(|| {
+        record("child", 3);
+        drop(outer.take());
+        record("child", 4);
+    });
+    // SAFETY: a valid structure.
+    assert_eq!(unsafe { libc::setrlimit(data, &raw const limit) }, 0);
+    wait_for(pid);
+    record("after", 5);
+    exit();
 }
 
 /// Forks 200 times while three threads record as fast as they can.

@@ -63,6 +63,7 @@ fn sample(recorder: &'static Recorder, max_points: u64) -> Leader {
         interval: Duration::from_millis(1),
         max_points,
         switches: 0,
+        has_own_descriptors: true,
     };
     let source = Led {
         began,
@@ -126,6 +127,7 @@ fn main() {
                 interval: Duration::from_secs(1),
                 max_points: 10,
                 switches: 0,
+                has_own_descriptors: true,
             };
             assert!(recorder.start_sampler(options, make));
             assert!(!recorder.start_sampler(options, || unreachable!("one of a name")));

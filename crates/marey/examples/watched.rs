@@ -42,6 +42,7 @@ fn main() {
         interval: Duration::from_millis(1),
         max_points: 10_000,
         switches: 0,
+        has_own_descriptors: true,
     };
     let recorder = marey::recorder().expect("MAREY_ENABLED=1");
     recorder.start_sampler(options, || Box::new(Scripted));

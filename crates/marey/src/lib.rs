@@ -32,6 +32,7 @@
 mod capture;
 mod clock;
 mod clock_map;
+mod descriptors;
 mod device_work;
 mod error;
 mod generation;
@@ -54,7 +55,9 @@ mod value;
 mod warning;
 mod window;
 
-pub use capture::{Leftover, ReadError, close_leftovers, decode, leftovers, load, peek};
+pub use capture::{
+    Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,
+};
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{monotonic_ns, ticks, unix_ns};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};

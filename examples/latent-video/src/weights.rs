@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candle_core::{DType, Device, Result, Shape, Tensor};
+use candle_nn::VarBuilder;
 use candle_nn::init::{Init, NormalOrUniform};
 use candle_nn::var_builder::SimpleBackend;
-use candle_nn::VarBuilder;
 use rand::rngs::StdRng;
 use rand_distr::{Distribution, Uniform};
 

@@ -1,6 +1,6 @@
 //! Completes captures whose process died: what it left in shared memory goes into the capture.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use marey::{Leftover, ReadError, Run, Status};
 
@@ -34,6 +34,12 @@ pub fn load_completed(
             ))
         }
     }
+}
+
+/// Where recorders put their rings: into `MAREY_RING_DIR`, or the usual place.
+pub fn ring_root() -> Option<PathBuf> {
+    let configured = std::env::var_os("MAREY_RING_DIR").filter(|dir| !dir.is_empty());
+    configured.map(PathBuf::from).or_else(marey::ring_root)
 }
 
 /// The rings of a dead process that belong to this capture. A capture says itself where its rings are.

@@ -1,6 +1,7 @@
-//! One AMD GPU that is read. Its files are opened once and read from the start in every round.
+//! One AMD GPU that is read. Its files are opened for each reading: what stayed open the program might close, and have our number.
 
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub(super) struct AmdReader {
 /// A file, and what its number is.
 struct Reading {
     metric: &'static Metric,
-    file: File,
+    path: PathBuf,
     /// What one in the file is in the unit of the series.
     scale: f64,
 }
@@ -110,7 +111,7 @@ static PLACES: [Place; 9] = [
 
 impl AmdReader {
     pub(super) fn open(card: &Card, index: usize, options: &GpuOptions) -> Self {
-        let number = |name: &str| number(&File::open(card.folder.join(name)).ok()?);
+        let number = |name: &str| number(&card.folder.join(name)).ok()?;
         let model = line(&card.folder.join("product_name"));
         let id = line(&card.folder.join("device"));
         let mut reader = Self {
@@ -141,17 +142,17 @@ impl AmdReader {
         };
         let mut problem = None;
         for path in place.files.iter().filter_map(|name| path(folder?, name)) {
-            match File::open(&path) {
-                Ok(file) if number(&file).is_some() => {
+            match number(&path) {
+                Ok(Some(_)) => {
                     let (metric, scale) = (&place.metric, place.scale);
                     self.files.push(Reading {
                         metric,
-                        file,
+                        path,
                         scale,
                     });
                     return;
                 }
-                Ok(_) => problem = Some(format!("{} holds no number", path.display())),
+                Ok(None) => problem = Some(format!("{} holds no number", path.display())),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => problem = Some(format!("{}: {error}", path.display())),
             }
@@ -176,7 +177,8 @@ impl Device for AmdReader {
 
     fn read(&mut self, values: &mut [f64]) {
         for (value, read) in values.iter_mut().zip(&self.files) {
-            *value = number(&read.file).map_or(f64::NAN, |number| reading(number) * read.scale);
+            let number = number(&read.path).ok().flatten();
+            *value = number.map_or(f64::NAN, |number| reading(number) * read.scale);
         }
     }
 
@@ -198,13 +200,11 @@ fn path(folder: &Path, name: &str) -> Option<PathBuf> {
     Some(folder.join(format!("{kind}{number}_input")))
 }
 
-/// The number that stands in a file now.
-fn number(file: &File) -> Option<u64> {
+/// The number that stands in a file now; `None` when it holds none.
+fn number(path: &Path) -> io::Result<Option<u64>> {
+    let file = File::open(path)?;
     let mut bytes = [0; 32];
-    let length = file.read_at(&mut bytes, 0).ok()?;
-    std::str::from_utf8(&bytes[..length])
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
+    let length = file.read_at(&mut bytes, 0).unwrap_or(0);
+    let text = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
+    Ok(text.trim().parse().ok())
 }

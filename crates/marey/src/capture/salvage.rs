@@ -10,6 +10,8 @@ use super::decode::Decode;
 use super::encode::Encode;
 use super::reader::{is_readable, written_by};
 use super::rings::Rings;
+use crate::clock::unix_ns;
+use crate::descriptors::leave_the_programs_table;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
 
@@ -51,6 +53,47 @@ pub fn close_leftovers(root: &Path, status: impl Fn(&Identity) -> Status) -> Vec
         .collect()
 }
 
+/// Most captures that are completed in passing.
+const MAX_ABANDONED: usize = 16;
+/// Most folders that are looked into for them.
+const MAX_SEEN: usize = 256;
+/// Whoever waits for a process knows how it ended, and completes its capture itself, soon.
+const ABANDONED_AFTER_S: u64 = 60;
+
+/// Completes captures of dead processes below a root that nobody has cared about for a minute, and removes their rings; 16 at most.
+pub fn close_abandoned(root: &Path) {
+    for left in abandoned(root) {
+        left.close(&Status::EndedWithoutClosing).ok();
+    }
+}
+
+/// As [`close_abandoned`], on a thread of its own, which ends with the process: another one begins again where it stopped. Without anything
+/// to do there is no thread.
+pub(crate) fn close_abandoned_beside(root: &Path) {
+    let abandoned: Vec<Leftover> = abandoned(root).collect();
+    if abandoned.is_empty() {
+        return;
+    }
+    let work = move || {
+        leave_the_programs_table();
+        for left in abandoned {
+            left.close(&Status::EndedWithoutClosing).ok();
+        }
+    };
+    let thread = std::thread::Builder::new().name("marey-salvage".into());
+    thread.spawn(work).ok();
+}
+
+fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {
+    let folders = std::fs::read_dir(root).into_iter().flatten().take(MAX_SEEN);
+    folders
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|folder| is_own(folder))
+        .filter_map(|folder| Leftover::at(&folder))
+        .filter(Leftover::is_abandoned)
+        .take(MAX_ABANDONED)
+}
+
 /// Whether a file or folder, itself and not what it points to, belongs to this user.
 pub(crate) fn is_own(path: &Path) -> bool {
     let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|m| m.uid());
@@ -60,7 +103,7 @@ pub(crate) fn is_own(path: &Path) -> bool {
 impl Leftover {
     /// The rings in a folder; `None` when there are none of this version.
     pub fn at(folder: &Path) -> Option<Self> {
-        let rings = Rings::read(folder)?;
+        let rings = Rings::without_lanes(folder)?;
         let identity = rings.identity();
         let is_alive = is_alive(&identity);
         Some(Self {
@@ -69,6 +112,14 @@ impl Leftover {
             capture: rings.capture_path(),
             is_alive,
         })
+    }
+
+    /// Its process is dead, and nothing was written to its capture for a minute.
+    fn is_abandoned(&self) -> bool {
+        let written = |capture: &PathBuf| std::fs::metadata(capture).ok()?.mtime().try_into().ok();
+        let written_s: u64 = self.capture.as_ref().and_then(written).unwrap_or(0);
+        let age_s = (unix_ns() / 1_000_000_000).saturating_sub(written_s);
+        self.is_alive == Some(false) && age_s > ABANDONED_AFTER_S
     }
 
     /// Completes the capture of a process that is dead and removes its rings. Returns the capture, `None` if there is none.

@@ -1,8 +1,15 @@
 //! Names and call paths, interned once and numbered for ever: the tables that turn a record's node into words.
 //!
 //! A node is a name under a parent node. Both tables only grow, in shared memory, and an entry is published after it is
-//! whole, so a reader of a dead process finds every node that a record can name. When a table is full, node [`OTHER`] takes the
-//! rest; its call count says how many calls that were.
+//! whole, so a reader of a dead process finds every node that a record can name.
+//!
+//! Where a path no longer finds a place, its name does: the last nodes are kept for names under node [`OTHER`], whatever they were called
+//! from, so that totals by name stay whole. What has no place even there is counted at that node itself.
+//!
+//! ```text
+//! nodes   0 root · 1 (other) · call paths …                    │ names under (other) …
+//!                                                              └ the last eighth
+//! ```
 
 use std::collections::HashMap;
 use std::sync::atomic::{
@@ -99,20 +106,32 @@ impl CallPaths {
             0
         };
         let flags = iteration | if is_detached { NODE_DETACHED } else { 0 };
-        let word = u64::from(parent) | u64::from(name.0) << 16 | flags << 32 | NODE_PUBLISHED;
+        let word = |parent: u32, flags: u64| {
+            u64::from(parent) | u64::from(name.0) << 16 | flags << 32 | NODE_PUBLISHED
+        };
         let mut known = self.lock();
+        let n_paths = self.nodes.len() - self.nodes.len() / 8;
+        self.find_or_add(&mut known, word(parent, flags), n_paths)
+            .or_else(|| {
+                // Detached: none of its time was spent in a call of the node above it.
+                let by_name = word(OTHER, iteration | NODE_DETACHED);
+                self.find_or_add(&mut known, by_name, self.nodes.len())
+            })
+            .unwrap_or(OTHER)
+    }
+
+    /// The node of a word; a new one while there are fewer than `most`.
+    fn find_or_add(&self, known: &mut Known, word: u64, most: usize) -> Option<u32> {
         if let Some(node) = known.nodes.get(&word) {
-            return *node;
+            return Some(*node);
         }
         let n = self.header[process::N_NODES].load(Relaxed);
-        let Some(place) = usize::try_from(n).ok().and_then(|n| self.nodes.get(n)) else {
-            return OTHER;
-        };
-        place.store(word, Relaxed);
+        let at = usize::try_from(n).ok().filter(|at| *at < most)?;
+        self.nodes.get(at)?.store(word, Relaxed);
         self.header[process::N_NODES].store(n + 1, Release);
-        let node = u32::try_from(n).unwrap_or(OTHER);
+        let node = u32::try_from(n).ok()?;
         known.nodes.insert(word, node);
-        node
+        Some(node)
     }
 
     /// The text of a name.
@@ -264,12 +283,24 @@ mod tests {
             paths.node(ROOT, paths.name(b"c"), NodeKind::Section, false),
             OTHER
         );
-        let few = super::tests::paths(16, 3);
-        assert_eq!(few.node(ROOT, few.name(b"a"), NodeKind::Section, false), 2);
+    }
+
+    // nodes   0 root · 1 (other) · 2..14 a>a>a>… · 14, 15 for names
+    #[test]
+    fn a_name_that_is_called_from_ever_new_places_keeps_its_totals() {
+        let paths = paths(16, 16);
+        let [a, b, c] = [b"a", b"b", b"c"].map(|name| paths.name(name));
+        let under = |parent, name| paths.node(parent, name, NodeKind::Section, false);
+        let deepest = (2..14).fold(ROOT, |parent, _| under(parent, a));
+        assert_eq!(deepest, 13);
+        // Whatever they are called from.
         assert_eq!(
-            few.node(ROOT, few.name(b"b"), NodeKind::Section, false),
-            OTHER
+            [under(deepest, a), under(14, a), under(ROOT, b)],
+            [14, 14, 15]
         );
+        assert_eq!([under(3, b), under(4, c), under(ROOT, a)], [15, OTHER, 2]);
+        assert_eq!(paths.node(5, b, NodeKind::Section, true), 15);
+        assert_eq!(low(paths.node_word(14)) & 0xffff, OTHER);
     }
 
     #[test]

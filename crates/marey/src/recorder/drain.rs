@@ -389,7 +389,7 @@ impl Drain {
     }
 
     /// Ends the capture.
-    pub(crate) fn close(&mut self, recorder: &Recorder, status: &Status) -> Option<PathBuf> {
+    pub(crate) fn close(&mut self, recorder: &Recorder, status: &Status) {
         // A thread may still be recording its last section: look again until all is drained.
         for _ in 0..100 {
             self.round(recorder);
@@ -405,14 +405,13 @@ impl Drain {
         self.note_anchor(recorder, last);
         encode.anchor(last);
         encode.end(status);
-        let path = self.capture_path();
+        let is_in_memory = self.capture_path().is_none();
         let is_whole = self.append(recorder, &encode.bytes, Content::Summary);
         self.output = None;
         // Without room for its end (a full disk), the capture is completed from the rings, by whoever reads it.
-        if is_whole || path.is_none() {
+        if is_whole || is_in_memory {
             recorder.folder().remove();
         }
-        path
     }
 
     /// In a child after a fork: the capture, its descriptor and the thread are the parent's.

@@ -1,34 +1,52 @@
 //! The thread that drains: when it runs and how it ends.
 
 use std::sync::atomic::Ordering::Acquire;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{ON, Recorder, STATE, identity};
+use crate::descriptors::leave_the_programs_table;
+use crate::run::Status;
 
-/// Wakes the drain thread early.
+/// What the drain thread is to do.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Order {
+    /// Drain on.
+    #[default]
+    Drain,
+    /// End, to be started again.
+    Rest,
+    /// Write how the recording ended, and end.
+    Close(Status),
+}
+
+/// Gives the drain thread its orders, and wakes it early.
 #[derive(Debug, Default)]
 pub(crate) struct Wake {
-    stop: Mutex<bool>,
+    order: Mutex<Order>,
     signal: Condvar,
 }
 
 impl Recorder {
     /// Starts the drain thread. Without one (no more threads to be had) the capture fills at the end and when it is asked for.
     pub(super) fn start_drain(&'static self) {
-        *self
-            .wake
-            .stop
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = false;
+        *self.wake.hold() = Order::Drain;
         let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
         let work = move || {
+            leave_the_programs_table();
             let (os_id, _) = identity::this_thread();
             let mut wait = interval;
-            while !self.wake.wait(wait) {
+            let order = loop {
+                match self.wake.wait(wait) {
+                    Order::Drain => {}
+                    order => break order,
+                }
                 let is_busy = self.drain().round(self);
                 // With little to do it rests longer: a producer wakes it when its ring is half full.
                 wait = if is_busy { interval } else { interval * 5 / 2 };
+            };
+            if let Order::Close(status) = order {
+                self.drain().close(self, &status);
             }
             os_id
         };
@@ -51,7 +69,7 @@ impl Recorder {
         if super::fork::soon(&self.drain).is_none() {
             return;
         }
-        let Some(os_id) = self.stop_drain() else {
+        let Some(os_id) = self.end_drain(Order::Rest) else {
             return;
         };
         // The kernel lets a waiting thread go on a moment before it stops counting the one that ended.
@@ -74,13 +92,9 @@ impl Recorder {
         }
     }
 
-    /// Ends the drain thread and waits for it. What the system called it; `None` when there was none.
-    pub(super) fn stop_drain(&self) -> Option<u32> {
-        *self
-            .wake
-            .stop
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = true;
+    /// Gives the drain thread the order to end and waits for it. What the system called it; `None` when there was none.
+    pub(super) fn end_drain(&self, order: Order) -> Option<u32> {
+        *self.wake.hold() = order;
         self.wake.signal.notify_all();
         let thread = self.drain().thread.take();
         thread.and_then(|thread| thread.join().ok())
@@ -93,21 +107,21 @@ impl Recorder {
 }
 
 impl Wake {
-    /// Sleeps for an interval or until woken; true when the thread is to end.
-    fn wait(&self, interval: Duration) -> bool {
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
-        if *stop {
-            return true;
+    /// Sleeps for an interval or until woken; what the order is then.
+    fn wait(&self, interval: Duration) -> Order {
+        let order = self.hold();
+        if !matches!(*order, Order::Drain) {
+            return order.clone();
         }
-        let (stop, _) = self
+        let (order, _) = self
             .signal
-            .wait_timeout(stop, interval)
+            .wait_timeout(order, interval)
             .unwrap_or_else(PoisonError::into_inner);
-        *stop
+        order.clone()
     }
 
     /// Held across a fork, so that the child finds it whole.
-    pub(super) fn hold(&self) -> std::sync::MutexGuard<'_, bool> {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn hold(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

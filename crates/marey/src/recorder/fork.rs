@@ -21,6 +21,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 
 use super::call_paths::Known;
 use super::drain::Drain;
+use super::drain_thread::Order;
 use super::identity::set_forked_from;
 use super::lanes::LANE;
 use super::ring_folder::RingFolder;
@@ -36,7 +37,8 @@ thread_local! {
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
-/// This process was forked while the drain did not give its locks back: nothing is recorded, and the locks are never asked for.
+/// This process was forked while the drain did not give its locks back, or there is no room for what it would record into: nothing is
+/// recorded, and the locks are never asked for.
 static IS_CUT_OFF: AtomicBool = AtomicBool::new(false);
 
 /// How long a fork waits for the drain, which may wait for a disk.
@@ -69,7 +71,7 @@ struct Held {
 struct HeldRecorder {
     recorder: &'static Recorder,
     samplers: MutexGuard<'static, Vec<Sampler>>,
-    _wake: MutexGuard<'static, bool>,
+    _wake: MutexGuard<'static, Order>,
     drain: Option<MutexGuard<'static, Drain>>,
     lanes: MutexGuard<'static, Lanes>,
     folder: MutexGuard<'static, RingFolder>,
@@ -132,12 +134,17 @@ extern "C" fn in_child() {
         if is_whole {
             super::set_state(FORKED);
         }
-        recording.leave_to_parent();
+        // Else what is mapped may be the parent's still.
+        if !recording.leave_to_parent() {
+            IS_CUT_OFF.store(true, Relaxed);
+            super::set_state(OFF);
+        }
     }
 }
 
 impl HeldRecorder {
-    fn leave_to_parent(&mut self) {
+    /// False when the child has no memory of its own in place of the parent's.
+    fn leave_to_parent(&mut self) -> bool {
         if let Some(drain) = &mut self.drain {
             drain.abandon();
         }
@@ -146,41 +153,34 @@ impl HeldRecorder {
         self.folder.forget();
         // Sections that are open in the parent do not exist here, and neither do its threads.
         LANE.set(None);
-        for lane in self.lanes.all.drain(..) {
-            lane.mapping.make_private();
-        }
         self.lanes.free.clear();
+        self.lanes.free_of_samplers.clear();
         self.lanes.shared_bytes = 0;
-        self.recorder.keep_tables_in_private();
+        let lanes = std::mem::take(&mut self.lanes.all);
+        let is_apart = self.recorder.keep_tables_in_private().is_ok()
+            && lanes
+                .iter()
+                .all(|lane| lane.mapping.make_private(&[]).is_ok());
+        if !is_apart {
+            // Sections that are open here end sometime, and must not end in the parent.
+            self.recorder.process.detach().ok();
+            for lane in lanes {
+                lane.mapping.detach().ok();
+            }
+        }
+        is_apart
     }
 }
 
 impl Recorder {
     /// Cuts the `process` mapping off the parent's file. Names and call paths stay, because their numbers are in use everywhere; open
     /// sections and histograms go.
-    fn keep_tables_in_private(&self) {
-        let words = self.process.words();
-        let in_use = |word: usize, first: usize| {
-            let n = usize::try_from(self.header()[word].load(Relaxed)).unwrap_or(usize::MAX);
-            first..first.saturating_add(n).min(words.len())
-        };
-        let ranges = [
-            0..super::HEADER_WORDS,
-            in_use(process_words::N_NAMES, self.layout.name_index),
-            in_use(process_words::N_NAME_WORDS, self.layout.name_words),
-            in_use(process_words::N_NODES, self.layout.nodes),
-        ];
-        let kept: Vec<u64> = ranges
-            .iter()
-            .flat_map(|range| words[range.clone()].iter().map(|w| w.load(Relaxed)))
-            .collect();
-        self.process.make_private();
-        for (word, value) in ranges.into_iter().flatten().zip(kept) {
-            words[word].store(value, Relaxed);
-        }
+    fn keep_tables_in_private(&self) -> std::io::Result<()> {
+        self.process.make_private(&self.tables_in_use())?;
         self.header()[process_words::N_HISTOGRAMS].store(0, Relaxed);
         // The parent's capture is not this process's to complete.
         self.header()[process_words::CAPTURE_PATH].store(0, Relaxed);
+        Ok(())
     }
 
     /// The child's first record: its own shared files, capture and drain.

@@ -27,6 +27,8 @@ thread_local! {
 pub(super) struct Lanes {
     pub(super) all: Vec<&'static Lane>,
     pub(super) free: Vec<&'static Lane>,
+    /// Lanes of samplers that have ended.
+    pub(super) free_of_samplers: Vec<&'static Lane>,
     pub(super) n_threads: u32,
     pub(super) shared_bytes: usize,
 }
@@ -64,6 +66,24 @@ fn first_record() -> Option<&'static Lane> {
             recorder.claim_lane()
         }
         _ => RECORDER.get()?.claim_lane(),
+    }
+}
+
+/// A sampler's lane, which the next one gets when this is dropped.
+#[derive(Debug)]
+pub(crate) struct SamplerLane(&'static Lane);
+
+impl std::ops::Deref for SamplerLane {
+    type Target = Lane;
+
+    fn deref(&self) -> &Lane {
+        self.0
+    }
+}
+
+impl Drop for SamplerLane {
+    fn drop(&mut self) {
+        self.0.recorder().lanes().free_of_samplers.push(self.0);
     }
 }
 
@@ -114,12 +134,15 @@ impl Recorder {
         Some(lane)
     }
 
-    /// A small lane for a sampler, which has notes and no sections. It is the sampler's for ever.
-    pub(crate) fn sampler_lane(&'static self) -> Option<&'static Lane> {
+    /// A small lane for a sampler, which has notes and no sections.
+    pub(crate) fn sampler_lane(&'static self) -> Option<SamplerLane> {
         let mut lanes = self.lanes();
-        let (lane, _) = self.lane_of_size(&mut lanes, 64, SAMPLER_NOTE_WORDS, 16)?;
+        let lane = match lanes.free_of_samplers.pop() {
+            Some(lane) => lane,
+            None => self.lane_of_size(&mut lanes, 64, SAMPLER_NOTE_WORDS, 16)?.0,
+        };
         lane.hand_to_sampler();
-        Some(lane)
+        Some(SamplerLane(lane))
     }
 
     fn new_lane(&'static self, lanes: &mut Lanes) -> Option<&'static Lane> {

@@ -183,6 +183,12 @@ impl ProcessLayout {
             end,
         }
     }
+
+    /// The first word of a histogram of the arena, which is also where what comes before it ends. Histograms begin at whole words in pairs.
+    pub(crate) fn histogram(&self, number: u32) -> usize {
+        self.end
+            .min(self.histograms + (number as usize * crate::histogram::N_BUCKETS).div_ceil(2))
+    }
 }
 
 /// First words of the regions of a lane.

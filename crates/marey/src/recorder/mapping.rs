@@ -7,12 +7,15 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::file_size_limit::file_size_limit;
+use crate::descriptors::open_plain;
 
 /// Words that are never unmapped; zero at first.
 #[derive(Clone, Copy, Debug)]
@@ -21,14 +24,25 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// A new file of `n_words`, mapped and present in memory. All space is reserved first: a full disk is an error here and
-    /// never a SIGBUS later. The file is left in place for other processes; an existing one is an error.
-    pub(crate) fn in_file(path: &Path, n_words: usize) -> io::Result<Self> {
-        let file = reserve(path, n_words)?;
-        let flags = libc::MAP_SHARED;
-        map(std::ptr::null_mut(), n_words, flags, file.as_raw_fd()).inspect_err(|_| {
+    /// A new file of `n_words`, mapped, of which the first `n_reserved` have their space and are present in memory: a full disk is an error
+    /// here and never a SIGBUS later. Nobody may touch the others before [`Self::reserve_more`]. The file is left in place for other
+    /// processes; an existing one is an error.
+    pub(crate) fn in_file(path: &Path, n_words: usize, n_reserved: usize) -> io::Result<Self> {
+        let file = new_file(path, n_words, n_reserved)?;
+        let (null, fd) = (std::ptr::null_mut(), file.as_raw_fd());
+        let mapping = map(null, n_words, libc::MAP_SHARED, fd).inspect_err(|_| {
             std::fs::remove_file(path).ok();
-        })
+        })?;
+        mapping.populate(0..n_reserved);
+        Ok(mapping)
+    }
+
+    /// Gives more words of the file at a path, which is this mapping's, their space.
+    pub(crate) fn reserve_more(self, path: &Path, words: Range<usize>) -> io::Result<()> {
+        let file = open_plain(OpenOptions::new().write(true), path)?;
+        allocate(&file, words.clone())?;
+        self.populate(words);
+        Ok(())
     }
 
     /// Memory of this process alone: gone when it dies.
@@ -36,7 +50,7 @@ impl Mapping {
         map(
             std::ptr::null_mut(),
             n_words,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
             -1,
         )
     }
@@ -46,20 +60,49 @@ impl Mapping {
         self.words
     }
 
-    /// Cuts this process off the file, at the same address: what was written before is gone, later writes stay private.
-    /// For the child after a fork.
-    pub(crate) fn make_private(self) {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-        // Cannot fail for lack of address space: the range is ours. Were it to fail, the parent's file would stay
-        // mapped, so the child records nothing (see `fork`).
-        map(self.address(), self.words.len(), flags, -1).ok();
+    /// Cuts this process off the file, at the same address, at one moment: the words `kept` stay what they are, all others are 0, and later
+    /// writes are this process's alone. Takes memory for what is not 0 only.
+    ///
+    /// # Errors
+    /// When there is no room for it (a limit of the process); nothing has changed then.
+    pub(crate) fn make_private(self, kept: &[Range<usize>]) -> io::Result<()> {
+        let n_bytes = self.words.len() * 8;
+        let copy = Self::private(self.words.len())?;
+        for (to, from) in kept.iter().flat_map(|range| {
+            copy.words[range.clone()]
+                .iter()
+                .zip(&self.words[range.clone()])
+        }) {
+            let value = from.load(Relaxed);
+            if value != 0 {
+                to.store(value, Relaxed);
+            }
+        }
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        let (from, to) = (copy.address(), self.address());
+        // SAFETY: both ranges are whole mappings of ours of this length; nobody else knows the first, which is not used afterwards, and the
+        // second goes on as words that are only accessed through atomics.
+        let moved = unsafe { libc::mremap(from, n_bytes, n_bytes, flags, to) };
+        if moved == libc::MAP_FAILED {
+            let error = io::Error::last_os_error();
+            // SAFETY: the copy's own range, which nobody has a reference to.
+            unsafe { libc::munmap(from, n_bytes) };
+            return Err(error);
+        }
+        Ok(())
     }
 
-    /// Moves the content into a new file, mapped at the same address. Nothing changes when that fails.
-    pub(crate) fn move_to_file(self, path: &Path) -> io::Result<()> {
-        let file = reserve(path, self.words.len())?;
-        let bytes: Vec<u8> = self
-            .words
+    /// Cuts this process off the file, at the same address, where [`Self::make_private`] finds no room: all words are 0. It takes no
+    /// more memory than there was and counts as no data, so it fails only where the process has more than its limits allow already.
+    pub(crate) fn detach(self) -> io::Result<()> {
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+        map(self.address(), self.words.len(), flags, -1).map(drop)
+    }
+
+    /// Moves the first `n_reserved` words into a new file, mapped at the same address. Nothing changes when that fails.
+    pub(crate) fn move_to_file(self, path: &Path, n_reserved: usize) -> io::Result<()> {
+        let file = new_file(path, self.words.len(), n_reserved)?;
+        let bytes: Vec<u8> = self.words[..n_reserved]
             .iter()
             .flat_map(|w| w.load(Relaxed).to_ne_bytes())
             .collect();
@@ -70,7 +113,18 @@ impl Mapping {
             .inspect_err(|_| {
                 std::fs::remove_file(path).ok();
             })?;
+        self.populate(0..n_reserved);
         Ok(())
+    }
+
+    /// First writes to a shared file fault even when its pages exist; takes those faults now. Kernels before 5.14 say no, which is fine.
+    fn populate(self, words: Range<usize>) {
+        let page = usize::try_from(crate::process_memory::page_bytes()).unwrap_or(4096);
+        let first = words.start * 8 / page * page;
+        let n_bytes = words.end * 8 - first;
+        let start = self.address().wrapping_byte_add(first);
+        // SAFETY: whole pages of the mapping, whose space is reserved; their content does not change.
+        unsafe { libc::madvise(start, n_bytes, libc::MADV_POPULATE_WRITE) };
     }
 
     fn address(self) -> *mut libc::c_void {
@@ -92,14 +146,17 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Maps a whole file of at most 1 GiB. Only plain files: opening anything else could block.
+    /// Maps a whole file of at most 1 GiB, of this user: anybody else could cut it off while it is read, which ends the reader. A recorder
+    /// makes its files in one length and only ever removes them.
     pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
-        let metadata = std::fs::symlink_metadata(path)?;
+        let file = open_plain(OpenOptions::new().read(true), path)?;
+        let metadata = file.metadata()?;
+        // SAFETY: the call has no arguments and cannot fail.
+        let user = unsafe { libc::geteuid() };
         let n_words = usize::try_from(metadata.len() / 8).unwrap_or(0);
-        if !metadata.is_file() || !(1..=1 << 27).contains(&n_words) {
+        if metadata.uid() != user || !(1..=1 << 27).contains(&n_words) {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let file = File::open(path)?;
         let null = std::ptr::null_mut();
         let protection = libc::PROT_READ;
         let fd = file.as_raw_fd();
@@ -202,8 +259,8 @@ fn may_be_written(file: &File) -> bool {
     code == 0
 }
 
-/// A new file, readable by its owner alone, with all its space allocated.
-fn reserve(path: &Path, n_words: usize) -> io::Result<File> {
+/// A new file, readable by its owner alone, with the space of its first words allocated.
+fn new_file(path: &Path, n_words: usize, n_reserved: usize) -> io::Result<File> {
     // Past the limit the kernel would not only refuse but send SIGXFSZ, which ends most programs.
     if file_size_limit().is_some_and(|limit| n_words as u64 * 8 > limit) {
         return Err(io::ErrorKind::FileTooLarge.into());
@@ -214,15 +271,45 @@ fn reserve(path: &Path, n_words: usize) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    let length =
-        i64::try_from(n_words * 8).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-    // SAFETY: a valid descriptor and plain numbers.
-    let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) };
-    if code != 0 {
+    let allocated = allocate(&file, 0..n_reserved);
+    let sized = allocated.and_then(|()| file.set_len(n_words as u64 * 8));
+    sized.inspect_err(|_| {
         std::fs::remove_file(path).ok();
+    })?;
+    Ok(file)
+}
+
+fn allocate(file: &File, words: Range<usize>) -> io::Result<()> {
+    let bytes = |n_words: usize| {
+        i64::try_from(n_words * 8).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))
+    };
+    let (first, n_bytes) = (bytes(words.start)?, bytes(words.len())?);
+    // SAFETY: a valid descriptor and plain numbers.
+    let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), first, n_bytes) };
+    if code != 0 {
         return Err(io::Error::from_raw_os_error(code));
     }
-    Ok(file)
+    Ok(())
+}
+
+/// Bytes that are free on the file system of a folder; the largest number where it has no limit of its own. `None` when it does not tell.
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
+    let mut found = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: a text with its end, and room for the structure.
+    let code = unsafe { libc::statvfs(path.as_ptr(), found.as_mut_ptr()) };
+    if code != 0 {
+        return None;
+    }
+    // SAFETY: filled by the call, which did not fail.
+    let found = unsafe { found.assume_init() };
+    // A tmpfs without a limit says that it has no blocks.
+    let is_unlimited = found.f_blocks == 0;
+    Some(if is_unlimited {
+        u64::MAX
+    } else {
+        found.f_bavail.saturating_mul(found.f_frsize)
+    })
 }
 
 fn map(
@@ -239,11 +326,6 @@ fn map(
     if base == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    if flags & libc::MAP_SHARED != 0 {
-        // First writes to a shared file fault even when its pages exist; take those faults now. Kernels before 5.14 say no, which is fine.
-        // SAFETY: the range was mapped just above.
-        unsafe { libc::madvise(base, length, libc::MADV_POPULATE_WRITE) };
-    }
     // SAFETY: the mapping is `length` bytes, page-aligned, readable and writable, initialised by the kernel, and never unmapped.
     let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), n_words) };
     Ok(Mapping { words })
@@ -257,7 +339,7 @@ mod tests {
     fn what_is_written_is_seen_through_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ring");
-        let mapping = Mapping::in_file(&path, 1024).unwrap();
+        let mapping = Mapping::in_file(&path, 1024, 1024).unwrap();
         mapping.words()[7].store(0x0102_0304, Relaxed);
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), 8192);
@@ -268,16 +350,48 @@ mod tests {
     fn a_private_copy_no_longer_writes_to_the_file_and_a_moved_one_keeps_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ring");
-        let mapping = Mapping::in_file(&path, 512).unwrap();
+        let mapping = Mapping::in_file(&path, 512, 512).unwrap();
         mapping.words()[0].store(1, Relaxed);
-        mapping.make_private();
-        assert_eq!(mapping.words()[0].load(Relaxed), 0);
+        mapping.words()[1].store(4, Relaxed);
+        let kept = 1..2;
+        mapping.make_private(std::slice::from_ref(&kept)).unwrap();
+        let words = || [0, 1].map(|at: usize| mapping.words()[at].load(Relaxed));
+        assert_eq!(words(), [0, 4]);
         mapping.words()[0].store(2, Relaxed);
-        assert_eq!(std::fs::read(&path).unwrap()[0], 1);
-        mapping.move_to_file(&folder.path().join("second")).unwrap();
+        let before = std::fs::read(&path).unwrap();
+        assert_eq!((before[0], before[8]), (1, 4));
+        let second = folder.path().join("second");
+        mapping.move_to_file(&second, 512).unwrap();
         mapping.words()[1].store(3, Relaxed);
-        let bytes = std::fs::read(folder.path().join("second")).unwrap();
+        let bytes = std::fs::read(&second).unwrap();
         assert_eq!((bytes[0], bytes[8]), (2, 3));
+        mapping.detach().unwrap();
+        mapping.words()[1].store(5, Relaxed);
+        assert_eq!((words(), std::fs::read(&second).unwrap()[8]), ([0, 5], 3));
+    }
+
+    #[test]
+    fn a_file_takes_the_space_that_is_reserved_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ring");
+        let mapping = Mapping::in_file(&path, 1 << 20, 1024).unwrap();
+        let taken = || std::fs::metadata(&path).unwrap().blocks() * 512;
+        let first = taken();
+        assert!((8192..64 << 10).contains(&first), "{first}");
+        mapping.reserve_more(&path, 1024..(128 << 10)).unwrap();
+        mapping.words()[(128 << 10) - 1].store(7, Relaxed);
+        assert!((1 << 20..2 << 20).contains(&taken()), "{}", taken());
+        assert_eq!(View::of_file(&path).unwrap().words().len(), 1 << 20);
+    }
+
+    #[test]
+    fn a_link_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), [0; 64]).unwrap();
+        std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
+        assert!(View::of_file(&folder.path().join("file")).is_ok());
+        assert!(View::of_file(&folder.path().join("link")).is_err());
+        assert!(View::of_file(folder.path()).is_err());
     }
 
     #[test]
@@ -301,7 +415,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ring");
         std::fs::write(&path, b"mine").unwrap();
-        assert!(Mapping::in_file(&path, 512).is_err());
+        assert!(Mapping::in_file(&path, 512, 512).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
     }
 }

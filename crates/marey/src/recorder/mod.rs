@@ -13,6 +13,7 @@
 
 mod arguments;
 mod call_paths;
+mod capture_file;
 mod config;
 mod drain;
 mod drain_thread;
@@ -40,6 +41,7 @@ mod series_table;
 mod slots;
 mod totals;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64,
@@ -58,6 +60,7 @@ pub use identity::{Identity, is_alive};
 pub use job_id::job_id;
 pub use lane::{Ending, Lane};
 use lanes::Lanes;
+pub(crate) use lanes::SamplerLane;
 pub use lanes::lane;
 pub use launcher::{place_in_job, rank};
 pub(crate) use layout::{
@@ -84,6 +87,7 @@ use crate::generation::Generated;
 use crate::run::Status;
 use crate::sampler::Sampler;
 use drain::Drain;
+use drain_thread::Order;
 use mapping::Mapping;
 use ring_folder::RingFolder;
 
@@ -98,6 +102,9 @@ static RECORDING: AtomicU32 = AtomicU32::new(0);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 static STARTING: Mutex<()> = Mutex::new(());
 
+/// Histograms that get their memory together: a quarter of a MiB.
+const HISTOGRAMS_AT_ONCE: u32 = 64;
+
 /// The process's recorder; there is one, and it is never dropped.
 #[derive(Debug)]
 pub struct Recorder {
@@ -109,6 +116,8 @@ pub struct Recorder {
     pub(crate) paths: CallPaths,
     pub(crate) slots: Slots,
     pub(crate) histograms: &'static [AtomicU32],
+    /// Histograms of the arena whose memory is there.
+    n_reserved_histograms: AtomicU32,
     // Locked in this order, when several are: samplers, drain, lanes, folder, then the tables of `paths`.
     samplers: Mutex<Vec<Sampler>>,
     drain: Mutex<Drain>,
@@ -214,7 +223,10 @@ impl Recorder {
         ];
         let layout = ProcessLayout::new(capacities);
         let mut folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
-        let process = folder.process(layout.end).map_err(Error::Memory)?;
+        let n_reserved = HISTOGRAMS_AT_ONCE.min(u32::try_from(n_histograms).unwrap_or(u32::MAX));
+        let process = folder
+            .process(layout.end, layout.histogram(n_reserved))
+            .map_err(Error::Memory)?;
         let header = process.words();
         for (at, value) in (process_words::CAP_NAMES..).zip(capacities) {
             header[at].store(value as u64, Relaxed);
@@ -230,6 +242,7 @@ impl Recorder {
             paths: CallPaths::new(process, &layout),
             slots: Slots::new(process, &layout),
             histograms: mapping::halves(&process.words()[layout.histograms..]),
+            n_reserved_histograms: AtomicU32::new(n_reserved),
             samplers: Mutex::default(),
             drain: Mutex::default(),
             lanes: Mutex::default(),
@@ -375,8 +388,50 @@ impl Recorder {
         }
         self.finish_samplers();
         set_state(OFF);
-        self.stop_drain();
-        self.drain().close(self, status)
+        let path = self.capture_path();
+        if self.end_drain(Order::Close(status.clone())).is_none() {
+            self.drain().close(self, status);
+        }
+        self.leave_shared_memory();
+        path
+    }
+
+    /// Gives shared memory back at the end of a recording: what is asked for afterwards (totals, names) becomes this process's own. Stays
+    /// where there is no room for that.
+    fn leave_shared_memory(&self) {
+        let mut lanes = self.lanes();
+        let mut folder = self.folder();
+        let _paths = self.paths.lock();
+        let words = &self.layout;
+        let [n_slots, n_histograms] = [process_words::N_SLOTS, process_words::N_HISTOGRAMS]
+            .map(|at| usize::try_from(self.header()[at].load(Relaxed)).unwrap_or(0));
+        let histograms = words.histogram(u32::try_from(n_histograms).unwrap_or(u32::MAX));
+        let mut kept = self.tables_in_use().to_vec();
+        kept.push(words.slots..(words.slots + n_slots * SLOT_WORDS).min(words.groups));
+        kept.push(words.histograms..histograms);
+        self.process.make_private(&kept).ok();
+        for lane in &lanes.all {
+            lane.mapping
+                .make_private(&lane.ring.totals_in_use(self.paths.n_nodes()))
+                .ok();
+        }
+        lanes.shared_bytes = 0;
+        folder.forget();
+    }
+
+    /// Where the header, names and call paths lie that are there so far.
+    fn tables_in_use(&self) -> [Range<usize>; 4] {
+        let in_use = |word: usize, first: usize, end: usize| {
+            let n = usize::try_from(self.header()[word].load(Relaxed)).unwrap_or(usize::MAX);
+            first..first.saturating_add(n).min(end)
+        };
+        let words = &self.layout;
+        [
+            0..HEADER_WORDS,
+            in_use(process_words::N_NAMES, words.name_index, words.name_words),
+            in_use(process_words::N_NAME_WORDS, words.name_words, words.nodes),
+            in_use(process_words::N_NODES, words.nodes, words.slots),
+        ]
     }
 
     pub(crate) fn header(&self) -> &'static [AtomicU64] {
@@ -401,11 +456,36 @@ impl Recorder {
 
     /// A histogram from the arena, counted from 1; 0 when it is used up.
     pub(crate) fn new_histogram(&self) -> u32 {
-        let room = (self.histograms.len() / crate::histogram::N_BUCKETS) as u64;
-        let taken =
-            self.header()[process_words::N_HISTOGRAMS]
-                .fetch_update(Relaxed, Relaxed, |n| (n < room).then_some(n + 1));
-        taken.map_or(0, |n| u32::try_from(n + 1).unwrap_or(0))
+        loop {
+            let room = self.n_reserved_histograms.load(Acquire);
+            let taken =
+                self.header()[process_words::N_HISTOGRAMS]
+                    .fetch_update(Relaxed, Relaxed, |n| (n < u64::from(room)).then_some(n + 1));
+            if let Ok(n) = taken {
+                return u32::try_from(n + 1).unwrap_or(0);
+            }
+            if !self.reserve_histograms(room) {
+                return 0;
+            }
+        }
+    }
+
+    /// Gives histograms beyond the first `before` their memory; false when there is none. Nobody touches the arena beyond what is reserved.
+    fn reserve_histograms(&self, before: u32) -> bool {
+        let mut folder = self.folder();
+        if self.n_reserved_histograms.load(Acquire) != before {
+            return true;
+        }
+        let all = u32::try_from(self.histograms.len() / crate::histogram::N_BUCKETS);
+        let after = before
+            .saturating_add(HISTOGRAMS_AT_ONCE)
+            .min(all.unwrap_or(0));
+        let words = self.layout.histogram(before)..self.layout.histogram(after);
+        let is_reserved = after > before && folder.more_of_process(self.process, words);
+        if is_reserved {
+            self.n_reserved_histograms.store(after, Release);
+        }
+        is_reserved
     }
 
     /// A recording has ended and a new one begins: totals and losses start at zero, names and call paths stay.
@@ -436,16 +516,25 @@ impl Recorder {
 
     /// Puts what this process holds into new shared files: the old ones are gone, or belong to the parent.
     fn share_again(&self, config: &Config) {
-        let lanes = self.lanes();
+        let mut lanes = self.lanes();
+        let lanes = &mut *lanes;
+        lanes.shared_bytes = 0;
         let mut folder = self.folder();
         *folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
         Identity::of_this_process().write_to(self.header());
-        folder.move_process(self.process);
-        let private = lanes
-            .all
-            .iter()
-            .filter(|lane| !folder.move_lane(lane.id(), lane.mapping))
-            .count();
-        self.header()[process_words::LANES_PRIVATE].store(private as u64, Relaxed);
+        let n_reserved = self.n_reserved_histograms.load(Acquire);
+        folder.move_process(self.process, self.layout.histogram(n_reserved));
+        let mut n_private = 0u64;
+        for lane in &lanes.all {
+            let n_bytes = lane.mapping.words().len() * 8;
+            let is_shared = lanes.shared_bytes + n_bytes <= self.config.shared_bytes
+                && folder.move_lane(lane.id(), lane.mapping);
+            if is_shared {
+                lanes.shared_bytes += n_bytes;
+            } else {
+                n_private += 1;
+            }
+        }
+        self.header()[process_words::LANES_PRIVATE].store(n_private, Relaxed);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use super::capture_file::CaptureFile;
 use super::config::Config;
 use super::file_size_limit::file_size_limit;
 use super::job_id::job_id;
@@ -26,7 +26,7 @@ pub(crate) struct Output {
 #[derive(Debug)]
 enum Sink {
     Memory(Vec<u8>),
-    File(File, PathBuf),
+    File(CaptureFile),
 }
 
 impl Output {
@@ -54,7 +54,9 @@ impl Output {
             .create(&folder)
             .map_err(unusable)?;
         let (mut file, path) = new_file(&folder, name).map_err(unusable)?;
-        file.write_all(&FILE_HEADER).map_err(|source| {
+        let written = file.write_all(&FILE_HEADER);
+        let made = written.and_then(|()| CaptureFile::made(&file, &path));
+        let made = made.map_err(|source| {
             std::fs::remove_file(&path).ok();
             unusable(source)
         })?;
@@ -62,9 +64,8 @@ impl Output {
         let file_size_limit = file_size_limit().unwrap_or(u64::MAX);
         // Near the limit, the last bytes are kept for what ends the capture.
         let for_records = file_size_limit - file_size_limit / 8;
-        let path = std::path::absolute(&path).unwrap_or(path);
         Ok(Self {
-            sink: Sink::File(file, path),
+            sink: Sink::File(made),
             whole_bytes: FILE_HEADER.len() as u64,
             room: Room::of(config.capture_bytes.min(for_records)),
             file_size_limit,
@@ -83,8 +84,8 @@ impl Output {
                 bytes.extend_from_slice(blocks);
                 true
             }
-            Sink::File(file, _) => {
-                let is_written = file.write_all_at(blocks, self.whole_bytes).is_ok();
+            Sink::File(file) => {
+                let is_written = file.write_at(blocks, self.whole_bytes).is_ok();
                 if !is_written && file.set_len(self.whole_bytes).is_err() {
                     // Something half-written stays, so the file's end is not known any more: nothing is added to it.
                     self.file_size_limit = 0;
@@ -114,9 +115,9 @@ impl Output {
         let offset = self.whole_bytes + encode.bytes.len() as u64;
         let after = offset + self.room.last_bytes();
         // Set aside before it is announced, as a hole: what is not written yet takes no space.
-        let is_set_aside = match &self.sink {
+        let is_set_aside = match &mut self.sink {
             Sink::Memory(_) => true,
-            Sink::File(file, _) => after <= self.file_size_limit && file.set_len(after).is_ok(),
+            Sink::File(file) => after <= self.file_size_limit && file.set_len(after).is_ok(),
         };
         if !is_set_aside || !self.append(&encode.bytes, Content::Summary) {
             return false;
@@ -141,7 +142,7 @@ impl Output {
                 .and_then(|offset| bytes.get_mut(offset..offset + blocks.len()))
                 .map(|place| place.copy_from_slice(blocks))
                 .is_some(),
-            Sink::File(file, _) => file.write_all_at(blocks, offset).is_ok(),
+            Sink::File(file) => file.write_at(blocks, offset).is_ok(),
         };
         if is_written { lost } else { lost + counts }
     }
@@ -162,7 +163,7 @@ impl Output {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.sink {
             Sink::Memory(_) => None,
-            Sink::File(_, path) => Some(path),
+            Sink::File(file) => Some(file.path()),
         }
     }
 
@@ -170,7 +171,7 @@ impl Output {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match &self.sink {
             Sink::Memory(bytes) => bytes.clone(),
-            Sink::File(_, path) => std::fs::read(path).unwrap_or_default(),
+            Sink::File(file) => std::fs::read(file.path()).unwrap_or_default(),
         }
     }
 }

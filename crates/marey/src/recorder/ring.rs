@@ -10,6 +10,7 @@
 //!
 //! Stores become visible in program order (Release on the ones that publish), which a process that dies by a signal keeps.
 
+use std::ops::Range;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -190,6 +191,18 @@ impl<'a> Ring<'a> {
     #[cold]
     pub(crate) fn end_drop(&self) {
         self.set(lane::IS_DROPPING, 0);
+    }
+
+    /// Where the header and the totals of the first `n_nodes` nodes lie.
+    pub(crate) fn totals_in_use(&self, n_nodes: u32) -> [Range<usize>; 3] {
+        let n_nodes = (n_nodes as usize).min(self.n_nodes());
+        let totals = HEADER_WORDS + self.records.len() + self.notes.len();
+        let rare = totals + self.totals.len();
+        [
+            0..HEADER_WORDS,
+            totals..totals + n_nodes * TOTALS_WORDS,
+            rare..rare + n_nodes * RARE_WORDS,
+        ]
     }
 
     /// Zeroes all totals; a node keeps its histogram, emptied. Only while the producer stands still.

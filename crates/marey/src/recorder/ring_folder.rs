@@ -2,13 +2,14 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::identity::{Identity, is_alive};
+use super::identity::{Identity, forked_from, is_alive};
 use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
-use super::mapping::Mapping;
+use super::mapping::{Mapping, free_bytes};
 use crate::clock::unix_ns;
 
 /// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
@@ -18,11 +19,17 @@ pub fn ring_root() -> Option<PathBuf> {
     shm.is_dir().then(|| shm.join(format!("marey-{uid}")))
 }
 
+/// Of what is free where rings lie, a process takes one part in so many: the rest is for the program, whose own shared memory
+/// (loaders of data, collectives) often lies there, too.
+const SHARE: u64 = 10;
+
 /// A folder of this process's own, in the first place that takes one: as configured, `/dev/shm`, the output folder. Without any, rings lie
 /// in private memory.
 #[derive(Debug, Default)]
 pub(crate) struct RingFolder {
     path: Option<PathBuf>,
+    /// Bytes of the files in it.
+    held_bytes: u64,
     /// Tried in this order when a file finds no room.
     candidates: Vec<PathBuf>,
 }
@@ -37,6 +44,7 @@ impl RingFolder {
         let fallback = output_dir.map(|dir| dir.join(".marey-rings"));
         Self {
             path: None,
+            held_bytes: 0,
             candidates: root.into_iter().chain(fallback).collect(),
         }
     }
@@ -46,50 +54,77 @@ impl RingFolder {
         self.path.as_deref()
     }
 
-    /// Makes the `process` file, in the first place with room; private memory otherwise.
-    pub(crate) fn process(&mut self, n_words: usize) -> io::Result<Mapping> {
-        for root in std::mem::take(&mut self.candidates) {
-            let Ok(folder) = new_folder(&root) else {
-                continue;
-            };
-            if let Ok(mapping) = Mapping::in_file(&folder.join("process"), n_words) {
-                self.path = Some(folder);
-                return Ok(mapping);
-            }
-            std::fs::remove_dir(&folder).ok();
-        }
-        Mapping::private(n_words)
+    /// Makes the `process` file, with space for its first words, in the first place with room; private memory otherwise.
+    pub(crate) fn process(&mut self, n_words: usize, n_reserved: usize) -> io::Result<Mapping> {
+        let make = |path: &Path| Mapping::in_file(path, n_words, n_reserved);
+        let made = self.in_first_place(n_reserved, make);
+        made.map_or_else(|| Mapping::private(n_words), Ok)
     }
 
     /// As [`Self::process`], for a mapping that exists.
-    pub(crate) fn move_process(&mut self, mapping: Mapping) {
+    pub(crate) fn move_process(&mut self, mapping: Mapping, n_reserved: usize) {
+        self.in_first_place(n_reserved, |path| mapping.move_to_file(path, n_reserved));
+    }
+
+    fn in_first_place<T>(
+        &mut self,
+        n_words: usize,
+        make: impl Fn(&Path) -> io::Result<T>,
+    ) -> Option<T> {
         for root in std::mem::take(&mut self.candidates) {
             let Ok(folder) = new_folder(&root) else {
                 continue;
             };
-            if mapping.move_to_file(&folder.join("process")).is_ok() {
+            if let Some(made) = self.grow(&folder, n_words, || make(&folder.join("process"))) {
                 self.path = Some(folder);
-                return;
+                return Some(made);
             }
             std::fs::remove_dir(&folder).ok();
         }
+        None
+    }
+
+    /// Gives more words of the `process` file their space; false when there is none for them. Private memory has it.
+    pub(crate) fn more_of_process(&mut self, mapping: Mapping, words: Range<usize>) -> bool {
+        let Some(folder) = self.path.clone() else {
+            return true;
+        };
+        let more = || mapping.reserve_more(&folder.join("process"), words.clone());
+        self.grow(&folder, words.len(), more).is_some()
     }
 
     /// A lane's file; `None` when there is no folder or no room.
-    pub(crate) fn lane(&self, id: u32, n_words: usize) -> Option<Mapping> {
-        Mapping::in_file(&self.lane_path(id)?, n_words).ok()
+    pub(crate) fn lane(&mut self, id: u32, n_words: usize) -> Option<Mapping> {
+        let folder = self.path.clone()?;
+        let make = || Mapping::in_file(&lane_path(&folder, id), n_words, n_words);
+        self.grow(&folder, n_words, make)
     }
 
     /// Moves a lane that exists into a file; false when it stays private.
-    pub(crate) fn move_lane(&self, id: u32, mapping: Mapping) -> bool {
-        self.lane_path(id)
-            .is_some_and(|path| mapping.move_to_file(&path).is_ok())
+    pub(crate) fn move_lane(&mut self, id: u32, mapping: Mapping) -> bool {
+        let Some(folder) = self.path.clone() else {
+            return false;
+        };
+        let n_words = mapping.words().len();
+        let make = || mapping.move_to_file(&lane_path(&folder, id), n_words);
+        self.grow(&folder, n_words, make).is_some()
     }
 
-    fn lane_path(&self, id: u32) -> Option<PathBuf> {
-        self.path
-            .as_ref()
-            .map(|folder| folder.join(format!("lane-{id}")))
+    /// Takes so many words more, within this process's share of what is free in the folder.
+    fn grow<T>(
+        &mut self,
+        folder: &Path,
+        n_words: usize,
+        make: impl FnOnce() -> io::Result<T>,
+    ) -> Option<T> {
+        let (more, held) = (n_words as u64 * 8, self.held_bytes);
+        let share = free_bytes(folder)?.saturating_add(held) / SHARE;
+        if held + more > share {
+            return None;
+        }
+        let made = make().ok()?;
+        self.held_bytes += more;
+        Some(made)
     }
 
     /// Removes the files. What is mapped stays readable for this process.
@@ -97,12 +132,18 @@ impl RingFolder {
         if let Some(path) = self.path.take() {
             remove(&path);
         }
+        self.held_bytes = 0;
     }
 
     /// Leaves the files to another process.
     pub(crate) fn forget(&mut self) {
         self.path = None;
+        self.held_bytes = 0;
     }
+}
+
+fn lane_path(folder: &Path, id: u32) -> PathBuf {
+    folder.join(format!("lane-{id}"))
 }
 
 /// Most folders that a start looks into.
@@ -185,7 +226,11 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     if !theirs.is_dir() || theirs.uid() != mine.uid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    sweep(root);
+    // Children begin often, and their parent has done it.
+    if forked_from().is_none() {
+        sweep(root);
+        crate::capture::close_abandoned_beside(root);
+    }
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.
     for n in 1..1000 {

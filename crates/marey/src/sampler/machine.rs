@@ -18,7 +18,10 @@ impl Recorder {
             ..HostOptions::default()
         };
         let switches = [host.cpu, host.memory];
-        let options = SamplerOptions::of("host", config.cpu_monitor_interval, config, &switches);
+        let options = SamplerOptions {
+            has_own_descriptors: true,
+            ..SamplerOptions::of("host", config.cpu_monitor_interval, config, &switches)
+        };
         if options.switches == 0 {
             self.finish_sampler(options.name);
             return false;
@@ -42,6 +45,7 @@ impl SamplerOptions {
             switches: switches
                 .iter()
                 .fold(0, |bits, on| bits << 1 | u32::from(*on)),
+            has_own_descriptors: false,
         }
     }
 }

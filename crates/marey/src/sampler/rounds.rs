@@ -4,7 +4,7 @@ use super::buckets::Buckets;
 use super::{SamplerOptions, Source};
 use crate::clock;
 use crate::note::{Note, Readings, Samples};
-use crate::recorder::{Bucket, GroupPlace, Lane, Recorder, recording_number};
+use crate::recorder::{Bucket, GroupPlace, Lane, Recorder, SamplerLane, recording_number};
 use crate::series::{SeriesInfo, Unit};
 
 /// Series that every sampler has beside those of its source: what it costs, and how late it is.
@@ -16,7 +16,7 @@ pub(super) struct Rounds {
     recorder: &'static Recorder,
     /// Number of the recording: in another one nothing is written.
     recording: u32,
-    lane: &'static Lane,
+    lane: SamplerLane,
     place: GroupPlace,
     buckets: Buckets,
     /// Own series first, then those of the source; what found no room in the table is read and left out.
@@ -95,7 +95,7 @@ impl Rounds {
         if recording_number() != self.recording {
             return false;
         }
-        let (lane, group) = (self.lane, self.place.group());
+        let (lane, group) = (&self.lane, self.place.group());
         self.buckets
             .add(clock::ticks(), &self.values, |bucket, values| {
                 write(lane, group, bucket, values);
@@ -108,7 +108,7 @@ impl Rounds {
     /// Writes the bucket that is being filled, and takes the series from live viewers.
     pub(super) fn finish(&mut self) {
         if recording_number() == self.recording {
-            let (lane, group) = (self.lane, self.place.group());
+            let (lane, group) = (&self.lane, self.place.group());
             self.buckets
                 .close(&mut |bucket, values| write(lane, group, bucket, values));
             self.recorder.retire_series(self.place);

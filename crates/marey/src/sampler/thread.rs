@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::Source;
 use super::rounds::Rounds;
 use crate::clock;
+use crate::descriptors::leave_the_programs_table;
 use crate::recorder::{Recorder, recording_number};
 
 /// How long a stop or a fork waits for samplers.
@@ -34,6 +35,9 @@ pub struct SamplerOptions {
     pub max_points: u64,
     /// What of its source is switched on, in bits of the source's own.
     pub switches: u32,
+    /// Its thread has a table of descriptors of its own, so that its files are no business of the program's. Not for a source with a library
+    /// that the program may use, too: numbers which that library keeps must mean the same to both.
+    pub has_own_descriptors: bool,
 }
 
 /// A sampler of the recording.
@@ -235,7 +239,11 @@ impl Sampler {
     fn spawn(&mut self, begin: impl FnOnce() -> Option<Work> + Send + 'static) -> bool {
         let control = Arc::clone(&self.control);
         let interval_ns = self.options.interval_ns();
+        let has_own_descriptors = self.options.has_own_descriptors;
         let work = move || {
+            if has_own_descriptors {
+                leave_the_programs_table();
+            }
             // Said last, also when a source panics.
             let done = SayDone(&control);
             let mut work = begin();

@@ -1,5 +1,6 @@
 //! No space: the program runs to its end, totals are exact, and what is not in the capture is counted.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,12 +9,12 @@ use marey::Run;
 use crate::program::{assert_adds_up, calls, captures, only_run, printed, recorded, rings};
 
 /// A file system of a few bytes; unmounted when dropped.
-struct Tiny(PathBuf);
+pub(crate) struct Tiny(pub(crate) PathBuf);
 
 impl Tiny {
     /// `None`, visibly, for who may not mount.
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-    fn mount(path: PathBuf, size: &str) -> Option<Self> {
+    pub(crate) fn mount(path: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&path).unwrap();
         let mut mount = Command::new("mount");
         let mount = mount
@@ -125,11 +126,10 @@ fn rings_that_find_no_room_go_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     printed(recorded("endings", folder.path()).arg("exec"));
     let leftover = &marey::leftovers(&rings(folder.path()))[0];
-    let tables = std::fs::metadata(leftover.folder.join("process"))
-        .unwrap()
-        .len();
-    // Too small for any of them; then large enough for the tables of the process, but not for a thread.
-    for (size, n_private) in [(64 << 10, 0), (tables + (64 << 10), 1)] {
+    let process = std::fs::metadata(leftover.folder.join("process")).unwrap();
+    let tables = process.blocks() * 512;
+    // A tenth is ours. It is too small for any of them; then large enough for the tables of the process, but not for a thread.
+    for (size, n_private) in [(64 << 10, 0), (10 * (tables + (64 << 10)), 1)] {
         let Some(tiny) = Tiny::mount(folder.path().join("tiny"), &size.to_string()) else {
             return;
         };

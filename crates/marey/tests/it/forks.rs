@@ -112,6 +112,22 @@ fn a_child_of_a_process_that_stopped_recording_does_not_record() {
 }
 
 #[test]
+fn a_child_without_room_records_nothing_and_touches_nothing_of_its_parents() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(recorded("forks", folder.path()).arg("without room"));
+    let closed = marey::close_leftovers(&rings(folder.path()), |_| Status::EndedWithoutClosing);
+    assert_eq!(closed, captures(folder.path()));
+    assert_eq!(closed.len(), 1);
+    let parent = marey::load(&closed[0]).unwrap();
+    assert_adds_up(&parent);
+    assert_eq!(
+        ["before", "after", "child"].map(|name| calls(&parent, name)),
+        [10, 5, 0]
+    );
+    assert_eq!(parent.open.len(), 1);
+}
+
+#[test]
 fn two_hundred_forks_while_threads_record_neither_hang_nor_mix() {
     let folder = tempfile::tempdir().unwrap();
     let (parent, children) = after("storm", folder.path());

@@ -11,6 +11,7 @@ mod first_and_last;
 mod flood;
 mod forks;
 mod golden;
+mod guests;
 mod instructions;
 mod kill;
 mod limits;

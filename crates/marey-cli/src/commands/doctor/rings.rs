@@ -31,8 +31,7 @@ struct Left {
 impl Rings {
     /// Looks where recorders put them: into `MAREY_RING_DIR`, or the usual place. Frees what dead processes left if asked to.
     pub(super) fn look(clean: bool) -> Self {
-        let configured = std::env::var_os("MAREY_RING_DIR").filter(|dir| !dir.is_empty());
-        let root = configured.map(PathBuf::from).or_else(marey::ring_root);
+        let root = crate::run_folder::ring_root();
         let mut found = Self::default();
         for ring in root.iter().flat_map(|root| leftovers(root)) {
             if ring.is_alive == Some(false) {

@@ -13,7 +13,7 @@ use super::pace::Pace;
 use super::process::ProcessStat;
 use crate::series::Unit;
 
-/// Each has an open file, and programs may have 1 024 of those, mostly.
+/// Each has an open file, and threads may have 1 024 of those, mostly.
 const MAX_FOLLOWED: usize = 128;
 
 /// The living descendants of a process.
@@ -39,6 +39,7 @@ struct Children {
 struct Child {
     pid: u32,
     parent: u32,
+    start_time: u64,
     /// Its parent ended, and it was given to one that is not followed.
     is_orphan: bool,
     seconds: f64,
@@ -140,10 +141,11 @@ impl Children {
     fn child(&self, pid: u32, buffer: &mut Buffer) -> Option<Child> {
         let path = self.proc_folder.join(pid.to_string()).join("stat");
         let file = KeptFile::open_unread(&path)?;
-        let parent = ProcessStat::of(file.read(buffer)?)?.parent;
+        let stat = ProcessStat::of(file.read(buffer)?)?;
         Some(Child {
             pid,
-            parent,
+            parent: stat.parent,
+            start_time: stat.start_time,
             is_orphan: false,
             seconds: 0.0,
             file,
@@ -175,7 +177,8 @@ impl Part for Children {
             let stat = self.living[at]
                 .file
                 .read(round.buffer)
-                .and_then(ProcessStat::of);
+                .and_then(ProcessStat::of)
+                .filter(|stat| stat.start_time == self.living[at].start_time);
             if let Some(stat) = stat {
                 self.note_parent(at, stat.parent);
                 self.living[at].seconds = stat.user + stat.system + stat.reaped;

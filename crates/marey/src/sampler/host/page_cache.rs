@@ -1,8 +1,8 @@
 //! How much of a file the page cache holds: whether loading it again takes the disk.
 
 use std::fs::File;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use super::catalogue::{Catalogue, Part, Round, Slot};
 use super::pace::Pace;
@@ -13,36 +13,39 @@ use crate::series::Unit;
 pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     for path in &catalogue.options.files {
         let subject = crate::readable_text::readable(path.as_os_str().as_encoded_bytes());
-        match plain_file(path) {
-            Ok(file) => {
+        match check(path) {
+            Ok(()) => {
                 let slot = catalogue.gauge("file.cached", &subject, Unit::Ratio);
-                let file = Some(file);
-                parts.push(Box::new(CachedFile { file, slot }));
+                let path = path.clone();
+                parts.push(Box::new(CachedFile { path, slot }));
             }
             Err(why) => catalogue.lacks(&format!("file.cached {subject}"), &why),
         }
     }
 }
 
-fn plain_file(path: &Path) -> Result<File, String> {
-    // Opening a pipe waits for its other end otherwise.
-    let file = File::options()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)
-        .map_err(|error| format!("it cannot be opened: {error}"))?;
+fn check(path: &Path) -> Result<(), String> {
+    let file = open_file(path).map_err(|error| format!("it cannot be opened: {error}"))?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Err("it is no plain file".to_owned());
     }
     if resident_pages(&file).is_none() {
         return Err("the kernel does not tell this user, or the file is empty".to_owned());
     }
-    Ok(file)
+    Ok(())
 }
 
+/// Opening a pipe waits for its other end otherwise.
+fn open_file(path: &Path) -> std::io::Result<File> {
+    File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+}
+
+/// Opened for each reading: an open descriptor would keep the space of a deleted file on the disk.
 struct CachedFile {
-    /// `None` once it was deleted: an open descriptor would keep its space on the disk.
-    file: Option<File>,
+    path: PathBuf,
     slot: Slot,
 }
 
@@ -52,12 +55,7 @@ impl Part for CachedFile {
     }
 
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
-        let file = self.file.as_ref()?;
-        if file.metadata().is_ok_and(|metadata| metadata.nlink() == 0) {
-            self.file = None;
-            return None;
-        }
-        let (resident, total) = resident_pages(file)?;
+        let (resident, total) = resident_pages(&open_file(&self.path).ok()?)?;
         #[expect(clippy::cast_precision_loss, reason = "a ratio")]
         let share = resident as f64 / total as f64;
         self.slot.put(round.values, share.min(1.0));

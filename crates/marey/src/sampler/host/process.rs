@@ -38,6 +38,8 @@ pub(super) struct ProcessStat {
     /// Seconds of its children that have ended and were waited for, and of theirs.
     pub reaped: f64,
     pub threads: f64,
+    /// Clock ticks between boot and its start: with its number it is one process and no other.
+    pub start_time: u64,
     pub resident_bytes: f64,
 }
 
@@ -54,13 +56,15 @@ impl ProcessStat {
         let reaped = next()? + next()?;
         let mut rest = rest.skip(2);
         let threads = number(rest.next()?)?;
-        let resident = number(rest.nth(3)?)?;
+        let start_time = whole(rest.nth(1)?)?;
+        let resident = number(rest.nth(1)?)?;
         Some(Self {
             parent,
             user: user / TICKS,
             system: system / TICKS,
             reaped: reaped / TICKS,
             threads,
+            start_time,
             resident_bytes: resident * page(),
         })
     }

@@ -6,7 +6,7 @@ mod memory;
 mod processes;
 mod processors;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{HostOptions, HostSource};
 use crate::sampler::Source;
@@ -209,17 +209,29 @@ fn each_switch_takes_its_series_away_and_no_others() {
 }
 
 #[test]
-fn a_file_that_became_unreadable_is_nan_and_is_not_opened_again() {
+fn a_file_that_became_unreadable_is_nan() {
     let machine = Machine::drawn("== proc/loadavg\n0.50 0.25 0.125 1/2 3\n");
     let mut sampled = machine.sampled();
     sampled.assert("host.load", "1", 0.5);
     machine.write("proc/loadavg", "");
     std::fs::remove_file(machine.path("proc/loadavg")).unwrap();
-    machine.write("proc/loadavg", "7 7 7 1/2 3\n");
     sampled.read_again();
     sampled.assert_nan("host.load", "1");
     sampled.assert_nan("host.load", "15");
-    assert!(Path::new(&machine.path("proc/loadavg")).exists());
+}
+
+#[test]
+fn a_thread_with_descriptors_of_its_own_stays_with_the_file_that_it_opened() {
+    let machine = Machine::drawn("== proc/loadavg\n0.50 0.25 0.125 1/2 3\n");
+    let thread = std::thread::Builder::new().spawn(move || {
+        crate::descriptors::leave_the_programs_table();
+        let mut sampled = machine.sampled();
+        std::fs::remove_file(machine.path("proc/loadavg")).unwrap();
+        machine.write("proc/loadavg", "7 7 7 1/2 3\n");
+        sampled.read_again();
+        sampled.assert("host.load", "1", 0.5);
+    });
+    thread.unwrap().join().unwrap();
 }
 
 #[test]

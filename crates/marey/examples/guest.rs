@@ -1,0 +1,264 @@
+//! A program that closes descriptors which it did not open, as daemons and launchers do: the other side of the tests of guests.
+//!
+//! `guest CASE FOLDER` makes its own files in FOLDER and prints what it saw.
+
+#![allow(unsafe_code, reason = "descriptors, fork and seccomp")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Barrier;
+
+use marey::Recording;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let (case, folder) = (arguments.next().unwrap(), arguments.next().unwrap());
+    let folder = Path::new(&folder);
+    match case.as_str() {
+        "closes" => closes(folder),
+        "closes in a sandbox" => {
+            refuse_close_range();
+            closes(folder);
+        }
+        "daemon" => daemon(folder),
+        "descriptors" => descriptors(),
+        "has none free" => has_none_free(),
+        "has a dead neighbour" => has_a_dead_neighbour(),
+        "starts and stops" => starts_and_stops(),
+        "shares its memory" => shares_its_memory(),
+        "has many names" => has_many_names(),
+        _ => unreachable!("no such case"),
+    }
+}
+
+/// Records, closes everything, opens files and a socket of its own, and records on: what came into those is printed.
+fn closes(folder: &Path) {
+    let recording = sampled();
+    record(1000);
+    close_from(3);
+    let files: Vec<File> = (0..10)
+        .map(|n| File::create_new(folder.join(n.to_string())).unwrap())
+        .collect();
+    let (mut near, far) = UnixStream::pair().unwrap();
+    far.set_nonblocking(true).unwrap();
+    near.set_nonblocking(true).unwrap();
+    for _ in 0..3 {
+        record(1000);
+        marey::recorder().unwrap().drain_now();
+    }
+    recording.finish();
+    let in_files: u64 = files.iter().map(|f| f.metadata().unwrap().len()).sum();
+    let mut far = far;
+    let in_socket = far.read(&mut [0; 64]).is_ok() || near.read(&mut [0; 64]).is_ok();
+    println!("in files {in_files}");
+    println!("in socket {}", u8::from(in_socket));
+}
+
+/// Becomes a daemon while it records.
+fn daemon(folder: &Path) {
+    let recording = sampled();
+    record(1000);
+    if is_parent() {
+        recording.finish();
+        return;
+    }
+    // SAFETY: no arguments.
+    unsafe { libc::setsid() };
+    if is_parent() {
+        leave();
+    }
+    close_from(0);
+    let files: Vec<File> = (0..13)
+        .map(|n| File::create_new(folder.join(n.to_string())).unwrap())
+        .collect();
+    record(2000);
+    recording.finish();
+    let in_files: u64 = files.iter().map(|f| f.metadata().unwrap().len()).sum();
+    std::fs::write(folder.join("said"), format!("in files {in_files}\n")).unwrap();
+    std::fs::rename(folder.join("said"), folder.join("done")).unwrap();
+    leave();
+}
+
+/// How many descriptors are open before a recording and in it.
+fn descriptors() {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let before = open();
+    let recording = sampled();
+    record(1000);
+    println!("more {}", open() - before);
+    recording.finish();
+    println!("left {}", open() - before);
+}
+
+/// Starts with every descriptor in use.
+fn has_none_free() {
+    let limit = libc::rlimit {
+        rlim_cur: 16,
+        rlim_max: 16,
+    };
+    // SAFETY: a valid structure.
+    let code = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    assert_eq!(code, 0);
+    let mut open = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        open.push(file);
+    }
+    let recording = marey::start_from_env();
+    record(1000);
+    drop(open);
+    drop(recording);
+    println!("done");
+}
+
+/// Records until what a dead process left beside it is gone.
+fn has_a_dead_neighbour() {
+    let recording = sampled();
+    let root = std::env::var("MAREY_RING_DIR").unwrap();
+    while marey::leftovers(root.as_ref()).len() > 1 {
+        std::thread::yield_now();
+    }
+    recording.finish();
+}
+
+/// 400 recordings, one after the other; prints by how much memory grew after the first 50, and what is still mapped of their rings.
+fn starts_and_stops() {
+    let mut early = (0, 0);
+    for n in 0..400 {
+        let recording = sampled();
+        (0..100).for_each(|_| drop(marey::section!("step")));
+        recording.finish();
+        if n == 50 {
+            early = memory();
+        }
+    }
+    let late = memory();
+    println!("resident {}", late.0.saturating_sub(early.0));
+    println!("mapped {}", late.1.saturating_sub(early.1));
+    let rings = std::env::var("MAREY_RING_DIR").unwrap();
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    println!(
+        "rings {}",
+        maps.lines().filter(|line| line.contains(&rings)).count()
+    );
+}
+
+/// Thirty-two threads record where items of 8 MiB are handed on, too, then where nothing at all is free, then so do eight new ones. Prints how
+/// many items there was room for.
+fn shares_its_memory() {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let rings = std::env::var("MAREY_RING_DIR").unwrap();
+    let folder = Path::new(&rings).parent().unwrap();
+    let steps = || (0..1000).for_each(|_| drop(marey::section!("step")));
+    let (turn, item) = (Barrier::new(33), vec![7; 8 << 20]);
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| {
+                steps();
+                turn.wait();
+                turn.wait();
+                steps();
+            });
+        }
+        turn.wait();
+        let hand_on = |n: &u32| std::fs::write(folder.join(n.to_string()), &item).is_ok();
+        println!("items {}", (0..100).take_while(hand_on).count());
+        turn.wait();
+    });
+    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(steps))));
+    recording.finish();
+}
+
+/// A million names; prints by how much memory grew after the first tenth.
+fn has_many_names() {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let mut early = (0, 0);
+    for n in 0..1_000_000 {
+        drop(marey::section_named(&format!("name-{n}")));
+        if n == 100_000 {
+            early = memory();
+        }
+    }
+    println!("resident {}", memory().0.saturating_sub(early.0));
+    recording.finish();
+}
+
+/// Resident and mapped bytes of this process.
+fn memory() -> (u64, u64) {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let mut pages = text.split(' ').map(|n| n.parse::<u64>().unwrap() * 4096);
+    let mapped = pages.next().unwrap();
+    (pages.next().unwrap(), mapped)
+}
+
+/// A recording whose host sampler has had its first round, and whose drain has written.
+fn sampled() -> Recording {
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    while marey::recorder().is_some_and(|r| r.latest_readings().is_empty()) {
+        std::thread::yield_now();
+    }
+    recording
+}
+
+/// So many sections, which the drain thread has written when this returns.
+fn record(n: usize) {
+    let written = || marey::recorder().map_or(0, marey::Recorder::capture_bytes);
+    let before = written();
+    (0..n).for_each(|_| drop(marey::section!("step")));
+    while marey::is_on() && marey::recorder().is_some() && written() == before {
+        std::thread::yield_now();
+    }
+}
+
+fn close_from(first: libc::c_int) {
+    for number in first..4096 {
+        // SAFETY: numbers; what they stand for is not used afterwards.
+        unsafe { libc::close(number) };
+    }
+}
+
+fn is_parent() -> bool {
+    // SAFETY: the child goes on with what fork leaves to it, like any other program.
+    unsafe { libc::fork() != 0 }
+}
+
+fn leave() -> ! {
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(0) }
+}
+
+/// As in a container whose filter knows no `close_range`.
+fn refuse_close_range() {
+    const NUMBER: u32 = 436;
+    let say = |code, value| libc::sock_filter {
+        code,
+        jt: 0,
+        jf: 0,
+        k: value,
+    };
+    let mut program = [
+        say(0x20, 0),
+        libc::sock_filter {
+            jf: 1,
+            ..say(0x15, NUMBER)
+        },
+        say(0x06, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
+        say(0x06, libc::SECCOMP_RET_ALLOW),
+    ];
+    let program = libc::sock_fprog {
+        len: 4,
+        filter: program.as_mut_ptr(),
+    };
+    // SAFETY: numbers.
+    let code = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
+    assert_eq!(code, 0);
+    let (what, mode) = (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER);
+    // SAFETY: a valid program.
+    let code = unsafe { libc::prctl(what, mode, &raw const program) };
+    assert_eq!(code, 0);
+    // SAFETY: numbers that close nothing.
+    let code = unsafe { libc::syscall(libc::c_long::from(NUMBER), 9999, 9999, 0) };
+    assert_eq!(code, -1);
+}

@@ -1,0 +1,191 @@
+//! Descriptors that the program neither sees nor closes.
+//!
+//! A program may close numbers that it did not open (`os.closerange(3, 256)`, a daemon at its start); the next file or socket that it opens
+//! then has our number, and what we write goes there. So each thread of ours leaves the program's table before it opens anything:
+//!
+//! ```text
+//! program's table   0 1 2 3 4 …          closerange(3, 4096) · open() = 3
+//! drain's table     0 1 2 capture        what it opens, nobody else can close, and does not count against `ulimit -n`
+//! sampler's table   0 1 2 /proc/stat …
+//! ```
+//!
+//! A number means something in its own table only. A [`Kept`] file knows which that is: on any other thread it is not there, and letting
+//! go of it closes nothing. In the program's table nothing is kept: a file is opened for as long as a call takes, at a high number
+//! ([`out_of_reach`]), where a program's own files do not come to lie.
+
+#![allow(unsafe_code, reason = "close_range and fcntl")]
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The table of the program.
+const PROGRAMS: u64 = 0;
+
+thread_local! {
+    static TABLE: Cell<u64> = const { Cell::new(PROGRAMS) };
+}
+
+/// Gives the calling thread, one of ours, an empty table of descriptors. Where the kernel refuses (before Linux 5.9, in a sandbox) it stays in
+/// the program's.
+pub(crate) fn leave_the_programs_table() {
+    let nothing_is_kept = 0;
+    let unshare = libc::CLOSE_RANGE_UNSHARE;
+    // SAFETY: three numbers; this thread has opened nothing, and what the others have open stays open in their table.
+    let code = unsafe { libc::syscall(CLOSE_RANGE, nothing_is_kept, u32::MAX, unshare) };
+    if code != 0 {
+        return;
+    }
+    // In place of the standard streams, which would not end for their readers while we keep them: whoever prints here fails, and does not
+    // print into the first file that is opened.
+    let nowhere = || {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_PATH)
+            .open("/")
+    };
+    let streams: Vec<File> = (0..3).filter_map(|_| nowhere().ok()).collect();
+    if streams.len() == 3 {
+        static N_TABLES: AtomicU64 = AtomicU64::new(PROGRAMS + 1);
+        TABLE.set(N_TABLES.fetch_add(1, Relaxed));
+    }
+    std::mem::forget(streams);
+}
+
+/// The number of the system call on every architecture.
+const CLOSE_RANGE: libc::c_long = 436;
+
+/// A file that stays open in the table of the thread that opened it.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// Always there until it is dropped.
+    file: Option<File>,
+    table: u64,
+}
+
+impl Kept {
+    /// Keeps a file that the calling thread opened; gives it back where the table is the program's.
+    pub(crate) fn keep(file: File) -> Result<Self, File> {
+        match TABLE.get() {
+            PROGRAMS => Err(file),
+            table => Ok(Self {
+                file: Some(file),
+                table,
+            }),
+        }
+    }
+
+    /// The file, for a thread with the table in which it is open.
+    pub(crate) fn get(&self) -> Option<&File> {
+        self.file.as_ref().filter(|_| self.table == TABLE.get())
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if self.table != TABLE.get() {
+            // Its number is somebody else's here. The file was closed with its table, when the thread ended.
+            std::mem::forget(self.file.take());
+        }
+    }
+}
+
+/// Where high numbers begin. Programs open files at the lowest free number, and few have so many.
+const HIGH: libc::c_int = 1000;
+
+/// The same open file under a high number of the program's table, if there is one: a number that the program closes by mistake while a
+/// call lasts does not become one of its own files.
+pub(crate) fn out_of_reach(file: File) -> File {
+    // SAFETY: a valid descriptor and plain numbers.
+    let high = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, HIGH) };
+    if high < 0 {
+        return file;
+    }
+    // SAFETY: a new descriptor that nobody else has.
+    unsafe { File::from_raw_fd(high) }
+}
+
+/// Whether the calling thread's descriptors are the program's, too.
+pub(crate) fn are_shared() -> bool {
+    TABLE.get() == PROGRAMS
+}
+
+/// A file that is no link, opened without waiting for anybody.
+pub(crate) fn open_plain(options: &mut OpenOptions, path: &std::path::Path) -> io::Result<File> {
+    let file = options
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// On a thread of its own, as all of ours are.
+    fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+        let thread = std::thread::Builder::new().name("apart".into()).spawn(work);
+        thread.unwrap().join().unwrap()
+    }
+
+    #[test]
+    fn a_thread_of_ours_sees_none_of_the_programs_files_and_the_program_none_of_its() {
+        let mine = tempfile::tempfile().unwrap();
+        let number = mine.as_raw_fd();
+        let is_seen = move || std::fs::read_link(format!("/proc/thread-self/fd/{number}")).is_ok();
+        assert!(is_seen());
+        let (before, listed) = apart(move || {
+            leave_the_programs_table();
+            let before = is_seen();
+            let files = std::fs::read_dir("/proc/thread-self/fd").unwrap();
+            (before, files.count())
+        });
+        // Three that lead nowhere, and the folder that is being listed.
+        assert_eq!((before, listed), (false, 4));
+        assert!(is_seen());
+    }
+
+    #[test]
+    fn what_is_printed_there_fails_and_goes_into_no_file() {
+        let written = apart(|| {
+            leave_the_programs_table();
+            let file = tempfile::tempfile().unwrap();
+            std::io::stderr().write_all(b"a panic").ok();
+            file.metadata().unwrap().len()
+        });
+        assert_eq!(written, 0);
+    }
+
+    #[test]
+    fn a_kept_file_is_open_in_its_own_table_only_and_closes_nothing_elsewhere() {
+        let kept = apart(|| {
+            leave_the_programs_table();
+            let kept = Kept::keep(tempfile::tempfile().unwrap()).unwrap();
+            assert!(kept.get().is_some());
+            kept
+        });
+        assert!(kept.get().is_none());
+        let number = kept.file.as_ref().unwrap().as_raw_fd();
+        // Whatever has that number in this table stays open.
+        let is_open = || std::fs::read_link(format!("/proc/self/fd/{number}")).ok();
+        let before = is_open();
+        drop(kept);
+        assert_eq!(is_open(), before);
+        assert!(Kept::keep(tempfile::tempfile().unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_file_out_of_reach_is_the_same_file() {
+        let mut high = out_of_reach(tempfile::tempfile().unwrap());
+        high.write_all(b"five!").unwrap();
+        assert!(high.as_raw_fd() >= HIGH);
+        assert_eq!(high.metadata().unwrap().len(), 5);
+    }
+}
