@@ -555,3 +555,38 @@ def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:
     assert done.result <= 2 * 4096
     assert len(recorded(done)["gpu_spans"]) == 4096
     assert why_not(recorded(done)) == "904 not measured: 904 came while too many were waiting"
+
+
+# main   ├──a──┤  stop: destroys an event ┈┈┈┈┈┈┈┈┈┤       torch lets go of the GIL meanwhile
+# other                                   reads ──┤
+def test_another_thread_can_read_gpu_times_while_an_event_is_destroyed(either: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+        import stand_in_cuda
+
+        gpu = stand_in_cuda.install()
+        marey.start("out")
+        with marey.profile_section("a"):
+            gpu.work(5)
+        gpu.pass_time(5)
+        marey._core.read_gpu_times()
+        is_destroying, has_read = threading.Event(), threading.Event()
+
+        def other():
+            is_destroying.wait()
+            marey._core.read_gpu_times()
+            has_read.set()
+
+        def destroy(event):
+            is_destroying.set()
+            has_read.wait()
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        stand_in_cuda.Event.__del__ = destroy
+        marey.stop()
+        thread.join()
+
+    assert spans(either, program) == [("a", 5.0)]

@@ -302,3 +302,32 @@ def test_readers_see_growing_totals_while_eight_threads_write(either: Interprete
         return sum(row["count"] for row in stats.get_all_stats().values()), stats.get_stats("inner")["count"]
 
     assert either.result(program) == [48_000, 24_000]
+
+
+def test_name_whose_repr_waits_for_another_thread_holds_up_nobody(interpreter: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        stats = marey.TimingStats()
+        is_asked, is_done = threading.Event(), threading.Event()
+
+        class Name:
+            def __repr__(self):
+                is_asked.set()
+                is_done.wait()
+                return "name"
+
+        def other():
+            is_asked.wait()
+            stats.record("other", 1.0)
+            is_done.set()
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        stats.record(Name(), 2.0)
+        thread.join()
+        return {name: row["total"] for name, row in stats.get_all_stats().items()}
+
+    assert interpreter.result(program) == {"name": 2.0, "other": 1.0}

@@ -43,13 +43,12 @@ impl TimingStats {
         })?;
         let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match &self.own {
-            Some(own) => add(
-                own.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .entry(text_of(name))
-                    .or_default(),
-                ns,
-            ),
+            Some(own) => {
+                // Before the lock: it can run code of the program.
+                let name = text_of(name);
+                let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+                add(own.entry(name).or_default(), ns);
+            }
             None => record_in_process(name, ns),
         }
         Ok(())

@@ -89,8 +89,9 @@ impl Functions {
             done_ticks,
             tick_ns: lane.recorder().tick_ns(),
         };
-        let (delay, old_reference) = state().place(py, device, number, pair, &seen);
-        drop(old_reference);
+        let placed = state().place(py, device, number, pair, &seen);
+        drop(placed.old_event);
+        let delay = placed.delay;
         Ok(Some(Note::GpuSpan {
             section: pair.section,
             device,

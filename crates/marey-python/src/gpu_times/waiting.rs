@@ -69,6 +69,16 @@ pub(super) struct Seen {
     pub(super) tick_ns: f64,
 }
 
+/// Where the begin of a pair lies on the host's clock.
+#[derive(Default)]
+#[must_use = "the event is dropped while nothing is locked"]
+pub(super) struct Placed {
+    /// Its delay and by how much that may be wrong, nanoseconds; `None` where that is too much.
+    pub(super) delay: Option<(f64, f64)>,
+    /// The event that is the device's reference no longer.
+    pub(super) old_event: Option<Arc<Py<PyAny>>>,
+}
+
 impl State {
     pub(super) const fn new() -> Self {
         Self {
@@ -165,9 +175,7 @@ impl State {
         None
     }
 
-    /// Delay of a pair's begin and by how much it may be wrong, nanoseconds; `None` where that is too much. And the event that is no
-    /// longer the reference, if it ceased to be.
-    #[must_use = "the event is dropped while nothing is locked"]
+    /// Where a pair's begin lies.
     pub(super) fn place(
         &mut self,
         py: Python<'_>,
@@ -175,10 +183,10 @@ impl State {
         number: u64,
         pair: &Pair,
         seen: &Seen,
-    ) -> (Option<(f64, f64)>, Option<Arc<Py<PyAny>>>) {
+    ) -> Placed {
         let reference = self.references.get_mut(&device);
         let Some(reference) = reference.filter(|reference| reference.number == number) else {
-            return (None, None);
+            return Placed::default();
         };
         let host = |ticks| between(reference.queued_ticks, ticks, seen.tick_ns);
         let (begin_ns, done_ns) = (host(pair.begin_ticks), host(seen.done_ticks));
@@ -199,8 +207,10 @@ impl State {
             std::mem::replace(reference, next).event
         });
         let is_known = placed.error_ns <= DELAY_ERROR_NS.max(delay_ns / 10.0);
-        let delay = is_known.then_some((delay_ns, placed.error_ns));
-        (delay, old_event)
+        Placed {
+            delay: is_known.then_some((delay_ns, placed.error_ns)),
+            old_event,
+        }
     }
 }
 
