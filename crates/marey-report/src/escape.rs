@@ -1,5 +1,6 @@
 //! Makes texts that a user named safe to show: they never become control codes, markup or a layout of their own.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::width;
@@ -51,12 +52,15 @@ pub fn markdown(text: &str) -> String {
 }
 
 /// JSON text in which no string holds a character that a terminal or a browser would act on. The document stays the
-/// same: such characters become `\uXXXX`. Outside of strings JSON has none of them.
-pub fn json(document: &str) -> String {
+/// same: such characters become `\uXXXX`. Outside of strings JSON has none of them. What has none of them at all is not copied.
+pub fn json(document: &str) -> Cow<'_, str> {
+    let is_spelled_out = |c: char| (is_harmful(c) && c != '\n') || matches!(c, '<' | '>' | '&');
+    if !document.contains(is_spelled_out) {
+        return Cow::Borrowed(document);
+    }
     let mut shown = String::with_capacity(document.len());
     for c in document.chars() {
-        let is_structural = c == '\n';
-        if (is_harmful(c) && !is_structural) || matches!(c, '<' | '>' | '&') {
+        if is_spelled_out(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 write_to(&mut shown, format_args!("\\u{unit:04x}"));
@@ -65,7 +69,7 @@ pub fn json(document: &str) -> String {
             shown.push(c);
         }
     }
-    shown
+    Cow::Owned(shown)
 }
 
 fn push_visible(shown: &mut String, c: char) {

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let text = if arguments.json {
         let document = serde_json::to_string_pretty(&diagnosis)
             .expect("string keys and plain values always serialize");
-        escape::json(&document) + "\n"
+        escape::json(&document).into_owned() + "\n"
     } else {
         text(&diagnosis)
     };

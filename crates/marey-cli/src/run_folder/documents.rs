@@ -123,7 +123,7 @@ impl JobFolder {
         };
         // String keys and plain values always serialize.
         let text = serde_json::to_string_pretty(&job).unwrap_or_default();
-        (escape::json(&text) + "\n").into_bytes()
+        (escape::json(&text).into_owned() + "\n").into_bytes()
     }
 }
 

@@ -195,7 +195,7 @@ pub fn comparison_json(report: &ComparisonReport) -> Vec<u8> {
 pub(super) fn document(content: &impl Serialize) -> Vec<u8> {
     // String keys and plain values always serialize; what is not finite becomes null.
     let text = serde_json::to_string_pretty(content).unwrap_or_default();
-    (escape::json(&text) + "\n").into_bytes()
+    (escape::json(&text).into_owned() + "\n").into_bytes()
 }
 
 /// A figure in the unit that the document has.

@@ -27,7 +27,7 @@ pub(super) struct SessionObject<'a> {
     parent: Option<usize>,
     sections_missing: u64,
     #[serde(flatten)]
-    did: Option<SessionActivity<'a>>,
+    did: Option<Box<SessionActivity<'a>>>,
 }
 
 /// What a session did, under the keys that the whole run has, too.
@@ -68,7 +68,7 @@ impl<'a> SessionObject<'a> {
             tags: &session.tags,
             parent: session.parent,
             sections_missing: session.n_sections_missing,
-            did: activity.map(|activity| SessionActivity::new(report, session, activity)),
+            did: activity.map(|it| Box::new(SessionActivity::new(report, session, it))),
         }
     }
 }

@@ -60,7 +60,7 @@ pub fn aggregation_json(answers: &RanksAnswers) -> Vec<u8> {
         return bytes_of(&document);
     }
     let text = serde_json::to_string(&document).unwrap_or_default();
-    (escape::json(&text) + "\n").into_bytes()
+    (escape::json(&text).into_owned() + "\n").into_bytes()
 }
 
 impl<'a> ReportSummary<'a> {

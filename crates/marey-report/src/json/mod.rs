@@ -29,6 +29,8 @@ mod summary;
 mod trace;
 mod windows;
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 
 use crate::escape;
@@ -210,7 +212,10 @@ fn is_zero(n: &usize) -> bool {
 pub(crate) fn bytes_of(value: &impl Serialize) -> Vec<u8> {
     let text =
         serde_json::to_string_pretty(value).expect("string keys and plain values always serialize");
-    let mut shown = escape::json(&text);
+    let mut shown = match escape::json(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(shown) => shown,
+    };
     shown.push('\n');
     shown.into_bytes()
 }

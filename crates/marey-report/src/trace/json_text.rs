@@ -7,7 +7,7 @@ use crate::escape;
 
 /// A text with its quotation marks; nothing in it means anything to a terminal or a browser.
 pub(super) fn string(text: &str) -> String {
-    escape::json(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()))
+    escape::json(&serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())).into_owned()
 }
 
 pub(super) fn integer(out: &mut impl Write, value: impl itoa::Integer) -> io::Result<()> {

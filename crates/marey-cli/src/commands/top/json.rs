@@ -177,7 +177,7 @@ pub(super) fn of<'a>(shown: impl Iterator<Item = &'a Shown>, at_unix_ns: u64) ->
     };
     let text = serde_json::to_string_pretty(&document)
         .expect("string keys and plain values always serialize");
-    escape::json(&text) + "\n"
+    escape::json(&text).into_owned() + "\n"
 }
 
 fn process(shown: &Shown) -> ProcessObject<'_> {
