@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers web lint bench bench-torch clean
+.PHONY: demo test test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -57,6 +57,10 @@ test-engines: wheel .venv-engines/bin/pytest
 	$(PYTHON) -m venv .venv-engines
 	.venv-engines/bin/python -m pip install --quiet -r requirements-engines.txt
 	touch $@
+
+## Every interleaving of a producer, the drain and a reader of a lane, in small models.
+test-loom:
+	cargo run --locked --quiet --manifest-path loom/Cargo.toml --target-dir target/loom
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules

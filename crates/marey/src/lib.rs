@@ -29,6 +29,7 @@
 //!
 //! Two halves: the [`Recorder`] writes, [`load`] reads what it wrote into a [`Run`], which is all that analysis sees.
 
+mod atomics;
 mod capture;
 mod clock;
 mod clock_map;

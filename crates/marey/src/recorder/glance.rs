@@ -3,7 +3,7 @@
 //! Each node is read by itself, without its histogram, and a busy producer is not waited for: figures of two nodes may be of
 //! moments some microseconds apart. What has to be of one moment is the business of [`super::totals::snapshot`].
 
-use std::sync::atomic::{
+use crate::atomics::{
     AtomicU64,
     Ordering::{Acquire, Relaxed},
     fence,

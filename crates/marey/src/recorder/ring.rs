@@ -11,7 +11,8 @@
 //! Stores become visible in program order (Release on the ones that publish), which a process that dies by a signal keeps.
 
 use std::ops::Range;
-use std::sync::atomic::{
+
+use crate::atomics::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,

@@ -14,7 +14,7 @@
 //! A copy is taken while the producer may be at work, in this process or in another: when as much was committed after it as
 //! before, at most one call is missing in it, the last one that was committed. That holds for a producer that died, too.
 
-use std::sync::atomic::{
+use crate::atomics::{
     AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
     fence,
@@ -93,7 +93,8 @@ impl<'a> NodeWords<'a> {
             let before = sum.wrapping_sub(t[to].load(Relaxed));
             self.add_to_histogram(histograms, before);
         }
-        t[to].store(sum.wrapping_add(duration), Relaxed);
+        // A reader that finds this sum ahead counts the call: what came before (bucket, error, the call before) has to be there, too.
+        t[to].store(sum.wrapping_add(duration), Release);
         t[LAST_END].store(end, Relaxed);
         t[COUNT].store(count, Release);
         // What follows must not come before, for the compiler and for other processors; on x86-64 this is no instruction.
@@ -258,11 +259,7 @@ impl Copy {
             };
             // The count first: it tells which of the sums, read afterwards, is valid.
             if words.totals[COUNT].load(Acquire) != 0 {
-                self.nodes.push(NodeCopy {
-                    node,
-                    totals: words.totals.each_ref().map(|w| w.load(Relaxed)),
-                    rare: words.rare().each_ref().map(|w| w.load(Relaxed)),
-                });
+                self.nodes.push(NodeCopy::of(node, &words));
             }
         }
     }
@@ -313,6 +310,23 @@ impl Copy {
 }
 
 impl NodeCopy {
+    /// The words of a node with calls. Taken again when a call was counted meanwhile: what follows the count would be ahead of it.
+    fn of(node: usize, words: &NodeWords<'_>) -> Self {
+        let take = || Self {
+            node,
+            // Each after those before it: what goes with a sum that is ahead of the count is seen with it.
+            totals: words.totals.each_ref().map(|w| w.load(Acquire)),
+            rare: words.rare().each_ref().map(|w| w.load(Relaxed)),
+        };
+        let copy = take();
+        fence(Acquire);
+        if words.totals[COUNT].load(Relaxed) == copy.totals[COUNT] {
+            copy
+        } else {
+            take()
+        }
+    }
+
     /// The valid sum, and the other one.
     fn sums(&self) -> (u64, u64) {
         let (even, odd) = (self.totals[SUM], self.totals[SUM + 1]);
