@@ -97,7 +97,7 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
 #[pyo3(signature = (failure=None))]
 pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> {
     device_watch::stop(py);
-    let status = failure.map_or(Status::Finished, Status::Failed);
+    let status = failure.map_or(Status::Finished, Status::of_failure);
     // Text, not a `pathlib.Path`: importing that at exit would make Python forget that it ends by Ctrl-C.
     let capture = py.detach(|| state::stop(&status))?;
     if let Some(problem) = py.detach(|| session_report::write_at_end(&capture)) {

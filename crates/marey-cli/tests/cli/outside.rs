@@ -335,5 +335,5 @@ fn where_nothing_is_to_be_sampled_nothing_is_recorded() {
         "{}",
         err(&output)
     );
-    assert!(place.files().is_empty(), "{:?}", place.files());
+    assert!(place.captures().is_empty(), "{:?}", place.files());
 }

@@ -28,7 +28,7 @@
 //! | 7 anchor | u64 ticks · u64 monotonic ns · u64 unix ns |
 //! | 8 losses | u64 sections not recorded · u64 lanes in private memory · u64 sections not written · u64 notes dropped |
 //! | 9 open | u32 how many, then u64 start, u32 node, u32 lane each |
-//! | 10 end | u8 status (0 finished, 1 failed, 2 killed, 3 ended without closing), i32 signal, text reason |
+//! | 10 end | u8 status (0 finished, 1 failed, 2 killed, 3 ended without closing, 4 out of memory), i32 signal, text reason |
 //!
 //! Records and notes of a lane are numbered; a number seen before is a repetition (the writer died between writing and noting that
 //! it had written) and is dropped. Of several totals of a lane and epoch the last one counts; epochs add up.

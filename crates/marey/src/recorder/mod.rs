@@ -25,6 +25,7 @@ mod identity;
 mod job_id;
 mod lane;
 mod lanes;
+mod launch_capture;
 mod launcher;
 mod layout;
 mod mapping;
@@ -58,6 +59,7 @@ pub use job_id::job_id;
 pub use lane::{Ending, Lane};
 use lanes::Lanes;
 pub use lanes::lane;
+pub use launch_capture::LaunchCapture;
 pub use launcher::{place_in_job, rank};
 pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, SLOT_WORDS, high,
