@@ -134,3 +134,39 @@ def test_secrets_on_the_command_line_are_in_no_file(interpreter: Interpreter, wi
         content = path.read_bytes()
         assert b"SECRET" not in content, path
     assert any(b"--steps" in path.read_bytes() for path in files)
+
+
+WORKERS = """
+import multiprocessing, os, sys, marey
+
+def work(profiler):
+    with profiler.session("generation"), profiler.stage("in the worker"):
+        pass
+
+if __name__ == "__main__":
+    profiler = marey.Profiler(enabled=True, output_dir="out")
+    with profiler.session("parent"), profiler.stage("in the parent"):
+        pass
+    context = multiprocessing.get_context(sys.argv[1])
+    worker = context.Process(target=work, args=(profiler,))
+    worker.start()
+    worker.join()
+    print(os.readlink("out/latest"), sorted(os.listdir("out")), worker.exitcode)
+"""
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_a_worker_takes_neither_latest_nor_the_reports(interpreter: Interpreter, method: str) -> None:
+    (interpreter.folder / "work.py").write_text(WORKERS)
+    finished = subprocess.run(
+        [sys.executable, "work.py", method], cwd=interpreter.folder, capture_output=True, text=True, check=True
+    )
+    out = interpreter.folder / "out"
+    jobs = [path for path in out.iterdir() if path.is_dir() and not path.is_symlink()]
+    assert len(jobs) == 1, finished.stderr
+    job = jobs[0].name
+    assert finished.stdout == f"{job} {sorted([job, 'latest'])} 0\n"
+    assert len(list(jobs[0].glob("*.marey"))) == 2
+    report = json.loads((out / "profiling_report.json").read_text())
+    assert "in the parent" in report["timing_stats"]
+    assert len(json.loads((jobs[0] / "run.json").read_text())["processes"]) == 2

@@ -1,7 +1,7 @@
 //! What a `Profiler` writes for people: the report of a session when that ends, and of the whole run when recording does.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use marey::{ProfilingConfig, Recorder, Status};
 use marey_cli::run_folder::{self, Chosen};
@@ -21,15 +21,26 @@ const SHARE: u64 = 10;
 static FIRST: AtomicU64 = AtomicU64::new(0);
 static SPENT: AtomicU64 = AtomicU64::new(0);
 
-/// A `Profiler` asked for reports, so the end of the recording writes those of the run.
-static IS_WANTED: AtomicBool = AtomicBool::new(false);
+/// The process in which a `Profiler` asked for reports: the end of its recording writes those of the run. 0 while none did.
+static WANTED_BY: AtomicU32 = AtomicU32::new(0);
 
-/// From here on the end of the recording writes reports.
+/// This process got its profiler from another one, whose job it is.
+static IS_WORKER: AtomicBool = AtomicBool::new(false);
+
+/// From here on the end of the recording writes reports; not of a worker's, nor of a process forked from this one.
 pub(crate) fn want() {
-    IS_WANTED.store(true, Relaxed);
+    if !IS_WORKER.load(Relaxed) {
+        WANTED_BY.store(std::process::id(), Relaxed);
+    }
 }
 
-/// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder (of `rank<n>/` there, but for rank 0),
+/// From here on the reports of the job are another process's.
+pub(crate) fn become_worker() {
+    IS_WORKER.store(true, Relaxed);
+}
+
+/// Writes the reports of a session that has ended into `sessions/<safe id>/` of the job's folder (of `rank<n>/` there, but for rank 0, of
+/// `worker<pid>/` for a worker),
 /// unless the capture is large or reports took too much of the program's time. What cannot be written is logged, once.
 pub(crate) fn write(py: Python<'_>, session: &Session, config: &ProfilingConfig) -> PyResult<()> {
     static WAS_SAID: AtomicBool = AtomicBool::new(false);
@@ -73,8 +84,9 @@ fn written(
     let Some(index) = run.sessions.iter().position(|s| s.number == number) else {
         return Ok(());
     };
-    // Ranks use the same ids for their sessions.
+    // Ranks and workers use the same ids for their sessions.
     let folder = match run.info.rank.unwrap_or(0) {
+        0 if IS_WORKER.load(Relaxed) => folder.join(format!("worker{}", run.info.pid)),
         0 => folder.to_owned(),
         rank => folder.join(format!("rank{rank}")),
     };
@@ -89,7 +101,8 @@ fn written(
 /// is one.
 pub(crate) fn write_at_end(capture: &Path) -> Option<String> {
     let is_first = marey::rank().unwrap_or(0) == 0;
-    if !IS_WANTED.swap(false, Relaxed) || !is_first {
+    let is_wanted = WANTED_BY.swap(0, Relaxed) == std::process::id();
+    if !is_wanted || !is_first {
         return None;
     }
     let problem = run_folder::write_reports(capture.parent()?).err()?;
