@@ -6,7 +6,7 @@ import os
 
 from marey import _core
 from marey.functions import in_section, name_of_function, wrap
-from marey.recording import start
+from marey.recording import join_job, start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ class Profiler(_core.ProfilerCore):
         """As a copy."""
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Profiler], tuple[_core.ProfilingConfig]]:
-        """Another process makes its own, with the same configuration."""
-        return type(self), (self.config,)
+    def __reduce__(self) -> tuple[Callable[..., Profiler], tuple[Any, ...]]:
+        """Another process makes its own, configured alike, and records into this one's job while that runs."""
+        return _made_again, (type(self), self.config, _core.job_of_process())
 
     def _stage_of(self, function: Any, name: str | None, metadata: Mapping[str, Any] | None) -> Any:  # noqa: ANN401
         stage_name = name or name_of_function(function)
@@ -161,6 +161,12 @@ class _Layer:
         self._watch.__exit__(None, None, None)
         if kind is None:
             self._profiler.end_layer_computation(self._name, self._watch, self._count)
+
+
+def _made_again(kind: type[Profiler], config: _core.ProfilingConfig, job: tuple[int, str, str] | None) -> Profiler:
+    if config.enabled and job is not None:
+        join_job(job, config)
+    return kind(config)
 
 
 def _configuration(given: Any, keywords: dict[str, Any]) -> _core.ProfilingConfig:  # noqa: ANN401

@@ -55,6 +55,12 @@ def start(
     return None if folder is None else _path(folder)
 
 
+def join_job(job: tuple[int, str, str], profiling: _core.ProfilingConfig) -> None:
+    """Record as a worker into another process's job, of which ``_core.job_of_process()`` told there, while it runs."""
+    maker, output_dir, job_id = job
+    _core.join_job(maker, output_dir, job_id, _facts(), profiling)
+
+
 def stop() -> Path | None:
     """End the recording and return the path of its capture; None when it was in memory or nothing was on.
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <out>/<job-id>/rank0-<pid>.marey …          written by the processes themselves
+//!               /launcher-<pid>.launch        written by `marey run`, of the command it started
 //!               /outside-<pid>.marey          written by `marey run`, of a program that does not record itself
 //!               /run.json  timing_summary.txt  profiling_report.json  memory_log.json  report.html
 //!               /sessions/<safe name>/         timing_summary.txt  profiling_report.json  report.html of one session
@@ -13,6 +14,7 @@
 mod chosen;
 mod cut_off_windows;
 mod documents;
+mod launches;
 mod memory_snapshots;
 mod newest_job;
 mod outside;
@@ -27,7 +29,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use marey::{ReadError, Run};
+use marey::{ReadError, Run, Status};
 use marey_report::{Report, RunStatus, StatusKind};
 
 use crate::thresholds::{Limit, apply};
@@ -36,6 +38,7 @@ pub use chosen::Chosen;
 pub(crate) use cut_off_windows::{CutOff, JobCaptures};
 pub(crate) use documents::beside;
 pub use documents::{write_capture_documents, write_documents};
+pub(crate) use launches::{Launched, Launches, launch_captures};
 pub use memory_snapshots::read_memory_snapshot;
 pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
 pub(crate) use newest_job::Began;
@@ -44,8 +47,8 @@ pub use outside::summary_of;
 pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
 pub use process::Process;
 pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
-pub use replacement::replace;
 pub(crate) use replacement::replace_with;
+pub use replacement::{replace, replace_named};
 pub use salvage::{load_completed, ring_root};
 pub use session_documents::{session_names, write_sessions};
 pub use traces::{Asked, read_trace, trace_page};
@@ -98,7 +101,9 @@ pub struct JobFolder {
     pub unreadable: Vec<ReadError>,
     /// Index into `processes` of the one that the documents describe; `None` when no capture can be read.
     pub main: Option<usize>,
-    /// What it did.
+    /// What its launcher saw of the command; `None` without one.
+    pub(crate) launched: Option<Launched>,
+    /// What it did; the launcher's own where no process recorded anything.
     pub run: Option<Run>,
     /// What is shown about it.
     pub report: Option<Report>,
@@ -131,19 +136,28 @@ pub fn write_reports(job_folder: &Path) -> Result<JobFolder, Error> {
 
 /// The captures in a folder, sorted by name.
 pub fn captures(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    files_with_ending(folder, "marey")
+}
+
+/// Whether a folder is a job's: it holds captures, of its processes or of the launcher alone.
+pub(crate) fn is_job(folder: &Path) -> Result<bool, Error> {
+    Ok(!captures(folder)?.is_empty() || !launch_captures(folder).is_empty())
+}
+
+fn files_with_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable {
         path: folder.to_owned(),
         source,
     };
-    let mut captures = Vec::new();
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if path.extension().is_some_and(|e| e == "marey") && path.is_file() {
-            captures.push(path);
+        if path.extension().is_some_and(|e| e == ending) && path.is_file() {
+            found.push(path);
         }
     }
-    captures.sort();
-    Ok(captures)
+    found.sort();
+    Ok(found)
 }
 
 /// The report of a run, with what memory snapshots in this folder and traces of its windows say.
@@ -161,17 +175,21 @@ impl JobFolder {
     /// When there are none.
     pub fn read(path: &Path, how: &Reading) -> Result<Self, Error> {
         let captures = captures(path)?;
-        if captures.is_empty() {
+        let launches = Launches::read(path);
+        let launched = launches.of_job().cloned();
+        if captures.is_empty() && launched.is_none() {
             return Err(Error::NoCaptures {
                 path: path.to_owned(),
             });
         }
         let (mut processes, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
         let mut best: Option<(Precedence, Run)> = None;
+        let is_empty = captures.is_empty();
         for capture in captures {
             match how.load(&capture) {
                 Err(error) => unreadable.push(error),
-                Ok((run, problem)) => {
+                Ok((mut run, problem)) => {
+                    launches.add_own(&mut run);
                     problems.extend(problem);
                     let process = Process::new(&capture, &run);
                     let precedence = Precedence::new(&process, how.earlier.contains(&capture));
@@ -184,6 +202,7 @@ impl JobFolder {
         }
         processes.sort_by(|a, b| (a.start_unix_ns, &a.file).cmp(&(b.start_unix_ns, &b.file)));
         if let Some((_, run)) = &mut best {
+            launches.add_around(run);
             apply(&how.thresholds, run);
         }
         let is_main = |process: &Process| {
@@ -191,13 +210,14 @@ impl JobFolder {
                 .is_some_and(|(precedence, _)| precedence.file == process.file)
         };
         let main = processes.iter().position(is_main);
+        let of_launcher = || Some(launched.as_ref().filter(|_| is_empty)?.run.clone());
+        let run = best.map(|(_, run)| run).or_else(of_launcher);
         Ok(Self {
             path: path.to_owned(),
             main,
-            report: best
-                .as_ref()
-                .map(|(_, run)| report_with_snapshots(path, run)),
-            run: best.map(|(_, run)| run),
+            report: run.as_ref().map(|run| report_with_snapshots(path, run)),
+            run,
+            launched,
             processes,
             unreadable,
             problems,
@@ -212,15 +232,33 @@ impl JobFolder {
             .map(|(_, process)| process)
     }
 
-    /// How the job ended: running while any process runs, else the worst that happened to a process that was not forked from
-    /// another. `None` when no capture can be read.
-    pub fn status(&self) -> Option<&RunStatus> {
+    /// How the job ended: running while any process runs, else as its launcher saw, else the worst that happened to a process that was not
+    /// forked from another. `None` when no capture can be read.
+    pub fn status(&self) -> Option<RunStatus> {
+        let of_processes = self.status_of_processes();
+        if of_processes.is_some_and(|status| status.kind == StatusKind::Running) {
+            return of_processes.cloned();
+        }
+        let seen = self.launched.as_ref().map(|launched| launched.run.ending());
+        match seen {
+            None | Some(Status::EndedWithoutClosing) => of_processes.cloned(),
+            Some(seen) => {
+                // The process that the report is about says more of why it failed than an exit code.
+                let own = self.run.as_ref().map(Run::ending);
+                let own = own.filter(|own| seen.is_failure() && own.is_failure());
+                Some(RunStatus::new(&own.unwrap_or(seen)))
+            }
+        }
+    }
+
+    fn status_of_processes(&self) -> Option<&RunStatus> {
         let severity = |status: &RunStatus| match status.kind {
             StatusKind::Finished => 0,
             StatusKind::EndedWithoutClosing => 1,
             StatusKind::Failed => 2,
-            StatusKind::Killed => 3,
-            StatusKind::Running => 4,
+            StatusKind::OutOfMemory => 3,
+            StatusKind::Killed => 4,
+            StatusKind::Running => 5,
         };
         // Workers that are forked usually end without a word.
         let counts = |process: &&Process| {

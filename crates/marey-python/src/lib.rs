@@ -102,8 +102,8 @@ mod core_module {
     use super::profiling_config::ProfilingConfig;
     #[pymodule_export]
     use super::recording::{
-        autostart, capture_path, counter, event, losses, start, stop, use_fast_sections,
-        wrap_function,
+        autostart, capture_path, counter, event, job_of_process, join_job, losses, start, stop,
+        use_fast_sections, wrap_function,
     };
     #[pymodule_export]
     use super::records::records;

@@ -99,7 +99,7 @@ impl MemoryLog {
                 report_error(format!("cannot write {}: {error}", path.display()))
             });
         }
-        marey_cli::run_folder::replace(path, &bytes)
+        marey_cli::run_folder::replace_named(path, &bytes)
             .map(drop)
             .map_err(report_error)
     }

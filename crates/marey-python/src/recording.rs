@@ -70,6 +70,47 @@ pub(crate) fn start(
     Ok(folder())
 }
 
+/// The job that this process records into, for a worker that gets a profiler from it: this process's id, the output folder and the job's name.
+/// None while the recording is in memory.
+#[pyfunction]
+pub(crate) fn job_of_process() -> Option<(u32, OsString, OsString)> {
+    let folder = folder()?;
+    let (output_dir, job_id) = (folder.parent()?, folder.file_name()?);
+    Some((std::process::id(), output_dir.into(), job_id.into()))
+}
+
+/// Records into the job of the process `maker`, which gave this one a profiler, as its worker: `latest` and the reports are the maker's.
+/// Nothing happens in the maker itself, when it has ended, and where the folder cannot be used.
+#[pyfunction]
+pub(crate) fn join_job(
+    py: Python<'_>,
+    maker: u32,
+    output_dir: PathBuf,
+    job_id: String,
+    facts: &Bound<'_, PyDict>,
+    profiling: &Bound<'_, ProfilingConfig>,
+) {
+    let is_worker = maker != std::process::id()
+        && std::fs::exists(format!("/proc/{maker}")).is_ok_and(|there| there);
+    if !is_worker || state::is_switched_off() {
+        return;
+    }
+    session_report::become_worker();
+    if capture_path().is_some() {
+        return;
+    }
+    let config = Config {
+        output_dir: Some(output_dir),
+        job_id: Some(job_id),
+        is_first_of_job: false,
+        facts: python_facts(facts),
+        profiling: profiling.get().0.clone(),
+        ..Config::from_env().0
+    };
+    section_kinds::follow_environment(py, &Config::from_env().0.profiling);
+    py.detach(|| state::start(config)).ok();
+}
+
 /// What the environment asks for: starts recording and returns True, or does nothing. Never raises.
 #[pyfunction]
 pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
@@ -98,7 +139,7 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
 #[pyo3(signature = (failure=None))]
 pub(crate) fn stop(py: Python<'_>, failure: Option<String>) -> Option<OsString> {
     device_watch::stop(py);
-    let status = failure.map_or(Status::Finished, Status::Failed);
+    let status = failure.map_or(Status::Finished, Status::of_failure);
     // Text, not a `pathlib.Path`: importing that at exit would make Python forget that it ends by Ctrl-C.
     let capture = py.detach(|| state::stop(&status))?;
     if let Some(problem) = py.detach(|| session_report::write_at_end(&capture)) {

@@ -3,22 +3,30 @@
 //! Nothing is written when a session ends: that would read the capture on the program's time.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use marey_cli::run_folder::{Error, write_reports, write_sessions};
 
-/// A `Profiler` asked for reports, so the end of the recording writes them.
-static IS_WANTED: AtomicBool = AtomicBool::new(false);
+/// The process in which a `Profiler` asked for reports: the end of its recording writes them. 0 while none did.
+static WANTED_BY: AtomicU32 = AtomicU32::new(0);
 
-/// From here on the end of the recording writes reports.
+/// This process got its profiler from another one, whose job it is.
+static IS_WORKER: AtomicBool = AtomicBool::new(false);
+
+/// From here on the end of the recording writes reports; not in a process forked from this one.
 pub(crate) fn want() {
-    IS_WANTED.store(true, Relaxed);
+    WANTED_BY.store(std::process::id(), Relaxed);
 }
 
-/// Writes the reports of the job whose recording has ended, if a `Profiler` asked for reports; other ranks than the first those of their own
-/// sessions, which may have the same ids, into `rank<n>/`. The problem, if there is one.
+/// From here on the reports of the job are another process's.
+pub(crate) fn become_worker() {
+    IS_WORKER.store(true, Relaxed);
+}
+
+/// Writes the reports of the job whose recording has ended, if a `Profiler` asked for reports; other ranks than the first, and workers,
+/// write those of their own sessions, which may have the same ids, into `rank<n>/` and `worker<pid>/`. The problem, if there is one.
 pub(crate) fn write_at_end(capture: &Path) -> Option<String> {
-    if !IS_WANTED.swap(false, Relaxed) {
+    if WANTED_BY.swap(0, Relaxed) != std::process::id() {
         return None;
     }
     let problem = written(capture, capture.parent()?).err()?;
@@ -27,6 +35,10 @@ pub(crate) fn write_at_end(capture: &Path) -> Option<String> {
 
 fn written(capture: &Path, folder: &Path) -> Result<(), Error> {
     match marey::rank().unwrap_or(0) {
+        0 if IS_WORKER.load(Relaxed) => {
+            let own = format!("worker{}", std::process::id());
+            write_sessions(capture, &folder.join(own))
+        }
         0 => write_reports(folder).map(drop),
         rank => write_sessions(capture, &folder.join(format!("rank{rank}"))),
     }

@@ -39,16 +39,16 @@ pub use compare::{
 pub use csv::{CsvTable, trace_csv};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
-    aggregation_json, profiling_report, raw_profiling_data, raw_profiling_data_of_session,
-    snapshot_json, trace_json,
+    LaunchObject, aggregation_json, profiling_report, raw_profiling_data,
+    raw_profiling_data_of_session, snapshot_json, trace_json,
 };
 pub use markdown::{aggregation_markdown, markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Watch};
 pub use model::{
     Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, Cell,
-    Column, EventMoment, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts,
-    RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
+    Column, EventMoment, LaunchFacts, Loss, NamedValues, NotRead, OpenCall, Quality, Report,
+    RunFacts, RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
     TraceFile, TraceRanks,
 };
 pub use rank_report::{job_tables, jobs_tables, listed_ranks};

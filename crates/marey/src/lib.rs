@@ -31,6 +31,7 @@
 
 mod atomics;
 mod capture;
+mod child_usage;
 mod clock;
 mod clock_map;
 mod descriptors;
@@ -38,9 +39,11 @@ mod device_work;
 mod error;
 mod generation;
 mod histogram;
+mod launch;
 pub mod live;
 mod note;
 mod output_dir;
+mod private_files;
 mod process_memory;
 pub mod profiling_config;
 mod readable_text;
@@ -59,6 +62,7 @@ mod window;
 pub use capture::{
     Leftover, ReadError, close_abandoned, close_leftovers, decode, leftovers, load, peek,
 };
+pub use child_usage::wait_with_usage;
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{monotonic_ns, ticks, unix_ns};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
@@ -68,15 +72,17 @@ pub use generation::{
     LayerComputation, ModelParameters, StreamingEvent,
 };
 pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
+pub use launch::{Launch, Usage};
 pub use note::{Note, Readings, Samples};
 pub use output_dir::default_output_dir;
+pub use private_files::{file_mode, make_job_folder, make_output_folder, new_file};
 pub use process_memory::{peak_resident_bytes, resident_bytes};
 pub use profiling_config::ProfilingConfig;
 pub use recorder::{
-    Config, Current, Ending, Identity, Lane, NameId, NodeSnapshot, Outside, Recorder, Recording,
-    SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, is_alive, is_asked_for_by_env, is_on,
-    job_id, lane, place_in_job, rank, recorder, recording_number, ring_root, section_named,
-    set_rank, start, start_from_env, start_from_env_with,
+    Config, Current, Ending, Identity, Lane, LaunchCapture, NameId, NodeSnapshot, Outside,
+    Recorder, Recording, SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, is_alive,
+    is_asked_for_by_env, is_on, job_id, lane, place_in_job, rank, recorder, recording_number,
+    ring_root, section_named, set_rank, start, start_from_env, start_from_env_with,
 };
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Gap, Losses, MemoryReading, MemorySource,
@@ -84,7 +90,7 @@ pub use run::{
     Status, Thread,
 };
 pub use run_builder::{RunBuilder, Within};
-pub use sampler::{HostOptions, HostSource, SamplerOptions, Source};
+pub use sampler::{HostOptions, HostSource, SamplerOptions, Source, oom_kills};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
 pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 #[cfg(feature = "tracing")]

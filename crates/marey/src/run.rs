@@ -6,6 +6,7 @@
 use crate::device_work::{GpuSpan, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::histogram::Histogram;
+use crate::launch::Launch;
 use crate::series::{Series, Unavailable};
 use crate::value::Attributes;
 use crate::warning::Warning;
@@ -80,12 +81,59 @@ pub struct RunInfo {
     pub world_size: Option<u32>,
     /// Place among the ranks of its host; `None` when not known.
     pub local_rank: Option<u32>,
-    /// Command line, values of prompt arguments replaced.
+    /// Command line; prompts and secrets in it are `<redacted>`.
     pub command: Vec<String>,
     /// `tsc` or `monotonic`: how time was read.
     pub clock: String,
     /// Everything else worth knowing, such as versions, as key and value in recorded order.
     pub facts: Vec<(String, String)>,
+}
+
+impl Run {
+    /// How it ended by all that is known: what it said itself, and what `marey run` saw of the command it belongs to. One that finished is
+    /// failed where its command is.
+    pub fn ending(&self) -> Status {
+        let own = &self.status;
+        if *own == Status::Running {
+            return Status::Running;
+        }
+        let Some(launch) = Launch::of(&self.info) else {
+            return own.clone();
+        };
+        let is_itself = launch.pid == self.info.pid;
+        match launch.status() {
+            None => own.clone(),
+            Some(Status::Finished) if is_itself => Status::Finished,
+            Some(Status::Finished) => own.clone(),
+            // It tells more of why than an exit code does.
+            Some(Status::Failed(_)) if own.is_failure() => own.clone(),
+            Some(seen) => seen,
+        }
+    }
+}
+
+impl Status {
+    /// How a process ended that says why it failed: the name of its exception, say.
+    pub fn of_failure(reason: String) -> Self {
+        let name = reason.rsplit('.').next();
+        match name {
+            Some("MemoryError" | "OutOfMemoryError") => Self::OutOfMemory(reason),
+            _ => Self::Failed(reason),
+        }
+    }
+
+    /// It closed its capture, and that is whole.
+    pub fn is_closed(&self) -> bool {
+        matches!(
+            self,
+            Self::Finished | Self::Failed(_) | Self::OutOfMemory(_)
+        )
+    }
+
+    /// It said why it failed, or its exit code did.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(_) | Self::OutOfMemory(_))
+    }
 }
 
 /// How a process ended.
@@ -97,6 +145,8 @@ pub enum Status {
     Finished,
     /// It closed its capture and said that it failed, with the reason.
     Failed(String),
+    /// It failed for lack of memory, with the reason: the exception that it closed its capture with, or what its launcher saw.
+    OutOfMemory(String),
     /// `marey run` saw it die of this signal.
     Killed(i32),
     /// It is gone and never closed its capture; nobody saw why.

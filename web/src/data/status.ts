@@ -19,6 +19,8 @@ export function statusText(status: RunStatus): string {
       const name = SIGNALS[status.signal ?? 0];
       return status.signal === null ? "killed" : `killed by ${name ? `SIG${name} (${status.signal})` : `signal ${status.signal}`}`;
     }
+    case "out_of_memory":
+      return status.reason === null ? "out of memory" : `out of memory: ${status.reason}`;
     case "ended_without_closing":
       return "ended without closing its capture";
   }
@@ -26,5 +28,5 @@ export function statusText(status: RunStatus): string {
 
 /** The class of its colour. */
 export function statusTone(status: RunStatus): "good" | "warn" | "bad" {
-  return status.kind === "finished" ? "good" : status.kind === "failed" || status.kind === "killed" ? "bad" : "warn";
+  return status.kind === "finished" ? "good" : ["failed", "killed", "out_of_memory"].includes(status.kind) ? "bad" : "warn";
 }

@@ -7,7 +7,7 @@ import { listName } from "../data/cuts";
 import { type Model, isOfTrace } from "../data/page";
 import type { Report } from "../data/report";
 import { placesOf } from "../data/places";
-import { statusText } from "../data/status";
+import { statusText, statusTone } from "../data/status";
 import { ViewLink } from "./link";
 import { Name, Path, cut, visible } from "./name";
 
@@ -88,7 +88,7 @@ function ended({ status, session }: Report): Line[] {
   if (status.kind === "finished") {
     return session && !session.has_ended ? [{ tone: "warn", text: "The session had not ended." }] : [];
   }
-  const tone = status.kind === "failed" || status.kind === "killed" ? "bad" : "warn";
+  const tone = statusTone(status) === "bad" ? "bad" : "warn";
   return [{ tone, text: <>The run: {cut(statusText(status), 300)}. What was complete by then is here.</> }];
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marey::Run;
+use marey::{Launch, Run};
 use serde::Serialize;
 
 /// A fact that differs. Values are as recorded; they are not safe to print.
@@ -106,7 +106,7 @@ pub(super) fn unknown(baseline: &[Run], candidate: &[Run]) -> Vec<EnvironmentCat
 fn facts(run: &Run) -> BTreeMap<String, String> {
     let info = &run.info;
     let mut facts: BTreeMap<String, String> = info.facts.iter().cloned().collect();
-    facts.retain(|name, _| !OF_A_PROCESS.contains(&name.as_str()));
+    facts.retain(|name, _| !OF_A_PROCESS.contains(&name.as_str()) && !Launch::is_fact(name));
     let mut add = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             facts.insert(name.to_owned(), value);

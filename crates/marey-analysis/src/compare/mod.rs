@@ -37,7 +37,7 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marey::{Run, Status};
+use marey::Run;
 
 pub use change_points::{ChangePoint, Trend, TrendMeasure, TrendPoint, trend};
 pub use comparison::{Comparison, Side};
@@ -372,10 +372,12 @@ fn overall(measures: &[Measure], obstacles: &[Obstacle]) -> Verdict {
 fn side(runs: &[Run]) -> Side {
     let mut walls: Vec<u64> = runs.iter().map(|run| run.wall_ns).collect();
     walls.sort_unstable();
-    let is_unfinished = |run: &&Run| run.status != Status::Finished;
     Side {
         n_runs: runs.len() as u64,
-        n_unfinished: runs.iter().filter(is_unfinished).count() as u64,
+        n_unfinished: runs
+            .iter()
+            .filter(|run| obstacles::is_unfinished(run))
+            .count() as u64,
         wall_ns: crate::stats::median(&walls),
         n_with_losses: runs.iter().filter(|run| !run.losses.is_none()).count() as u64,
     }
@@ -396,7 +398,7 @@ fn notes(is_single: bool, baseline: &Side, candidate: &Side) -> Vec<String> {
         }
         if side.n_unfinished > 0 {
             notes.push(format!(
-                "{} of {} runs of the {name} did not end by themselves: wall times, totals and counts are not of the whole work.",
+                "{} of {} runs of the {name} failed or did not end by themselves: wall times, totals and counts are not of the whole work.",
                 side.n_unfinished, side.n_runs
             ));
         }

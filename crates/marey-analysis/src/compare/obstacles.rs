@@ -49,8 +49,8 @@ pub(super) fn obstacles(
     found
 }
 
-fn is_unfinished(run: &Run) -> bool {
-    run.status != Status::Finished
+pub(super) fn is_unfinished(run: &Run) -> bool {
+    run.ending() != Status::Finished
 }
 
 /// Runs of one side did not finish, all of the other did.
@@ -63,7 +63,7 @@ fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
     };
     let unfinished = || runs.iter().filter(|run| is_unfinished(run));
     // One that still goes on may end well.
-    let dead = unfinished().find(|run| run.status != Status::Running);
+    let dead = unfinished().find(|run| run.ending() != Status::Running);
     let verdict = dead.map_or(Verdict::CannotTell, |_| verdict);
     let run = dead.or_else(|| unfinished().next())?;
     let (n, n_runs) = (unfinished().count(), runs.len());
@@ -74,7 +74,7 @@ fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
     let seconds = float(run.wall_ns) / 1e9;
     let text = format!(
         "{who} {} {seconds:.3} s, the {other} finished",
-        how_it_ended(&run.status)
+        how_it_ended(&run.ending())
     );
     Some(Obstacle { verdict, text })
 }
@@ -85,6 +85,7 @@ fn how_it_ended(status: &Status) -> String {
         Status::Running => "had not ended when it was read, after".into(),
         Status::Finished => "finished after".into(),
         Status::Failed(reason) => format!("failed ({reason}) after"),
+        Status::OutOfMemory(reason) => format!("ran out of memory ({reason}) after"),
         Status::Killed(signal) => format!("was killed by {} after", signal_text(*signal)),
         Status::EndedWithoutClosing => "died without closing its capture after".into(),
     }

@@ -107,6 +107,7 @@ fn ended(report: &Value) -> Ended {
         Some("finished") => Ended::Finished,
         Some("running") => Ended::Running,
         Some("failed") => Ended::Failed(reason()),
+        Some("out_of_memory") => Ended::Failed(format!("out of memory: {}", reason())),
         Some("killed") => Ended::Killed(
             whole(report, "status.signal")
                 .and_then(|signal| i32::try_from(signal).ok())

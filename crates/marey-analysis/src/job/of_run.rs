@@ -110,6 +110,7 @@ fn ended(status: &Status) -> Ended {
         Status::Running => Ended::Running,
         Status::Finished => Ended::Finished,
         Status::Failed(reason) => Ended::Failed(reason.clone()),
+        Status::OutOfMemory(reason) => Ended::Failed(format!("out of memory: {reason}")),
         Status::Killed(signal) => Ended::Killed(*signal),
         Status::EndedWithoutClosing => Ended::WithoutClosing,
     }

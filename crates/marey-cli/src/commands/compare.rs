@@ -15,7 +15,7 @@ use marey_report::{
 
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::run_folder::replace;
+use crate::run_folder::replace_named;
 use crate::shown_path::shown;
 use criterion::FailOn;
 use sides::Sides;
@@ -116,7 +116,7 @@ fn show(arguments: &Arguments, bytes: &[u8], console: &mut Console<'_>) -> anyho
     let page = (arguments.format == Format::Html).then_some(page);
     match arguments.output.as_deref().or(page) {
         Some(file) => {
-            let written = replace(file.to_owned(), bytes)?;
+            let written = replace_named(file.to_owned(), bytes)?;
             console.show(&(escape::visible(&shown(&written)) + "\n"))?;
         }
         None => console.show(&String::from_utf8_lossy(bytes))?,

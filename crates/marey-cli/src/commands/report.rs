@@ -11,8 +11,8 @@ use super::{other_processes, say_problems};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::{
-    Chosen, JobFolder, Reading, beside, captures, load_completed, newest_job, replace,
-    report_with_snapshots, summary_of, write_capture_documents,
+    Chosen, JobFolder, Launches, Reading, beside, is_job, load_completed, newest_job, replace,
+    replace_named, report_with_snapshots, summary_of, write_capture_documents,
 };
 use crate::shown_path::shown;
 use crate::thresholds::{Limit, apply};
@@ -74,7 +74,7 @@ impl Target {
         if !kind.is_dir() {
             return Ok(Self::Capture(path.to_owned()));
         }
-        if !captures(path)?.is_empty() {
+        if is_job(path)? {
             return Ok(Self::Job(path.to_owned()));
         }
         match newest_job(path) {
@@ -89,6 +89,7 @@ impl Target {
 
 fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     let (mut run, problem) = load_completed(path, None)?;
+    Launches::beside(path).add_around(&mut run);
     apply(&arguments.thresholds, &mut run);
     if let Some(problem) = problem {
         console.say(&problem.to_string());
@@ -154,7 +155,7 @@ fn show(
         Format::Text | Format::All => summary.into_bytes(),
     };
     match &arguments.output {
-        Some(path) => show_paths(&[replace(path.clone(), &bytes)?], console),
+        Some(path) => show_paths(&[replace_named(path.clone(), &bytes)?], console),
         None if arguments.format == Format::Html => show_paths(&[replace(page, &bytes)?], console),
         None => Ok(console.show(&String::from_utf8_lossy(&bytes))?),
     }

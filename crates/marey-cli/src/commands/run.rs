@@ -14,10 +14,13 @@ mod job;
 mod outside;
 mod python;
 mod signals;
+mod startup_folder;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
+
+use marey::{Launch, LaunchCapture, Outside, Usage};
 
 use crate::console::Console;
 use crate::exit::Exit;
@@ -100,10 +103,15 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
         }
     };
     let command = arguments.command(job.as_ref());
+    let words = arguments.command.iter();
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let (mut launch, oom_kills) = (None, marey::oom_kills());
     let ended = std::thread::scope(|scope| {
         child::run_to_end(command, |pid| {
-            let program = Started::now(job.as_ref()?, &entry, pid, &arguments.command);
-            Watch::start(scope, program)
+            let job = job.as_ref()?;
+            let program = Outside::started_now(pid, words);
+            launch = job.launched(program.clone());
+            Watch::start(scope, Started::now(job, &entry, program))
         })
     });
     if let Some(fleet) = &mut fleet {
@@ -118,8 +126,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
             Exit::Code(code)
         }
         Ok(child) => {
+            let launched = launch.and_then(|launch| finished(launch, &child, oom_kills));
             if let Some(job) = job {
                 Conclusion {
+                    launched: launched.as_ref(),
                     arguments,
                     job: &job,
                     child: &child,
@@ -134,6 +144,26 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
             exit_of(&child)
         }
     }
+}
+
+/// Writes down how the program ended, `oom_kills` being those before it began. What was written.
+fn finished(mut launch: LaunchCapture, child: &Child, oom_kills: Option<u64>) -> Option<Launch> {
+    let (now, before) = (marey::oom_kills(), oom_kills);
+    // What the kernel counts begins with what we held when the program was put in our place.
+    let held = marey::peak_resident_bytes().unwrap_or(0);
+    launch.launch = Launch {
+        exit_code: child.exit_code(),
+        signal: child.killed_by(),
+        usage: Some(Usage {
+            is_peak_at_most: child.usage.peak_bytes <= held,
+            ..child.usage
+        }),
+        oom_kills: now
+            .zip(before)
+            .map(|(now, before)| now.saturating_sub(before)),
+        ..launch.launch
+    };
+    launch.finish()
 }
 
 fn exit_of(child: &Child) -> Exit {

@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use marey::Run;
+use marey::{Launch, Run};
 use marey_report::{
-    Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
+    LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
     profiling_report,
 };
 use serde::Serialize;
@@ -14,7 +14,7 @@ use super::chosen::Chosen;
 use super::outside::summary_of;
 use super::replacement::replace;
 use super::session_documents::{asks_for_raw_data, write_raw_data, write_session_documents};
-use super::{Error, JobFolder, Process};
+use super::{Error, JobFolder, Launched, Process};
 
 /// Version of the shape of `run.json`: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";
@@ -25,9 +25,19 @@ struct JobObject<'a> {
     schema_version: &'static str,
     job_id: String,
     status: Option<StatusObject<'a>>,
+    launch: Option<LaunchObject<'a>>,
     main: Option<&'a str>,
     processes: Vec<ProcessObject<'a>>,
     unreadable: Vec<String>,
+}
+
+/// The command in `run.json`, as its launcher saw it; times in seconds.
+#[derive(Serialize)]
+struct LaunchObject<'a> {
+    command: &'a [String],
+    start: f64,
+    #[serde(flatten)]
+    ended: marey_report::LaunchObject,
 }
 
 /// One process in `run.json`; times in seconds.
@@ -113,10 +123,12 @@ impl JobFolder {
     /// The job as UTF-8 JSON, safe to print.
     pub fn run_json(&self) -> Vec<u8> {
         let name = self.path.file_name().unwrap_or_default();
+        let status = self.status();
         let job = JobObject {
             schema_version: SCHEMA_VERSION,
             job_id: name.to_string_lossy().into_owned(),
-            status: self.status().map(StatusObject::new),
+            status: status.as_ref().map(StatusObject::new),
+            launch: self.launched.as_ref().and_then(LaunchObject::new),
             main: self.main.map(|main| self.processes[main].file.as_str()),
             processes: self.processes.iter().map(ProcessObject::new).collect(),
             unreadable: self.unreadable.iter().map(ToString::to_string).collect(),
@@ -187,6 +199,18 @@ fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, V
         documents.push(("report.html", html_report(report, run)));
     }
     documents
+}
+
+impl<'a> LaunchObject<'a> {
+    fn new(launched: &'a Launched) -> Option<Self> {
+        let info = &launched.run.info;
+        let launch = LaunchFacts::new(&Launch::of(info)?);
+        Some(Self {
+            command: &info.command,
+            start: seconds(info.start_unix_ns),
+            ended: marey_report::LaunchObject::new(&launch),
+        })
+    }
 }
 
 impl<'a> ProcessObject<'a> {

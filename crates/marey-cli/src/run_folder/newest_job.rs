@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::captures;
+use super::{captures, launch_captures};
 
 /// When the last process of a job began, nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,8 @@ pub fn newest_job(out: &Path) -> Option<PathBuf> {
 
 /// `None` of a folder without captures.
 fn began(job: &Path) -> Option<Began> {
-    let each = captures(job).ok()?.into_iter().map(|capture| {
+    let all = captures(job).ok()?.into_iter().chain(launch_captures(job));
+    let each = all.map(|capture| {
         let info = marey::peek(&capture);
         Began::of(&capture, info.map(|info| info.start_unix_ns))
     });

@@ -46,7 +46,7 @@ impl Process {
             host: (!info.host.is_empty()).then(|| info.host.clone()),
             forked_from: fact("forked_from").and_then(|(_, pid)| pid.parse().ok()),
             command: info.command.clone(),
-            status: RunStatus::new(&run.status),
+            status: RunStatus::new(&run.ending()),
             start_unix_ns: info.start_unix_ns,
             wall_ns: run.wall_ns,
             is_outside: is_outside(info),

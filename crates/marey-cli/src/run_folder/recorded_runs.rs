@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use marey::{ReadError, Run};
 
-use super::{Error, Precedence, Process, captures};
+use super::{Error, Launches, Precedence, Process, captures};
 
 /// Folders below folders that are looked into.
 const MAX_DEPTH: usize = 8;
@@ -56,7 +56,8 @@ impl RecordedRuns {
     /// When a folder cannot be listed, or the file is no capture.
     pub fn at(path: &Path) -> Result<Self, RecordedRunsError> {
         if !path.is_dir() {
-            let run = marey::load(path)?;
+            let mut run = marey::load(path)?;
+            Launches::beside(path).add_around(&mut run);
             return Ok(Self {
                 runs: vec![RecordedRun::of_file(path, run)],
                 unreadable: Vec::new(),
@@ -84,10 +85,18 @@ impl RecordedRuns {
     fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {
         let mut jobs: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
         let mut n_processes: BTreeMap<String, usize> = BTreeMap::new();
-        for capture in captures(folder)? {
+        let launches = Launches::read(folder);
+        let captures = captures(folder)?;
+        if let Some(launched) = launches.of_job().filter(|_| captures.is_empty()) {
+            // Nothing in it recorded itself.
+            let run = Candidate::new(launched.capture.clone(), launched.run.clone());
+            jobs.insert(job_of(&run.run, &run.capture), vec![run]);
+        }
+        for capture in captures {
             match marey::load(&capture) {
                 Err(error) => self.unreadable.push(error),
-                Ok(run) => {
+                Ok(mut run) => {
+                    launches.add_around(&mut run);
                     let job = job_of(&run, &capture);
                     *n_processes.entry(job.clone()).or_default() += 1;
                     let candidates = jobs.entry(job).or_default();
@@ -101,7 +110,8 @@ impl RecordedRuns {
             .collect();
         let n_runs: usize = jobs.iter().map(|(_, runs)| runs.len()).sum();
         for (job, candidates) in jobs {
-            let n_others = n_processes[&job] - candidates.len();
+            let n_processes = n_processes.get(&job).copied().unwrap_or(0);
+            let n_others = n_processes.saturating_sub(candidates.len());
             let runs = candidates.into_iter().map(|candidate| RecordedRun {
                 name: name(&candidate.capture, top, n_runs == 1),
                 capture: candidate.capture,

@@ -11,6 +11,7 @@ mod analyze_trace;
 mod compare;
 mod demo;
 mod doctor;
+mod ended;
 mod export;
 mod outside;
 mod program;

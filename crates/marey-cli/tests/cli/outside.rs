@@ -145,7 +145,7 @@ fn the_summary_says_that_it_was_sampled_from_outside_and_why() {
         ),
         "{said}"
     );
-    assert!(said.contains(" - --prompt [prompt not recorded]"), "{said}");
+    assert!(said.contains(" - --prompt <redacted>"), "{said}");
     assert!(place.read("out/timing_summary.txt").contains(expected));
     assert!(
         place
@@ -335,5 +335,5 @@ fn where_nothing_is_to_be_sampled_nothing_is_recorded() {
         "{}",
         err(&output)
     );
-    assert!(place.files().is_empty(), "{:?}", place.files());
+    assert!(place.captures().is_empty(), "{:?}", place.files());
 }

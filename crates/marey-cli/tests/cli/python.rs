@@ -27,7 +27,7 @@ fn run_python(place: &Place, flags: &[&str], code: &str) -> Output {
 fn marey_is_started_before_the_program_whose_path_stays_its_own() {
     let place = Place::new();
     write(&place.path("site/marey.py"), STAND_IN);
-    let code = "import sys; print(sys.path[1], any('.startup-' in p for p in sys.path), 'sitecustomize' in sys.modules)";
+    let code = "import sys; print(sys.path[1], any('marey-run-' in p for p in sys.path), 'sitecustomize' in sys.modules)";
     let output = run_python(&place, &[], code);
     assert_eq!(output.status.code(), Some(0));
     let shown = String::from_utf8(output.stdout.clone()).unwrap();
@@ -100,7 +100,7 @@ fn whatever_goes_wrong_with_marey_is_said_once_and_changes_nothing() {
         assert_eq!(output.stdout, b"1\n");
         let said = err(&output);
         let lines: Vec<&str> = said.lines().collect();
-        assert_eq!(lines.len(), 3, "{said}");
+        assert_eq!(lines.len(), 4, "{said}");
         assert!(
             lines[0].starts_with("marey: ") && lines[0].contains(reason),
             "{said}"

@@ -253,7 +253,7 @@ impl ComparedRun {
             id: run_id(run),
             start_unix_ns: run.info.start_unix_ns,
             wall_ns: run.wall_ns,
-            status: RunStatus::new(&run.status),
+            status: RunStatus::new(&run.ending()),
             is_complete: is_whole && run.warnings.is_empty(),
             losses,
             warnings: run.warnings.iter().map(ToString::to_string).collect(),

@@ -52,6 +52,7 @@ use memory::MemoryAnalysis;
 use models::ModelAnalysis;
 use quality::DataQuality;
 use recommendations::{Checks, Recommendation};
+pub use run::LaunchObject;
 use run::{EventObject, RunObject, StatusObject};
 use sections::{SectionObject, UnderNoSectionObject};
 use snapshot::SnapshotObject;
@@ -77,6 +78,8 @@ struct Document<'a> {
     timestamp: f64,
     run: RunObject<'a>,
     status: StatusObject<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launch: Option<LaunchObject>,
     session_info: SessionInfo<'a>,
     summary: Summary,
     timing_stats: Pairs<&'a str, TimingStats>,
@@ -125,6 +128,7 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         timestamp: seconds(report.run.start_unix_ns),
         run: RunObject::new(&report.run),
         status: StatusObject::new(&report.status),
+        launch: report.run.launch.as_ref().map(LaunchObject::new),
         session_info: SessionInfo::new(report),
         summary: Summary::new(activity),
         timing_stats: Pairs(

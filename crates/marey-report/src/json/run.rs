@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::{Pairs, seconds};
-use crate::model::{Activity, EventMoment, NamedValues, RunFacts, RunStatus, StatusKind};
+use crate::model::{
+    Activity, EventMoment, LaunchFacts, NamedValues, RunFacts, RunStatus, StatusKind,
+};
 
 /// `run` of the report.
 #[derive(Serialize)]
@@ -28,6 +30,21 @@ pub(super) struct StatusObject<'a> {
     signal: Option<i32>,
     reason: Option<&'a str>,
     text: String,
+}
+
+/// `launch` of the report and of `run.json`: what `marey run` saw of the command. Times in seconds.
+#[derive(Serialize)]
+pub struct LaunchObject {
+    pid: u32,
+    exit_code: Option<i32>,
+    signal: Option<i32>,
+    wall_s: Option<f64>,
+    cpu_s: Option<f64>,
+    cpu_user_s: Option<f64>,
+    cpu_system_s: Option<f64>,
+    peak_memory_bytes: Option<u64>,
+    is_peak_at_most: bool,
+    oom_kills: Option<u64>,
 }
 
 /// One event.
@@ -75,6 +92,25 @@ impl<'a> StatusObject<'a> {
             signal: status.signal,
             reason: status.reason.as_deref(),
             text: status.text(),
+        }
+    }
+}
+
+impl LaunchObject {
+    /// Of what a launcher saw.
+    pub fn new(launch: &LaunchFacts) -> Self {
+        let cpu = |of: fn([u64; 2]) -> u64| launch.cpu_ns.map(|ns| seconds(of(ns)));
+        Self {
+            pid: launch.pid,
+            exit_code: launch.exit_code,
+            signal: launch.signal,
+            wall_s: launch.wall_ns.map(seconds),
+            cpu_s: cpu(|[user, system]| user.saturating_add(system)),
+            cpu_user_s: cpu(|[user, _]| user),
+            cpu_system_s: cpu(|[_, system]| system),
+            peak_memory_bytes: launch.peak_bytes,
+            is_peak_at_most: launch.is_peak_at_most,
+            oom_kills: launch.oom_kills,
         }
     }
 }

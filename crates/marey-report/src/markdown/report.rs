@@ -9,7 +9,7 @@ use super::findings::findings_of;
 use super::table::{Column, Table};
 use super::trace::short_trace;
 use crate::escape::cut;
-use crate::model::{Report, StatusKind};
+use crate::model::{LaunchFacts, Report, StatusKind};
 use crate::quantity::{bytes, counted, duration, duration_ns, growth, known, percent};
 use crate::text::section_peaks::{measured_calls, peak};
 
@@ -60,6 +60,8 @@ fn key_figures(report: &Report) -> String {
         "Status",
         Some(text(&cut(&report.status.text(), NAME_WIDTH))),
     );
+    let launch = report.run.launch.as_ref();
+    row("Command", launch.and_then(LaunchFacts::text));
     let diffusion = activity.diffusion.as_ref();
     let steps = diffusion.and_then(|found| found.steps.as_ref());
     let steady = steps.and_then(|steps| steps.steady.as_ref());

@@ -28,7 +28,7 @@ pub use attributes::{AttributeValue, NamedValues};
 pub use moments::{CacheMoment, EventMoment};
 pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
 pub(crate) use run_facts::run_id;
-pub use run_facts::{RunFacts, RunStatus, StatusKind};
+pub use run_facts::{LaunchFacts, RunFacts, RunStatus, StatusKind};
 pub use session_facts::{SessionFacts, SessionScope};
 pub use snapshot_file::SnapshotFile;
 pub use table::{Cell, Column, Table};
@@ -116,7 +116,7 @@ impl Report {
         let rows_by_node = rows.map(|(index, row)| (row.node, index)).collect();
         Self {
             run: RunFacts::new(run),
-            status: RunStatus::new(&run.status),
+            status: RunStatus::new(&run.ending()),
             phases: marey_analysis::phases(run, &sections),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),

@@ -202,7 +202,7 @@ impl Loss {
             ),
         ];
         // Whoever closed the capture drained these threads before.
-        let was_closed = matches!(status, Status::Finished | Status::Failed(_));
+        let was_closed = status.is_closed();
         table
             .into_iter()
             .filter(|(_, count, _)| *count > 0)
@@ -227,7 +227,7 @@ fn in_private_memory(status: &Status) -> [&'static str; 2] {
             "thread records in private memory: what it has not drained is not in here and would be lost by a kill",
             "threads record in private memory: what they have not drained is not in here and would be lost by a kill",
         ],
-        Status::Finished | Status::Failed(_) => [
+        Status::Finished | Status::Failed(_) | Status::OutOfMemory(_) => [
             "thread recorded in private memory: what it had not drained would be lost by a kill",
             "threads recorded in private memory: what they had not drained would be lost by a kill",
         ],

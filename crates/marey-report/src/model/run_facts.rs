@@ -1,7 +1,9 @@
 //! Where, when and how a process ran, and how it ended.
 
-use marey::{Run, Status};
+use marey::{Launch, Run, Status};
 use serde::Serialize;
+
+use crate::quantity::{bytes, counted, duration_ns};
 
 /// Where, when and how a process ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,6 +32,67 @@ pub struct RunFacts {
     pub clock: Option<String>,
     /// Versions and the like, in recorded order.
     pub facts: Vec<(String, String)>,
+    /// What `marey run` saw of the command that the run belongs to; `None` without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launch: Option<LaunchFacts>,
+}
+
+/// What `marey run` saw of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaunchFacts {
+    /// Process id of the command.
+    pub pid: u32,
+    /// Its exit code; `None` while it runs, and when a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// From its start to its end; `None` while it runs.
+    pub wall_ns: Option<u64>,
+    /// Processor time of its processes, in the program and in the kernel; `None` when not known.
+    pub cpu_ns: Option<[u64; 2]>,
+    /// Most resident bytes of the largest of its processes; `None` when not known.
+    pub peak_bytes: Option<u64>,
+    /// They had at most `peak_bytes`.
+    pub is_peak_at_most: bool,
+    /// Processes that the kernel killed for lack of memory meanwhile; `None` when that cannot be read.
+    pub oom_kills: Option<u64>,
+}
+
+impl LaunchFacts {
+    /// What a launcher wrote down.
+    pub fn new(launch: &Launch) -> Self {
+        let usage = launch.usage;
+        Self {
+            pid: launch.pid,
+            exit_code: launch.exit_code,
+            signal: launch.signal,
+            wall_ns: launch.wall_ns,
+            cpu_ns: usage.map(|usage| [usage.cpu_user_ns, usage.cpu_system_ns]),
+            peak_bytes: usage.map(|usage| usage.peak_bytes),
+            is_peak_at_most: usage.is_some_and(|usage| usage.is_peak_at_most),
+            oom_kills: launch.oom_kills,
+        }
+    }
+
+    /// One line: time, processor time and memory; what is not known is left out. `None` while it runs.
+    pub fn text(&self) -> Option<String> {
+        let mut parts = vec![duration_ns(self.wall_ns?)];
+        parts.extend(self.exit_code.map(|code| format!("exit code {code}")));
+        parts.extend(self.signal.map(signal_text));
+        let cpu = self
+            .cpu_ns
+            .map(|[user, system]| user.saturating_add(system));
+        parts.extend(cpu.map(|cpu_ns| format!("CPU {}", duration_ns(cpu_ns))));
+        let at_most = if self.is_peak_at_most { "at most " } else { "" };
+        let largest = |peak| format!("largest process {at_most}{}", bytes(peak));
+        parts.extend(self.peak_bytes.map(largest));
+        let killed = self.oom_kills.filter(|kills| *kills > 0);
+        parts.extend(killed.map(|kills| {
+            let processes = counted(kills, "process", "processes");
+            format!("the kernel killed {processes} for lack of memory")
+        }));
+        Some(parts.join(", "))
+    }
 }
 
 /// How a run ended.
@@ -55,6 +118,8 @@ pub enum StatusKind {
     Failed,
     /// It was seen to die of a signal.
     Killed,
+    /// It failed, or was killed, for lack of memory.
+    OutOfMemory,
     /// It is gone and never closed its capture.
     EndedWithoutClosing,
 }
@@ -76,9 +141,16 @@ impl RunFacts {
             start_unix_ns: info.start_unix_ns,
             wall_ns: run.wall_ns,
             clock: known(&info.clock),
-            facts: info.facts.clone(),
+            facts: own_facts(&info.facts),
+            launch: Launch::of(info).as_ref().map(LaunchFacts::new),
         }
     }
+}
+
+/// All but what a launcher said.
+fn own_facts(facts: &[(String, String)]) -> Vec<(String, String)> {
+    let own = facts.iter().filter(|(key, _)| !Launch::is_fact(key));
+    own.cloned().collect()
 }
 
 /// Host, process id and start.
@@ -105,6 +177,10 @@ impl RunStatus {
                 reason: Some(reason.clone()),
                 ..of_kind(StatusKind::Failed)
             },
+            Status::OutOfMemory(reason) => Self {
+                reason: Some(reason.clone()),
+                ..of_kind(StatusKind::OutOfMemory)
+            },
             Status::Killed(signal) => Self {
                 signal: Some(*signal),
                 ..of_kind(StatusKind::Killed)
@@ -125,6 +201,10 @@ impl RunStatus {
             StatusKind::Failed => format!(
                 "failed: {}",
                 self.reason.as_deref().unwrap_or("no reason given")
+            ),
+            StatusKind::OutOfMemory => self.reason.as_ref().map_or_else(
+                || "out of memory".into(),
+                |reason| format!("out of memory: {reason}"),
             ),
             StatusKind::Killed => self.signal.map_or_else(
                 || "killed".into(),

@@ -3,7 +3,7 @@
 use super::machine;
 use super::sections::shown_path;
 use crate::escape::{cut, visible};
-use crate::model::{OpenCall, Report, Synchronised};
+use crate::model::{LaunchFacts, OpenCall, Report, Synchronised};
 use crate::quantity::{counted, duration_ns, time_s};
 
 const MAX_OPEN: usize = 20;
@@ -15,8 +15,11 @@ pub(super) fn lines(report: &Report) -> String {
     let mut lines = vec![
         format!("Run: {}", run(report)),
         format!("Status: {}", cut(&report.status.text(), 400)),
-        format!("How measured: {}", cut(&quality.how_measured, 400)),
     ];
+    let launch = report.run.launch.as_ref();
+    let command = launch.and_then(LaunchFacts::text);
+    lines.extend(command.map(|text| format!("Command: {text}")));
+    lines.push(format!("How measured: {}", cut(&quality.how_measured, 400)));
     lines.extend(synchronised(report));
     let open = quality.open.iter();
     lines.extend(open.take(MAX_OPEN).map(|open| open_line(report, open)));

@@ -301,8 +301,7 @@ impl Decode {
 
     /// Says so when the totals are not the last word.
     fn check_totals(&mut self, run: &Run) {
-        let is_closed = matches!(run.status, Status::Finished | Status::Failed(_));
-        if !is_closed
+        if !run.status.is_closed()
             && self
                 .lanes
                 .values()

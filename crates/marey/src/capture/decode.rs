@@ -327,6 +327,7 @@ impl Decode {
             0 => Status::Finished,
             1 => Status::Failed(reason),
             2 => Status::Killed(signal),
+            4 => Status::OutOfMemory(reason),
             _ => Status::EndedWithoutClosing,
         });
         Some(())

@@ -225,6 +225,7 @@ impl Encode {
             Status::Failed(reason) => (1, 0, reason.as_str()),
             Status::Killed(signal) => (2, *signal, ""),
             Status::EndedWithoutClosing => (3, 0, ""),
+            Status::OutOfMemory(reason) => (4, 0, reason.as_str()),
         };
         self.block(Kind::End, |out| {
             out.push(code);

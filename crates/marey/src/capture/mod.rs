@@ -28,7 +28,7 @@
 //! | 7 anchor | u64 ticks · u64 monotonic ns · u64 unix ns |
 //! | 8 losses | u64 sections not recorded · u64 lanes in private memory · u64 sections not written · u64 notes dropped |
 //! | 9 open | u32 how many, then u64 start, u32 node, u32 lane each |
-//! | 10 end | u8 status (0 finished, 1 failed, 2 killed, 3 ended without closing), i32 signal, text reason |
+//! | 10 end | u8 status (0 finished, 1 failed, 2 killed, 3 ended without closing, 4 out of memory), i32 signal, text reason |
 //! | 11 packed records | u32 lane, u32 thread, u64 position + 1 of the first, then consecutive records, the content of 4 packed ([`packed`]) |
 //! | 12 last | u64 length of the part behind this block that is written over and over: blocks of kinds 5 and 11 and, where new ones meet old ones, bytes that are no whole block |
 //!

@@ -12,6 +12,8 @@ pub struct Config {
     pub output_dir: Option<PathBuf>,
     /// Name of the job folder; `None` makes one from the environment, or from start time, host and pid.
     pub job_id: Option<String>,
+    /// Whether `latest` in the output folder points to this process's job from now on. Not of a worker: the process that made it has seen to that.
+    pub is_first_of_job: bool,
     /// Place in the job; `None` reads it from the environment.
     pub rank: Option<u32>,
     /// Records that a thread's ring holds; rounded up to a power of two.
@@ -50,6 +52,7 @@ impl Default for Config {
         Self {
             output_dir: None,
             job_id: None,
+            is_first_of_job: true,
             rank: None,
             ring_records: 8192,
             note_bytes: 64 << 10,
@@ -71,12 +74,13 @@ impl Default for Config {
 
 /// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
 /// known by their table.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 16] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
     "MAREY_GPU_TIMES",
     "MAREY_INSTRUMENT",
     "MAREY_JOB_ID",
+    "MAREY_LAUNCHER",
     "MAREY_MAX_NODES",
     "MAREY_MAX_OPEN",
     "MAREY_NOTE_BYTES",
@@ -85,6 +89,7 @@ const KNOWN: [&str; 14] = [
     "MAREY_RING_RECORDS",
     "MAREY_SECTION_MEMORY",
     "MAREY_SHARED_BYTES",
+    "MAREY_SHARE_FILES",
     "MAREY_WATCHED_FILES",
 ];
 

@@ -26,6 +26,7 @@ mod identity;
 mod job_id;
 mod lane;
 mod lanes;
+mod launch_capture;
 mod launcher;
 mod layout;
 mod mapping;
@@ -62,6 +63,7 @@ pub use lane::{Ending, Lane};
 use lanes::Lanes;
 pub(crate) use lanes::SamplerLane;
 pub use lanes::lane;
+pub use launch_capture::LaunchCapture;
 pub use launcher::{place_in_job, rank};
 pub(crate) use layout::{
     HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, ProcessLayout, SLOT_WORDS, high,

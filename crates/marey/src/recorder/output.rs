@@ -1,16 +1,18 @@
 //! Where the capture goes: into a file of the job folder, or into memory with a cap.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::capture_file::CaptureFile;
 use super::config::Config;
 use super::file_size_limit::file_size_limit;
+use super::identity::forked_from;
 use super::job_id::job_id;
 use super::room::{Content, Counts, Room};
 use crate::capture::{Encode, FILE_HEADER};
 use crate::error::Error;
+use crate::private_files::{make_job_folder, make_output_folder, new_file};
 
 /// The growing capture.
 #[derive(Debug)]
@@ -49,18 +51,19 @@ impl Output {
             path: folder.clone(),
             source,
         };
-        DirBuilder::new()
-            .recursive(true)
-            .create(&folder)
+        make_output_folder(output_dir)
+            .and_then(|()| make_job_folder(&folder))
             .map_err(unusable)?;
-        let (mut file, path) = new_file(&folder, name).map_err(unusable)?;
+        let (mut file, path) = new_numbered(&folder, name, "marey").map_err(unusable)?;
         let written = file.write_all(&FILE_HEADER);
         let made = written.and_then(|()| CaptureFile::made(&file, &path));
         let made = made.map_err(|source| {
             std::fs::remove_file(&path).ok();
             unusable(source)
         })?;
-        point_latest_to(output_dir, &job);
+        if config.is_first_of_job && forked_from().is_none() {
+            point_latest_to(output_dir, &job);
+        }
         let file_size_limit = file_size_limit().unwrap_or(u64::MAX);
         // Near the limit, the last bytes are kept for what ends the capture.
         let for_records = file_size_limit - file_size_limit / 8;
@@ -177,15 +180,15 @@ impl Output {
 }
 
 /// A file that did not exist; a taken name (by this process before an exec, say) gets a running number.
-fn new_file(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
+pub(super) fn new_numbered(folder: &Path, name: &str, ending: &str) -> io::Result<(File, PathBuf)> {
     for n in 1..1000 {
         let suffix = if n == 1 {
             String::new()
         } else {
             format!("-{n}")
         };
-        let path = folder.join(format!("{name}{suffix}.marey"));
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
+        let path = folder.join(format!("{name}{suffix}.{ending}"));
+        match new_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => return other.map(|file| (file, path)),
         }
@@ -194,7 +197,7 @@ fn new_file(folder: &Path, name: &str) -> io::Result<(File, PathBuf)> {
 }
 
 /// A convenience: nothing depends on it, so failing is fine. Renamed into place, so that it always points somewhere.
-fn point_latest_to(output_dir: &Path, job: &str) {
+pub(super) fn point_latest_to(output_dir: &Path, job: &str) {
     let new = output_dir.join(format!(".latest-{}", std::process::id()));
     std::fs::remove_file(&new).ok();
     if std::os::unix::fs::symlink(job, &new).is_ok()

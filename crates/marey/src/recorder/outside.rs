@@ -9,7 +9,7 @@ use crate::clock::{self, Anchor};
 #[derive(Clone, Debug)]
 pub struct Outside {
     pub(crate) pid: u32,
-    /// Values of prompt arguments are replaced.
+    /// Prompts and secrets are replaced.
     pub(crate) command: Vec<String>,
     /// The capture begins here, also when it is opened later.
     pub(crate) start: Anchor,

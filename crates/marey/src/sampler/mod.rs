@@ -12,7 +12,7 @@ mod rounds;
 mod source;
 mod thread;
 
-pub use host::{HostOptions, HostSource};
+pub use host::{HostOptions, HostSource, oom_kills};
 pub use source::Source;
 pub(crate) use thread::Sampler;
 pub use thread::SamplerOptions;

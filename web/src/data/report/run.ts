@@ -16,7 +16,7 @@ export type RunFacts = {
 };
 
 export type RunStatus = {
-  kind: "running" | "finished" | "failed" | "killed" | "ended_without_closing";
+  kind: "running" | "finished" | "failed" | "killed" | "out_of_memory" | "ended_without_closing";
   signal: number | null;
   reason: string | null;
 };

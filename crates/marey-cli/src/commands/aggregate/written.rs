@@ -10,7 +10,7 @@ use marey_report::{
 use super::read::Read;
 use super::{Arguments, Format, trace};
 use crate::console::Console;
-use crate::run_folder::replace;
+use crate::run_folder::replace_named;
 use crate::shown_path::shown;
 
 pub(super) fn write(
@@ -48,7 +48,7 @@ pub(super) fn write(
     match &arguments.output {
         None if !is_file => Ok(console.show(&String::from_utf8_lossy(&document))?),
         _ => {
-            let path = replace(place(arguments, "ranks.html"), &document)?;
+            let path = replace_named(place(arguments, "ranks.html"), &document)?;
             show(&path, answers, console)
         }
     }

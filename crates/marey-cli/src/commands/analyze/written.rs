@@ -12,7 +12,7 @@ use super::inputs::Input;
 use super::read::Said;
 use super::{Arguments, Format};
 use crate::console::Console;
-use crate::run_folder::{replace, trace_page};
+use crate::run_folder::{replace_named, trace_page};
 use crate::shown_path::shown;
 
 pub(super) fn write(
@@ -41,7 +41,10 @@ pub(super) fn write(
         Format::Json => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
     };
     match &arguments.output {
-        Some(path) => show(&[replace(path.clone(), document.as_bytes())?], console),
+        Some(path) => show(
+            &[replace_named(path.clone(), document.as_bytes())?],
+            console,
+        ),
         None => Ok(console.show(&document)?),
     }
 }
@@ -114,7 +117,7 @@ fn html(
     let page = trace_page(&files, ranks, &first.path)?;
     let output = arguments.output.as_deref();
     let output = output.unwrap_or_else(|| Path::new("trace.html"));
-    show(&[replace(output.to_owned(), &page)?], console)
+    show(&[replace_named(output.to_owned(), &page)?], console)
 }
 
 fn csv(
@@ -137,7 +140,10 @@ fn csv(
         (Some(wanted), output) => {
             let table = named(&tables, wanted)?;
             match output {
-                Some(path) => show(&[replace(path.clone(), table.text.as_bytes())?], console),
+                Some(path) => show(
+                    &[replace_named(path.clone(), table.text.as_bytes())?],
+                    console,
+                ),
                 None => Ok(console.show(&table.text)?),
             }
         }
@@ -166,7 +172,7 @@ fn in_folder(folder: &Path, tables: &[CsvTable]) -> anyhow::Result<Vec<PathBuf>>
     let mut written = Vec::new();
     for table in tables {
         let path = folder.join(format!("{}.csv", table.key));
-        written.push(replace(path, table.text.as_bytes())?);
+        written.push(replace_named(path, table.text.as_bytes())?);
     }
     Ok(written)
 }

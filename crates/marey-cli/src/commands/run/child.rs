@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
-use marey::Status;
+use marey::{Status, Usage};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
@@ -17,6 +17,8 @@ use super::signals::Forwarder;
 pub(super) struct Child {
     /// Its process id.
     pub(super) pid: u32,
+    /// What it and its descendants used.
+    pub(super) usage: Usage,
     status: ExitStatus,
 }
 
@@ -35,7 +37,12 @@ impl Child {
         self.status.signal()
     }
 
-    /// Its exit code; 0 when a signal ended it.
+    /// Its exit code; `None` when a signal ended it.
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// The same as ours; 0 when a signal ended it.
     pub(super) fn code(&self) -> u8 {
         // The system keeps eight bits.
         u8::try_from(self.status.code().unwrap_or(0) & 0xff).unwrap_or(1)
@@ -50,7 +57,7 @@ pub(super) fn run_to_end<'scope>(
 ) -> Result<Child, NoEnding> {
     // Without one the program runs all the same.
     let forwarder = Forwarder::start().ok();
-    let mut program = command
+    let program = command
         .spawn()
         .map_err(|source| NoEnding::not_started(command.get_program(), &source))?;
     let pid = Pid::from_child(&program);
@@ -72,9 +79,10 @@ pub(super) fn run_to_end<'scope>(
     if let Some(watch) = watch {
         watch.end(ended.as_ref().and_then(status_of));
     }
-    match program.wait() {
-        Ok(status) => Ok(Child {
+    match marey::wait_with_usage(program.id()) {
+        Ok((status, usage)) => Ok(Child {
             pid: program.id(),
+            usage,
             status,
         }),
         Err(source) => Err(NoEnding {

@@ -1,5 +1,8 @@
 //! What is said when the program has ended.
 
+use marey::{Launch, Status};
+use marey_report::LaunchFacts;
+
 use super::Arguments;
 use super::child::Child;
 use super::job::Job;
@@ -17,6 +20,8 @@ pub(super) struct Conclusion<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) job: &'a Job,
     pub(super) child: &'a Child,
+    /// What was written down of it.
+    pub(super) launched: Option<&'a Launch>,
     pub(super) entry: &'a Entry,
 }
 
@@ -27,11 +32,7 @@ impl Conclusion<'_> {
         let is_recorded = captures(folder)
             .is_ok_and(|found| found.iter().any(|path| !self.job.earlier.contains(path)));
         if !is_recorded {
-            self.say_ending(console);
-            console.say(&format!(
-                "nothing was recorded: {}",
-                self.entry.why_nothing(self.job)
-            ));
+            self.show_nothing(console);
             return;
         }
         let how = Reading {
@@ -46,6 +47,32 @@ impl Conclusion<'_> {
         match JobFolder::read(folder, &how) {
             Err(problem) => console.say(&problem.to_string()),
             Ok(job) => self.show_job(&job, console),
+        }
+    }
+
+    /// No process recorded anything: how the command ended is all there is.
+    fn show_nothing(&self, console: &mut Console<'_>) {
+        self.say_ending(console);
+        console.say(&format!(
+            "nothing was recorded: {}",
+            self.entry.why_nothing(self.job)
+        ));
+        let Some(launch) = self.launched else {
+            return;
+        };
+        let how = Reading {
+            earlier: self.job.earlier.clone(),
+            ..Reading::default()
+        };
+        let written = JobFolder::read(&self.job.folder, &how).and_then(|job| job.write());
+        if let Err(problem) = written {
+            console.say(&problem.to_string());
+        } else if let Some(text) = LaunchFacts::new(launch)
+            .text()
+            .filter(|_| !self.arguments.quiet)
+        {
+            let list = self.job.folder.join("run.json");
+            console.say(&format!("the command took {text}: {}", shown(&list)));
         }
     }
 
@@ -91,11 +118,14 @@ impl Conclusion<'_> {
         }
         match (self.child.killed_by(), self.child.code()) {
             (Some(signal), _) => {
-                let status = marey_report::RunStatus::new(&marey::Status::Killed(signal));
+                let status = marey_report::RunStatus::new(&Status::Killed(signal));
                 console.say(&format!("the program was {}", status.text()));
             }
             (None, 0) => {}
             (None, code) => console.say(&format!("the program ended with exit code {code}")),
+        }
+        if let Some(ended @ Status::OutOfMemory(_)) = self.launched.and_then(Launch::status) {
+            console.say(&marey_report::RunStatus::new(&ended).text());
         }
     }
 }

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fmt, fs, io};
 
-use marey::Config;
+use marey::{Config, LaunchCapture, Outside, make_job_folder, make_output_folder};
+use tempfile::TempDir;
 
+use super::startup_folder;
 use crate::run_folder::{JobCaptures, captures};
-
-/// What Python imports when it starts.
-const SITECUSTOMIZE: &str = include_str!("../../startup/sitecustomize.py");
 
 /// A job that is about to run.
 #[derive(Debug)]
@@ -27,6 +25,8 @@ pub(super) struct Job {
     pub(super) before: Option<JobCaptures>,
     /// Made by us, so removed by us when nothing came into it.
     is_out_ours: bool,
+    /// What Python imports when it starts; why not, where no place takes it.
+    startup: io::Result<TempDir>,
 }
 
 /// Why nothing can be recorded.
@@ -76,16 +76,26 @@ impl Job {
                 .collect(),
             out,
             id,
+            startup: startup_folder::make(),
         };
-        let written = fs::create_dir_all(job.startup())
-            .and_then(|()| fs::write(job.startup().join("sitecustomize.py"), SITECUSTOMIZE));
-        match written {
+        let made = make_output_folder(&job.out).and_then(|()| make_job_folder(&job.folder));
+        match made {
             Ok(()) => Ok(job),
             Err(source) => {
                 job.remove_if_empty();
                 Err(unusable(&job.folder)(source))
             }
         }
+    }
+
+    /// Begins the capture of the command, which was started just now. `None` where the folder does not take it: what processes record is whole
+    /// without it.
+    pub(super) fn launched(&self, command: Outside) -> Option<LaunchCapture> {
+        let within = std::env::var(LAUNCHER)
+            .ok()
+            .and_then(|pid| pid.parse().ok());
+        let (from_env, _) = Config::from_env();
+        LaunchCapture::begin(self.place(from_env), command, within).ok()
     }
 
     /// A configuration that records into the folder.
@@ -102,7 +112,8 @@ impl Job {
         command
             .env("MAREY_ENABLED", "1")
             .env("MAREY_OUTPUT_DIR", &self.out)
-            .env("MAREY_JOB_ID", &self.id);
+            .env("MAREY_JOB_ID", &self.id)
+            .env(LAUNCHER, std::process::id().to_string());
         let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         // The program may change its folder.
         if let Some(rings) = given("MAREY_RING_DIR") {
@@ -111,8 +122,8 @@ impl Job {
                 std::path::absolute(&rings).unwrap_or(rings.into()),
             );
         }
-        if self.python_path_problem().is_none() {
-            let mut path = OsString::from(self.startup());
+        if let Ok(startup) = &self.startup {
+            let mut path = OsString::from(startup.path());
             if let Some(theirs) = given("PYTHONPATH") {
                 path.push(":");
                 path.push(theirs);
@@ -126,40 +137,34 @@ impl Job {
         &self.id
     }
 
-    /// Why Python cannot be told where to start; `None` when it can.
+    /// Why Python cannot be told what to start; `None` when it can.
     pub(super) fn python_path_problem(&self) -> Option<String> {
-        let has_colon = self.out.as_os_str().as_bytes().contains(&b':');
-        has_colon.then(|| {
-            "the path of the output folder has a colon, which PYTHONPATH cannot hold; choose another folder with --output"
-                .into()
-        })
+        let problem = self.startup.as_ref().err()?;
+        Some(format!(
+            "there is no private folder for what Python imports at its start ({problem}); set TMPDIR to a folder of your own"
+        ))
     }
 
     /// What a Python said that could not be recorded.
     pub(super) fn refusal(&self) -> Option<String> {
-        let text = fs::read(self.startup().join("refused")).ok()?;
+        let startup = self.startup.as_ref().ok()?;
+        let text = fs::read(startup.path().join("refused")).ok()?;
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Removes what only starting programs need.
-    pub(super) fn tidy_up(&self) {
-        fs::remove_dir_all(self.startup()).ok();
+    pub(super) fn tidy_up(self) {
         self.remove_if_empty();
     }
 
-    /// Removes the folder when nothing was recorded into it.
+    /// Removes the folder when nothing came into it.
     pub(super) fn remove_if_empty(&self) {
-        if captures(&self.folder).is_ok_and(|captures| captures.is_empty()) {
-            fs::remove_dir_all(self.startup()).ok();
-        }
         fs::remove_dir(&self.folder).ok();
         if self.is_out_ours {
             fs::remove_dir(&self.out).ok();
         }
     }
-
-    fn startup(&self) -> PathBuf {
-        // Of this `marey run` alone: one may run below another, in the same job.
-        self.folder.join(format!(".startup-{}", std::process::id()))
-    }
 }
+
+/// The process id of the `marey run` around a program.
+const LAUNCHER: &str = "MAREY_LAUNCHER";

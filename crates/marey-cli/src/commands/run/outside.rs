@@ -5,7 +5,6 @@
 //!                                                                                         └─► somebody records ─► capture is dropped
 //! ```
 
-use std::ffi::OsString;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
@@ -61,14 +60,12 @@ impl<'scope> Watch<'scope> {
 }
 
 impl<'a> Started<'a> {
-    /// The process `pid`, which was started just now with this command line.
-    pub(super) fn now(job: &'a Job, entry: &'a Entry, pid: u32, command: &[OsString]) -> Self {
-        let words = command.iter();
-        let words = words.map(|word| word.to_string_lossy().into_owned());
+    /// This process, which was started just now.
+    pub(super) fn now(job: &'a Job, entry: &'a Entry, outside: Outside) -> Self {
         Self {
             job,
             entry,
-            outside: Outside::started_now(pid, words),
+            outside,
         }
     }
 
@@ -158,7 +155,8 @@ mod tests {
         let job = Job::prepare(out, Some("job".into())).unwrap();
         let (ended, end) = channel();
         ended.send(Status::Finished).unwrap();
-        Started::now(&job, &Entry::default(), 1, &["program".into()]).watch(&end);
+        let outside = Outside::started_now(1, ["program".to_owned()]);
+        Started::now(&job, &Entry::default(), outside).watch(&end);
         assert!(captures(&job.folder).unwrap().is_empty());
         job.tidy_up();
         assert!(!folder.path().join("out").exists());

@@ -73,13 +73,14 @@ impl Table for Processes {
             .in_unit("ns"),
             Column::text(
                 "status",
-                "how it ended: finished, failed, killed, ended_without_closing, or running when it was read",
+                "how it ended: finished, failed, killed, out_of_memory, ended_without_closing, or running when it was read",
                 |row: &Row<'_>| {
                     Some(match row.status.kind {
                         StatusKind::Running => "running",
                         StatusKind::Finished => "finished",
                         StatusKind::Failed => "failed",
                         StatusKind::Killed => "killed",
+                        StatusKind::OutOfMemory => "out_of_memory",
                         StatusKind::EndedWithoutClosing => "ended_without_closing",
                     })
                 },

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::HostOptions;
 use super::catalogue::{Catalogue, Part, Round, Slot};
-use super::fields::{fields, number, number_of};
+use super::fields::{fields, lines, number, number_of, whole};
 use super::hierarchy::{Group, version};
 use super::kept_file::{Buffer, KeptFile};
 use super::pace::Pace;
@@ -69,6 +70,21 @@ fn open_memory(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     if let Some(limit) = Limit::open(catalogue, &group, limit) {
         parts.push(Box::new(limit));
     }
+}
+
+/// Processes of the process's group and of those below it that the kernel killed for lack of memory so far. `None` when no group tells.
+pub(crate) fn oom_kills(options: &HostOptions) -> Option<u64> {
+    let catalogue = Catalogue::new(options);
+    let group = Group::of(&catalogue, "memory")?;
+    let file = match group.version {
+        1 => "memory.oom_control",
+        _ => "memory.events",
+    };
+    let text = group
+        .upwards()
+        .find_map(|folder| std::fs::read(folder.join(file)).ok())?;
+    let line = lines(&text).find_map(|line| line.strip_prefix(b"oom_kill "))?;
+    whole(fields(line).next()?)
 }
 
 /// A file that holds one number.

@@ -206,3 +206,16 @@ fn without_cgroups_there_is_a_reason() {
     assert!(sampled.why_not("cgroup.cpu.throttled").contains("cgroup"));
     assert_eq!(sampled.fact("cgroup.version"), None);
 }
+
+#[test]
+fn kills_for_lack_of_memory_are_counted_in_both_versions() {
+    let machine = Machine::drawn(MOUNT_2);
+    let kills = || super::super::cgroup::oom_kills(&machine.options());
+    machine.draw("== proc/100/cgroup\n0::/a/b\n== sys/fs/cgroup/a/b/cgroup.events\npopulated 1\n");
+    assert_eq!(kills(), None);
+    machine.draw("== sys/fs/cgroup/a/memory.events\nlow 0\noom 7\noom_kill 3\noom_group_kill 9\n");
+    assert_eq!(kills(), Some(3));
+    machine.draw(MOUNTS_1);
+    machine.draw("== proc/100/cgroup\n4:memory:/job\n== sys/fs/cgroup/memory/job/memory.oom_control\noom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+    assert_eq!(kills(), Some(2));
+}

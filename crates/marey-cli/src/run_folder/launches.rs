@@ -1,0 +1,195 @@
+//! What launchers say of the commands of a job: `launcher-<pid>.launch`, beside the captures of the processes.
+//!
+//! ```text
+//! marey run -- ./all.sh      |===================== launcher-7 =====================|
+//!   marey run -- prepare.py    |=== launcher-8, within the other: one of its parts ===|
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use marey::{Launch, Run, RunInfo, Status};
+
+/// Two processes that begin at once say so in any order, nanoseconds.
+const SLACK_NS: u64 = 1_000_000_000;
+
+/// The launchers' captures of a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Launches {
+    all: Vec<Launched>,
+}
+
+/// A launcher's capture.
+#[derive(Clone, Debug)]
+pub(crate) struct Launched {
+    /// The file.
+    pub(crate) capture: PathBuf,
+    /// What it says. It has no sections.
+    pub(crate) run: Run,
+    launch: Launch,
+}
+
+/// The launchers' captures in a folder, sorted by name; none of a folder that cannot be listed.
+pub(crate) fn launch_captures(folder: &Path) -> Vec<PathBuf> {
+    super::files_with_ending(folder, "launch").unwrap_or_default()
+}
+
+impl Launches {
+    /// Those in a folder. What cannot be read is as if it were not there: it only adds to what processes say.
+    pub(crate) fn read(folder: &Path) -> Self {
+        let captures = launch_captures(folder).into_iter();
+        let launched = captures.filter_map(|capture| {
+            let run = marey::load(&capture).ok()?;
+            let launch = Launch::of(&run.info)?;
+            Some(Launched {
+                capture,
+                run,
+                launch,
+            })
+        });
+        Self {
+            all: launched.collect(),
+        }
+    }
+
+    /// Those in the folder of a capture.
+    pub(crate) fn beside(capture: &Path) -> Self {
+        let folder = capture
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        Self::read(folder.unwrap_or(Path::new(".")))
+    }
+
+    /// The job's own: the last that is not part of another. Where several hosts have one, a failure goes first.
+    pub(crate) fn of_job(&self) -> Option<&Launched> {
+        self.last(|_| true)
+    }
+
+    /// Puts what the launcher of this very process saw into the process's run.
+    pub(crate) fn add_own(&self, run: &mut Run) {
+        let own = |launched: &&Launched| {
+            launched.launch.pid == run.info.pid && launched.contains(&run.info)
+        };
+        if let Some(launched) = self.all.iter().find(own) {
+            run.info.facts.extend(launched.launch.facts());
+        }
+    }
+
+    /// Puts what the launcher saw of the command around a process into the process's run, if its own launcher did not.
+    pub(crate) fn add_around(&self, run: &mut Run) {
+        if Launch::of(&run.info).is_some() {
+            return;
+        }
+        self.add_own(run);
+        if Launch::of(&run.info).is_none()
+            && let Some(launched) = self.last(|launched| launched.contains(&run.info))
+        {
+            run.info.facts.extend(launched.launch.facts());
+        }
+    }
+
+    fn last(&self, is_wanted: impl Fn(&Launched) -> bool) -> Option<&Launched> {
+        let wanted = || {
+            self.all
+                .iter()
+                .filter(|one| self.is_outermost(one) && is_wanted(one))
+        };
+        let start = |launched: &&Launched| launched.run.info.start_unix_ns;
+        let last = wanted().max_by_key(start)?;
+        let beside = wanted().filter(|other| other.end_unix_ns() >= start(&last));
+        beside.max_by_key(|one| (one.has_failed(), start(one)))
+    }
+
+    fn is_outermost(&self, launched: &Launched) -> bool {
+        let around = launched.launch.within;
+        let is_around = |other: &Launched| Some(other.launch.launcher) == around;
+        !self.all.iter().any(is_around)
+    }
+}
+
+impl Launched {
+    /// The process began while the command ran.
+    fn contains(&self, process: &RunInfo) -> bool {
+        let began = process.start_unix_ns;
+        let (start, end) = (self.run.info.start_unix_ns, self.end_unix_ns());
+        start <= began.saturating_add(SLACK_NS) && began <= end.saturating_add(SLACK_NS)
+    }
+
+    fn end_unix_ns(&self) -> u64 {
+        if self.run.status == Status::Running {
+            return u64::MAX;
+        }
+        self.run.info.start_unix_ns.saturating_add(self.run.wall_ns)
+    }
+
+    fn has_failed(&self) -> bool {
+        !matches!(self.run.status, Status::Running | Status::Finished)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Launchers with their command's exit code, `(launcher, within, start, end)` in seconds.
+    fn launches(drawn: &[(u32, Option<u32>, u64, u64, i32)]) -> Launches {
+        let one = |(launcher, within, start, end, code): &(u32, Option<u32>, u64, u64, i32)| {
+            let launch = Launch {
+                pid: launcher + 100,
+                launcher: *launcher,
+                within: *within,
+                exit_code: Some(*code),
+                ..Launch::default()
+            };
+            let mut run = Run {
+                status: launch.status().unwrap(),
+                wall_ns: (end - start) * 1_000_000_000,
+                ..Run::default()
+            };
+            run.info.start_unix_ns = start * 1_000_000_000;
+            run.info.facts = launch.facts();
+            let capture = PathBuf::from(format!("launcher-{launcher}.launch"));
+            Launched {
+                capture,
+                run,
+                launch,
+            }
+        };
+        Launches {
+            all: drawn.iter().map(one).collect(),
+        }
+    }
+
+    fn of_job(launches: &Launches) -> Option<u32> {
+        Some(launches.of_job()?.launch.launcher)
+    }
+
+    fn launcher_of(launches: &Launches, pid: u32, start: u64) -> Option<u32> {
+        let mut run = Run::default();
+        run.info.pid = pid;
+        run.info.start_unix_ns = start * 1_000_000_000;
+        launches.add_around(&mut run);
+        Some(Launch::of(&run.info)?.launcher)
+    }
+
+    #[test]
+    fn the_jobs_launcher_is_the_last_that_is_no_part_of_another() {
+        assert_eq!(of_job(&launches(&[])), None);
+        let nested = launches(&[(7, None, 10, 90, 0), (8, Some(7), 20, 30, 1)]);
+        assert_eq!(of_job(&nested), Some(7));
+        let again = launches(&[(7, None, 10, 20, 1), (8, None, 50, 60, 0)]);
+        assert_eq!(of_job(&again), Some(8));
+        let hosts = launches(&[(7, None, 10, 60, 1), (8, None, 11, 60, 0)]);
+        assert_eq!(of_job(&hosts), Some(7));
+        // The launcher around it is of another job.
+        assert_eq!(of_job(&launches(&[(8, Some(7), 20, 30, 1)])), Some(8));
+    }
+
+    #[test]
+    fn a_process_belongs_to_its_own_launcher_else_to_the_one_around_it() {
+        let nested = launches(&[(7, None, 10, 90, 0), (8, Some(7), 20, 30, 1)]);
+        assert_eq!(launcher_of(&nested, 108, 20), Some(8));
+        assert_eq!(launcher_of(&nested, 5, 25), Some(7));
+        assert_eq!(launcher_of(&nested, 5, 5), None);
+        assert_eq!(launcher_of(&nested, 107, 95), None);
+    }
+}

@@ -1,0 +1,118 @@
+"""How a command ended, of any kind: in `run.json`, in the reports, and for `marey compare`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter import Finished, Interpreter, read_capture
+
+MAREY = (sys.executable, "-m", "marey")
+BEFORE = (*MAREY, "run", "--output", "out", "--job-id", "job", "--")
+SECTION = "import sys, os, marey\nwith marey.profile_section('work'):\n    pass\n"
+
+
+def run(interpreter: Interpreter, ending: str) -> Finished:
+    return interpreter.run(SECTION + ending, before=BEFORE)
+
+
+def job(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "out/job/run.json").read_text())
+
+
+def run_command(folder: Path, *command: str) -> int:
+    return subprocess.run([*BEFORE, *command], cwd=folder, capture_output=True, check=False).returncode
+
+
+NO_MEMORY = "class OutOfMemoryError(RuntimeError):\n    __module__ = 'torch'\nraise OutOfMemoryError('2 GiB')"
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "kind", "reason"),
+    [
+        ("", 0, "finished", None),
+        ("sys.exit(3)", 3, "failed", "exit code 3"),
+        ("os._exit(4)", 4, "failed", "exit code 4"),
+        ("raise ValueError('a prompt')", 1, "failed", "ValueError"),
+        ("raise MemoryError", 1, "out_of_memory", "MemoryError"),
+        (NO_MEMORY, 1, "out_of_memory", "torch.OutOfMemoryError"),
+    ],
+)
+def test_a_python_program_says_how_it_ended(
+    interpreter: Interpreter, ending: str, code: int, kind: str, reason: str | None
+) -> None:
+    finished = run(interpreter, ending)
+    assert finished.returncode == code
+    ended = job(finished.folder)
+    assert (ended["status"]["kind"], ended["status"]["reason"]) == (kind, reason)
+    assert ended["processes"][0]["status"] == ended["status"]
+    assert ended["launch"]["exit_code"] == code
+    report = read_capture(finished.folder / "out")
+    assert report["status"] == ended["status"]
+    assert report["launch"] == {key: ended["launch"][key] for key in report["launch"]}
+    summary = (finished.folder / "out/timing_summary.txt").read_text()
+    assert f"\nStatus: {ended['status']['text']}\n" in summary
+
+
+def test_a_launcher_of_python_that_fails_is_a_failed_job_of_a_finished_process(interpreter: Interpreter) -> None:
+    (interpreter.folder / "work.py").write_text(SECTION)
+    script = f"{sys.executable} work.py; exit 5"
+    assert run_command(interpreter.folder, "/bin/bash", "-c", script) == 5
+    ended = job(interpreter.folder)
+    assert ended["status"]["text"] == "failed: exit code 5"
+    assert [process["status"]["kind"] for process in ended["processes"]] == ["finished"]
+    assert read_capture(interpreter.folder / "out")["status"]["text"] == "failed: exit code 5"
+
+
+@pytest.mark.parametrize("command", [["false"], ["bash", "-c", "exit 5"], ["true"]])
+def test_a_command_that_records_nothing_leaves_what_it_used(tmp_path: Path, command: list[str]) -> None:
+    code = run_command(tmp_path, *command)
+    launch = job(tmp_path)["launch"]
+    assert launch["command"] == command
+    assert launch["exit_code"] == code == {"false": 1, "bash": 5, "true": 0}[command[0]]
+    assert launch["wall_s"] > 0
+    assert launch["cpu_s"] == pytest.approx(launch["cpu_user_s"] + launch["cpu_system_s"])
+    assert launch["peak_memory_bytes"] > 0
+    report = read_capture(tmp_path / "out/job")
+    assert report["launch"]["exit_code"] == code
+
+
+def test_processor_time_and_memory_are_those_of_the_whole_tree(tmp_path: Path) -> None:
+    work = (
+        "import resource, sys; held = bytearray(64 << 20); sum(range(3_000_000));"
+        "used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime)"
+    )
+    finished = subprocess.run(
+        [*BEFORE, "bash", "-c", f"{sys.executable} -S -c '{work}'; {sys.executable} -S -c '{work}'"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = sum(float(line) for line in finished.stdout.split())
+    launch = job(tmp_path)["launch"]
+    assert launch["cpu_s"] >= said
+    assert launch["peak_memory_bytes"] > 64 << 20
+    assert not launch["is_peak_at_most"]
+
+
+def test_a_candidate_that_fails_where_the_baseline_finished_is_worse(tmp_path: Path) -> None:
+    for name, ending in [("fine", ""), ("failed", "sys.exit(3)")]:
+        folder = tmp_path / name
+        folder.mkdir()
+        run(Interpreter(folder), ending)
+
+    def compare(baseline: str, candidate: str) -> subprocess.CompletedProcess[str]:
+        sides = [str(tmp_path / side / "out") for side in (baseline, candidate)]
+        return subprocess.run([*MAREY, "compare", *sides], capture_output=True, text=True, check=False)
+
+    worse = compare("fine", "failed")
+    assert worse.returncode == 1
+    assert "the candidate failed (exit code 3)" in worse.stdout
+    both = compare("failed", "failed")
+    assert "1 of 1 runs of the baseline failed or did not end by themselves" in both.stdout
