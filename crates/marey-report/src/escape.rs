@@ -52,10 +52,15 @@ pub fn markdown(text: &str) -> String {
 }
 
 /// JSON text in which no string holds a character that a terminal or a browser would act on. The document stays the
-/// same: such characters become `\uXXXX`. Outside of strings JSON has none of them. What has none of them at all is not copied.
+/// same: such characters become `\uXXXX`. Outside of strings JSON has none of them. A document without such characters is not copied.
 pub fn json(document: &str) -> Cow<'_, str> {
     let is_spelled_out = |c: char| (is_harmful(c) && c != '\n') || matches!(c, '<' | '>' | '&');
-    if !document.contains(is_spelled_out) {
+    // Documents may be large, and most lines of them are plain text: one look at each byte.
+    let is_plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'<' | b'>' | b'&');
+    let mut others = document
+        .split('\n')
+        .filter(|line| !line.bytes().all(is_plain));
+    if !others.any(|line| line.contains(is_spelled_out)) {
         return Cow::Borrowed(document);
     }
     let mut shown = String::with_capacity(document.len());
