@@ -58,6 +58,7 @@ impl<V: Copy, const N: usize> KnownNames<V, N> {
         }
     }
 
+    #[inline]
     fn place(object: *mut ffi::PyObject) -> usize {
         (object as usize >> 4) % N
     }
