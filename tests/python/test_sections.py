@@ -346,6 +346,35 @@ def test_sync_waits_for_the_gpu_at_both_ends_and_survives_a_broken_torch(either:
     assert sorted(names) == ["a", "b"]
 
 
+def test_an_interrupt_while_a_section_waits_for_the_gpu_is_the_programs(either: Interpreter) -> None:
+    def program():
+        import signal
+        import sys
+        import types
+
+        import marey
+
+        def synchronize():
+            raise KeyboardInterrupt
+
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
+        with marey.profile_section("before"):
+            pass
+        torch = types.ModuleType("torch")
+        torch.cuda = types.SimpleNamespace(is_initialized=lambda: True, synchronize=synchronize)
+        sys.modules["torch"] = torch
+        try:
+            with marey.profile_section("before", sync=True):
+                pass
+            for _ in range(1000):
+                pass
+        except KeyboardInterrupt:
+            return "interrupted"
+        return "swallowed"
+
+    assert either.result(program) == "interrupted"
+
+
 def test_attributes_of_every_kind_are_kept_or_described(either: Interpreter) -> None:
     def program():
         import enum

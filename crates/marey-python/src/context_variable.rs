@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code, reason = "the C API of context variables")]
 
+use std::ffi::CStr;
+
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -9,12 +11,12 @@ use pyo3::sync::PyOnceLock;
 /// A context variable of our own, made with its first use. It holds objects of one class, or `None` for nothing: a context variable
 /// cannot be unset without its token.
 pub(crate) struct ContextVariable {
-    name: &'static str,
+    name: &'static CStr,
     object: PyOnceLock<Py<PyAny>>,
 }
 
 impl ContextVariable {
-    pub(crate) const fn new(name: &'static str) -> Self {
+    pub(crate) const fn new(name: &'static CStr) -> Self {
         Self {
             name,
             object: PyOnceLock::new(),
@@ -64,12 +66,12 @@ impl ContextVariable {
     }
 
     fn object(&self, py: Python<'_>) -> Option<&Py<PyAny>> {
-        self.object
-            .get_or_try_init(py, || {
-                let module = py.import("contextvars")?;
-                let made = module.getattr("ContextVar")?.call1((self.name,));
-                made.map(Bound::unbind)
-            })
-            .ok()
+        let made = self.object.get_or_try_init(py, || {
+            // SAFETY: a text that lives as long as the call, and no default.
+            let made = unsafe { ffi::PyContextVar_New(self.name.as_ptr(), std::ptr::null_mut()) };
+            // SAFETY: a new reference, or null with an error set.
+            unsafe { Bound::from_owned_ptr_or_err(py, made) }.map(Bound::unbind)
+        });
+        made.ok()
     }
 }

@@ -74,17 +74,20 @@ impl Section {
     ///
     /// # Safety
     /// The object is a section of the pool, and the GIL is held.
+    #[inline]
     pub(crate) unsafe fn of(object: *mut ffi::PyObject) -> &'static Self {
         // SAFETY: as above; sections are never freed, and all that changes in them lies in cells.
         unsafe { &*object.cast() }
     }
 
     /// The object that it is.
+    #[inline]
     pub(crate) fn as_ptr(&self) -> *mut ffi::PyObject {
         ptr::from_ref(self).cast_mut().cast()
     }
 
     /// Somebody is in it.
+    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.has(OPEN) || self.has(EXTRA) && self.has_nested()
     }
@@ -94,6 +97,7 @@ impl Section {
         self.with_extra(|extra| extra.as_ref().is_some_and(|e| !e.nested.is_empty()))
     }
 
+    #[inline]
     fn has(&self, flag: u8) -> bool {
         self.state.get() & flag != 0
     }
@@ -294,6 +298,7 @@ fn is_failure(kind: *mut ffi::PyObject) -> bool {
     !ptr::eq(kind, unsafe { ffi::PyExc_GeneratorExit })
 }
 
+#[inline]
 fn is_none(object: *mut ffi::PyObject) -> bool {
     // SAFETY: `None` always exists.
     ptr::eq(object, unsafe { ffi::Py_None() })

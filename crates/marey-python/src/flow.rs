@@ -23,7 +23,7 @@ use crate::context_variable::ContextVariable;
 use crate::{greenlet, thread};
 
 static N_FLOWS: AtomicU16 = AtomicU16::new(0);
-static CURRENT: ContextVariable = ContextVariable::new("marey_current_section");
+static CURRENT: ContextVariable = ContextVariable::new(c"marey_current_section");
 
 thread_local! {
     /// The context that was seen last of those that are not the base one, so that it is not examined again.

@@ -61,6 +61,7 @@ impl<V: Copy, const N: usize> KnownNames<V, N> {
         }
     }
 
+    #[inline]
     fn place(object: *mut ffi::PyObject) -> usize {
         (object as usize >> 4) % N
     }

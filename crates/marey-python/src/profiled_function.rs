@@ -44,6 +44,7 @@ impl Profiled {
     ///
     /// # Safety
     /// The object is one of our type, and lives as long as what is returned; the GIL is held.
+    #[inline]
     unsafe fn of<'a>(object: *mut ffi::PyObject) -> &'a Self {
         // SAFETY: as above; all that changes in it lies in cells.
         unsafe { &*object.cast() }

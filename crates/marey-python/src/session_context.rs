@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::context_variable::ContextVariable;
 
-static CURRENT: ContextVariable = ContextVariable::new("marey_current_session");
+static CURRENT: ContextVariable = ContextVariable::new(c"marey_current_session");
 
 /// A session of a profiler.
 #[derive(Debug)]
