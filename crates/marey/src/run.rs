@@ -102,9 +102,8 @@ impl Run {
         };
         let is_itself = launch.pid == self.info.pid;
         match launch.status() {
-            None => own.clone(),
             Some(Status::Finished) if is_itself => Status::Finished,
-            Some(Status::Finished) => own.clone(),
+            None | Some(Status::Finished) => own.clone(),
             // It tells more of why than an exit code does.
             Some(Status::Failed(_)) if own.is_failure() => own.clone(),
             Some(seen) => seen,
