@@ -11,7 +11,7 @@ WORKSPACE := --workspace --exclude latent-video --exclude recording-bench --feat
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
 
-.PHONY: demo test test-rust test-example test-python test-torch test-engines test-web test-viewers test-loom web lint bench bench-torch clean
+.PHONY: demo test test-rust test-example test-python test-torch test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -51,6 +51,10 @@ test-engines: wheel .venv-engines/bin/pytest
 ## Every interleaving of a producer, the drain and a reader of a lane, in small models.
 test-loom:
 	cargo run --locked --quiet --manifest-path loom/Cargo.toml --target-dir target/loom
+
+## The recorder's concurrent tests under ThreadSanitizer; needs gcc and a nightly toolchain on x86-64 Linux.
+test-threads:
+	scripts/threads/check-threads
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules
