@@ -62,6 +62,10 @@ test-engines: wheel .venv-engines/bin/pytest
 test-loom:
 	cargo run --locked --quiet --manifest-path loom/Cargo.toml --target-dir target/loom
 
+## The recorder's concurrent tests under ThreadSanitizer; needs gcc and a nightly toolchain on x86-64 Linux.
+test-threads:
+	scripts/threads/check-threads
+
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules
 	cd web && npm run --silent check && npm run --silent build
