@@ -39,10 +39,10 @@ mod ring;
 mod ring_folder;
 mod room;
 mod series_table;
+mod shared_memory;
 mod slots;
 mod totals;
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64,
@@ -92,6 +92,7 @@ use drain::Drain;
 use drain_thread::Order;
 use mapping::Mapping;
 use ring_folder::RingFolder;
+use shared_memory::HISTOGRAMS_AT_ONCE;
 
 const OFF: u8 = 0;
 const ON: u8 = 1;
@@ -103,9 +104,6 @@ static STATE: AtomicU8 = AtomicU8::new(OFF);
 static RECORDING: AtomicU32 = AtomicU32::new(0);
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 static STARTING: Mutex<()> = Mutex::new(());
-
-/// Histograms that get their memory together: a quarter of a MiB.
-const HISTOGRAMS_AT_ONCE: u32 = 64;
 
 /// The process's recorder; there is one, and it is never dropped.
 #[derive(Debug)]
@@ -398,44 +396,6 @@ impl Recorder {
         path
     }
 
-    /// Gives shared memory back at the end of a recording: what is asked for afterwards (totals, names) becomes this process's own. Stays
-    /// where there is no room for that.
-    fn leave_shared_memory(&self) {
-        let mut lanes = self.lanes();
-        let mut folder = self.folder();
-        let _paths = self.paths.lock();
-        let words = &self.layout;
-        let [n_slots, n_histograms] = [process_words::N_SLOTS, process_words::N_HISTOGRAMS]
-            .map(|at| usize::try_from(self.header()[at].load(Relaxed)).unwrap_or(0));
-        let histograms = words.histogram(u32::try_from(n_histograms).unwrap_or(u32::MAX));
-        let mut kept = self.tables_in_use().to_vec();
-        kept.push(words.slots..(words.slots + n_slots * SLOT_WORDS).min(words.groups));
-        kept.push(words.histograms..histograms);
-        self.process.make_private(&kept).ok();
-        for lane in &lanes.all {
-            lane.mapping
-                .make_private(&lane.ring.totals_in_use(self.paths.n_nodes()))
-                .ok();
-        }
-        lanes.shared_bytes = 0;
-        folder.forget();
-    }
-
-    /// Where the header, names and call paths lie that are there so far.
-    fn tables_in_use(&self) -> [Range<usize>; 4] {
-        let in_use = |word: usize, first: usize, end: usize| {
-            let n = usize::try_from(self.header()[word].load(Relaxed)).unwrap_or(usize::MAX);
-            first..first.saturating_add(n).min(end)
-        };
-        let words = &self.layout;
-        [
-            0..HEADER_WORDS,
-            in_use(process_words::N_NAMES, words.name_index, words.name_words),
-            in_use(process_words::N_NAME_WORDS, words.name_words, words.nodes),
-            in_use(process_words::N_NODES, words.nodes, words.slots),
-        ]
-    }
-
     pub(crate) fn header(&self) -> &'static [AtomicU64] {
         &self.process.words()[..layout::HEADER_WORDS]
     }
@@ -454,40 +414,6 @@ impl Recorder {
 
     fn drain(&self) -> MutexGuard<'_, Drain> {
         self.drain.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A histogram from the arena, counted from 1; 0 when it is used up.
-    pub(crate) fn new_histogram(&self) -> u32 {
-        loop {
-            let room = self.n_reserved_histograms.load(Acquire);
-            let taken =
-                self.header()[process_words::N_HISTOGRAMS]
-                    .fetch_update(Relaxed, Relaxed, |n| (n < u64::from(room)).then_some(n + 1));
-            if let Ok(n) = taken {
-                return u32::try_from(n + 1).unwrap_or(0);
-            }
-            if !self.reserve_histograms(room) {
-                return 0;
-            }
-        }
-    }
-
-    /// Gives histograms beyond the first `before` their memory; false when there is none. Nobody touches the arena beyond what is reserved.
-    fn reserve_histograms(&self, before: u32) -> bool {
-        let mut folder = self.folder();
-        if self.n_reserved_histograms.load(Acquire) != before {
-            return true;
-        }
-        let all = u32::try_from(self.histograms.len() / crate::histogram::N_BUCKETS);
-        let after = before
-            .saturating_add(HISTOGRAMS_AT_ONCE)
-            .min(all.unwrap_or(0));
-        let words = self.layout.histogram(before)..self.layout.histogram(after);
-        let is_reserved = after > before && folder.more_of_process(self.process, words);
-        if is_reserved {
-            self.n_reserved_histograms.store(after, Release);
-        }
-        is_reserved
     }
 
     /// A recording has ended and a new one begins: totals and losses start at zero, names and call paths stay.
@@ -514,29 +440,5 @@ impl Recorder {
         }
         self.series_table().clear();
         self.lanes().all.iter().for_each(|lane| lane.forget());
-    }
-
-    /// Puts what this process holds into new shared files: the old ones are gone, or belong to the parent.
-    fn share_again(&self, config: &Config) {
-        let mut lanes = self.lanes();
-        let lanes = &mut *lanes;
-        lanes.shared_bytes = 0;
-        let mut folder = self.folder();
-        *folder = RingFolder::make(config.ring_dir.as_deref(), config.output_dir.as_deref());
-        Identity::of_this_process().write_to(self.header());
-        let n_reserved = self.n_reserved_histograms.load(Acquire);
-        folder.move_process(self.process, self.layout.histogram(n_reserved));
-        let mut n_private = 0u64;
-        for lane in &lanes.all {
-            let n_bytes = lane.mapping.words().len() * 8;
-            let is_shared = lanes.shared_bytes + n_bytes <= self.config.shared_bytes
-                && folder.move_lane(lane.id(), lane.mapping);
-            if is_shared {
-                lanes.shared_bytes += n_bytes;
-            } else {
-                n_private += 1;
-            }
-        }
-        self.header()[process_words::LANES_PRIVATE].store(n_private, Relaxed);
     }
 }
