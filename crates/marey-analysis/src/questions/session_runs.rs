@@ -11,7 +11,7 @@
 mod device_work;
 
 use marey::{
-    CacheEvent, Event, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
+    CacheEvent, Event, Gap, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
     SectionAttributes, Series, Session, Status,
 };
 
@@ -277,6 +277,7 @@ impl Cut<'_> {
             series: run.series.iter().filter_map(|s| self.series(s)).collect(),
             unavailable: run.unavailable.clone(),
             losses: run.losses,
+            gaps: self.gaps(),
             warnings: run.warnings.clone(),
         }
     }
@@ -284,6 +285,19 @@ impl Cut<'_> {
     /// A moment since the start of the session.
     fn shifted(&self, at_ns: u64) -> u64 {
         at_ns.saturating_sub(self.time.start_ns)
+    }
+
+    /// What is missing meanwhile, of this session or not.
+    fn gaps(&self) -> Vec<Gap> {
+        let (start_ns, end_ns) = (self.time.start_ns, self.time.end_ns);
+        let gaps = self.run.gaps.iter();
+        let meanwhile = gaps.filter(|gap| gap.start_ns < end_ns && start_ns < gap.end_ns);
+        let gap = |gap: &Gap| Gap {
+            start_ns: self.shifted(gap.start_ns),
+            end_ns: self.shifted(gap.end_ns.min(end_ns)),
+            ..*gap
+        };
+        meanwhile.map(gap).collect()
     }
 
     /// The new number of a session.
