@@ -52,6 +52,8 @@ def main() -> None:
     marey = built("marey-cli") / "marey"
     with tempfile.TemporaryDirectory(prefix="marey-reports-") as folder:
         environment = {**os.environ, "MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": folder, "MAREY_JOB_ID": "job"}
+        # Room for all of them.
+        environment["MAREY_CAPTURE_BYTES"] = "1_000_000_000"
         subprocess.run([str(volume), str(arguments.sections)], env=environment, check=True)
         [capture] = Path(folder, "job").glob("*.marey")
         size = capture.stat().st_size

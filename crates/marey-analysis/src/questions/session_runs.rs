@@ -297,21 +297,22 @@ impl Cut<'_> {
         }
     }
 
-    /// Gaps that reach into the session. How many of their sections would have been in it is not known: each keeps its whole number.
-    fn gaps(&self) -> Vec<Gap> {
-        let time = self.time;
-        let within = |gap: &&Gap| gap.start_ns < time.end_ns && time.start_ns < gap.end_ns;
-        let cut = |gap: &Gap| Gap {
-            start_ns: self.shifted(gap.start_ns.max(time.start_ns)),
-            end_ns: self.shifted(gap.end_ns.min(time.end_ns)),
-            sections: gap.sections,
-        };
-        self.run.gaps.iter().filter(within).map(cut).collect()
-    }
-
     /// A moment since the start of the session.
     fn shifted(&self, at_ns: u64) -> u64 {
         at_ns.saturating_sub(self.time.start_ns)
+    }
+
+    /// What is missing meanwhile, of this session or not: how many of it would have been in the session is not known.
+    fn gaps(&self) -> Vec<Gap> {
+        let (start_ns, end_ns) = (self.time.start_ns, self.time.end_ns);
+        let gaps = self.run.gaps.iter();
+        let meanwhile = gaps.filter(|gap| gap.start_ns < end_ns && start_ns < gap.end_ns);
+        let gap = |gap: &Gap| Gap {
+            start_ns: self.shifted(gap.start_ns),
+            end_ns: self.shifted(gap.end_ns.min(end_ns)),
+            ..*gap
+        };
+        meanwhile.map(gap).collect()
     }
 
     /// The new number of a session.

@@ -1,8 +1,10 @@
 //! How far the figures can be trusted: what was lost, what was odd, what had not ended.
 
-use marey::{Losses, Run, Status, Unavailable};
+use marey::{Gap, Losses, Run, Status, Unavailable};
 use marey_analysis::SynchronisedRow;
 use serde::Serialize;
+
+use crate::quantity::{counted, time_s};
 
 /// How far the figures of a report can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,7 +21,7 @@ pub struct Quality {
     pub synchronised: Vec<Synchronised>,
     /// What was not recorded; only what is not 0.
     pub losses: Vec<Loss>,
-    /// What was wrong with the capture.
+    /// What was wrong with the capture, and when sections are missing in it.
     pub warnings: Vec<String>,
     /// Sections that had not ended.
     pub open: Vec<OpenCall>,
@@ -73,6 +75,8 @@ pub struct OpenCall {
     pub so_far_ns: u64,
 }
 
+/// Times of missing sections that are said one by one.
+const MAX_GAPS: usize = 20;
 const PRIVATE_MEMORY: &str = "threads_in_private_memory";
 
 impl Quality {
@@ -89,7 +93,7 @@ impl Quality {
             how_measured: how_measured(&run.info.clock),
             synchronised: synchronised.iter().map(Synchronised::new).collect(),
             losses,
-            warnings: run.warnings.iter().map(ToString::to_string).collect(),
+            warnings: warnings(run),
             open: run
                 .open
                 .iter()
@@ -103,6 +107,27 @@ impl Quality {
             unavailable: unavailable(run),
         }
     }
+}
+
+fn warnings(run: &Run) -> Vec<String> {
+    let missing = |gap: &Gap| {
+        format!(
+            "between {} s and {} s, {} in the totals only",
+            time_s(gap.start_ns),
+            time_s(gap.end_ns),
+            counted(gap.sections, "section is", "sections are")
+        )
+    };
+    let mut said: Vec<String> = run.warnings.iter().map(ToString::to_string).collect();
+    said.extend(run.gaps.iter().take(MAX_GAPS).map(missing));
+    let rest = run.gaps.get(MAX_GAPS..).unwrap_or_default();
+    if !rest.is_empty() {
+        let missing = rest
+            .iter()
+            .fold(0, |sum: u64, gap| sum.saturating_add(gap.sections));
+        said.push(format!("{missing} more at {} other times", rest.len()));
+    }
+    said
 }
 
 impl Synchronised {

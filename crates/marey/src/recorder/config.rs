@@ -28,7 +28,8 @@ pub struct Config {
     pub histogram_bytes: usize,
     /// Bytes of memory that other processes can see, for all threads together.
     pub shared_bytes: usize,
-    /// Bytes of the capture file; then only totals are kept.
+    /// Bytes of the capture file. Three eighths are for the first sections and three eighths for the last; those between are in the totals
+    /// only. The default keeps some six million sections, of which a report takes at most 500 MiB.
     pub capture_bytes: u64,
     /// Bytes of the capture while it is held in memory.
     pub memory_capture_bytes: u64,
@@ -60,7 +61,7 @@ impl Default for Config {
             max_open: 8192,
             histogram_bytes: 4 << 20,
             shared_bytes: 64 << 20,
-            capture_bytes: 1 << 30,
+            capture_bytes: 40 << 20,
             memory_capture_bytes: 16 << 20,
             drain_interval_ms: 20,
             ring_dir: None,

@@ -180,3 +180,73 @@ fn version_1_keeps_everything_that_is_not_a_section() {
         .map(|a| run.sections[a.section].node);
     assert!(blocks.eq([3; 6]));
 }
+
+#[test]
+fn version_2_is_read_as_it_was_recorded() {
+    let read = |name| marey::decode(&golden(name), Status::EndedWithoutClosing).unwrap();
+    let (run, before) = (read("v2.marey"), read("v1.marey"));
+    assert_eq!(run.warnings, []);
+    assert!(run.losses.is_none() && run.gaps.is_empty());
+    assert_adds_up(&run);
+    // The same program made both.
+    assert_eq!(nodes(&run), nodes(&before));
+    let what = |run: &Run| {
+        let sections = run.sections.iter();
+        let sections = sections.map(|s| (s.thread, s.node, s.flow, s.is_failed, s.has_pauses));
+        let attributes = run.section_attributes.iter();
+        (
+            sections.collect::<Vec<_>>(),
+            attributes
+                .map(|a| (a.section, a.attributes.clone()))
+                .collect::<Vec<_>>(),
+            run.sessions
+                .iter()
+                .map(|s| (s.name.clone(), s.tags.clone()))
+                .collect::<Vec<_>>(),
+            run.events
+                .iter()
+                .map(|e| (e.name.clone(), e.attributes.clone()))
+                .collect::<Vec<_>>(),
+            run.cache_events
+                .iter()
+                .map(|e| (e.outcome, e.step, e.score))
+                .collect::<Vec<_>>(),
+            run.status.clone(),
+        )
+    };
+    assert_eq!(what(&run), what(&before));
+    assert_eq!(
+        (run.info.start_unix_ns, run.wall_ns),
+        (1_795_375_103_343_880_619, 27_848_067)
+    );
+    let section = &run.sections[1];
+    assert_eq!((section.start_ns, section.end_ns), (683_758, 684_961));
+}
+
+#[test]
+fn a_version_2_without_room_for_all_has_the_first_sections_and_the_last() {
+    let run = marey::decode(&golden("v2_full.marey"), Status::EndedWithoutClosing).unwrap();
+    assert_eq!(run.warnings, []);
+    assert_adds_up(&run);
+    let sessions: Vec<&str> = run.sessions.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(
+        sessions,
+        ["clip-0", "clip-1", "clip-2", "clip-3", "clip-4", "clip-5"]
+    );
+    assert!(
+        run.sessions
+            .iter()
+            .all(|session| session.end_ns > Some(session.start_ns))
+    );
+    assert_eq!(
+        (run.sections.len(), run.losses.sections_not_written),
+        (3584, 333_312)
+    );
+    let [gap] = run.gaps[..] else {
+        panic!("one gap: {:?}", run.gaps)
+    };
+    assert_eq!(
+        (gap.start_ns, gap.end_ns, gap.sections),
+        (661_149, 291_982_148, 333_312)
+    );
+}

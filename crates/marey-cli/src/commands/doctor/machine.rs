@@ -11,7 +11,7 @@ const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current
 /// What a process may put into shared memory by default.
 const SHARED_BYTES_PER_PROCESS: u64 = 64 << 20;
 /// A capture's largest size by default.
-const CAPTURE_BYTES: u64 = 1 << 30;
+const CAPTURE_BYTES: u64 = 40 << 20;
 
 /// How time is read while recording.
 pub(super) fn clock() -> Check {
@@ -87,7 +87,7 @@ pub(super) fn output_disk() -> Check {
     if space.free < CAPTURE_BYTES {
         return Check::limited(
             name,
-            text + "; a capture may grow to 1.0 GiB, then only totals are kept",
+            text + "; a capture may grow to 40.0 MiB, with the first sections of a run and the last",
         );
     }
     Check::available(name, text)

@@ -16,10 +16,16 @@ use super::slice::{Row, RowKind, Slice};
 /// task 2         |---e----------|             beside 2
 /// ```
 pub(super) fn rows(mut slices: Vec<Slice>) -> Vec<Row> {
-    slices.sort_unstable_by_key(|s| (s.start_ns, Reverse(s.end_ns), s.path, s.flow, s.flags));
+    slices.sort_unstable_by_key(|s| {
+        Reverse((s.start_ns, Reverse(s.end_ns), s.path, s.flow, s.flags))
+    });
     let mut own = Own::default();
     let mut beside = Beside::default();
-    for slice in slices {
+    // From the end, whose memory can be given back while the rows grow.
+    while let Some(slice) = slices.pop() {
+        if slices.len() < slices.capacity() / 4 * 3 {
+            slices.shrink_to_fit();
+        }
         let is_own = slice.flow == 0 && slice.flags & Slice::PAUSED == 0;
         if !(is_own && own.takes(slice)) {
             beside.take(slice);
