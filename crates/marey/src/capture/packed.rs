@@ -106,9 +106,9 @@ mod tests {
 
     fn packed(records: &[Record]) -> Vec<u8> {
         let (mut out, mut packed) = (Vec::new(), Packed::default());
-        records
-            .iter()
-            .for_each(|record| packed.push(&mut out, record));
+        for record in records {
+            packed.push(&mut out, record);
+        }
         out
     }
 

@@ -136,6 +136,9 @@ impl Output {
     /// Writes whole blocks over the oldest of the last part. What is not in the capture any more, or, when they cannot be written, the
     /// blocks themselves.
     pub(super) fn write_last(&mut self, blocks: &[u8], counts: Counts) -> Counts {
+        if blocks.is_empty() {
+            return Counts::default();
+        }
         let Some((offset, lost)) = self.room.place_last(blocks.len() as u64, counts) else {
             return counts;
         };
