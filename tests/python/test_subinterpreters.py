@@ -78,27 +78,24 @@ def test_main_interpreter_records_after_a_subinterpreter_tried_first(interpreter
     assert paths_of(read_capture(finished.captures[0])) == {"main": 1}
 
 
-# Before, all are of the old kind, which the tests above have.
-if sys.version_info >= (3, 12):
+def test_subinterpreter_that_shares_the_gil_refuses_in_the_same_words(interpreter: Interpreter) -> None:
+    if sys.version_info >= (3, 13):
+        run_try = 'run_in_subinterpreter(TRY, "legacy")'
+    elif sys.version_info >= (3, 12):
+        run_try = "interpreters.run_string(interpreters.create(isolated=False), TRY)"
+    else:
+        run_try = "run_in_subinterpreter(TRY)"  # All are of that kind.
+    program = f"""{PROGRAM}
+    import marey
 
-    def test_subinterpreter_that_shares_the_gil_refuses_in_the_same_words(interpreter: Interpreter) -> None:
-        legacy = '"legacy"' if sys.version_info >= (3, 13) else "False"
-        program = f"""{PROGRAM}
-        import marey
-
-        marey.start("out")
-        if {legacy} is False:
-            number = interpreters.create(isolated=False)
-            interpreters.run_string(number, TRY)
-            interpreters.destroy(number)
-        else:
-            run_in_subinterpreter(TRY, {legacy})
-        with marey.profile_section("after"):
-            pass
-        """
-        finished = interpreter.run(program)
-        assert said(finished) == [REFUSAL]
-        assert paths_of(read_capture(finished.captures[0])) == {"after": 1}
+    marey.start("out")
+    {run_try}
+    with marey.profile_section("after"):
+        pass
+    """
+    finished = interpreter.run(program)
+    assert said(finished) == [REFUSAL]
+    assert paths_of(read_capture(finished.captures[0])) == {"after": 1}
 
 
 def test_command_records_a_program_with_subinterpreters_to_its_end(interpreter: Interpreter, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 //! Sides that died, or did other work.
 
+use marey::Status;
+
 use super::*;
 
 #[test]
