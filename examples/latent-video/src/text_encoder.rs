@@ -180,7 +180,7 @@ mod tests {
             n_tokens: 4,
         };
         let encoder = TextEncoder::load(&config, &Weights::new(1).builder()).unwrap();
-        let last = |prompt| -> Vec<f32> {
+        let last = |prompt: &str| -> Vec<f32> {
             let features = encoder.encode(prompt).unwrap();
             assert_eq!(features.dims(), [1, 4, 16]);
             features.get(0).unwrap().get(2).unwrap().to_vec1().unwrap()

@@ -47,7 +47,7 @@ fn a_run_that_was_killed_is_not_faster() {
         found
             .notes
             .iter()
-            .any(|note| note.contains("1 of 1 runs of the candidate did not end"))
+            .any(|note| note.contains("1 of 1 runs of the candidate failed or did not end"))
     );
 }
 

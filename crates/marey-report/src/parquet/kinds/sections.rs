@@ -107,7 +107,7 @@ impl Table for Sections {
             ),
             Column::number(
                 "task",
-                "0 for the thread's own stack, else the asyncio task",
+                "0 for the thread's own stack, else the asyncio task or greenlet",
                 |row: &Row<'_>| Some(u64::from(row.section.flow)),
             ),
             Column::number(
