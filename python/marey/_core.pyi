@@ -39,6 +39,8 @@ __all__ = [
     "export_report",
     "forget_device_watch",
     "graph_capture",
+    "job_of_process",
+    "join_job",
     "load",
     "losses",
     "merge_summaries",
