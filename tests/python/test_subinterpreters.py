@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import pytest
-
 from capture_records import recorded_in
 from interpreter import Finished, Interpreter, paths_of, read_capture
 
@@ -80,19 +78,21 @@ def test_main_interpreter_records_after_a_subinterpreter_tried_first(interpreter
     assert paths_of(read_capture(finished.captures[0])) == {"main": 1}
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="all subinterpreters are of the old kind there")
 def test_subinterpreter_that_shares_the_gil_refuses_in_the_same_words(interpreter: Interpreter) -> None:
-    legacy = '"legacy"' if sys.version_info >= (3, 13) else "False"
     program = f"""{PROGRAM}
+    import sys
+
     import marey
 
     marey.start("out")
-    if {legacy} is False:
+    if sys.version_info >= (3, 13):
+        run_in_subinterpreter(TRY, "legacy")
+    elif sys.version_info >= (3, 12):
         number = interpreters.create(isolated=False)
         interpreters.run_string(number, TRY)
         interpreters.destroy(number)
     else:
-        run_in_subinterpreter(TRY, {legacy})
+        run_in_subinterpreter(TRY)  # All are of this kind.
     with marey.profile_section("after"):
         pass
     """
