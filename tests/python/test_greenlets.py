@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from capture_records import recorded
 from interpreter import Interpreter, has_no_negative_self_time, paths_of, read_capture
-
-pytest.importorskip("greenlet")
 
 
 # main  ├───────────────────M───────────────────┤
@@ -177,8 +173,6 @@ def test_sections_by_decorator_of_interleaved_greenlets_stay_apart(either: Inter
 
 # Each of the two waits for what the other does, so they interleave in the same way each time.
 def test_gevent_greenlets_have_their_own_sections_and_sessions(either: Interpreter) -> None:
-    pytest.importorskip("gevent")
-
     def program():
         import gevent
         from gevent.event import Event
@@ -222,7 +216,6 @@ def test_gevent_greenlets_have_their_own_sections_and_sessions(either: Interpret
 
 
 def test_patched_threads_of_gevent_are_flows_like_any_thread(either: Interpreter) -> None:
-    pytest.importorskip("gevent")
     program = """
         from gevent import monkey
 

@@ -13,8 +13,8 @@ mod in_full;
 mod members;
 
 use marey::{
-    CacheEvent, Event, Gap, GenerationRecord, MemoryReading, NodeTotals, OpenSection, Run, Section,
-    SectionAttributes, Series, Session, Status,
+    CacheEvent, Event, Gap, GenerationRecord, Losses, MemoryReading, NodeTotals, OpenSection, Run,
+    Section, SectionAttributes, Series, Session, Status,
 };
 
 use members::Members;
@@ -291,7 +291,7 @@ impl Cut<'_> {
             section_memory: self.section_memory(),
             series: run.series.iter().filter_map(|s| self.series(s)).collect(),
             unavailable: run.unavailable.clone(),
-            losses: run.losses,
+            losses: self.losses(),
             gaps: self.gaps(),
             warnings: run.warnings.clone(),
         }
@@ -300,6 +300,22 @@ impl Cut<'_> {
     /// A moment since the start of the session.
     fn shifted(&self, at_ns: u64) -> u64 {
         at_ns.saturating_sub(self.time.start_ns)
+    }
+
+    /// What may be missing of this session: of the sections that are not in the capture only those of gaps that reach into it, where gaps say
+    /// of all of them where they lie.
+    fn losses(&self) -> Losses {
+        let (all, mine) = (&self.run.gaps, self.gaps());
+        let sum = |gaps: &[Gap]| gaps.iter().map(|gap| gap.sections).sum::<u64>();
+        let missing = self.run.losses.sections_not_written;
+        Losses {
+            sections_not_written: if sum(all) == missing {
+                sum(&mine)
+            } else {
+                missing
+            },
+            ..self.run.losses
+        }
     }
 
     /// What is missing meanwhile, of this session or not: how many of it would have been in the session is not known.

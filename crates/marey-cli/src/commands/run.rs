@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
         Err(problem) => {
             console.say(&problem);
             if let Some(job) = job {
-                job.tidy_up();
+                job.remove_if_empty();
             }
             return Exit::USAGE;
         }
@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
                 if let Some(fleet) = fleet {
                     fleet.finish(&job, exit_of(&child) != Exit::SUCCESS, console);
                 }
-                job.tidy_up();
+                job.remove_if_empty();
             }
             exit_of(&child)
         }

@@ -101,14 +101,19 @@ impl Launches {
 
     fn is_outermost(&self, launched: &Launched) -> bool {
         let around = launched.launch.within;
-        let is_around = |other: &Launched| Some(other.launch.launcher) == around;
+        let is_around = |other: &Launched| {
+            Some(other.launch.launcher) == around && other.run.info.host == launched.run.info.host
+        };
         !self.all.iter().any(is_around)
     }
 }
 
 impl Launched {
-    /// The process began while the command ran.
+    /// The process began on the launcher's host while the command ran.
     fn contains(&self, process: &RunInfo) -> bool {
+        if self.run.info.host != process.host {
+            return false;
+        }
         let began = process.start_unix_ns;
         let (start, end) = (self.run.info.start_unix_ns, self.end_unix_ns());
         start <= began.saturating_add(SLACK_NS) && began <= end.saturating_add(SLACK_NS)

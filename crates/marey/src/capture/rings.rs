@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::{Ordering::Acquire, fence};
 
 use super::encode::Encode;
 use super::tables::Tables;
 use crate::clock::Anchor;
 use crate::recorder::{
-    HEADER_WORDS, Identity, LAYOUT_VERSION, OpenSlot, PROCESS_MAGIC, ProcessLayout, Ring,
+    HEADER_WORDS, Identity, LAYOUT_VERSION, OpenSlot, PROCESS_MAGIC, ProcessLayout, Record, Ring,
     SLOT_WORDS, SeriesTable, View, halves, lane_words, open_slots, process_words as at, read_name,
     snapshot,
 };
@@ -177,17 +177,40 @@ impl Rings {
     }
 
     /// Records, notes and totals of a lane; returns its head.
+    ///
+    /// The drain may give room back meanwhile, and the producer write there. So the tails are read again after all is copied, and only what
+    /// they have not passed counts: the rest is in the capture, which is read afterwards.
+    ///
+    /// ```text
+    /// copied            |-- first ---------------- head --|
+    /// tail, read again            ^ before: may be torn    after: whole, nobody wrote there
+    /// ```
     fn lane(&self, id: u32, ring: &Ring<'_>, encode: &mut Encode) -> u64 {
-        // Tails before heads: what the drain takes meanwhile is in the capture, which is read afterwards.
-        let (tail, notes_tail) = (ring.get(lane_words::TAIL), ring.get(lane_words::NOTES_TAIL));
         let words = self.process.words();
         let histograms = halves(&words[self.layout.histograms..]);
+        let (tail, notes_tail) = (ring.get(lane_words::TAIL), ring.get(lane_words::NOTES_TAIL));
         let (totals, is_exact) = snapshot(ring, histograms, &words[at::N_NODES]);
         let notes_head = ring.get(lane_words::NOTES_HEAD);
         let first = tail.max(totals.head.saturating_sub(ring.capacity()));
+        let first_note = notes_tail.max(notes_head.saturating_sub(ring.note_capacity()));
+        let records: Vec<Record> = (first..totals.head)
+            .filter_map(|position| ring.record(position))
+            .collect();
+        let notes = ring.note_words(first_note, notes_head);
+        fence(Acquire);
+        let (tail, notes_tail) = (ring.get(lane_words::TAIL), ring.get(lane_words::NOTES_TAIL));
+        // The last word is the position and 1.
+        let untouched = records.into_iter().filter(|[.., commit]| *commit > tail);
+        encode.records(id, ring.thread(), untouched);
+        // A tail is always where a note begins. One that is further back than the ring is long was damaged.
+        let n_passed = usize::try_from(notes_tail.saturating_sub(first_note)).unwrap_or(usize::MAX);
         let is_sound = notes_head.saturating_sub(notes_tail) <= ring.note_capacity();
-        let first_note = if is_sound { notes_tail } else { notes_head };
-        encode.ring(id, ring, (first, totals.head), (first_note, notes_head));
+        if let Some(notes) = notes
+            .get(n_passed..)
+            .filter(|notes| is_sound && !notes.is_empty())
+        {
+            encode.notes(id, ring.thread(), notes_tail.max(first_note), notes);
+        }
         if is_exact && self.get(at::CLEARING) == 0 {
             encode.totals(id, self.get(at::EPOCH), &totals);
         }

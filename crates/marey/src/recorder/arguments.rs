@@ -2,14 +2,15 @@
 //!
 //! | | recognised by | what becomes [`REDACTED`] |
 //! |---|---|---|
-//! | prompts, headers | `prompt` or `authorization` in the name; `-p` | the value, all words up to the next option |
+//! | prompts, headers | `prompt`, `caption` or `authorization` in the name; `-p` | the value, all words up to the next option |
 //! | secrets | `password`, `passwd`, `passphrase`, `secret`, `credential` in the name | the value |
-//! | keys | a part of the name between `-`, `_` and `.` that ends with `key`, `keys`, `token`, `tokens` or is `bearer` | the value, unless it is a number: `--max-new-tokens 5` |
-//! | known keys | `sk-…`, `hf_…`, `ghp_…` and its kin, `AKIA…` at the beginning of a word | the word |
+//! | keys | a part of the name between `-`, `_` and `.` that ends with `key` or `token`, or is `auth`, `bearer`, `jwt`, `pass`, `pwd`, `sig`, `signature` or `tok` | the value |
+//! | numbers of keys | the same with `keys` or `tokens`, or beside `max`, `min`, `n` or `num` | the value, unless it is a number: `--max-new-tokens 5` |
+//! | known keys | `sk-…`, `hf_…`, `ghp_…` and its kin, `AKIA…`, `eyJ…` at the beginning of a word | the word |
 //! | users | `scheme://user:password@host` | what is before the `@` |
 //!
 //! A name and its value are `--name value`, `--name=value`, `name=value` or `name: value`. An argument of several words, as `sh -c` has
-//! it, is looked through word by word.
+//! it, is looked through word by word. What begins with `--` is taken for the next option, never for a value.
 
 /// Shown instead of what is not recorded.
 pub(crate) const REDACTED: &str = "<redacted>";
@@ -25,12 +26,28 @@ enum Kind {
     Key,
 }
 
-const WORDS: [&str; 2] = ["prompt", "authorization"];
+const WORDS: [&str; 3] = ["prompt", "caption", "authorization"];
 const SECRETS: [&str; 5] = ["password", "passwd", "passphrase", "secret", "credential"];
-const KEYS: [&str; 4] = ["key", "keys", "token", "tokens"];
+/// Ends of parts of names, and whole parts.
+const KEYS: [&str; 2] = ["key", "token"];
+const SHORT_KEYS: [&str; 8] = [
+    "auth",
+    "bearer",
+    "jwt",
+    "pass",
+    "pwd",
+    "sig",
+    "signature",
+    "tok",
+];
+/// As [`KEYS`], of which there are many, and what counts them.
+const MANY_KEYS: [&str; 2] = ["keys", "tokens"];
+const COUNTS: [&str; 4] = ["max", "min", "n", "num"];
 
 /// Beginnings of keys, and how many letters and digits follow at least. The last of a pair: `-` and `_` may be among them.
-const KNOWN_KEYS: [(&str, usize, bool); 8] = [
+const KNOWN_KEYS: [(&str, usize, bool); 10] = [
+    ("eyJ", 12, true),
+    ("glpat-", 6, true),
     ("sk-", 6, true),
     ("hf_", 6, false),
     ("ghp_", 6, false),
@@ -60,6 +77,10 @@ enum Expected {
 impl Expected {
     /// The argument as it is recorded.
     fn shown(&mut self, argument: String) -> String {
+        // Between a name and its value it is neither.
+        if argument == "--" && matches!(self, Self::Value(_)) {
+            return argument;
+        }
         let is_option = is_option(&argument);
         match *self {
             // A value may begin with a dash: only what cannot be one is the next option.
@@ -77,12 +98,23 @@ impl Expected {
         if argument.contains(char::is_whitespace) {
             return words_redacted(argument);
         }
+        if is_attached(&argument) {
+            return format!("-p{REDACTED}");
+        }
         let (shown, kind) = word_redacted(&argument);
         if let Some(kind) = kind {
             *self = Self::Value(kind);
         }
         shown
     }
+}
+
+/// `-pVALUE`. Some of them are options with a longer name, but which ones is not known.
+fn is_attached(argument: &str) -> bool {
+    argument
+        .strip_prefix("-p")
+        .is_some_and(|rest| !rest.is_empty() && !rest.starts_with('='))
+        && kind_of(argument).is_none()
 }
 
 fn hidden(kind: Kind, value: String) -> String {
@@ -193,9 +225,13 @@ fn kind_of(name: &str) -> Option<Kind> {
     if SECRETS.iter().any(|secret| name.contains(secret)) {
         return Some(Kind::Secret);
     }
-    let mut parts = name.split(['-', '_', '.']);
-    let is_key = |part: &str| part == "bearer" || KEYS.iter().any(|key| part.ends_with(key));
-    parts.any(is_key).then_some(Kind::Key)
+    let has = |is_wanted: &dyn Fn(&str) -> bool| name.split(['-', '_', '.']).any(is_wanted);
+    let ends = |keys: &[&str], part: &str| keys.iter().any(|key| part.ends_with(key));
+    if has(&|part| ends(&MANY_KEYS, part)) || has(&|part| ends(&KEYS, part)) {
+        let is_number = has(&|part| ends(&MANY_KEYS, part) || COUNTS.contains(&part));
+        return Some(if is_number { Kind::Key } else { Kind::Secret });
+    }
+    has(&|part| SHORT_KEYS.contains(&part)).then_some(Kind::Secret)
 }
 
 /// A word without the user parts of addresses in it.
@@ -298,6 +334,12 @@ mod tests {
                 "--header=Authorization: <redacted> <redacted>",
             ),
             ("--password=a b", "--password=<redacted>"),
+            ("--password|--|abc", "--password|--|<redacted>"),
+            ("-pabc|-v", "-p<redacted>|-v"),
+            ("--api-key|12345678", "--api-key|<redacted>"),
+            ("--hf_token=12345678", "--hf_token=<redacted>"),
+            ("--pwd|abc|--jwt=abc", "--pwd|<redacted>|--jwt=<redacted>"),
+            ("--caption|a|fox|-v", "--caption|<redacted>|<redacted>|-v"),
             (
                 "--header=Authorization:abc",
                 "--header=Authorization:<redacted>",
@@ -313,6 +355,16 @@ mod tests {
             ("sk-proj-abc_123", "<redacted>"),
             ("hf_abcDEF123", "<redacted>"),
             ("ghp_0123456789", "<redacted>"),
+            ("glpat-0123456789", "<redacted>"),
+            ("eyJhbGciOiJIUzI1NiJ9", "<redacted>"),
+            (
+                "https://host/x?n=1&sig=abc",
+                "https://host/x?n=1&sig=<redacted>",
+            ),
+            (
+                "https://host/x?X-Amz-Signature=abc",
+                "https://host/x?X-Amz-Signature=<redacted>",
+            ),
             ("AKIAIOSFODNN7EXAMPLE", "<redacted>"),
             ("--auth=hf_abcDEF123", "--auth=<redacted>"),
             ("x=sk-abcdef,y=1", "x=<redacted>,y=1"),

@@ -46,6 +46,11 @@ impl CaptureFile {
         &self.path
     }
 
+    /// Whether the calling thread can write it now: it may have no free descriptor, or the path may lead elsewhere.
+    pub(crate) fn is_within_reach(&mut self) -> bool {
+        self.with(|_| Ok(())).is_ok()
+    }
+
     /// Writes bytes at an offset. After an error some of them may be there.
     pub(crate) fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.with(|file| file.write_all_at(bytes, offset))

@@ -140,6 +140,14 @@ impl Drain {
 
     /// One round: everything that is in the rings goes to the capture. Whether a ring had filled by more than a sixteenth.
     pub(crate) fn round(&mut self, recorder: &Recorder) -> bool {
+        // Without a free descriptor, say: the rings hold it for the drain thread, which has its own.
+        if self
+            .output
+            .as_mut()
+            .is_some_and(|output| !output.is_within_reach())
+        {
+            return false;
+        }
         let lanes: Vec<&'static Lane> = recorder.lanes().all.clone();
         let committed: Vec<_> = lanes
             .iter()

@@ -75,11 +75,22 @@ impl Output {
         })
     }
 
+    /// Whether the calling thread can write the capture now. Another thread, with descriptors of its own, may be able to.
+    pub(super) fn is_within_reach(&mut self) -> bool {
+        match &mut self.sink {
+            Sink::Memory(_) => true,
+            Sink::File(file) => file.is_within_reach(),
+        }
+    }
+
     /// Appends whole blocks; false when that is not possible: no space, an error, or no room for such content. Nothing half-written stays.
     pub(super) fn append(&mut self, blocks: &[u8], content: Content) -> bool {
         let length = blocks.len() as u64;
         let after = self.whole_bytes + length;
-        if after > self.file_size_limit || !self.room.has(content, length) {
+        if after > self.file_size_limit
+            || !self.room.has(content, length)
+            || !self.is_within_reach()
+        {
             return false;
         }
         let is_written = match &mut self.sink {
@@ -150,7 +161,11 @@ impl Output {
                 .is_some(),
             Sink::File(file) => file.write_at(blocks, offset).is_ok(),
         };
-        if is_written { lost } else { lost + counts }
+        if is_written {
+            return lost;
+        }
+        self.room.take_back(offset, counts);
+        lost + counts
     }
 
     /// Takes over what another capture holds; false when that is not possible.

@@ -152,6 +152,16 @@ impl Room {
         Some((ring.offset + place.start, lost))
     }
 
+    /// What was placed there could not be written: it is counted now, and not again when something else is written over it.
+    pub(super) fn take_back(&mut self, offset: u64, counts: Counts) {
+        let Some(ring) = &mut self.ring else { return };
+        let at = offset.saturating_sub(ring.offset);
+        if let Some((_, (_, held))) = ring.pieces.range_mut(..=at).next_back() {
+            held.sections = held.sections.saturating_sub(counts.sections);
+            held.notes = held.notes.saturating_sub(counts.notes);
+        }
+    }
+
     /// What was written of another room, which this one goes on for, counts as its beginning.
     pub(super) fn go_on_for(&mut self, other: &Self) {
         let last = other.ring.as_ref().map_or(0, |_| other.last);
@@ -194,6 +204,17 @@ mod tests {
         assert_eq!(place(4_500, 30), (900, sections(10)));
         assert_eq!(place(5_000, 40), (5_400, sections(20)));
         assert_eq!(place(12_000, 50), (900, sections(70)));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_not_lost_a_second_time() {
+        let mut room = Room::of(32_000);
+        room.begin_last(0);
+        // Two small pieces that are counted together; the second one fails.
+        assert_eq!(room.place_last(100, sections(1)), Some((0, sections(0))));
+        assert_eq!(room.place_last(100, sections(2)), Some((100, sections(0))));
+        room.take_back(100, sections(2));
+        assert_eq!(room.place_last(11_900, sections(9)), Some((0, sections(1))));
     }
 
     #[test]

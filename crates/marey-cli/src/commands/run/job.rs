@@ -152,11 +152,6 @@ impl Job {
         Some(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Removes what only starting programs need.
-    pub(super) fn tidy_up(self) {
-        self.remove_if_empty();
-    }
-
     /// Removes the folder when nothing came into it.
     pub(super) fn remove_if_empty(&self) {
         fs::remove_dir(&self.folder).ok();

@@ -158,7 +158,7 @@ mod tests {
         let outside = Outside::started_now(1, ["program".to_owned()]);
         Started::now(&job, &Entry::default(), outside).watch(&end);
         assert!(captures(&job.folder).unwrap().is_empty());
-        job.tidy_up();
+        job.remove_if_empty();
         assert!(!folder.path().join("out").exists());
     }
 }
