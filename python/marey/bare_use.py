@@ -7,7 +7,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import inspect
     from collections.abc import Callable
     from typing import Any
 
@@ -15,9 +14,9 @@ if TYPE_CHECKING:
 def decorated_or_decorator(given: Any, bare: Callable[[Any], Any], decorator: Callable[[Any], Any]) -> Any:  # noqa: ANN401
     """What a decorator returns that may be given a function that tells about calls, from their ``(args, kwargs)``.
 
-    Whatever cannot be called with two arguments, can be called with one, or is a method by its first parameter's name,
-    tells of nothing: it is decorated. A lambda, and what calls its parameters ``args`` and ``kwargs``, is not. What is
-    left is both until it is called: with one function and nothing else it decorates that, else it computes.
+    Whatever cannot be called with two arguments, or is a method by its first parameter's name, tells of nothing: it is
+    decorated. A lambda, and what calls its parameters ``args`` and ``kwargs``, is not. What is left is both until it is
+    called: with one function and nothing else it decorates that, with anything else it computes.
 
     Args:
         given: A function.
@@ -57,18 +56,7 @@ def _tells(given: Any) -> bool | None:  # noqa: ANN401
     names = [str(parameter).split(":")[0] for parameter in signature.parameters.values()]
     if names[0] in ("self", "cls"):
         return False
-    if names == ["args", "kwargs"] or getattr(given, "__name__", "") == "<lambda>":
-        return True
-    return False if _takes_one(signature) else None
-
-
-def _takes_one(signature: inspect.Signature) -> bool:
-    """A call with one function could be meant: what is decorated computes then."""
-    try:
-        signature.bind(())
-    except TypeError:
-        return False
-    return True
+    return True if names == ["args", "kwargs"] or getattr(given, "__name__", "") == "<lambda>" else None
 
 
 def _is_function(value: object) -> bool:
