@@ -41,7 +41,11 @@ fn assert_gaps_are_gaps(run: &Run) {
 #[test]
 fn a_section_takes_ten_bytes_at_most() {
     let folder = tempfile::tempdir().unwrap();
-    printed(recorded("loads", folder.path()).args(["soak", "200000"]));
+    printed(
+        recorded("loads", folder.path())
+            .args(["soak", "200000"])
+            .envs([LARGE_RING]),
+    );
     let run = only_run(folder.path());
     assert_eq!((completed(&run), run.losses.is_none()), (200_000, true));
     assert_eq!((run.sections.len(), &run.gaps[..]), (200_000, &[][..]));
