@@ -21,7 +21,7 @@ endif
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
-	@echo "Building the command and the pipeline: three to four minutes on two cores the first time."
+	@echo "Building the command and the pipeline: some minutes the first time, most of them for candle."
 	cargo build --locked -p marey-cli --no-default-features -p latent-video
 	target/debug/marey run --output profiling_results -- target/debug/latent-video --out profiling_results/frames
 

@@ -33,7 +33,7 @@ def aggregate_reports(
         address: That cluster. One that the program is connected to already is used, and an address of another is an
             error; otherwise ``RAY_ADDRESS`` names it, or one is started on this machine for as long as it takes.
         timeout_s: How long to wait for a processor of that cluster that is free for tasks, in seconds. Where actors
-            hold all of them there is none; what is waited for is said on standard error.
+            hold all of them there is none; Marey prints what it waits for to standard error.
 
     Returns:
         The document that ``docs/schema/ranks.schema.json`` describes: ``total_reports``, ``rank_count``,

@@ -277,7 +277,7 @@ def _wait(ray: Any, task: Any) -> None:  # noqa: ANN401
 
 
 def _has_ended(ray: Any, task: Any, timeout_s: float, quiet_s: float, what: str) -> bool:  # noqa: ANN401
-    """Whether a task ends within that time; after a while it is said that this waits, and for what."""
+    """Whether a task ends within that time. After a while Marey prints what it waits for."""
     waited = 0.0
     while not ray.wait([task], timeout=min(_LOOK_SECONDS, timeout_s - waited), fetch_local=False)[0]:
         waited += _LOOK_SECONDS

@@ -75,7 +75,7 @@ pub struct OpenCall {
     pub so_far_ns: u64,
 }
 
-/// Times of missing sections that are said one by one.
+/// Most gaps that a report lists one by one.
 const MAX_GAPS: usize = 20;
 const PRIVATE_MEMORY: &str = "threads_in_private_memory";
 
