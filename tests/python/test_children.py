@@ -115,6 +115,44 @@ def test_forks_of_forks_and_of_threads_are_told_apart(either: Interpreter) -> No
     assert sorted(children, key=str) == sorted(expected, key=str)
 
 
+def test_a_fork_beside_the_first_section_of_another_thread_leaves_a_child_that_can_record(either: Interpreter) -> None:
+    finished = either.run("""
+        import os, signal, sys, threading, warnings, marey
+        warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside threads
+        sys.setswitchinterval(1e-6)
+
+        def first_section(has_begun):
+            has_begun.append(True)
+            with marey.profile_section("thread"):
+                pass
+
+        def race(moment):
+            has_begun = []
+            thread = threading.Thread(target=first_section, args=(has_begun,))
+            thread.start()
+            while not has_begun:
+                pass
+            for _ in range(moment):
+                pass
+            child = os.fork()
+            if child == 0:
+                signal.alarm(100)  # ends a child that waits for a lock that nobody holds any more
+                with marey.profile_section("child"):
+                    pass
+                os._exit(0)
+            thread.join()
+            return os.waitpid(child, 0)[1]
+
+        for moment in range(100):
+            racer = os.fork()
+            if racer == 0:
+                marey.start("out", job_id=f"job-{moment}")
+                os._exit(race(moment) != 0)
+            assert os.waitpid(racer, 0)[1] == 0, moment
+    """)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_workers_of_multiprocessing_record_exactly_what_they_did(either: Interpreter, method: str) -> None:
     finished = either.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -61,7 +62,7 @@ def test_a_python_program_says_how_it_ended(
 
 def test_a_launcher_of_python_that_fails_is_a_failed_job_of_a_finished_process(interpreter: Interpreter) -> None:
     (interpreter.folder / "work.py").write_text(SECTION)
-    script = f"{sys.executable} work.py; exit 5"
+    script = f"{shlex.quote(sys.executable)} work.py; exit 5"
     assert run_command(interpreter.folder, "/bin/bash", "-c", script) == 5
     ended = job(interpreter.folder)
     assert ended["status"]["text"] == "failed: exit code 5"
@@ -87,8 +88,9 @@ def test_processor_time_and_memory_are_those_of_the_whole_tree(tmp_path: Path) -
         "import resource, sys; held = bytearray(64 << 20); sum(range(3_000_000));"
         "used = resource.getrusage(resource.RUSAGE_SELF); print(used.ru_utime + used.ru_stime)"
     )
+    python = f"{shlex.quote(sys.executable)} -S -c '{work}'"
     finished = subprocess.run(
-        [*BEFORE, "bash", "-c", f"{sys.executable} -S -c '{work}'; {sys.executable} -S -c '{work}'"],
+        [*BEFORE, "bash", "-c", f"{python}; {python}"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -6,20 +6,21 @@ use std::ffi::CStr;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+
+use crate::once_object::OnceObject;
 
 /// A context variable of our own, made with its first use. It holds objects of one class, or `None` for nothing: a context variable
 /// cannot be unset without its token.
 pub(crate) struct ContextVariable {
     name: &'static CStr,
-    object: PyOnceLock<Py<PyAny>>,
+    object: OnceObject<PyAny>,
 }
 
 impl ContextVariable {
     pub(crate) const fn new(name: &'static CStr) -> Self {
         Self {
             name,
-            object: PyOnceLock::new(),
+            object: OnceObject::new(),
         }
     }
 
@@ -50,7 +51,7 @@ impl ContextVariable {
 
     /// Gives the caller a context of its own where it runs in none; nothing stays in it.
     pub(crate) fn make_context(&self, py: Python<'_>) {
-        let Some(variable) = self.object(py).map(Py::as_ptr) else {
+        let Some(variable) = self.object(py).map(Bound::as_ptr) else {
             return;
         };
         // SAFETY: live objects under the GIL.
@@ -65,8 +66,8 @@ impl ContextVariable {
         }
     }
 
-    fn object(&self, py: Python<'_>) -> Option<&Py<PyAny>> {
-        let made = self.object.get_or_try_init(py, || {
+    fn object<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyAny>> {
+        let made = self.object.get_or_make(py, || {
             // SAFETY: a text that lives as long as the call, and no default.
             let made = unsafe { ffi::PyContextVar_New(self.name.as_ptr(), std::ptr::null_mut()) };
             // SAFETY: a new reference, or null with an error set.

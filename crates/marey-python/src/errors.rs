@@ -3,8 +3,9 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
+
+use crate::once_object::OnceObject;
 
 create_exception!(
     marey,
@@ -31,8 +32,8 @@ pub(crate) fn report_error(text: impl std::fmt::Display) -> PyErr {
 
 /// `ConfigError`, a `MareyError` and a `ValueError`: a configuration that cannot be used.
 pub(crate) fn config_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let made = TYPE.get_or_try_init(py, || {
+    static TYPE: OnceObject<PyType> = OnceObject::new();
+    TYPE.get_or_make(py, || {
         let bases = (py.get_type::<MareyError>(), py.get_type::<PyValueError>());
         let members = PyDict::new(py);
         members.set_item("__module__", "marey")?;
@@ -43,9 +44,8 @@ pub(crate) fn config_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> 
         let made = py
             .get_type::<PyType>()
             .call1(("ConfigError", bases, members))?;
-        Ok::<_, PyErr>(made.cast_into::<PyType>()?.unbind())
-    })?;
-    Ok(made.bind(py))
+        Ok(made.cast_into::<PyType>()?.unbind())
+    })
 }
 
 /// A configuration that cannot be used.

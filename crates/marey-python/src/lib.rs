@@ -27,6 +27,7 @@ mod log;
 mod memory_log;
 mod names;
 mod numbers;
+mod once_object;
 mod open_section;
 mod open_sections;
 mod paused_section;

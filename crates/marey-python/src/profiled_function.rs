@@ -13,8 +13,8 @@ use std::ptr;
 use marey::{NameId, NodeKind};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
+use crate::once_object::OnceObject;
 use crate::open_section::OpenSection;
 use crate::{section_kinds, slots};
 
@@ -51,7 +51,7 @@ impl Profiled {
     }
 }
 
-static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static TYPE: OnceObject<PyAny> = OnceObject::new();
 
 /// A callable around `function` that records sections of this name.
 pub(crate) fn wrap<'py>(
@@ -60,7 +60,7 @@ pub(crate) fn wrap<'py>(
     kind: u8,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
-    let own_type = TYPE.get_or_try_init(py, || profiled_type(py))?;
+    let own_type = TYPE.get_or_make(py, || profiled_type(py))?;
     // SAFETY: a type with the size of `Profiled`; memory comes zeroed and tracked by the garbage collector.
     let object = unsafe { ffi::PyType_GenericAlloc(own_type.as_ptr().cast(), 0) };
     // SAFETY: a new reference, or null with an error set.

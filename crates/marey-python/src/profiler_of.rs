@@ -1,17 +1,17 @@
 //! Whose profiler a decorated function records with.
 
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
 use crate::numbers::or_absent;
+use crate::once_object::OnceObject;
 use crate::profiler::ProfilerCore;
 
 /// The profiler that stands for the process's own recorder: what decorators use where an object has none.
 #[pyfunction]
 pub(crate) fn process_profiler(py: Python<'_>) -> PyResult<Py<ProfilerCore>> {
-    static PROFILER: PyOnceLock<Py<ProfilerCore>> = PyOnceLock::new();
-    let made = PROFILER.get_or_try_init(py, || Py::new(py, ProfilerCore::of_process()));
-    made.map(|profiler| profiler.clone_ref(py))
+    static PROFILER: OnceObject<ProfilerCore> = OnceObject::new();
+    let made = PROFILER.get_or_make(py, || Py::new(py, ProfilerCore::of_process()));
+    made.map(|profiler| profiler.clone().unbind())
 }
 
 /// The profiler for what an object's method records: its `_profiler`. The process's where it has none; also where that one is disabled, if

@@ -16,6 +16,7 @@ use crate::fast_section::{EXTRA, Extra, Section, enter, exit, none};
 use crate::guarded::guarded;
 use crate::known_names::{keep_section_name, section_name};
 use crate::names::section_id_of;
+use crate::once_object::OnceObject;
 use crate::open_section::SectionMeta;
 use crate::under_gil::{Stack, UnderGil};
 use crate::{section_mode, section_watch, slots};
@@ -190,13 +191,13 @@ fn new_section(py: Python<'_>) -> PyResult<&'static Section> {
 
 /// The section that does nothing, for what is off: always the same object.
 pub(crate) fn no_section(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static NO_SECTION: pyo3::sync::PyOnceLock<Py<PyAny>> = pyo3::sync::PyOnceLock::new();
-    let made = NO_SECTION.get_or_try_init(py, || {
+    static NO_SECTION: OnceObject<PyAny> = OnceObject::new();
+    let made = NO_SECTION.get_or_make(py, || {
         let section = allocate(py, None, nothing, nothing)?;
         // SAFETY: a new object; this is its one reference.
-        Ok::<_, PyErr>(unsafe { Bound::from_owned_ptr(py, section.as_ptr()) }.unbind())
+        Ok(unsafe { Bound::from_owned_ptr(py, section.as_ptr()) }.unbind())
     });
-    made.map(|section| section.bind(py).clone())
+    made.cloned()
 }
 
 unsafe extern "C" fn nothing(
