@@ -103,6 +103,13 @@ def test_processor_time_and_memory_are_those_of_the_whole_tree(tmp_path: Path) -
     assert not launch["is_peak_at_most"]
 
 
+def test_no_processor_time_was_used_before_the_command_began(tmp_path: Path) -> None:
+    for n in range(20):
+        subprocess.run([*MAREY, "run", "--output", "out", "--job-id", str(n), "--", "true"], cwd=tmp_path, check=True)
+        launch = json.loads((tmp_path / f"out/{n}/run.json").read_text())["launch"]
+        assert launch["cpu_s"] <= launch["wall_s"], launch
+
+
 def test_a_candidate_that_fails_where_the_baseline_finished_is_worse(tmp_path: Path) -> None:
     for name, ending in [("fine", ""), ("failed", "sys.exit(3)")]:
         folder = tmp_path / name
@@ -116,5 +123,6 @@ def test_a_candidate_that_fails_where_the_baseline_finished_is_worse(tmp_path: P
     worse = compare("fine", "failed")
     assert worse.returncode == 1
     assert "the candidate failed (exit code 3)" in worse.stdout
+    assert ", 1 failed\n" in worse.stdout
     both = compare("failed", "failed")
     assert "1 of 1 runs of the baseline failed or did not end by themselves" in both.stdout

@@ -261,7 +261,7 @@ def test_a_thousand_sessions_have_a_report_each(interpreter: Interpreter) -> Non
                 pass
         return str(marey.stop().parent)
 
-    job = interpreter.folder / interpreter.result(program)
+    job = interpreter.folder / interpreter.result(program, env={"MAREY_NOTE_BYTES": str(16 << 20)})
     reports = sorted(job.glob("sessions/*/profiling_report.json"))
     assert len(reports) == 1000
     for name, stage in {"clip": 0, "clip-2": 1, "clip-1000": 9}.items():

@@ -104,12 +104,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     };
     let command = arguments.command(job.as_ref());
     let words = arguments.command.iter();
-    let words = words.map(|word| word.to_string_lossy().into_owned());
+    let outside = Outside::starting(words.map(|word| word.to_string_lossy().into_owned()));
     let (mut launch, oom_kills) = (None, marey::oom_kills());
     let ended = std::thread::scope(|scope| {
         child::run_to_end(command, |pid| {
             let job = job.as_ref()?;
-            let program = Outside::started_now(pid, words);
+            let program = outside.started(pid);
             launch = job.launched(program.clone());
             Watch::start(scope, Started::now(job, &entry, program))
         })

@@ -6,7 +6,7 @@ use marey_analysis::compare::{Basis, Comparison};
 use serde::Serialize;
 
 use super::date::minute;
-use crate::model::{Loss, RunStatus, run_id};
+use crate::model::{Loss, RunStatus, StatusKind, run_id};
 use crate::quantity::{UNKNOWN, counted, percent};
 
 /// A comparison, where its sides come from, and whether it passes.
@@ -210,13 +210,23 @@ impl ComparedSide {
 
     /// What was not whole, in short.
     fn quality(&self) -> String {
-        let n_unfinished = self.runs.iter().filter(|run| !run.is_finished()).count() as u64;
+        let ended = |is_so: fn(StatusKind) -> bool| {
+            self.runs
+                .iter()
+                .filter(|run| is_so(run.status.kind))
+                .count() as u64
+        };
+        let n_failed = ended(StatusKind::has_failed);
+        let n_unfinished = ended(|kind| kind != StatusKind::Finished && !kind.has_failed());
         let n_lossy = self.runs.iter().filter(|run| !run.is_complete).count() as u64;
         let n_unreadable = self.unreadable.len() as u64;
-        if n_unfinished + n_lossy + n_unreadable == 0 {
+        if n_failed + n_unfinished + n_lossy + n_unreadable == 0 {
             return "complete".into();
         }
         let mut parts = Vec::new();
+        if n_failed > 0 {
+            parts.push(format!("{n_failed} failed"));
+        }
         if n_unfinished > 0 {
             parts.push(format!("{n_unfinished} not finished"));
         }
@@ -262,7 +272,7 @@ impl ComparedRun {
     }
 
     fn is_finished(&self) -> bool {
-        self.status.kind == crate::model::StatusKind::Finished
+        self.status.kind == StatusKind::Finished
     }
 
     fn incomplete(&self, shown: &impl Fn(&str) -> String) -> Vec<String> {

@@ -124,6 +124,13 @@ pub enum StatusKind {
     EndedWithoutClosing,
 }
 
+impl StatusKind {
+    /// It ended badly for a reason that is known.
+    pub(crate) fn has_failed(self) -> bool {
+        matches!(self, Self::Failed | Self::Killed | Self::OutOfMemory)
+    }
+}
+
 impl RunFacts {
     pub(super) fn new(run: &Run) -> Self {
         let info = &run.info;

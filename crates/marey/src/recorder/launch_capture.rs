@@ -31,7 +31,7 @@ pub struct LaunchCapture {
 }
 
 impl LaunchCapture {
-    /// Begins it: the command was started just now. `config` says the folder of output and the job, `within` the launcher around this process.
+    /// Begins it: the command has been started. `config` says the folder of output and the job, `within` the launcher around this process.
     /// `latest` then points to the job.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ mod tests {
             ..Config::default()
         };
         let words = ["sleep", "--token", "abc"].map(String::from);
-        let command = Outside::started_now(77, words);
+        let command = Outside::starting(words).started(77);
         let mut begun = LaunchCapture::begin(config, command, None).unwrap();
         let path = place.path().join("job/launcher-77.launch");
         let running = crate::load(&path).unwrap();

@@ -16,13 +16,19 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// The process `pid`, which was started just now with this command line.
-    pub fn started_now(pid: u32, command: impl IntoIterator<Item = String>) -> Self {
+    /// A program that is started next, with this command line. Its time begins now: what it takes to be started is its own.
+    pub fn starting(command: impl IntoIterator<Item = String>) -> Self {
         Self {
-            pid,
+            pid: 0,
             command: redacted(command.into_iter()),
             start: clock::anchor(),
         }
+    }
+
+    /// The program runs as this process.
+    #[must_use]
+    pub fn started(self, pid: u32) -> Self {
+        Self { pid, ..self }
     }
 
     /// Its process id.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::telemetry;
-use marey::{Generation, GpuSpan, RunBuilder, SeriesInfo, StreamingEvent, Unit, Window};
+use marey::{Generation, GpuSpan, RunBuilder, SeriesInfo, Status, StreamingEvent, Unit, Window};
 
 const SECOND: u64 = 1_000_000_000;
 

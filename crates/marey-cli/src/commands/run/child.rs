@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
-use marey::{Status, Usage};
+use marey::{Launch, Status, Usage};
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use super::outside::Watch;
 use super::signals::Forwarder;
@@ -40,6 +40,11 @@ impl Child {
     /// Its exit code; `None` when a signal ended it.
     pub(super) fn exit_code(&self) -> Option<i32> {
         self.status.code()
+    }
+
+    /// How it ended, as far as it itself tells.
+    pub(super) fn status(&self) -> Option<Status> {
+        ending(self.exit_code(), self.killed_by())
     }
 
     /// The same as ours; 0 when a signal ended it.
@@ -77,7 +82,8 @@ pub(super) fn run_to_end<'scope>(
         forwarder.let_go();
     }
     if let Some(watch) = watch {
-        watch.end(ended.as_ref().and_then(status_of));
+        let ended = ended.and_then(|end| ending(end.exit_status(), end.terminating_signal()));
+        watch.end(ended);
     }
     match marey::wait_with_usage(program.id()) {
         Ok((status, usage)) => Ok(Child {
@@ -92,15 +98,14 @@ pub(super) fn run_to_end<'scope>(
     }
 }
 
-/// How the program ended, as a capture says it.
-fn status_of(ended: &WaitIdStatus) -> Option<Status> {
-    if let Some(signal) = ended.terminating_signal() {
-        return Some(Status::Killed(signal));
-    }
-    match ended.exit_status()? {
-        0 => Some(Status::Finished),
-        code => Some(Status::Failed(format!("exit code {code}"))),
-    }
+/// How a program ended, as far as it itself tells.
+fn ending(exit_code: Option<i32>, signal: Option<i32>) -> Option<Status> {
+    let launch = Launch {
+        exit_code,
+        signal,
+        ..Launch::default()
+    };
+    launch.status()
 }
 
 impl NoEnding {

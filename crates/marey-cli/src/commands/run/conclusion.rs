@@ -1,7 +1,7 @@
 //! What is said when the program has ended.
 
 use marey::{Launch, Status};
-use marey_report::LaunchFacts;
+use marey_report::{LaunchFacts, RunStatus};
 
 use super::Arguments;
 use super::child::Child;
@@ -116,16 +116,18 @@ impl Conclusion<'_> {
         if self.arguments.quiet {
             return;
         }
-        match (self.child.killed_by(), self.child.code()) {
-            (Some(signal), _) => {
-                let status = marey_report::RunStatus::new(&Status::Killed(signal));
-                console.say(&format!("the program was {}", status.text()));
-            }
-            (None, 0) => {}
-            (None, code) => console.say(&format!("the program ended with exit code {code}")),
-        }
-        if let Some(ended @ Status::OutOfMemory(_)) = self.launched.and_then(Launch::status) {
-            console.say(&marey_report::RunStatus::new(&ended).text());
-        }
+        // Only the launch knows of memory.
+        let ended = self
+            .launched
+            .map_or_else(|| self.child.status(), Launch::status);
+        let Some(ended) = ended.filter(|ended| *ended != Status::Finished) else {
+            return;
+        };
+        let text = RunStatus::new(&ended).text();
+        console.say(&match ended {
+            Status::Failed(reason) => format!("the program ended with {reason}"),
+            Status::Killed(_) => format!("the program was {text}"),
+            _ => text,
+        });
     }
 }

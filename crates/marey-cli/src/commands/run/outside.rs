@@ -155,7 +155,7 @@ mod tests {
         let job = Job::prepare(out, Some("job".into())).unwrap();
         let (ended, end) = channel();
         ended.send(Status::Finished).unwrap();
-        let outside = Outside::started_now(1, ["program".to_owned()]);
+        let outside = Outside::starting(["program".to_owned()]).started(1);
         Started::now(&job, &Entry::default(), outside).watch(&end);
         assert!(captures(&job.folder).unwrap().is_empty());
         job.remove_if_empty();

@@ -1,0 +1,272 @@
+//! A part of a run, in time and by what belongs to it, as a run of its own.
+
+use marey::{
+    CacheEvent, Event, Gap, GenerationRecord, Losses, MemoryReading, NodeTotals, OpenSection, Run,
+    Section, SectionAttributes, Series, Session, Status,
+};
+
+use crate::intervals::Interval;
+
+/// What belongs to a session or to one within it, as ascending indices into the lists of the run.
+pub(super) struct Parts {
+    pub(super) sections: Vec<usize>,
+    pub(super) open: Vec<usize>,
+    pub(super) events: Vec<usize>,
+    pub(super) memory: Vec<usize>,
+    pub(super) counters: Vec<usize>,
+    pub(super) cache_events: Vec<usize>,
+    pub(super) generation: Vec<usize>,
+    pub(super) windows: Vec<usize>,
+    pub(super) sessions: Vec<usize>,
+}
+
+/// Takes out of a run what belongs to a session.
+pub(super) struct Cut<'a> {
+    pub(super) run: &'a Run,
+    pub(super) time: Interval,
+    pub(super) parts: &'a Parts,
+}
+
+impl Cut<'_> {
+    pub(super) fn run(&self, session: usize) -> Run {
+        let run = self.run;
+        let mut info = run.info.clone();
+        info.start_unix_ns = info.start_unix_ns.saturating_add(self.time.start_ns);
+        let sections: Vec<Section> = self
+            .parts
+            .sections
+            .iter()
+            .map(|i| self.section(*i))
+            .collect();
+        Run {
+            info,
+            status: match run.sessions[session].end_ns {
+                Some(_) => Status::Finished,
+                None => run.status.clone(),
+            },
+            wall_ns: self.time.length_ns(),
+            nodes: run.nodes.clone(),
+            threads: run.threads.clone(),
+            totals: totals(&sections, run.nodes.len()),
+            sections,
+            open: self.parts.open.iter().map(|i| self.open(*i)).collect(),
+            section_attributes: self.section_attributes(),
+            sessions: self.sessions(session),
+            events: self.events(),
+            memory: self.memory(),
+            counters: self
+                .parts
+                .counters
+                .iter()
+                .map(|i| {
+                    let mut reading = run.counters[*i].clone();
+                    reading.at_ns = self.shifted(reading.at_ns);
+                    reading
+                })
+                .collect(),
+            cache_events: self.cache_events(),
+            generation: self.generation(),
+            windows: self.windows(),
+            gpu_spans: self.gpu_spans(),
+            section_memory: self.section_memory(),
+            series: run.series.iter().filter_map(|s| self.series(s)).collect(),
+            unavailable: run.unavailable.clone(),
+            losses: self.losses(),
+            gaps: self.gaps(),
+            warnings: run.warnings.clone(),
+        }
+    }
+
+    /// A moment since the start of the session.
+    pub(super) fn shifted(&self, at_ns: u64) -> u64 {
+        at_ns.saturating_sub(self.time.start_ns)
+    }
+
+    /// What may be missing of this session: of the sections that are not in the capture only those of gaps that reach into it, where gaps say
+    /// of all of them where they lie.
+    fn losses(&self) -> Losses {
+        let (all, mine) = (&self.run.gaps, self.gaps());
+        let sum = |gaps: &[Gap]| gaps.iter().map(|gap| gap.sections).sum::<u64>();
+        let missing = self.run.losses.sections_not_written;
+        Losses {
+            sections_not_written: if sum(all) == missing {
+                sum(&mine)
+            } else {
+                missing
+            },
+            ..self.run.losses
+        }
+    }
+
+    /// What is missing meanwhile, of this session or not: how many of it would have been in the session is not known.
+    fn gaps(&self) -> Vec<Gap> {
+        let (start_ns, end_ns) = (self.time.start_ns, self.time.end_ns);
+        let gaps = self.run.gaps.iter();
+        let meanwhile = gaps.filter(|gap| gap.start_ns < end_ns && start_ns < gap.end_ns);
+        let gap = |gap: &Gap| Gap {
+            start_ns: self.shifted(gap.start_ns),
+            end_ns: self.shifted(gap.end_ns.min(end_ns)),
+            ..*gap
+        };
+        meanwhile.map(gap).collect()
+    }
+
+    /// The new number of a session.
+    pub(super) fn renumbered(&self, session: Option<u32>) -> Option<u32> {
+        let place = self.parts.sessions.binary_search(&(session? as usize));
+        u32::try_from(place.ok()?).ok()
+    }
+
+    fn section(&self, index: usize) -> Section {
+        let section = self.run.sections[index];
+        Section {
+            start_ns: self.shifted(section.start_ns),
+            end_ns: self.shifted(section.end_ns),
+            ..section
+        }
+    }
+
+    fn open(&self, index: usize) -> OpenSection {
+        let open = self.run.open[index];
+        OpenSection {
+            start_ns: self.shifted(open.start_ns),
+            ..open
+        }
+    }
+
+    fn section_attributes(&self) -> Vec<SectionAttributes> {
+        let all = &self.run.section_attributes;
+        let mut kept = Vec::new();
+        for (new, old) in self.parts.sections.iter().enumerate() {
+            let from = all.partition_point(|given| given.section < *old);
+            let given = all[from..].iter().take_while(|given| given.section == *old);
+            kept.extend(given.map(|given| SectionAttributes {
+                section: new,
+                attributes: given.attributes.clone(),
+                session: self.renumbered(given.session),
+            }));
+        }
+        kept
+    }
+
+    /// This session, then those within it.
+    fn sessions(&self, session: usize) -> Vec<Session> {
+        let sessions = self.parts.sessions.iter();
+        sessions
+            .map(|index| {
+                let found = &self.run.sessions[*index];
+                Session {
+                    start_ns: self.shifted(found.start_ns),
+                    end_ns: found.end_ns.map(|end_ns| self.shifted(end_ns)),
+                    parent: (*index != session)
+                        .then_some(found.parent)
+                        .flatten()
+                        .and_then(|parent| self.renumbered(Some(parent))),
+                    ..found.clone()
+                }
+            })
+            .collect()
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let events = self.parts.events.iter().map(|i| &self.run.events[*i]);
+        events
+            .map(|event| Event {
+                at_ns: self.shifted(event.at_ns),
+                session: self.renumbered(event.session),
+                ..event.clone()
+            })
+            .collect()
+    }
+
+    fn memory(&self) -> Vec<MemoryReading> {
+        let readings = self.parts.memory.iter().map(|i| &self.run.memory[*i]);
+        readings
+            .map(|reading| MemoryReading {
+                at_ns: self.shifted(reading.at_ns),
+                session: self.renumbered(reading.session),
+                ..reading.clone()
+            })
+            .collect()
+    }
+
+    fn cache_events(&self) -> Vec<CacheEvent> {
+        let events = self.parts.cache_events.iter();
+        events
+            .map(|index| {
+                let event = &self.run.cache_events[*index];
+                CacheEvent {
+                    at_ns: self.shifted(event.at_ns),
+                    session: self.renumbered(event.session),
+                    ..event.clone()
+                }
+            })
+            .collect()
+    }
+
+    fn generation(&self) -> Vec<GenerationRecord> {
+        let records = self.parts.generation.iter();
+        records
+            .map(|index| {
+                let record = &self.run.generation[*index];
+                GenerationRecord {
+                    at_ns: self.shifted(record.at_ns),
+                    session: self.renumbered(record.session),
+                    ..record.clone()
+                }
+            })
+            .collect()
+    }
+
+    /// The points that lie within the session; `None` without any.
+    fn series(&self, series: &Series) -> Option<Series> {
+        let points = &series.points;
+        let from = points.partition_point(|p| p.first_ns < self.time.start_ns);
+        let until = points.partition_point(|p| p.last_ns <= self.time.end_ns);
+        let mut within = points.get(from..until)?.to_vec();
+        for point in &mut within {
+            point.first_ns = self.shifted(point.first_ns);
+            point.last_ns = self.shifted(point.last_ns);
+        }
+        (!within.is_empty()).then(|| Series {
+            info: series.info.clone(),
+            points: within,
+        })
+    }
+}
+
+/// Totals of recorded sections.
+fn totals(sections: &[Section], n_nodes: usize) -> Vec<NodeTotals> {
+    let mut totals = vec![NodeTotals::default(); n_nodes];
+    let mut threads: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
+    let mut begun = vec![u64::MAX; n_nodes];
+    let mut ended = vec![0; n_nodes];
+    for section in sections {
+        let node = section.node as usize;
+        let Some(of_node) = totals.get_mut(node) else {
+            continue;
+        };
+        let ns = section.duration_ns();
+        let is_first = of_node.count == 0;
+        of_node.count += 1;
+        of_node.sum_ns = of_node.sum_ns.saturating_add(ns);
+        of_node.min_ns = if is_first { ns } else { of_node.min_ns.min(ns) };
+        of_node.max_ns = of_node.max_ns.max(ns);
+        of_node.errors += u64::from(section.is_failed);
+        of_node.histogram.get_or_insert_default().add(ns);
+        if section.start_ns < begun[node] {
+            (begun[node], of_node.first_ns) = (section.start_ns, ns);
+        }
+        if is_first || section.end_ns >= ended[node] {
+            (ended[node], of_node.last_ns) = (section.end_ns, ns);
+        }
+        // Sections are ordered by thread.
+        if threads[node].last() != Some(&section.thread) {
+            threads[node].push(section.thread);
+        }
+    }
+    for (of_node, threads) in totals.iter_mut().zip(threads) {
+        of_node.n_threads = u32::try_from(threads.len()).unwrap_or(u32::MAX);
+    }
+    totals
+}
