@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from capture_records import of_kind, recorded, recorded_in
-from interpreter import Interpreter
+from interpreter import Interpreter, read_capture
 
 
 def named(records: dict[str, Any]) -> list[tuple[str, str | None]]:
@@ -298,8 +298,8 @@ def test_asyncio_tasks_keep_their_sessions_apart(either: Interpreter) -> None:
     assert found == {
         "a stage": "a",
         "b stage": "b",
-        "a section": None,
-        "b section": None,
+        "a section": "a",
+        "b section": "b",
         "a child": "a",
         "b child": "b",
         "bystander": None,
@@ -367,6 +367,63 @@ def test_a_session_can_be_ended_by_another_thread_and_by_its_id(interpreter: Int
     assert stages(recorded(finished)) == [("after a", None), ("after b", None)]
 
 
+def test_the_only_open_session_is_not_said_with_each_stage_and_known_all_the_same(either: Interpreter) -> None:
+    def program():
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+
+        def stage(name, session):
+            return profiler.stage(f"{name} of {session}")
+
+        with profiler.session("alone"):
+            for _ in range(3000):
+                with stage("plain", "alone"), stage("inner", "alone"):
+                    pass
+            with profiler.session("nested"), stage("plain", "nested"):
+                pass
+            with stage("after the nested one", "alone"):
+                pass
+        begun, seen = threading.Event(), threading.Event()
+
+        def beside():
+            with profiler.session("beside"):
+                begun.set()
+                with stage("plain", "beside"):
+                    seen.wait()
+
+        with profiler.session("overtaken"), stage("begun alone", "overtaken"):
+            thread = threading.Thread(target=beside)
+            thread.start()
+            begun.wait()
+            with stage("plain", "overtaken"):
+                pass
+            seen.set()
+            thread.join()
+        profiler.start_session("ended inside")
+        with stage("outlives it", "ended inside"):
+            profiler.end_session("ended inside")
+        with profiler.session("early"):
+            made = stage("made early, entered late", "early")
+        with profiler.session("late"), made, stage("plain", "late"):
+            pass
+
+    finished = either.run(program)
+    found = recorded(finished)
+    n_of = {"alone": 6001, "nested": 1, "overtaken": 2, "beside": 1, "ended inside": 1, "early": 1, "late": 1}
+    assert {name: sum(row[0].endswith(f" of {name}") for row in stages(found)) for name in n_of} == n_of
+    assert [row for row in stages(found) if not row[0].endswith(f" of {row[1]}")] == []
+    (capture,) = {path.resolve() for path in finished.captures}
+    assert capture.stat().st_size < 20 * 6000  # a note of each would have 40 bytes
+    for session in read_capture(capture)["sessions"]:
+        shown = {name: row["call_count"] for name, row in session["stage_analysis"]["stages"].items()}
+        within = {"alone": ("alone", "nested")}.get(session["name"], (session["name"],))
+        assert sum(shown.values()) == sum(n_of[name] for name in within), shown
+        assert all(name.rsplit(" of ")[1] in within for name in shown), shown
+
+
 def test_profilers_do_not_see_each_others_sessions(interpreter: Interpreter) -> None:
     def program():
         import marey
@@ -382,7 +439,7 @@ def test_profilers_do_not_see_each_others_sessions(interpreter: Interpreter) -> 
 
     records = recorded(interpreter.run(program))
     assert named(records) == [("one", None), ("two", None)]
-    assert stages(records) == [("of one", "one"), ("of two", "two"), ("two has none", None)]
+    assert stages(records) == [("of one", "one"), ("of two", "two"), ("two has none", "one")]  # lies within it
 
 
 def test_sessions_of_a_parent_do_not_exist_in_a_child(interpreter: Interpreter) -> None:

@@ -213,8 +213,8 @@ fn enter_with_extra(py: Python<'_>, section: &Section) {
         section.take_away(OPEN);
         return;
     };
-    let (open, node, start) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
-    meta.note(lane, node, start);
+    let (mut open, node, start) = OpenSection::begin(py, lane, slot, name, NodeKind::Section);
+    open.note(py, lane, meta, (node, start));
     section.open.set(open);
 }
 

@@ -7,6 +7,7 @@ use crate::flow::{self, Entered};
 use crate::guarded::guarded;
 use crate::section_mode;
 use crate::section_watch::{self, Watched};
+use crate::session_context;
 
 /// What is noted of a section besides its times.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,7 @@ impl SectionMeta {
         self.attributes.is_empty() && self.session.is_none()
     }
 
-    /// Notes it of a section that was just opened, or that has ended.
+    /// Notes it of a section that has ended.
     pub(crate) fn note(self, lane: &Lane, node: u32, start_ticks: u64) {
         if self.is_empty() {
             return;
@@ -57,6 +58,8 @@ pub(crate) struct OpenSection {
 struct SlowState {
     /// In another flow than the thread's own stack.
     entered: Option<Entered>,
+    /// The session that it belongs to without its being noted, as long as that goes on; node and start of the section.
+    implied: Option<(u64, u32, u64)>,
     /// While sections are watched; node and start of the section.
     watched: Option<(Box<dyn Watched>, u32, u64)>,
 }
@@ -125,11 +128,33 @@ impl OpenSection {
             });
             let slow = SlowState {
                 entered: Some(entered),
-                watched: None,
+                ..SlowState::default()
             };
             let slow = Some(Box::new(slow));
             (Self { slow }, node, start)
         })
+    }
+
+    /// Notes what there is to note of it, which was just opened. Where it lies in the one session that is open, and has nothing else, that is
+    /// noted only if the session ends before it does.
+    pub(crate) fn note(
+        &mut self,
+        py: Python<'_>,
+        lane: &Lane,
+        meta: SectionMeta,
+        (node, start_ticks): (u32, u64),
+    ) {
+        match meta.session {
+            Some(session)
+                if meta.attributes.is_empty() && session_context::is_alone(py, lane, session) =>
+            {
+                self.slow.get_or_insert_default().implied = Some((session, node, start_ticks));
+            }
+            session => {
+                session_context::note_said(py, session);
+                meta.note(lane, node, start_ticks);
+            }
+        }
     }
 
     /// Its end is more than a record: it was opened in another flow than the thread's own stack, or is watched.
@@ -175,6 +200,15 @@ impl SlowState {
                     lane.exit(slot, Ending { flow, ..ending });
                 });
             }
+        }
+        if let Some((session, node, start_ticks)) = self.implied
+            && !session_context::is_alone(py, lane, session)
+        {
+            let meta = SectionMeta {
+                session: Some(session),
+                ..SectionMeta::default()
+            };
+            meta.note(lane, node, start_ticks);
         }
         if let Some((watched, node, start_ticks)) = self.watched {
             let thread = lane.thread_number();

@@ -43,9 +43,9 @@ impl Entry {
                     lane.recorder().count_unrecorded();
                     return None;
                 };
-                let (open, node, start) = OpenSection::begin(py, lane, slot, name, kind);
+                let (mut open, node, start) = OpenSection::begin(py, lane, slot, name, kind);
                 if !meta.is_empty() {
-                    meta.clone().note(lane, node, start);
+                    open.note(py, lane, meta.clone(), (node, start));
                 }
                 Some(Recorded { slot, open, start })
             });

@@ -11,21 +11,20 @@ use crate::{flow, state, thread};
 
 static N_PROFILERS: AtomicU64 = AtomicU64::new(0);
 static N_MADE_UP: AtomicU64 = AtomicU64::new(0);
+/// Sessions of all profilers that are open, the oldest first. Locked only while no Python code runs.
+static OPEN: Mutex<Vec<Arc<Session>>> = Mutex::new(Vec::new());
 
 /// The sessions that one profiler began, in all threads and tasks.
 #[derive(Debug)]
 pub(crate) struct ProfilerSessions {
     /// Number of the profiler in this process.
     profiler: u64,
-    /// Those that are open, oldest first. Locked only while no Python code runs.
-    open: Mutex<Vec<Arc<Session>>>,
 }
 
 impl Default for ProfilerSessions {
     fn default() -> Self {
         Self {
             profiler: N_PROFILERS.fetch_add(1, Relaxed),
-            open: Mutex::default(),
         }
     }
 }
@@ -40,15 +39,18 @@ impl ProfilerSessions {
         has_keeper: bool,
     ) -> Option<Arc<Session>> {
         let recorder = state::recorder()?;
-        thread::lane(py)?;
+        let thread = thread::lane(py)?.thread_number();
         let mut current = session_context::open_sessions(py, self.profiler);
         let within = current.next().map(|session| session.number);
-        let number = recorder.start_session(&id, tags, within, flow::number(py));
+        let flow = flow::number(py);
+        let number = recorder.start_session(&id, tags, within, flow);
         let session = Arc::new(Session::new(self.profiler, number, within, id, has_keeper));
-        let mut open = self.open();
-        open.retain(|session| session.is_open());
-        open.push(session.clone());
-        drop(open);
+        let is_alone = {
+            let mut open = all_open();
+            open.push(session.clone());
+            open.len() == 1
+        };
+        session_context::note_beginning(py, number, (thread, flow), is_alone);
         session_context::enter(py, session.clone());
         Some(session)
     }
@@ -62,15 +64,14 @@ impl ProfilerSessions {
         let forgotten = nested.take_while(|inner| !inner.has_keeper);
         forgotten
             .chain([session])
-            .for_each(|session| close(session));
-        self.open().retain(|session| session.is_open());
+            .for_each(|session| close(py, session));
         session_context::forget_ended(py);
     }
 
     /// Ends every session of this profiler, in whatever thread or task it began, the newest first.
     pub(crate) fn end_all(&self, py: Python<'_>) {
-        let open = std::mem::take(&mut *self.open());
-        open.iter().rev().for_each(|session| close(session));
+        let open = self.open();
+        open.iter().rev().for_each(|session| close(py, session));
         session_context::forget_ended(py);
     }
 
@@ -95,26 +96,20 @@ impl ProfilerSessions {
     pub(crate) fn of_id(&self, py: Python<'_>, id: &str) -> Option<Arc<Session>> {
         let mut mine = session_context::open_sessions(py, self.profiler);
         mine.find(|session| session.id == id).or_else(|| {
-            let open = self.open();
-            let newest = open.iter().rev();
-            newest
-                .filter(|session| session.is_open())
-                .find(|session| session.id == id)
-                .cloned()
+            let mut newest = self.open().into_iter().rev();
+            newest.find(|session| session.id == id)
         })
     }
 
     /// Ids of all open sessions, the oldest first.
     pub(crate) fn open_ids(&self) -> Vec<String> {
         let open = self.open();
-        let open = open.iter().filter(|session| session.is_open());
-        open.map(|session| session.id.clone()).collect()
+        open.iter().map(|session| session.id.clone()).collect()
     }
 
     /// The innermost of the open sessions, if they are all nested in each other.
     fn only_one(&self) -> Option<Arc<Session>> {
         let open = self.open();
-        let open: Vec<_> = open.iter().filter(|session| session.is_open()).collect();
         let mut innermost = open
             .iter()
             .filter(|session| !open.iter().any(|o| o.within == Some(session.number)));
@@ -124,15 +119,27 @@ impl ProfilerSessions {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Those that are open, the oldest first.
+    fn open(&self) -> Vec<Arc<Session>> {
+        let open = all_open();
+        let mine = open.iter().filter(|open| open.profiler == self.profiler);
+        mine.cloned().collect()
     }
 }
 
-fn close(session: &Session) {
-    if session.end()
-        && let Some(recorder) = marey::recorder()
-    {
+/// [`OPEN`] without those that have ended.
+fn all_open() -> MutexGuard<'static, Vec<Arc<Session>>> {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|session| session.is_open());
+    open
+}
+
+fn close(py: Python<'_>, session: &Session) {
+    if !session.end() {
+        return;
+    }
+    session_context::note_ending(py, session.number);
+    if let Some(recorder) = marey::recorder() {
         recorder.end_session(session.number);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use marey::{Attributes, Generation, Run, Value};
+use marey::{Attributes, Generation, Run, Section, Session, Value};
 use pyo3::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
@@ -85,11 +85,22 @@ fn sections(run: &Run) -> Vec<Json> {
             "name": run.nodes[section.node as usize].name, "start_ns": section.start_ns,
             "thread": section.thread, "flow": section.flow, "is_failed": section.is_failed,
             "has_pauses": section.has_pauses, "duration_ns": section.duration_ns(),
-            "session": noted.iter().find_map(|noted| noted.session),
+            "session": noted.iter().find_map(|noted| noted.session).or_else(|| around(run, section)),
             "attributes": noted.first().map(|noted| object(&noted.attributes)),
         })
     };
     order.iter().map(row).collect()
+}
+
+/// The innermost session that was begun in the section's thread and flow before it, and ended after it.
+fn around(run: &Run, section: &Section) -> Option<u32> {
+    let is_around = |session: &Session| {
+        (session.thread, session.flow) == (section.thread, section.flow)
+            && session.start_ns <= section.start_ns
+            && session.end_ns.unwrap_or(u64::MAX) >= section.end_ns
+    };
+    let last = run.sessions.iter().rposition(is_around)?;
+    u32::try_from(last).ok()
 }
 
 fn object(attributes: &Attributes) -> Json {

@@ -6,14 +6,60 @@
 //!    a           b ─► a          └─ task: b ─► a, and a alone once b has ended
 //! ```
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use marey::Lane;
 use pyo3::prelude::*;
 
 use crate::context_variable::ContextVariable;
+use crate::flow;
+use crate::under_gil::UnderGil;
 
 static CURRENT: ContextVariable = ContextVariable::new(c"marey_current_session");
+
+/// The session that has been the only one in the process since it began, and where it was begun.
+static ALONE: UnderGil<Cell<Option<Alone>>> = UnderGil::new(Cell::new(None));
+
+#[derive(Clone, Copy)]
+struct Alone {
+    session: u64,
+    thread: u32,
+    flow: u16,
+}
+
+/// A session has begun in a thread and flow, while there were others or none.
+pub(crate) fn note_beginning(py: Python<'_>, session: u64, place: (u32, u16), is_alone: bool) {
+    let (thread, flow) = place;
+    let alone = is_alone.then_some(Alone {
+        session,
+        thread,
+        flow,
+    });
+    ALONE.get(py).set(alone);
+}
+
+/// A session has ended.
+pub(crate) fn note_ending(py: Python<'_>, session: u64) {
+    let alone = ALONE.get(py);
+    alone.set(alone.get().filter(|alone| alone.session != session));
+}
+
+/// A section was opened that is said to be a session's: what it encloses has to say so, too, where it is another's.
+pub(crate) fn note_said(py: Python<'_>, session: Option<u64>) {
+    let alone = ALONE.get(py);
+    let is_same = |alone: &Alone| session.is_none_or(|said| said == alone.session);
+    alone.set(alone.get().filter(is_same));
+}
+
+/// Whether a session has been the only one since it began, in the running thread and flow: readers put what is opened here meanwhile into it
+/// without being told (the second rule of `marey_analysis::Belonging`).
+pub(crate) fn is_alone(py: Python<'_>, lane: &Lane, session: u64) -> bool {
+    let alone = ALONE.get(py).get();
+    let here = alone.filter(|a| (a.session, a.thread) == (session, lane.thread_number()));
+    here.is_some_and(|alone| alone.flow == flow::number(py))
+}
 
 /// A session of a profiler.
 #[derive(Debug)]
