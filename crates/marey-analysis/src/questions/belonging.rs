@@ -43,15 +43,8 @@ pub struct Belonging<'a> {
     nesting: Nesting,
 }
 
-/// Something that encloses a section: since when, until when, and for which session.
-#[derive(Clone, Copy)]
-struct Enclosing {
-    time: Interval,
-    session: Option<u32>,
-}
-
 impl<'a> Belonging<'a> {
-    /// Finds the session of every section. Time: a sort of the sections, and for those that lie in no session of their own
+    /// Finds the session of every section. Time: for each the logarithm of the number of sessions; for those that lie in no session of their own
     /// thread a look at the sessions that were open then.
     pub fn new(run: &'a Run) -> Self {
         let mut belonging = Self::of_records(run);
@@ -127,82 +120,103 @@ impl<'a> Belonging<'a> {
 
     fn place_sections(&mut self) {
         let run = self.run;
+        let mut around: BTreeMap<(u32, u16), Vec<Enclosing>> = BTreeMap::new();
+        for (number, session) in (0..).zip(&run.sessions) {
+            let here = around.entry((session.thread, session.flow)).or_default();
+            here.push(Enclosing {
+                order: (session.start_ns, false, Reverse(0), 0, number as usize),
+                end_ns: self.interval(number).end_ns,
+                session: number,
+            });
+        }
         let mut said: BTreeMap<usize, u32> = BTreeMap::new();
         for given in &run.section_attributes {
             let known = given.session.filter(|s| (*s as usize) < run.sessions.len());
-            said.extend(known.map(|session| (given.section, session)));
-        }
-        let mut begun_in: BTreeMap<(u32, u16), Vec<u32>> = BTreeMap::new();
-        for &session in self.open.in_order() {
-            let begun = &run.sessions[session as usize];
-            let here = begun_in.entry((begun.thread, begun.flow)).or_default();
-            here.push(session);
-        }
-        let mut order: Vec<usize> = (0..run.sections.len()).collect();
-        order.sort_by_key(|index| {
-            let s = &run.sections[*index];
-            (s.start_ns, Reverse(s.end_ns), s.node)
-        });
-        let mut lanes: BTreeMap<(u32, u16), Lane<'_>> = BTreeMap::new();
-        let mut placed = vec![None; run.sections.len()];
-        for index in order {
-            let section = &run.sections[index];
-            let key = (section.thread, section.flow);
-            let lane = lanes.entry(key).or_insert_with(|| Lane {
-                begun: begun_in.get(&key).map_or(&[][..], Vec::as_slice),
-                enclosing: Vec::new(),
-            });
-            let time = interval(section);
-            let within = lane.enter(self, time, said.get(&index).copied());
-            placed[index] = within.or_else(|| self.only_one(&self.open.during(time), time));
-        }
-        self.sections = placed;
-    }
-}
-
-/// What encloses the sections of one thread and flow, in order of their start.
-struct Lane<'a> {
-    /// Sessions that were begun here and are yet to come.
-    begun: &'a [u32],
-    /// Outermost first. What lies under one that still goes on may have ended.
-    enclosing: Vec<Enclosing>,
-}
-
-impl Lane<'_> {
-    /// Enters a section; returns the session that it was opened for, or lies within.
-    fn enter(
-        &mut self,
-        belonging: &Belonging<'_>,
-        time: Interval,
-        said: Option<u32>,
-    ) -> Option<u32> {
-        let has_ended = |e: &mut Enclosing| e.time.end_ns < time.start_ns;
-        while self.enclosing.pop_if(has_ended).is_some() {}
-        while let Some((&session, rest)) = self.begun.split_first() {
-            let of_session = belonging.interval(session);
-            if of_session.start_ns > time.start_ns {
-                break;
-            }
-            self.begun = rest;
-            if of_session.end_ns >= time.start_ns {
-                self.enclosing.push(Enclosing {
-                    time: of_session,
-                    session: Some(session),
+            let section = run.sections.get(given.section);
+            if let (Some(session), Some(section)) = (known, section)
+                && said.insert(given.section, session).is_none()
+            {
+                let here = around.entry((section.thread, section.flow)).or_default();
+                here.push(Enclosing {
+                    order: order(section, given.section),
+                    end_ns: section.end_ns,
+                    session,
                 });
             }
         }
-        let around = self.enclosing.iter().rev();
-        let within = around
-            .filter(|e| contains(e.time, time))
-            .find_map(|e| e.session);
-        // Only what says more than what encloses it is worth keeping.
-        if said.is_some() {
-            self.enclosing.push(Enclosing {
-                time,
-                session: said,
-            });
+        let around: BTreeMap<_, Around> = around
+            .into_iter()
+            .map(|(place, enclosing)| (place, Around::new(enclosing)))
+            .collect();
+        let placed = run.sections.iter().enumerate().map(|(index, section)| {
+            let within = || {
+                let here = around.get(&(section.thread, section.flow))?;
+                here.innermost(order(section, index), section.end_ns)
+            };
+            let time = interval(section);
+            let known = said.get(&index).copied().or_else(within);
+            known.or_else(|| self.only_one(&self.open.during(time), time))
+        });
+        self.sections = placed.collect();
+    }
+}
+
+/// Something that encloses sections of its thread and flow, and for which session: a session that was begun there, or a section that was opened
+/// for one.
+#[derive(Clone, Copy)]
+struct Enclosing {
+    order: Order,
+    end_ns: u64,
+    session: u32,
+}
+
+/// What comes later lies within what comes before it, if it ends no later: by start, sessions before sections, the longer section first, then the
+/// one with the smaller node, which is the outer one.
+type Order = (u64, bool, Reverse<u64>, u32, usize);
+
+fn order(section: &Section, index: usize) -> Order {
+    let end = Reverse(section.end_ns);
+    (section.start_ns, true, end, section.node, index)
+}
+
+/// What encloses the sections of one thread and flow.
+struct Around {
+    /// In order.
+    all: Vec<Enclosing>,
+    /// Of each the last one before it that ends later.
+    outer: Vec<Option<usize>>,
+}
+
+impl Around {
+    fn new(mut all: Vec<Enclosing>) -> Self {
+        all.sort_by_key(|enclosing| enclosing.order);
+        let mut outer: Vec<Option<usize>> = Vec::with_capacity(all.len());
+        for enclosing in &all {
+            let mut before = outer.len().checked_sub(1);
+            while let Some(place) = before
+                && all[place].end_ns <= enclosing.end_ns
+            {
+                before = outer[place];
+            }
+            outer.push(before);
         }
-        said.or(within)
+        Self { all, outer }
+    }
+
+    /// The session of the innermost that encloses a section. Time: the logarithm of their number, and how deep they are nested.
+    fn innermost(&self, order: Order, end_ns: u64) -> Option<u32> {
+        let begun = self
+            .all
+            .partition_point(|enclosing| enclosing.order < order);
+        let mut next = begun.checked_sub(1);
+        while let Some(place) = next {
+            let enclosing = self.all[place];
+            if enclosing.end_ns >= end_ns {
+                return Some(enclosing.session);
+            }
+            next = self.outer[place];
+        }
+        None
     }
 }
 

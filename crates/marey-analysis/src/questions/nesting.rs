@@ -102,6 +102,10 @@ impl Nesting {
         self.places(outer).contains(&self.places(inner).start)
     }
 
+    pub(crate) fn n_sessions(&self) -> usize {
+        self.within.len()
+    }
+
     /// Places of a session and those within it; none for a session that there is not.
     pub(crate) fn places(&self, session: u32) -> Range<u32> {
         self.within.get(session as usize).cloned().unwrap_or(0..0)

@@ -37,10 +37,6 @@ impl OpenSessions {
         }
     }
 
-    pub(crate) fn in_order(&self) -> &[u32] {
-        &self.order
-    }
-
     /// Those that had begun by that moment and ended no earlier, in order of their start. Time: linear in their number,
     /// times the logarithm of that of all.
     pub(crate) fn at(&self, at_ns: u64) -> Vec<u32> {

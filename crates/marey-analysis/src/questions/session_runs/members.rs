@@ -6,26 +6,42 @@ use crate::questions::nesting::Nesting;
 
 /// Indices of what belongs to some session, by the session's place.
 #[derive(Debug)]
-pub(super) struct Members(Vec<(u32, usize)>);
+pub(super) struct Members {
+    /// Where the indices of each place begin; one more than there are places.
+    starts: Vec<usize>,
+    indices: Vec<usize>,
+}
 
 impl Members {
     /// `sessions` has the innermost one of each thing.
     pub(super) fn new(nesting: &Nesting, sessions: impl Iterator<Item = Option<u32>>) -> Self {
-        let place = |session: u32| {
-            let places = nesting.places(session);
+        let place = |session: Option<u32>| {
+            let places = session.map_or(0..0, |session| nesting.places(session));
             (!places.is_empty()).then_some(places.start)
         };
-        let placed = sessions.enumerate();
-        let mut members: Vec<(u32, usize)> = placed
-            .filter_map(|(index, session)| Some((place(session?)?, index)))
-            .collect();
-        members.sort_unstable();
-        Self(members)
+        let places: Vec<Option<u32>> = sessions.map(place).collect();
+        let mut starts = vec![0; nesting.n_sessions() + 1];
+        for place in places.iter().flatten() {
+            starts[*place as usize + 1] += 1;
+        }
+        for place in 1..starts.len() {
+            starts[place] += starts[place - 1];
+        }
+        let mut next = starts.clone();
+        let mut indices = vec![0; starts.last().copied().unwrap_or(0)];
+        for (index, place) in places.iter().enumerate() {
+            if let Some(place) = place {
+                let next = &mut next[*place as usize];
+                indices[*next] = index;
+                *next += 1;
+            }
+        }
+        Self { starts, indices }
     }
 
     /// Indices of what belongs to sessions of these places, ascending.
     pub(super) fn within(&self, places: &Range<u32>) -> Vec<usize> {
-        let mut found: Vec<usize> = self.of(places).iter().map(|(_, index)| *index).collect();
+        let mut found = self.of(places).to_vec();
         found.sort_unstable();
         found
     }
@@ -35,9 +51,11 @@ impl Members {
         self.of(places).len()
     }
 
-    fn of(&self, places: &Range<u32>) -> &[(u32, usize)] {
-        let from = self.0.partition_point(|(place, _)| *place < places.start);
-        let until = self.0.partition_point(|(place, _)| *place < places.end);
-        self.0.get(from..until).unwrap_or(&[])
+    fn of(&self, places: &Range<u32>) -> &[usize] {
+        let last = self.starts.len() - 1;
+        let start = |place: u32| self.starts[last.min(place as usize)];
+        self.indices
+            .get(start(places.start)..start(places.end))
+            .unwrap_or(&[])
     }
 }
