@@ -108,7 +108,8 @@ lint: $(BIN)/marey
 	$(BIN)/python scripts/check_cycles.py
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
-bench: $(BIN)/marey web/node_modules
+bench: $(BIN)/maturin web/node_modules
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked --quiet --features otlp,marey/tracing
 	cargo run --release --locked -p recording-bench
 	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py

@@ -24,6 +24,7 @@
 //! Records carry no flow. One without a session of its own belongs to the session that was begun in its thread when there
 //! is only one such, or all such are nested; then rule 3 counts.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -185,6 +186,8 @@ struct Around {
     all: Vec<Enclosing>,
     /// Of each the last one before it that ends later.
     outer: Vec<Option<usize>>,
+    /// How many had begun when the last section did: the next one, which ends later, mostly finds as many.
+    n_begun: Cell<usize>,
 }
 
 impl Around {
@@ -200,15 +203,16 @@ impl Around {
             }
             outer.push(before);
         }
-        Self { all, outer }
+        Self {
+            all,
+            outer,
+            n_begun: Cell::new(0),
+        }
     }
 
     /// The session of the innermost that encloses a section. Time: the logarithm of their number, and how deep they are nested.
     fn innermost(&self, order: Order, end_ns: u64) -> Option<u32> {
-        let begun = self
-            .all
-            .partition_point(|enclosing| enclosing.order < order);
-        let mut next = begun.checked_sub(1);
+        let mut next = self.begun_before(order).checked_sub(1);
         while let Some(place) = next {
             let enclosing = self.all[place];
             if enclosing.end_ns >= end_ns {
@@ -217,6 +221,19 @@ impl Around {
             next = self.outer[place];
         }
         None
+    }
+
+    fn begun_before(&self, order: Order) -> usize {
+        let (all, last) = (&self.all, self.n_begun.get());
+        let is_so = |n: &usize| {
+            *n <= all.len()
+                && (*n == 0 || all[*n - 1].order < order)
+                && all.get(*n).is_none_or(|enclosing| enclosing.order >= order)
+        };
+        let n_begun = [last, last + 1].into_iter().find(is_so);
+        let n_begun = n_begun.unwrap_or_else(|| all.partition_point(|e| e.order < order));
+        self.n_begun.set(n_begun);
+        n_begun
     }
 }
 
