@@ -96,8 +96,10 @@ fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {
 
 /// Whether a file or folder, itself and not what it points to, belongs to this user.
 pub(crate) fn is_own(path: &Path) -> bool {
-    let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|m| m.uid());
-    owner(path).is_some() && owner(path) == owner(Path::new("/proc/self"))
+    let owner = std::fs::symlink_metadata(path).map(|path| path.uid());
+    // The link `/proc/self` is root's, what it points to is this user's.
+    let own = std::fs::metadata("/proc/self").map(|process| process.uid());
+    matches!((owner, own), (Ok(owner), Ok(own)) if owner == own)
 }
 
 impl Leftover {
