@@ -4,15 +4,25 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::disk::Tiny;
-use crate::program::{assert_adds_up, calls, captures, number, only_run, printed, recorded, rings};
+use crate::program::{
+    assert_adds_up, calls, captures, number, only_run, printed, recorded,
+    recorded_by_an_ordinary_user, rings,
+};
 
 fn guest(case: &str, folder: &Path) -> Command {
+    guest_by(&recorded, case, folder)
+}
+
+fn guest_by(recorded: &Recorded<'_>, case: &str, folder: &Path) -> Command {
     let own = folder.join("own");
     std::fs::create_dir(&own).unwrap();
     let mut command = recorded("guest", folder);
     command.arg(case).arg(own);
     command
 }
+
+/// Makes the command of an example that records.
+type Recorded<'a> = dyn Fn(&str, &Path) -> Command + 'a;
 
 /// Nothing came into the program's own files, and everything into the capture.
 fn assert_is_apart(case: &str) {
@@ -107,21 +117,28 @@ fn a_million_names_take_no_memory() {
 #[test]
 fn a_start_completes_what_a_process_left_that_nobody_waited_for() {
     let folder = tempfile::tempdir().unwrap();
-    recorded("endings", folder.path())
-        .arg("_exit")
-        .output()
-        .unwrap();
-    let [dead] = &captures(folder.path())[..] else {
+    a_start_completes(folder.path(), &recorded);
+}
+
+#[test]
+fn a_start_completes_what_a_process_of_an_ordinary_user_left() {
+    let folder = tempfile::tempdir().unwrap();
+    a_start_completes(folder.path(), &recorded_by_an_ordinary_user);
+}
+
+fn a_start_completes(folder: &Path, recorded: &Recorded<'_>) {
+    recorded("endings", folder).arg("_exit").output().unwrap();
+    let [dead] = &captures(folder)[..] else {
         panic!("one capture");
     };
     // Whoever waits for it has a minute to say how it ended.
-    marey::close_abandoned(&rings(folder.path()));
-    assert_eq!(marey::leftovers(&rings(folder.path())).len(), 1);
+    marey::close_abandoned(&rings(folder));
+    assert!(rings(folder).read_dir().unwrap().count() == 1);
     let file = std::fs::File::options().append(true).open(dead).unwrap();
     let before = file.metadata().unwrap();
     file.set_modified(before.modified().unwrap() - std::time::Duration::from_mins(2))
         .unwrap();
-    printed(&mut guest("has a dead neighbour", folder.path()));
+    printed(&mut guest_by(recorded, "has a dead neighbour", folder));
     assert!(dead.metadata().unwrap().len() > before.len());
     let run = marey::load(dead).unwrap();
     assert_eq!(
@@ -129,7 +146,7 @@ fn a_start_completes_what_a_process_left_that_nobody_waited_for() {
         (marey::Status::EndedWithoutClosing, vec![])
     );
     assert_eq!(run.open.len(), 1);
-    assert!(!rings(folder.path()).exists());
+    assert!(!rings(folder).exists());
 }
 
 #[test]

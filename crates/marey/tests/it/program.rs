@@ -1,5 +1,7 @@
 //! Runs the example programs that stand for a user's process.
 
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,7 +9,27 @@ use marey::Run;
 
 /// The built example, recording into `folder` with rings below `folder/rings`.
 pub(crate) fn recorded(example: &str, folder: &Path) -> Command {
-    let mut command = Command::new(example_path(example));
+    recording(Command::new(example_path(example)), folder)
+}
+
+/// As [`recorded`], run by a user who is not root, where the test is; as the test's own user where not. `folder` is theirs afterwards.
+pub(crate) fn recorded_by_an_ordinary_user(example: &str, folder: &Path) -> Command {
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return recorded(example, folder);
+    }
+    std::os::unix::fs::chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    // The folder of the build may be closed to others.
+    let copy = folder.join(example);
+    std::fs::copy(example_path(example), &copy).unwrap();
+    let mut command = recording(Command::new(copy), folder);
+    command.uid(NOBODY).gid(NOBODY);
+    command
+}
+
+/// A user who owns nothing.
+const NOBODY: u32 = 65_534;
+
+fn recording(mut command: Command, folder: &Path) -> Command {
     command
         .env("MAREY_ENABLED", "1")
         .env("MAREY_OUTPUT_DIR", folder.join("out"))
