@@ -190,7 +190,7 @@ class _MeasuredCall:
 
 
 class _MeasuredStep(_MeasuredCall):
-    """One call that is a denoising step: whoever listens is told when it has returned."""
+    """One call that is a denoising step: windows of torch's profiler count it when it has returned."""
 
     __slots__ = ("_begun",)
 

@@ -1,8 +1,7 @@
 //! A part of a run, in time and by what belongs to it, as a run of its own.
 
 use marey::{
-    CacheEvent, Event, Gap, GenerationRecord, Losses, MemoryReading, NodeTotals, OpenSection, Run,
-    Section, SectionAttributes, Series, Session, Status,
+    Gap, Losses, NodeTotals, OpenSection, Run, Section, SectionAttributes, Series, Session, Status,
 };
 
 use crate::intervals::Interval;
@@ -52,8 +51,12 @@ impl Cut<'_> {
             open: self.parts.open.iter().map(|i| self.open(*i)).collect(),
             section_attributes: self.section_attributes(),
             sessions: self.sessions(session),
-            events: self.events(),
-            memory: self.memory(),
+            events: self.records(&run.events, &self.parts.events, |r| {
+                (&mut r.at_ns, &mut r.session)
+            }),
+            memory: self.records(&run.memory, &self.parts.memory, |r| {
+                (&mut r.at_ns, &mut r.session)
+            }),
             counters: self
                 .parts
                 .counters
@@ -64,8 +67,12 @@ impl Cut<'_> {
                     reading
                 })
                 .collect(),
-            cache_events: self.cache_events(),
-            generation: self.generation(),
+            cache_events: self.records(&run.cache_events, &self.parts.cache_events, |r| {
+                (&mut r.at_ns, &mut r.session)
+            }),
+            generation: self.records(&run.generation, &self.parts.generation, |r| {
+                (&mut r.at_ns, &mut r.session)
+            }),
             windows: self.windows(),
             gpu_spans: self.gpu_spans(),
             section_memory: self.section_memory(),
@@ -168,54 +175,20 @@ impl Cut<'_> {
             .collect()
     }
 
-    fn events(&self) -> Vec<Event> {
-        let events = self.parts.events.iter().map(|i| &self.run.events[*i]);
-        events
-            .map(|event| Event {
-                at_ns: self.shifted(event.at_ns),
-                session: self.renumbered(event.session),
-                ..event.clone()
-            })
-            .collect()
-    }
-
-    fn memory(&self) -> Vec<MemoryReading> {
-        let readings = self.parts.memory.iter().map(|i| &self.run.memory[*i]);
-        readings
-            .map(|reading| MemoryReading {
-                at_ns: self.shifted(reading.at_ns),
-                session: self.renumbered(reading.session),
-                ..reading.clone()
-            })
-            .collect()
-    }
-
-    fn cache_events(&self) -> Vec<CacheEvent> {
-        let events = self.parts.cache_events.iter();
-        events
-            .map(|index| {
-                let event = &self.run.cache_events[*index];
-                CacheEvent {
-                    at_ns: self.shifted(event.at_ns),
-                    session: self.renumbered(event.session),
-                    ..event.clone()
-                }
-            })
-            .collect()
-    }
-
-    fn generation(&self) -> Vec<GenerationRecord> {
-        let records = self.parts.generation.iter();
-        records
-            .map(|index| {
-                let record = &self.run.generation[*index];
-                GenerationRecord {
-                    at_ns: self.shifted(record.at_ns),
-                    session: self.renumbered(record.session),
-                    ..record.clone()
-                }
-            })
-            .collect()
+    /// Records of these places, with time and session as the session has them; `place` says where they stand in one.
+    fn records<T: Clone>(
+        &self,
+        all: &[T],
+        places: &[usize],
+        place: impl Fn(&mut T) -> (&mut u64, &mut Option<u32>),
+    ) -> Vec<T> {
+        let kept = places.iter().map(|index| {
+            let mut record = all[*index].clone();
+            let (at_ns, session) = place(&mut record);
+            (*at_ns, *session) = (self.shifted(*at_ns), self.renumbered(*session));
+            record
+        });
+        kept.collect()
     }
 
     /// The points that lie within the session; `None` without any.
