@@ -24,3 +24,13 @@ pub enum Error {
     )]
     CutOff,
 }
+
+impl Error {
+    /// Nothing fits into the capture's file.
+    pub(crate) fn no_space(path: PathBuf) -> Self {
+        Self::OutputFolder {
+            path,
+            source: io::ErrorKind::StorageFull.into(),
+        }
+    }
+}

@@ -10,17 +10,15 @@ use std::sync::atomic::{
 };
 use std::thread::JoinHandle;
 
+use super::Recorder;
 use super::config::Config;
-use super::identity::forked_from;
-use super::job_id::job_id;
+use super::held::Held;
 use super::lane::Lane;
 use super::layout::{lane, process};
 use super::output::Output;
-use super::ring::Ring;
 use super::room::{Content, Counts};
 use super::totals::snapshot;
-use super::{Identity, Recorder};
-use crate::capture::{Encode, RECORDS_PER_BLOCK};
+use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::error::Error;
 use crate::note::{Note, Worth};
@@ -58,10 +56,9 @@ pub(crate) struct Drain {
 impl Drain {
     /// Begins a capture: info block and first anchor.
     pub(crate) fn open(&mut self, recorder: &Recorder, config: &Config) -> Result<(), Error> {
-        let config = &with_job(config);
-        let name = capture_name(config);
+        let config = &config.with_job_id();
         let output = match &config.output_dir {
-            Some(dir) => Output::in_file(config, dir, &name)?,
+            Some(dir) => Output::in_file(config, dir)?,
             None => Output::in_memory(config),
         };
         *self = Self {
@@ -83,7 +80,7 @@ impl Drain {
             let path = self.capture_path().unwrap_or_default();
             std::fs::remove_file(&path).ok();
             self.output = None;
-            return Err(no_space(path));
+            return Err(Error::no_space(path));
         }
         self.tell_readers(recorder);
         // Ticks have no length before there is a second anchor, and the process may be killed at once.
@@ -108,8 +105,8 @@ impl Drain {
         else {
             return Ok(());
         };
-        let config = &with_job(config);
-        let mut file = Output::in_file(config, dir, &capture_name(config))?;
+        let config = &config.with_job_id();
+        let mut file = Output::in_file(config, dir)?;
         let is_moved = file.go_on_for(output);
         let mut encode = Encode::default();
         encode.info(&super::facts::of_this_process(
@@ -119,7 +116,7 @@ impl Drain {
         if !is_moved || !file.append(&encode.bytes, Content::Summary) {
             let path = file.path().unwrap_or(dir).to_owned();
             std::fs::remove_file(&path).ok();
-            return Err(no_space(path));
+            return Err(Error::no_space(path));
         }
         recorder.header()[process::CAPTURE_BYTES].store(file.whole_bytes(), Relaxed);
         self.output = Some(file);
@@ -451,45 +448,6 @@ impl Drain {
     }
 }
 
-/// What a ring holds that the capture does not.
-struct Held<'a> {
-    lane: u32,
-    ring: &'a Ring<'a>,
-    records: (u64, u64),
-    notes: (u64, u64),
-}
-
-impl Held<'_> {
-    fn counts(&self) -> Counts {
-        Counts {
-            sections: self.records.1 - self.records.0,
-            notes: self.ring.n_notes(self.notes.0, self.notes.1),
-        }
-    }
-
-    /// In pieces of one block of records, so that each goes where there is room for it; the notes with the last one.
-    fn pieces(self) -> impl Iterator<Item = Self> {
-        let ((from, to), (notes_from, notes_to)) = (self.records, self.notes);
-        let n = (to - from).div_ceil(RECORDS_PER_BLOCK).max(1);
-        (1..=n).map(move |place| {
-            let until = from + place * RECORDS_PER_BLOCK;
-            Self {
-                records: (until - RECORDS_PER_BLOCK, until.min(to)),
-                notes: (notes_from, if place == n { notes_to } else { notes_from }),
-                ..self
-            }
-        })
-    }
-
-    /// Notes of that worth; how many.
-    fn notes_worth(&self, encode: &mut Encode, worth: Worth) -> u64 {
-        let words = self.ring.note_words(self.notes.0, self.notes.1);
-        encode.bytes.clear();
-        let thread = self.ring.thread();
-        encode.notes_worth((self.lane, thread), self.notes.0, &words, |of| of == worth)
-    }
-}
-
 pub(super) fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
     let header = recorder.header();
     let get = |at: usize| header[at].load(Relaxed);
@@ -505,32 +463,4 @@ pub(super) fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
         get(process::SECTIONS_NOT_WRITTEN),
         notes_dropped + get(process::NOTES_NOT_WRITTEN),
     );
-}
-
-fn no_space(path: PathBuf) -> Error {
-    Error::OutputFolder {
-        path,
-        source: std::io::ErrorKind::StorageFull.into(),
-    }
-}
-
-fn with_job(config: &Config) -> Config {
-    Config {
-        job_id: Some(job_id(config)),
-        ..config.clone()
-    }
-}
-
-/// `rank0-<pid>`, or `rank0-<parent>-child<pid>` after a fork; `outside-<pid>` of a program that is recorded from outside.
-fn capture_name(config: &Config) -> String {
-    if let Some(outside) = &config.outside {
-        return format!("outside-{}", outside.pid);
-    }
-    let (place, _) = super::launcher::place_of_this_process(config);
-    let rank = place.map_or(0, |place| place.rank);
-    let pid = Identity::of_this_process().pid;
-    match forked_from() {
-        Some(parent) => format!("rank{rank}-{parent}-child{pid}"),
-        None => format!("rank{rank}-{pid}"),
-    }
 }

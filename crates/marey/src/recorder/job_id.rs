@@ -40,6 +40,16 @@ pub fn job_id(config: &Config) -> String {
     })
 }
 
+impl Config {
+    /// The same with the job's name filled in, so that whoever is started with it goes to the same folder.
+    pub(super) fn with_job_id(&self) -> Self {
+        Self {
+            job_id: Some(job_id(self)),
+            ..self.clone()
+        }
+    }
+}
+
 /// Name of a job of ranks; `None` when ranks cannot agree on one. `launching` names the process that started those on this host.
 fn of_ranks(
     place: &Place,

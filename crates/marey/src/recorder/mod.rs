@@ -22,6 +22,7 @@ mod file_size_limit;
 mod fork;
 mod glance;
 mod guard;
+mod held;
 mod identity;
 mod job_id;
 mod lane;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::capture_file::CaptureFile;
 use super::config::Config;
 use super::file_size_limit::file_size_limit;
-use super::identity::forked_from;
+use super::identity::{Identity, forked_from};
 use super::job_id::job_id;
 use super::room::{Content, Counts, Room};
 use crate::capture::{Encode, FILE_HEADER};
@@ -43,8 +43,8 @@ impl Output {
         }
     }
 
-    /// A capture in `<output_dir>/<job id>/<name>`, both made if need be; `<output_dir>/latest` then points there.
-    pub(crate) fn in_file(config: &Config, output_dir: &Path, name: &str) -> Result<Self, Error> {
+    /// A capture in `<output_dir>/<job id>/`, both made if need be; `<output_dir>/latest` then points there.
+    pub(crate) fn in_file(config: &Config, output_dir: &Path) -> Result<Self, Error> {
         let job = job_id(config);
         let folder = output_dir.join(&job);
         let unusable = |source: io::Error| Error::OutputFolder {
@@ -54,7 +54,8 @@ impl Output {
         make_output_folder(output_dir)
             .and_then(|()| make_job_folder(&folder))
             .map_err(unusable)?;
-        let (mut file, path) = new_numbered(&folder, name, "marey").map_err(unusable)?;
+        let (mut file, path) =
+            new_numbered(&folder, &capture_name(config), "marey").map_err(unusable)?;
         let written = file.write_all(&FILE_HEADER);
         let made = written.and_then(|()| CaptureFile::made(&file, &path));
         let made = made.map_err(|source| {
@@ -194,6 +195,20 @@ impl Output {
             Sink::Memory(bytes) => bytes.clone(),
             Sink::File(file) => std::fs::read(file.path()).unwrap_or_default(),
         }
+    }
+}
+
+/// `rank0-<pid>`, or `rank0-<parent>-child<pid>` after a fork; `outside-<pid>` of a program that is recorded from outside.
+fn capture_name(config: &Config) -> String {
+    if let Some(outside) = &config.outside {
+        return format!("outside-{}", outside.pid);
+    }
+    let (place, _) = super::launcher::place_of_this_process(config);
+    let rank = place.map_or(0, |place| place.rank);
+    let pid = Identity::of_this_process().pid;
+    match forked_from() {
+        Some(parent) => format!("rank{rank}-{parent}-child{pid}"),
+        None => format!("rank{rank}-{pid}"),
     }
 }
 
