@@ -30,7 +30,7 @@ pub use intervals::{Interval, union, union_length_ns};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };
-pub use questions::belonging::Belonging;
+pub use questions::belonging::{Belonging, SectionSessions};
 pub use questions::caches::{CacheUse, Caches, caches};
 pub use questions::counters::{Counter, CounterPoint, counters};
 pub use questions::diffusion::{

@@ -1,8 +1,9 @@
 //! What the program did at a moment.
 
 use std::cmp::Reverse;
+use std::sync::OnceLock;
 
-use marey::Run;
+use marey::{Run, Section};
 use serde::Serialize;
 
 use crate::intervals::Interval;
@@ -19,9 +20,15 @@ pub struct Moment {
     pub node: Option<u32>,
 }
 
-/// Finds the section in which something happened. One look at each record for each moment.
+/// Sections that are looked at together, or passed by together.
+const IN_STRETCH: usize = 4096;
+
+/// Finds the section in which something happened. Time: one look at each record, and for each moment one at the few stretches of the records
+/// that reach over it.
 pub(crate) struct Whereabouts<'a> {
     run: &'a Run,
+    /// First start and last end of each stretch of sections.
+    reaches: OnceLock<Vec<Interval>>,
     /// No section is looked at: every moment is in none.
     is_blind: bool,
     /// Number of names in each node's call path.
@@ -44,6 +51,7 @@ impl<'a> Whereabouts<'a> {
         }
         Self {
             run,
+            reaches: OnceLock::new(),
             is_blind: false,
             depths,
             main_thread: main_thread(run),
@@ -54,6 +62,7 @@ impl<'a> Whereabouts<'a> {
     pub(crate) fn blind(run: &'a Run) -> Self {
         Self {
             run,
+            reaches: OnceLock::new(),
             is_blind: true,
             depths: Vec::new(),
             main_thread: 0,
@@ -75,12 +84,23 @@ impl<'a> Whereabouts<'a> {
         }
     }
 
+    fn reaches(&self) -> &[Interval] {
+        self.reaches.get_or_init(|| {
+            let stretches = self.run.sections.chunks(IN_STRETCH);
+            let reach = |sections: &[Section]| Interval {
+                start_ns: sections.iter().map(|s| s.start_ns).min().unwrap_or(0),
+                end_ns: sections.iter().map(|s| s.end_ns).max().unwrap_or(0),
+            };
+            stretches.map(reach).collect()
+        })
+    }
+
     /// The deepest call path that was open all that time, of the main thread if there is one; of equals the one entered last.
     fn innermost(&self, time: Interval) -> Option<u32> {
-        let completed = self
-            .run
-            .sections
-            .iter()
+        let stretches = self.run.sections.chunks(IN_STRETCH).zip(self.reaches());
+        let completed = stretches
+            .filter(|(_, reach)| reach.start_ns <= time.start_ns && time.end_ns <= reach.end_ns)
+            .flat_map(|(sections, _)| sections)
             .map(|s| (Some(s.thread), s.node, s.start_ns, s.end_ns));
         let open = self
             .run

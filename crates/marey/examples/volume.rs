@@ -1,15 +1,41 @@
-//! Records as many sections as it is told, slowly enough that all of them get into the capture: `volume N`.
+//! Records as many sections as it is told, slowly enough that all of them get into the capture: `volume N [SECTIONS IN A SESSION]`.
 //!
-//! A step in fifty thousand sections, a block in fifty, and the operations of each block.
+//! A step in fifty thousand sections, a block in fifty, and the operations of each block; with sessions, an operation in each stage.
 
 fn main() {
-    let n: u64 = std::env::args()
-        .nth(1)
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(1_000_000);
+    let numbers = std::env::args().skip(1).map(|n| n.parse());
+    let numbers: Vec<u64> = numbers.collect::<Result<_, _>>().unwrap_or_default();
     let Some(recording) = marey::start_from_env() else {
         return;
     };
+    match numbers[..] {
+        [n] => blocks(n),
+        [n, in_session] => sessions(n, in_session),
+        _ => {}
+    }
+    recording.finish();
+}
+
+/// The drain has to keep up: it takes about as long for a record as the producer does.
+fn wait() {
+    (0..40).for_each(|_| std::hint::spin_loop());
+}
+
+/// In no session where `in_session` is 0.
+fn sessions(n: u64, in_session: u64) {
+    let mut session = None;
+    for i in 0..n / 2 {
+        if (2 * i).checked_rem(in_session) == Some(0) {
+            drop(session.take());
+            session = Some(marey::session("clip", &[]));
+        }
+        let _stage = marey::section!("stage");
+        let _operation = marey::section!("operation");
+        wait();
+    }
+}
+
+fn blocks(n: u64) {
     let mut left = n;
     while left > 0 {
         let _step = marey::iteration!("denoising_step");
@@ -18,8 +44,7 @@ fn main() {
             let _block = marey::section!("transformer_block");
             for _ in 0..49 {
                 let _operation = marey::section!("operation");
-                // The drain has to keep up: it takes about as long for a record as the producer does.
-                (0..40).for_each(|_| std::hint::spin_loop());
+                wait();
             }
             left -= 50;
         }
@@ -27,5 +52,4 @@ fn main() {
             break;
         }
     }
-    recording.finish();
 }

@@ -34,12 +34,30 @@ use super::nesting::Nesting;
 use super::open_sessions::OpenSessions;
 use crate::intervals::Interval;
 
+/// The innermost session of each section, by the section's place in `Run::sections`. Memory: 4 bytes a section.
+#[derive(Debug, Default)]
+pub struct SectionSessions(Vec<u32>);
+
+impl SectionSessions {
+    const NONE: u32 = u32::MAX;
+
+    fn new(sessions: impl Iterator<Item = Option<u32>>) -> Self {
+        let or_none = |session: Option<u32>| session.unwrap_or(Self::NONE);
+        Self(sessions.map(or_none).collect())
+    }
+
+    /// An index into `Run::sessions`; `None` for a section that is not there, too.
+    pub fn of(&self, section: usize) -> Option<u32> {
+        let session = self.0.get(section).copied();
+        session.filter(|session| *session != Self::NONE)
+    }
+}
+
 /// Sessions of the sections of a run, and the rule for everything else.
 #[derive(Debug)]
 pub struct Belonging<'a> {
     run: &'a Run,
-    /// By section.
-    sections: Vec<Option<u32>>,
+    sections: SectionSessions,
     open: OpenSessions,
     nesting: Nesting,
 }
@@ -59,7 +77,7 @@ impl<'a> Belonging<'a> {
     pub(crate) fn of_records(run: &'a Run) -> Self {
         Self {
             run,
-            sections: Vec::new(),
+            sections: SectionSessions::default(),
             open: OpenSessions::new(run),
             nesting: Nesting::new(&run.sessions),
         }
@@ -67,7 +85,12 @@ impl<'a> Belonging<'a> {
 
     /// The innermost session of a recorded section; an index into `Run::sessions`.
     pub fn of_section(&self, section: usize) -> Option<u32> {
-        *self.sections.get(section)?
+        self.sections.of(section)
+    }
+
+    /// The sessions of all sections, without what found them.
+    pub fn into_sections(self) -> SectionSessions {
+        self.sections
     }
 
     /// The innermost session of a record. `said` is what the record says itself; `thread` is `None` when not known.
@@ -158,7 +181,7 @@ impl<'a> Belonging<'a> {
             let known = said.get(&index).copied().or_else(within);
             known.or_else(|| self.only_one(&self.open.during(time), time))
         });
-        self.sections = placed.collect();
+        self.sections = SectionSessions::new(placed);
     }
 }
 

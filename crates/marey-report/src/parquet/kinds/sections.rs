@@ -1,7 +1,7 @@
 //! One row a section, or turn of a loop, that was recorded one by one; in order of their start.
 
 use marey::{NodeKind, Section};
-use marey_analysis::Belonging;
+use marey_analysis::{Belonging, SectionSessions};
 
 use super::json;
 use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
@@ -10,12 +10,11 @@ use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 use crate::parquet::turns::Turns;
 
-/// The table. Memory: 16 bytes a section, 8 more where there are sessions.
+/// The table. Memory: 16 bytes a section, 4 more where there are sessions.
 pub(crate) struct Sections {
     /// Start, and index into `Run::sections`, in order.
     order: Vec<(u64, usize)>,
-    /// Session of each section; empty where there are none.
-    sessions: Vec<Option<u32>>,
+    sessions: SectionSessions,
     steps: Turns,
     blocks: Turns,
 }
@@ -41,7 +40,7 @@ impl Row<'_> {
     }
 
     fn session(&self) -> Option<&str> {
-        let session = self.table.sessions.get(self.place).copied().flatten();
+        let session = self.table.sessions.of(self.place);
         self.process.session_name(session)
     }
 }
@@ -139,16 +138,9 @@ impl Table for Sections {
             .map(|(place, section)| (section.start_ns, place))
             .collect();
         order.sort_unstable();
-        let mut sessions = Vec::new();
-        if !run.sessions.is_empty() {
-            let belonging = Belonging::new(run);
-            sessions = (0..run.sections.len())
-                .map(|place| belonging.of_section(place))
-                .collect();
-        }
         Self {
             order,
-            sessions,
+            sessions: Belonging::new(run).into_sections(),
             steps: Turns::of_steps(process),
             blocks: Turns::of_blocks(process),
         }
