@@ -172,11 +172,16 @@ impl<'a> Belonging<'a> {
             .into_iter()
             .map(|(place, enclosing)| (place, Around::new(enclosing)))
             .collect();
+        let mut last = None;
         let placed = run.sections.iter().enumerate().map(|(index, section)| {
-            let within = || {
-                let here = around.get(&(section.thread, section.flow))?;
-                here.innermost(order(section, index), section.end_ns)
+            // Mostly that of the section before.
+            let place = (section.thread, section.flow);
+            let here = match last {
+                Some((known, here)) if known == place => here,
+                _ => around.get(&place),
             };
+            last = Some((place, here));
+            let within = || here?.innermost(order(section, index), section.end_ns);
             let time = interval(section);
             let known = said.get(&index).copied().or_else(within);
             known.or_else(|| self.only_one(&self.open.during(time), time))

@@ -14,24 +14,27 @@ pub(super) struct Members {
 
 impl Members {
     /// `sessions` has the innermost one of each thing.
-    pub(super) fn new(nesting: &Nesting, sessions: impl Iterator<Item = Option<u32>>) -> Self {
+    pub(super) fn new(
+        nesting: &Nesting,
+        sessions: impl Iterator<Item = Option<u32>> + Clone,
+    ) -> Self {
         let place = |session: Option<u32>| {
             let places = session.map_or(0..0, |session| nesting.places(session));
             (!places.is_empty()).then_some(places.start)
         };
-        let places: Vec<Option<u32>> = sessions.map(place).collect();
+        let places = sessions.map(place);
         let mut starts = vec![0; nesting.n_sessions() + 1];
-        for place in places.iter().flatten() {
-            starts[*place as usize + 1] += 1;
+        for place in places.clone().flatten() {
+            starts[place as usize + 1] += 1;
         }
         for place in 1..starts.len() {
             starts[place] += starts[place - 1];
         }
         let mut next = starts.clone();
         let mut indices = vec![0; starts.last().copied().unwrap_or(0)];
-        for (index, place) in places.iter().enumerate() {
+        for (index, place) in places.enumerate() {
             if let Some(place) = place {
-                let next = &mut next[*place as usize];
+                let next = &mut next[place as usize];
                 indices[*next] = index;
                 *next += 1;
             }
