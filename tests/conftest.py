@@ -1,8 +1,37 @@
-"""A test that is skipped has not passed: a run with another number of them than expected fails."""
+"""What holds for every test: rings in a folder of its own, and a skipped test has not passed."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def new_ring_folder() -> str:
+    """An empty folder for the rings of what is recorded, in shared memory where there is any."""
+    return tempfile.mkdtemp(prefix="marey-test-", dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What fixtures record before a test has rings of its own goes to a folder of this process."""
+    folder = new_ring_folder()
+    os.environ["MAREY_RING_DIR"] = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@pytest.fixture(autouse=True)
+def ring_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the test's programs have their rings: no other test meets what they leave, and in the end it is gone."""
+    folder = new_ring_folder()
+    monkeypatch.setenv("MAREY_RING_DIR", folder)
+    yield Path(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,6 +14,12 @@ from pathlib import Path
 from typing import Any
 
 
+def environment() -> dict[str, str]:
+    """The variables of a program that is told nothing about Marey but where the test's rings are."""
+    kept = "MAREY_RING_DIR"
+    return {key: value for key, value in os.environ.items() if key == kept or not key.startswith("MAREY_")}
+
+
 @dataclass
 class Finished:
     """A program that has ended."""
@@ -55,11 +61,10 @@ class Interpreter:
         The function is run from its source, so it sees nothing of the test around it but its arguments.
         """
         (self.folder / "program.py").write_text(self._script(program, arguments), encoding="utf-8")
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
         finished = subprocess.run(
             [*before, sys.executable, *options, "program.py"],
             cwd=self.folder,
-            env=environment | (env or {}),
+            env=environment() | (env or {}),
             input=stdin,
             capture_output=True,
             text=True,
@@ -98,7 +103,7 @@ def read_capture(path: Path) -> dict[str, Any]:
         capture_output=True,
         text=True,
         check=False,
-        env={key: value for key, value in os.environ.items() if not key.startswith("MAREY_")},
+        env=environment(),
     )
     assert shown.returncode == 0, shown.stderr
     return json.loads(shown.stdout)

@@ -21,14 +21,14 @@ def on_terminal(program: str, folder: Path, *, stdout_too: bool = True) -> str:
     (folder / "program.py").write_text(program, encoding="utf-8")
     main_end, other_end = pty.openpty()
     fcntl.ioctl(other_end, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("MAREY_", "TQDM_"))}
+    variables = {key: value for key, value in environment().items() if not key.startswith("TQDM_")}
     child = subprocess.Popen(
         [sys.executable, "program.py"],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=other_end if stdout_too else subprocess.DEVNULL,
         stderr=other_end,
-        env=environment | {"TERM": "xterm", "PYTHONUTF8": "1"},
+        env=variables | {"TERM": "xterm", "PYTHONUTF8": "1"},
     )
     os.close(other_end)
     written = bytearray()

@@ -41,7 +41,7 @@ def test_import_starts_no_thread_and_makes_no_file(interpreter: Interpreter) -> 
         from pathlib import Path
 
         def seen():
-            rings = sorted(str(path) for path in Path("/dev/shm").glob(f"marey-*/{os.getpid()}-*"))
+            rings = sorted(str(path) for path in Path(os.environ["MAREY_RING_DIR"]).glob("*"))
             hooks = [
                 sys.excepthook is sys.__excepthook__,
                 sys.getprofile(),
@@ -61,18 +61,15 @@ def test_import_starts_no_thread_and_makes_no_file(interpreter: Interpreter) -> 
     assert interpreter.result(program) == [True, True, True, True]
 
 
-def test_recording_in_memory_leaves_nothing_behind(interpreter: Interpreter) -> None:
+def test_recording_in_memory_leaves_nothing_behind(interpreter: Interpreter, ring_folder: Path) -> None:
     def program():
-        import os
-
         import marey
 
         with marey.profile_section("a"):
             pass
-        return os.getpid()
 
-    pid = interpreter.result(program)
-    assert not list(Path("/dev/shm").glob(f"marey-*/{pid}-*"))
+    interpreter.result(program)
+    assert not list(ring_folder.glob("*"))
     assert sorted(path.name for path in interpreter.folder.iterdir()) == ["program.py", "result.json"]
 
 
@@ -102,7 +99,7 @@ def test_switched_off_by_the_environment_nothing_is_started(either: Interpreter)
             started,
             marey.get_global_stats().get_all_stats(),
             len(os.listdir("/proc/self/task")),
-            [str(path) for path in Path("/dev/shm").glob(f"marey-*/{os.getpid()}-*")],
+            [str(path) for path in Path(os.environ["MAREY_RING_DIR"]).glob("*")],
             Path("out").exists(),
             str(marey.stop()),
         )

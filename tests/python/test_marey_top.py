@@ -27,7 +27,6 @@ class Terminal:
     def __init__(self, folder: Path, *, is_leader: bool = True) -> None:
         self.end, other = pty.openpty()
         self.resize(24, 80, other)
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
 
         def take() -> None:
             os.setsid()

@@ -52,12 +52,11 @@ class Running:
 
     def __init__(self, folder: Path, program: str, env: dict[str, str] | None = None) -> None:
         (folder / "program.py").write_text(program, encoding="utf-8")
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
         command = [sys.executable, "-m", "marey", "run", "--output", "out", "--quiet", "--prometheus", "0", "--"]
         self.process = subprocess.Popen(
             [*command, sys.executable, "program.py"],
             cwd=folder,
-            env=environment | (env or {}),
+            env=environment() | (env or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

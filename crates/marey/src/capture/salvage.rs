@@ -11,7 +11,6 @@ use super::encode::Encode;
 use super::reader::{is_readable, written_by};
 use super::rings::Rings;
 use crate::clock::unix_ns;
-use crate::descriptors::leave_the_programs_table;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
 
@@ -67,21 +66,18 @@ pub fn close_abandoned(root: &Path) {
     }
 }
 
-/// As [`close_abandoned`], on a thread of its own, which ends with the process: another one begins again where it stopped. Without anything
-/// to do there is no thread.
-pub(crate) fn close_abandoned_beside(root: &Path) {
-    let abandoned: Vec<Leftover> = abandoned(root).collect();
-    if abandoned.is_empty() {
-        return;
-    }
-    let work = move || {
-        leave_the_programs_table();
-        for left in abandoned {
+/// As [`close_abandoned`], a capture at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Abandoned(Option<std::vec::IntoIter<Leftover>>);
+
+impl Abandoned {
+    /// Completes the next capture, if there is one. They are looked for once, at the first call.
+    pub(crate) fn close_next(&mut self, root: &Path) {
+        let found = || abandoned(root).collect::<Vec<_>>().into_iter();
+        if let Some(left) = self.0.get_or_insert_with(found).next() {
             left.close(&Status::EndedWithoutClosing).ok();
         }
-    };
-    let thread = std::thread::Builder::new().name("marey-salvage".into());
-    thread.spawn(work).ok();
+    }
 }
 
 fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {

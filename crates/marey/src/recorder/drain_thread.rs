@@ -1,5 +1,6 @@
 //! The thread that drains: when it runs and how it ends.
 
+use std::path::Path;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -42,6 +43,9 @@ impl Recorder {
                     order => break order,
                 }
                 let is_busy = self.drain().round(self);
+                if !is_busy {
+                    self.close_next_abandoned();
+                }
                 // With little to do it rests longer: a producer wakes it when its ring is half full.
                 wait = if is_busy { interval } else { interval * 5 / 2 };
             };
@@ -66,7 +70,8 @@ impl Recorder {
     pub fn pause_threads(&'static self) {
         self.pause_samplers();
         // A drain that waits for a disk is not waited for; Python then warns.
-        if super::fork::soon(&self.drain).is_none() {
+        let abandoned = super::fork::soon(&self.abandoned);
+        if abandoned.is_none() || super::fork::soon(&self.drain).is_none() {
             return;
         }
         let Some(os_id) = self.end_drain(Order::Rest) else {
@@ -79,6 +84,22 @@ impl Recorder {
                 break;
             }
             std::thread::yield_now();
+        }
+    }
+
+    /// Completes the capture of a dead process that nobody waited for, without keeping anybody from the drain. Children begin often, and
+    /// their parent has done it.
+    fn close_next_abandoned(&self) {
+        if identity::forked_from().is_some() {
+            return;
+        }
+        let root = self
+            .folder()
+            .path()
+            .and_then(Path::parent)
+            .map(Path::to_owned);
+        if let (Some(root), Ok(mut abandoned)) = (root, self.abandoned.try_lock()) {
+            abandoned.close_next(&root);
         }
     }
 

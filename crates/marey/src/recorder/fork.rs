@@ -26,6 +26,7 @@ use super::identity::set_forked_from;
 use super::lanes::LANE;
 use super::ring_folder::RingFolder;
 use super::{FORKED, Lanes, OFF, ON, RECORDER, Recorder, STARTING, STATE, process_words};
+use crate::capture::Abandoned;
 use crate::clock;
 use crate::sampler::Sampler;
 
@@ -73,6 +74,7 @@ struct HeldRecorder {
     samplers: MutexGuard<'static, Vec<Sampler>>,
     _wake: MutexGuard<'static, Order>,
     drain: Option<MutexGuard<'static, Drain>>,
+    _abandoned: Option<MutexGuard<'static, Abandoned>>,
     lanes: MutexGuard<'static, Lanes>,
     folder: MutexGuard<'static, RingFolder>,
     _paths: MutexGuard<'static, Known>,
@@ -99,6 +101,7 @@ extern "C" fn before() {
             samplers: recorder.samplers(),
             _wake: recorder.wake.hold(),
             drain: soon(&recorder.drain),
+            _abandoned: soon(&recorder.abandoned),
             lanes: recorder.lanes(),
             folder: recorder.folder(),
             _paths: recorder.paths.lock(),

@@ -125,6 +125,8 @@ pub struct Recorder {
     lanes: Mutex<Lanes>,
     folder: Mutex<RingFolder>,
     wake: drain_thread::Wake,
+    /// What dead processes left: held while a capture of theirs is completed.
+    abandoned: Mutex<crate::capture::Abandoned>,
     n_sessions: AtomicU64,
     /// Samplers so far, in all recordings.
     n_samplers: AtomicU32,
@@ -249,6 +251,7 @@ impl Recorder {
             lanes: Mutex::default(),
             folder: Mutex::new(folder),
             wake: drain_thread::Wake::default(),
+            abandoned: Mutex::default(),
             n_sessions: AtomicU64::new(0),
             n_samplers: AtomicU32::new(0),
         })

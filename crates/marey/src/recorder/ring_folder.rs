@@ -229,7 +229,6 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     // Children begin often, and their parent has done it.
     if forked_from().is_none() {
         sweep(root);
-        crate::capture::close_abandoned_beside(root);
     }
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.

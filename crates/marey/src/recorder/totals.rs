@@ -240,9 +240,10 @@ struct NodeCopy {
     node: usize,
     totals: [u64; TOTALS_WORDS],
     rare: [u64; RARE_WORDS],
+    has_histogram: bool,
 }
 
-/// Words of nodes with at least one call, and their histograms one after the other.
+/// Words of nodes with at least one call, and the histograms of those that have one, one after the other.
 #[derive(Debug, Default)]
 struct Copy {
     nodes: Vec<NodeCopy>,
@@ -266,14 +267,11 @@ impl Copy {
 
     fn take_buckets(&mut self, histograms: &[AtomicU32]) {
         self.buckets.clear();
-        for copy in &self.nodes {
-            match buckets_of(histograms, low(copy.totals[HISTOGRAM])) {
-                Some(buckets) => {
-                    let counts = buckets.iter().map(|count| count.load(Relaxed));
-                    self.buckets.extend(counts);
-                }
-                None => self.buckets.extend([0; N_BUCKETS]),
-            }
+        for copy in &mut self.nodes {
+            let buckets = buckets_of(histograms, low(copy.totals[HISTOGRAM]));
+            copy.has_histogram = buckets.is_some();
+            let counts = buckets.into_iter().flatten();
+            self.buckets.extend(counts.map(|count| count.load(Relaxed)));
         }
     }
 
@@ -290,11 +288,14 @@ impl Copy {
             .wrapping_sub(marks.base);
         let is_one_missing = committed == counted.wrapping_add(1);
         let mut dropped = marks.dropped;
+        let mut histograms = self.buckets.chunks_exact_mut(N_BUCKETS);
         let mut nodes: Vec<NodeSnapshot> = self
             .nodes
             .iter()
-            .zip(self.buckets.chunks_mut(N_BUCKETS))
-            .filter_map(|(copy, buckets)| copy.finish(buckets))
+            .filter_map(|copy| {
+                let histogram = copy.has_histogram.then(|| histograms.next()).flatten();
+                copy.finish(histogram)
+            })
             .collect();
         match last_record {
             _ if !is_one_missing => {}
@@ -317,6 +318,7 @@ impl NodeCopy {
             // Each after those before it: what goes with a sum that is ahead of the count is seen with it.
             totals: words.totals.each_ref().map(|w| w.load(Acquire)),
             rare: words.rare().each_ref().map(|w| w.load(Relaxed)),
+            has_histogram: false,
         };
         let copy = take();
         fence(Acquire);
@@ -352,19 +354,22 @@ impl NodeCopy {
     }
 
     /// Completes what follows the count, and unpacks.
-    fn finish(&self, buckets: &mut [u32]) -> Option<NodeSnapshot> {
+    fn finish(&self, histogram: Option<&mut [u32]>) -> Option<NodeSnapshot> {
         let t = &self.totals;
         let count = t[COUNT];
         let (sum, sum_before) = self.sums();
         let last = sum.wrapping_sub(sum_before);
-        let in_buckets: u64 = buckets.iter().map(|n| u64::from(*n)).sum();
-        if in_buckets + 1 == count {
-            let bucket = &mut buckets[bucket_of(last)];
-            *bucket = bucket.saturating_add(1);
-        }
+        let buckets = histogram.map(|buckets| {
+            let in_buckets: u64 = buckets.iter().map(|n| u64::from(*n)).sum();
+            if in_buckets + 1 == count {
+                let bucket = &mut buckets[bucket_of(last)];
+                *bucket = bucket.saturating_add(1);
+            }
+            let all = (0..).zip(buckets.iter().copied());
+            all.filter(|(_, n)| *n > 0).collect()
+        });
         let (errors, with_count) = (high(self.rare[ERRORS]), low(self.rare[ERRORS]));
         let is_error_ahead = errors > 0 && with_count == low(count.wrapping_add(1));
-        let occupied = || (0..).zip(buckets.iter().copied()).filter(|(_, n)| *n > 0);
         Some(NodeSnapshot {
             node: u32::try_from(self.node).ok()?,
             errors: errors - u32::from(is_error_ahead),
@@ -376,7 +381,7 @@ impl NodeCopy {
             last_end: t[LAST_END],
             first: t[FIRST],
             first_start: self.rare[FIRST_START],
-            buckets: (low(t[HISTOGRAM]) != 0).then(|| occupied().collect()),
+            buckets,
         })
     }
 }
