@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter import Interpreter, paths_of, read_capture
+from interpreter import Interpreter, environment, paths_of, read_capture
 
 N_KILLS = 30
 

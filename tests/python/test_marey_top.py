@@ -38,7 +38,7 @@ class Terminal:
             stdin=other,
             stdout=other,
             stderr=other,
-            env=environment | {"TERM": "xterm-256color", "LANG": "C.UTF-8"},
+            env=environment() | {"TERM": "xterm-256color", "LANG": "C.UTF-8"},
             preexec_fn=take,
         )
         os.close(other)
