@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
+.PHONY: demo test test-more test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -25,18 +25,33 @@ demo:
 	cargo build --locked -p marey-cli --no-default-features -p latent-video
 	target/debug/marey run --output profiling_results -- target/debug/latent-video --out profiling_results/frames
 
+# In CI a test that fails is tried again, twice, and named at the end.
+ifdef CI
+RETRIED := --profile ci
+RERUNS := --reruns 2 --reruns-delay 2
+endif
+
 ## All tests that need no torch.
 test: test-rust test-python
 
+## What takes programs of others, other interpreters or much time.
+test-more: test-pythons test-example test-engines test-viewers test-loom test-threads
+
+# Random tests draw the same each time; with another PROPTEST_RNG_SEED and more PROPTEST_CASES they look further.
+test-rust: export PROPTEST_RNG_SEED ?= 1
 test-rust:
-	cargo test --locked $(WORKSPACE)
+	if cargo nextest --version >/dev/null 2>&1; then \
+	    cargo nextest run --locked $(WORKSPACE) $(RETRIED) && cargo test --locked --doc $(WORKSPACE); \
+	else \
+	    cargo test --locked $(WORKSPACE); \
+	fi
 
 ## The demo pipeline's own tests; building candle takes some minutes.
 test-example:
 	cargo test --locked -p latent-video
 
 test-python: $(BIN)/marey
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 $(RERUNS)
 
 ## Sections, forks, asyncio, greenlets and decorators on each CPython from 3.10 to 3.14 that is installed.
 test-pythons: $(BIN)/maturin
@@ -46,7 +61,7 @@ test-pythons: $(BIN)/maturin
 test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
-	.venv-torch/bin/python -m pytest tests/torch $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
+	.venv-torch/bin/python -m pytest tests/torch --numprocesses 2 --dist loadfile $(RERUNS) $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
 
 ## Tables as DuckDB, DataFusion, Spark (Sail), pyarrow and Polars read them; downloads some 600 MB the first time.
 test-engines: wheel .venv-engines/bin/pytest
@@ -90,22 +105,24 @@ web/node_modules: web/package-lock.json
 	cd web && npm ci --silent
 	touch $@
 
+# Of the same profile and features as what `make test-python` tests, so that nothing is compiled again.
 .PHONY: wheel
 wheel: $(BIN)/maturin
 	rm -rf target/wheels/torch
-	$(BIN)/maturin build --release --locked --quiet --features otlp --interpreter $(PYTHON) --out target/wheels/torch
+	$(BIN)/maturin build --locked --quiet --features otlp,marey/tracing --interpreter $(PYTHON) --out target/wheels/torch
 
-## Formatting, lints, documentation and types, with no warning left.
-lint: $(BIN)/marey
+## Formatting, lints, documentation and types, with no warning left; what takes seconds first.
+lint: $(BIN)/maturin
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets --features $(FEATURES) -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features $(FEATURES)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
-	$(BIN)/python -m mypy.stubtest marey._core
 	$(BIN)/python scripts/check_unsafe.py
 	$(BIN)/python scripts/check_cycles.py
+	$(MAKE) --no-print-directory $(BIN)/marey
+	$(BIN)/pyright
+	$(BIN)/python -m mypy.stubtest marey._core
+	cargo clippy --locked --workspace --all-targets --features $(FEATURES) -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace --exclude marey-python --features $(FEATURES)
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
 bench: $(BIN)/maturin web/node_modules

@@ -12,6 +12,8 @@ import sys
 import termios
 from pathlib import Path
 
+from interpreter import environment
+
 ROWS, COLUMNS = 30, 120
 _TOKEN = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])|([\r\n\x08])|([^\x1b\r\n\x08]+)")
 

@@ -18,6 +18,7 @@ from typing import IO
 
 import pytest
 
+from interpreter import environment
 from screen import shown
 
 

@@ -18,6 +18,7 @@ from typing import IO
 
 import pytest
 
+from interpreter import environment
 from stand_in_nvml import StandInNvml
 
 UNESCAPED = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
