@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import mmap
-import os
 import random
-import re
 import struct
 import subprocess
 import sys

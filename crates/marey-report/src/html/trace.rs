@@ -131,13 +131,13 @@ mod tests {
         let whole = kernels(&json(&[file(20, "k")], None));
         assert_eq!(whole["rows"].as_array().unwrap().len(), 20);
         assert_eq!(whole["n_left_out"], 0);
-        let long = json(&[file(10_000, &"x".repeat(5_000))], None);
+        let long = json(&[file(2_500, &"x".repeat(2_100))], None);
         assert!(long.len() <= MAX_BYTES, "{}", long.len());
         let cut = kernels(&long);
         let rows = cut["rows"].as_array().unwrap();
         assert_eq!(
             rows.len() as u64 + cut["n_left_out"].as_u64().unwrap(),
-            10_000
+            2_500
         );
         let name = rows[0][0]["value"].as_str().unwrap();
         assert_eq!(name.chars().count(), MAX_TEXT + 1);
