@@ -52,8 +52,8 @@ class StandInNvml:
 
 
 def build() -> Path:
-    """Where the stand-in is: among the examples that MAREY_EXAMPLES names as built, or where cargo builds it now."""
-    if examples := os.environ.get("MAREY_EXAMPLES"):
+    """Where the stand-in is: among the examples that BUILT_EXAMPLES names as built, or where cargo builds it now."""
+    if examples := os.environ.get("BUILT_EXAMPLES"):
         return Path(examples) / "libmock_nvml.so"
     command = "cargo build --locked --quiet --package marey-gpu --example mock_nvml --message-format json"
     built = subprocess.run(command.split(), cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)

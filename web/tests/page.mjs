@@ -1,5 +1,5 @@
 // A page in headless Chromium, opened from a file. The drawn runs come from the example `report_page` of marey-report, built by
-// cargo or, where MAREY_EXAMPLES names a folder of built examples, taken from there.
+// cargo or, where BUILT_EXAMPLES names a folder of built examples, taken from there.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const made = new Map();
 export function drawn(kind) {
   if (!made.has(kind)) {
     const path = join(folder, `${kind}.html`);
-    const examples = process.env.MAREY_EXAMPLES;
+    const examples = process.env.BUILT_EXAMPLES;
     const cargo = ["cargo", "run", "--quiet", "--locked", "-p", "marey-report", "--example", "report_page", "--"];
     const [program, ...options] = examples ? [join(examples, "report_page")] : cargo;
     execFileSync(program, [...options, kind, path], { cwd: new URL("../..", import.meta.url), stdio: ["ignore", "inherit", "inherit"] });
