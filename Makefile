@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-more test-rust test-example test-python test-pythons test-torch test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
+.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -32,10 +32,10 @@ RERUNS := --reruns 2 --reruns-delay 2
 endif
 
 ## All tests that need no torch.
-test: test-rust test-python
+test: test-rust test-python test-oracle
 
 ## What takes programs of others, other interpreters or much time.
-test-more: test-pythons test-example test-engines test-viewers test-loom test-threads
+test-more: test-pythons test-example test-torch-older test-engines test-viewers test-loom test-threads
 
 # Random tests draw the same each time; with another PROPTEST_RNG_SEED and more PROPTEST_CASES they look further.
 test-rust: export PROPTEST_RNG_SEED ?= 1
@@ -53,6 +53,10 @@ test-example:
 test-python: $(BIN)/marey
 	$(BIN)/python -m pytest --numprocesses 2 $(RERUNS)
 
+## Random programs that log what they do, and every figure that Marey gives of them.
+test-oracle: $(BIN)/marey
+	$(BIN)/python -m pytest tests/oracle --numprocesses 2 $(RERUNS)
+
 ## Sections, forks, asyncio, greenlets and decorators on each CPython from 3.10 to 3.14 that is installed.
 test-pythons: $(BIN)/maturin
 	scripts/python-versions
@@ -62,6 +66,12 @@ test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
 	.venv-torch/bin/python -m pytest tests/torch --numprocesses 2 --dist loadfile $(RERUNS) $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
+
+## The names of torch that are used, in an older torch; another download of 0.8 GB.
+test-torch-older: wheel
+	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch-older --requirements scripts/torch-env/older.txt
+	.venv-torch-older/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
+	.venv-torch-older/bin/python -m pytest --noconftest $(addprefix tests/torch/test_,names_of_torch.py parameters.py memory_history.py torch_import.py)
 
 ## Tables as DuckDB, DataFusion, Spark (Sail), pyarrow and Polars read them; downloads some 600 MB the first time.
 test-engines: wheel .venv-engines/bin/pytest
@@ -130,6 +140,7 @@ bench: $(BIN)/maturin web/node_modules
 	cargo run --release --locked -p recording-bench
 	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py
+	$(BIN)/python benches/python/gpu_times.py
 	$(BIN)/python -m pip install --quiet psutil nvidia-ml-py
 	cargo build --release --locked -p marey-gpu --example mock_nvml
 	$(BIN)/python benches/python/telemetry.py

@@ -46,23 +46,28 @@ class CausalLoop:
         generator = torch.Generator().manual_seed(seed)
         context, frames = None, []
         self.vae.clear_cache()
-        for block in range(blocks):
+        for number in range(blocks):
             with self.blocks.iteration():
                 noise = torch.randn(1, CHANNELS, LATENT_FRAMES, HEIGHT, WIDTH, generator=generator)
-                latents = self.denoise(noise, context, steps)
-                with self.instrumented.clean_pass():
-                    self.predict(latents, context, torch.zeros(1))
-                context = latents
-                frames.append(self.decode(latents, is_first=block == 0))
+                context = self.make_block(number, noise, context, steps)
+                frames.append(self.decode(context, is_first=number == 0))
         return torch.cat(frames, dim=2)
 
-    def denoise(self, latents: torch.Tensor, context: torch.Tensor | None, steps: int) -> torch.Tensor:
-        """One block, from noise."""
+    def make_block(self, number: int, latents: torch.Tensor, context: torch.Tensor | None, steps: int) -> torch.Tensor:
+        """One block, from noise, and committed."""
         self.scheduler.set_timesteps(steps)
-        for timestep in self.scheduler.timesteps:
-            noise = self.predict(latents, context, timestep.expand(1))
-            latents = self.scheduler.step(noise, timestep, latents, return_dict=False)[0]
+        for step, timestep in enumerate(self.scheduler.timesteps):
+            latents = self.denoise(step, timestep, latents, context)
+        with self.instrumented.clean_pass():
+            self.predict(latents, context, torch.zeros(1))
         return latents
+
+    def denoise(
+        self, step: int, timestep: torch.Tensor, latents: torch.Tensor, context: torch.Tensor | None
+    ) -> torch.Tensor:
+        """One step of a block."""
+        noise = self.predict(latents, context, timestep.expand(1))
+        return self.scheduler.step(noise, timestep, latents, return_dict=False)[0]
 
     def predict(self, latents: torch.Tensor, context: torch.Tensor | None, timestep: torch.Tensor) -> torch.Tensor:
         """What the transformer says of a block behind its context."""

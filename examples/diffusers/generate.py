@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     for clip in range(asked.clips):
         seed = asked.seed + clip
-        with marey.session(f"clip-{clip}", seed=seed, pipeline=asked.pipeline, steps=asked.steps):
+        with marey.session(f"clip-{clip}", seed=seed, model=asked.pipeline, steps=asked.steps):
             folder = out / f"clip-{clip}"
             frames = generate_clip(
                 tiny,

@@ -1,7 +1,7 @@
 """The Rust side of marey. Use the names of the package ``marey``; these are its building blocks."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, SupportsFloat, SupportsInt, final, type_check_only
 
@@ -25,25 +25,28 @@ __all__ = [
     "Run",
     "SessionScope",
     "Stopwatch",
+    "Task",
     "TimingStats",
     "WindowLog",
+    "WorkPlace",
     "__version__",
     "after_fork",
     "aggregate",
     "aggregation_inputs",
     "autostart",
     "before_fork",
+    "begin_task",
     "capture_path",
     "counter",
     "event",
     "export_report",
     "forget_device_watch",
-    "graph_capture",
     "job_of_process",
     "join_job",
     "load",
     "losses",
     "merge_summaries",
+    "note_capture",
     "place",
     "process_profiler",
     "profile_section",
@@ -53,6 +56,7 @@ __all__ = [
     "records",
     "resident_bytes",
     "run_command_line",
+    "sessions",
     "set_rank",
     "start",
     "start_gpu_times",
@@ -60,6 +64,8 @@ __all__ = [
     "stop",
     "summarise",
     "use_fast_sections",
+    "watch_devices",
+    "work_for_sessions",
     "wrap_function",
 ]
 
@@ -100,6 +106,10 @@ class ArrowTable:
     def kind(self) -> str: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+@final
+class Task:
+    def end(self) -> None: ...
 
 @final
 class TimingStats:
@@ -204,8 +214,6 @@ class PeakView:
         reset: Any,
         read_accelerator: Any,
         reset_accelerator: Any,
-        device_count: Any,
-        current_device: Any,
         undo: Any,
     ) -> Self: ...
     def stats(self, device: Any) -> Any: ...
@@ -222,6 +230,19 @@ class WindowLog:
     def exported(self, path: str, bytes: int, watch: Stopwatch) -> None: ...
     def failed(self, during: str, error: str) -> None: ...
     def remark(self, text: str) -> None: ...
+
+@final
+class WorkPlace:
+    @staticmethod
+    def at(device: int | None = None) -> WorkPlace | None: ...
+    @staticmethod
+    def on(stream: Any) -> WorkPlace | None: ...
+    @staticmethod
+    def here() -> WorkPlace | None: ...
+    @property
+    def device(self) -> int: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *_exception: object) -> None: ...
 
 @final
 class PausedSection:
@@ -249,7 +270,7 @@ class PausedSession:
         traceback: TracebackType | None = None,
         /,
     ) -> None: ...
-    def finish(self, _is_failed: bool, _result: object = None) -> None: ...
+    def finish(self, is_failed: bool, _result: object = None) -> None: ...
 
 @disjoint_base
 class ProfilerCore:
@@ -326,6 +347,7 @@ class LiveMetrics:
 @final
 class SessionScope:
     def __enter__(self) -> str: ...
+    def cut_off(self) -> None: ...
     def __exit__(
         self,
         kind: type[BaseException] | None = None,
@@ -415,6 +437,7 @@ def aggregate(
 def aggregation_inputs(args: list[str]) -> tuple[list[tuple[str, str]], str | None]: ...
 def autostart(facts: dict[str, str]) -> bool: ...
 def before_fork() -> None: ...
+def begin_task(sessions: object) -> Task: ...
 def capture_path() -> str | None: ...
 def counter(name: str, value: float) -> None: ...
 def event(name: str, /, **attributes: Any) -> None: ...
@@ -425,12 +448,13 @@ def export_report(
     iterations: IterationLog | None = None,
 ) -> str: ...
 def forget_device_watch() -> None: ...
-def graph_capture(is_begin: bool) -> None: ...
 def job_of_process() -> tuple[int, str, str] | None: ...
 def join_job(maker: int, output_dir: str, job_id: str, facts: dict[str, str], profiling: ProfilingConfig) -> None: ...
 def load(path: str | os.PathLike[str]) -> Run: ...
 def losses() -> dict[str, int]: ...
 def merge_summaries(documents: list[bytes], unread: list[tuple[str, str]] | None = None) -> bytes: ...
+def note_capture(graph: int, says: Sequence[Callable[[], bool]] | None) -> None: ...
+def sessions() -> Any: ...
 def place() -> tuple[int | None, int | None, str | None]: ...
 def process_profiler() -> ProfilerCore: ...
 def profiler_of(owner: object = None) -> ProfilerCore: ...
@@ -451,16 +475,23 @@ def start_gpu_times(
     how: str,
     undo: Callable[[], None],
     new_event: Any,
-    new_stream: Any,
     record: Any,
     query: Any,
     elapsed: Any,
-    current_device: Any,
-    current_stream: Any,
-    is_capturing: Any,
 ) -> None: ...
 def start_section_memory(view: PeakView) -> bool: ...
 def stop(failure: str | None = None) -> str | None: ...
 def summarise(files: list[tuple[str, str]], threads: int) -> bytes: ...
 def use_fast_sections(is_fast: bool) -> None: ...
+def watch_devices(
+    *,
+    number: int,
+    is_chosen: bool,
+    current: Any,
+    has_context: Any,
+    current_stream: Any,
+    is_current_capturing: Any,
+    new_stream: Any,
+) -> bool: ...
+def work_for_sessions(sessions: Any) -> None: ...
 def wrap_function(function: Any, name: str) -> Any: ...

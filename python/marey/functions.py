@@ -122,7 +122,9 @@ def _is(value: Any, *kinds: type) -> bool:  # noqa: ANN401
 
 
 def name_of_function(function: Any) -> str:  # noqa: ANN401
-    """Module and qualified name, for a ``partial`` those of its function, for another object those of its class."""
+    """Module and qualified name: of a ``partial`` its function's, of a property its getter's, else the class's."""
+    if _is(function, property) and function.fget is not None:
+        function = function.fget
     while not hasattr(function, "__qualname__") and hasattr(function, "func"):
         function = function.func
     if not hasattr(function, "__qualname__"):

@@ -1,8 +1,9 @@
 """GPU time of sections by torch's own events, which nobody waits for; CUDA and ROCm alike.
 
 The first sections of a program look whether it has imported torch. Then torch itself says when CUDA is initialised
-(its queue of lazy calls), and from there on each section is watched: an event is recorded on the current stream at
-both ends, and read later, when ``query`` says that it is done. ``MAREY_GPU_TIMES=0`` keeps it off.
+(its queue of lazy calls), and from there on each section is watched: an event is recorded at both ends, on the stream
+on which its work runs (``work_device``), and read later, when ``query`` says that it is done. ``MAREY_GPU_TIMES=0``
+keeps it off.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from __future__ import annotations
 import os
 import sys
 
-from marey import _core, section_memory
+from marey import _core, event_queries, graph_captures, section_memory, work_device
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
@@ -44,6 +44,7 @@ def _begin() -> None:
     """CUDA is initialised, or just being so. Never raises, because torch would hand that to the program."""
     torch: Any = sys.modules.get("torch")
     try:
+        work_device.watch(torch._C)
         if _is_wanted("MAREY_GPU_TIMES"):
             _start(torch)
         if _is_wanted("MAREY_SECTION_MEMORY"):
@@ -54,78 +55,21 @@ def _begin() -> None:
 
 
 def _start(torch: Any) -> None:  # noqa: ANN401
-    # Functions of torch's C part: nothing of the program runs between a section and its events.
-    c = torch._C
-    event: Any = c._CudaEventBase
-    graph: type[Any] = torch.cuda.CUDAGraph
-    _tell_captures(graph)
+    # Functions that are written in C: nothing of the program runs between a section and its events.
+    event, query = event_queries.event_and_query(torch._C._CudaEventBase)
+    graph_captures.tell(torch)
     _core.start_gpu_times(
         how="HIP events" if getattr(torch.version, "hip", None) else "CUDA events",
-        undo=lambda: _forget_captures(graph),
+        undo=lambda: graph_captures.forget(torch.cuda.CUDAGraph),
         new_event=event,
-        new_stream=c._CudaStreamBase,
         record=event.record,
-        query=event.query,
+        query=query,
         elapsed=event.elapsed_time,
-        current_device=c._cuda_getDevice,
-        current_stream=c._cuda_getCurrentStream,
-        is_capturing=c._cuda_isCurrentStreamCapturing,
     )
 
 
 def _is_wanted(variable: str) -> bool:
     return os.environ.get(variable, "").strip().lower() not in {"0", "false", "no", "off"}
 
-
-def _tell_captures(graph: type[Any]) -> None:
-    """Let nothing be recorded or asked while a graph is captured, in whatever thread: it would break the capture.
-
-    ::
-
-        capture_begin |---- nothing ----| capture_end
-    """
-    own = vars(graph)
-    if _ours and all(own.get(name) is ours for name, (ours, _) in _ours.items()):
-        return
-    begin: Callable[..., Any] = graph.capture_begin
-    end: Callable[..., Any] = graph.capture_end
-
-    def capture_begin(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        _core.graph_capture(True)
-        try:
-            return begin(*args, **kwargs)
-        except BaseException:
-            _core.graph_capture(False)
-            raise
-
-    def capture_end(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        try:
-            return end(*args, **kwargs)
-        finally:
-            _core.graph_capture(False)
-
-    for name, ours, theirs in (("capture_begin", capture_begin, begin), ("capture_end", capture_end, end)):
-        ours.__doc__ = theirs.__doc__
-        ours.__name__ = ours.__qualname__ = theirs.__name__
-        # None where torch's is its base class's.
-        _ours[name] = (ours, own.get(name))
-        setattr(graph, name, ours)
-
-
-def _forget_captures(graph: type[Any]) -> None:
-    """Put torch's own functions back, unless somebody else has put theirs in the place of Marey's."""
-    own = vars(graph)
-    for name, (ours, theirs) in _ours.items():
-        if own.get(name) is not ours:
-            continue
-        if theirs is None:
-            delattr(graph, name)
-        else:
-            setattr(graph, name, theirs)
-    _ours.clear()
-
-
-# What stands for torch's functions by their names, and what its class had itself.
-_ours: dict[str, tuple[Any, Any]] = {}
 
 os.register_at_fork(after_in_child=_core.forget_device_watch)

@@ -17,11 +17,14 @@ class MemoryTracker:
 
     With torch imported and CUDA in use it reads torch's allocator (allocated, reserved, highest allocated since the
     process started or somebody reset it); otherwise the resident memory of the process, which has nothing reserved,
-    and says so. It never resets torch's peak, because others rely on it. A reading costs some 20 us.
+    and says so. It never resets torch's peak, because others rely on it. The highest resident memory is that since the
+    tracker's first reading: for it the kernel counts anew from there on, so that `ru_maxrss` is of the time since then.
+    Where that is not allowed it is the highest reading, and `report()` says so. A reading costs some 30 us.
 
     Args:
         enabled: False reads nothing.
-        device: What torch calls the device; default the current CUDA device.
+        device: What torch calls the device; default the one on which the pipeline works that is running, else the
+            current CUDA device, else, where that is not in use, the only one that is.
     """
 
     def __init__(self, enabled: bool = True, device: Any = None) -> None:  # noqa: ANN401
@@ -73,8 +76,15 @@ class MemoryTracker:
         try:
             if torch is None or not torch.cuda.is_initialized():
                 return False
-            device = None if self.device in (None, "cuda") else self.device
-            index = torch.cuda.current_device() if device is None else torch.device(device).index or 0
+            if self.device in (None, "cuda"):
+                from marey.work_device import number
+
+                index = device = number(torch)
+            else:
+                device = self.device
+                index = torch.device(device).index or 0
+            if index is None:
+                return False
             self.log.take_torch_cuda(
                 label,
                 index,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import sys
 
@@ -67,6 +68,10 @@ def stop() -> Path | None:
     Nobody has to call this: the interpreter does at exit, and a killed process loses nothing that was complete.
     """
     capture = _core.stop()
+    for name in ("marey.pipelines.identity", "marey.handed_on"):
+        module: Any = sys.modules.get(name)
+        if module is not None:
+            module.forget()
     return None if capture is None else _path(capture)
 
 
@@ -76,12 +81,25 @@ _was_asked = False
 def autostart() -> None:
     """Record if ``MAREY_ENABLED`` asks for it. The import does this; asking again changes nothing. Never raises."""
     global _was_asked
-    if not _was_asked:
+    if not _was_asked and not _is_command():
         _was_asked = True
         is_on = _core.autostart(_facts())
         _close_at_exit()
         if is_on:
             _instrument_pipelines()
+
+
+def _is_command() -> bool:
+    """Whether this process is the ``marey`` command, which reads recordings and makes none of itself."""
+    if sys.argv[:1] == ["-m"]:
+        return ("-m", "marey") in itertools.pairwise(sys.orig_argv) or "-mmarey" in sys.orig_argv
+    if not sys.argv or os.path.basename(sys.argv[0]) != "marey":
+        return False
+    try:
+        with open(sys.argv[0], "rb") as script:
+            return b"marey.__main__" in script.read(4096)
+    except OSError:
+        return False
 
 
 def _instrument_pipelines() -> None:
@@ -110,7 +128,7 @@ def as_dict(given: object, name: str) -> dict[str, Any]:
     values: Any = given
     try:
         return dict(values or {})
-    except (TypeError, ValueError):
+    except Exception:  # Whatever the program's own mapping raises.
         return {name: given}
 
 

@@ -35,8 +35,6 @@ def begin(torch: Any) -> None:  # noqa: ANN401
         reset=originals["_cuda_resetPeakMemoryStats"],
         read_accelerator=originals.get("_accelerator_getDeviceStats"),
         reset_accelerator=originals.get("_accelerator_resetPeakStats"),
-        device_count=c._cuda_getDeviceCount,
-        current_device=c._cuda_getDevice,
         undo=undo,
     )
     if _core.start_section_memory(view):

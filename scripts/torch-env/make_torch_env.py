@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes a virtual environment with torch, diffusers and pytest, for a Linux machine without a GPU.
 
-    python scripts/torch-env/make_torch_env.py [FOLDER] [--python PYTHON] [--torch stand-ins|full|existing]
+    python scripts/torch-env/make_torch_env.py [FOLDER] [--requirements FILE] [--python PYTHON]
+                                               [--torch stand-ins|full|existing]
 
 The torch of PyPI wants some 2.5 GB of NVIDIA wheels, without which it cannot be imported. For tests on a CPU they do
 nothing, so this script installs torch alone, builds small stand-in libraries for them (see cuda_stand_ins.py) and takes
@@ -68,9 +69,9 @@ def site_packages(python: Path) -> Path:
     return Path(subprocess.run([str(python), "-c", code], check=True, capture_output=True, text=True).stdout.strip())
 
 
-def wanted_torch() -> str:
-    """The requirement of torch in requirements.txt, as `torch==2.15.0`."""
-    return next(line for line in REQUIREMENTS.read_text().splitlines() if line.startswith("torch=="))
+def wanted_torch(requirements: Path) -> str:
+    """The requirement of torch, as `torch==2.15.0`."""
+    return next(line for line in requirements.read_text().splitlines() if line.startswith("torch=="))
 
 
 def make_environment(folder: Path, base: str, *, with_existing: bool) -> Path:
@@ -90,7 +91,7 @@ def make_environment(folder: Path, base: str, *, with_existing: bool) -> Path:
     return python
 
 
-def install_torch_with_stand_ins(python: Path) -> None:
+def install_torch_with_stand_ins(python: Path, wanted: str) -> None:
     """Install torch without the NVIDIA wheels: the wheel, its requirements without NVIDIA's, its libraries' stand-ins.
 
     In this order, because a torch that can be imported counts as complete when the script is run again.
@@ -99,8 +100,8 @@ def install_torch_with_stand_ins(python: Path) -> None:
         if not shutil.which(tool):
             message = f"{tool} is needed to build the stand-in libraries (Debian: apt install {package})"
             raise SetupError(message)
-    say(f"installing {wanted_torch()} without its requirements (a download of some 0.5 GB)")
-    pip(python, "--no-deps", wanted_torch())
+    say(f"installing {wanted} without its requirements (a download of some 0.5 GB)")
+    pip(python, "--no-deps", wanted)
     for metadata in site_packages(python).glob("torch-*.dist-info/METADATA"):
         lines = metadata.read_text().splitlines(keepends=True)
         kept = [line for line in lines if not NVIDIA_REQUIREMENT.match(line)]
@@ -117,7 +118,7 @@ def install_torch_with_stand_ins(python: Path) -> None:
         say("this torch needs no library of NVIDIA's")
 
 
-def install(python: Path, torch: str) -> None:
+def install(python: Path, torch: str, requirements: Path) -> None:
     """Install torch in the way asked for, then everything else at its version."""
     version = usable_torch(python)
     stood_in = list(site_packages(python).glob(f"nvidia/*/lib/{cuda_stand_ins.NOTE}"))
@@ -131,31 +132,37 @@ def install(python: Path, torch: str) -> None:
             )
             raise SetupError(message)
         say(f"building on torch {version}")
-        pip(python, *(line for line in REQUIREMENTS.read_text().splitlines() if not line.startswith(("#", "torch=="))))
+        pip(python, *(line for line in requirements.read_text().splitlines() if not line.startswith(("#", "torch=="))))
         return
-    if version and version.split("+")[0] == wanted_torch().partition("==")[2]:
+    wanted = wanted_torch(requirements)
+    if version and version.split("+")[0] == wanted.partition("==")[2]:
         say(f"torch {version} is usable already")
     elif torch == "stand-ins" and sys.platform == "linux":
-        install_torch_with_stand_ins(python)
-    say("installing what is missing of " + REQUIREMENTS.name)
-    pip(python, "-r", str(REQUIREMENTS))
+        install_torch_with_stand_ins(python, wanted)
+    say("installing what is missing of " + requirements.name)
+    pip(python, "-r", str(requirements))
 
 
-def verify(python: Path) -> None:
+def verify(python: Path, requirements: Path) -> None:
     """Import torch and diffusers and add two numbers; SetupError with torch's own words when that fails."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
-    for code in (CHECK, VERSIONS):
+    codes = (CHECK, VERSIONS) if "\ndiffusers==" in requirements.read_text() else (CHECK,)
+    for code in codes:
         done = subprocess.run([str(python), "-c", code], capture_output=True, text=True, env=environment, check=False)
         if done.returncode != 0:
             message = f"the environment is there but does not work:\n{done.stderr.strip()}"
             raise SetupError(message)
-    say(f"torch.ones(2) + 1 is right; diffusers and transformers: {done.stdout.strip()}")
+    what = "torch" if code is CHECK else "diffusers and transformers"
+    say(f"torch.ones(2) + 1 is right; {what}: {done.stdout.strip()}")
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path(".venv-torch"), help="default: %(default)s")
+    parser.add_argument(
+        "--requirements", type=Path, default=REQUIREMENTS, help="what is installed, default: %(default)s"
+    )
     parser.add_argument("--python", default="python3", help="interpreter to base it on, default: %(default)s")
     parser.add_argument(
         "--torch",
@@ -184,8 +191,8 @@ def main(arguments: list[str] | None = None) -> int:
             message = f"{free_bytes / 1e9:.1f} GB are free, {ROOM_BYTES[asked.torch] / 1e9:.0f} GB are needed"
             raise SetupError(message)
         python = make_environment(asked.folder, asked.python, with_existing=asked.torch == "existing")
-        install(python, asked.torch)
-        verify(python)
+        install(python, asked.torch, asked.requirements)
+        verify(python, asked.requirements)
     except SetupError as error:
         say(f"error: {error}")
         return 1

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from interpreter import Interpreter
 from stand_in_nvml import StandInNvml, build
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and the programs of the tests would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

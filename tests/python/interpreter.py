@@ -96,6 +96,11 @@ class Interpreter:
         )
 
 
+def path_with(folder: Path) -> str:
+    """A ``PYTHONPATH`` on which this folder comes first."""
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 def read_capture(path: Path) -> dict[str, Any]:
     """The report of a capture, as ``marey report --format json`` gives it."""
     shown = subprocess.run(
@@ -109,15 +114,15 @@ def read_capture(path: Path) -> dict[str, Any]:
     return json.loads(shown.stdout)
 
 
-def paths_of(report: dict[str, Any]) -> dict[str, int]:
-    """How often each call path was completed, as ``outer > inner``."""
+def paths_of(report: dict[str, Any], key: str = "count") -> dict[str, Any]:
+    """How often each call path was completed, as ``outer > inner``, or another figure of it."""
     rows = {row["id"]: row for row in report["sections"]}
 
     def path(row: dict[str, Any]) -> str:
         parent = rows.get(row["parent"])
         return row["name"] if parent is None else f"{path(parent)} > {row['name']}"
 
-    return {path(row): row["count"] for row in report["sections"]}
+    return {path(row): row[key] for row in report["sections"]}
 
 
 def has_no_negative_self_time(report: dict[str, Any]) -> bool:

@@ -317,6 +317,69 @@ def test_copied_context_goes_under_the_section_around_it(either: Interpreter) ->
     }
 
 
+def test_what_returns_before_its_caller_goes_on_is_under_it_and_not_beside(either: Interpreter) -> None:
+    """Web frameworks call handlers like this; nothing of it can be suspended, so its time is its caller's."""
+
+    def program():
+        import asyncio
+        import contextvars
+        import threading
+
+        import marey
+
+        def handler(name):
+            with marey.profile_section(name), marey.profile_section(name + " inner"):
+                pass
+
+        def in_thread():
+            contextvars.Context().run(handler, "of a thread")
+
+        async def task():
+            # The task may be suspended, and with it whatever it calls.
+            contextvars.copy_context().run(handler, "of a task")
+            asyncio.get_running_loop().call_soon(handler, "callback")
+            await asyncio.sleep(0)
+
+        class Turn:
+            def __await__(self):
+                yield
+
+        async def of_another_library(name):
+            with marey.profile_section(name):
+                await Turn()
+
+        marey.start("out")
+        with marey.profile_section("outer"):
+            contextvars.copy_context().run(handler, "of a handler")
+            asyncio.run(task())
+            turns = [(contextvars.copy_context(), of_another_library(name)) for name in ("first", "second")]
+            for _ in range(2):
+                for context, turn in turns:
+                    try:
+                        context.run(turn.send, None)
+                    except StopIteration:
+                        pass
+        thread = threading.Thread(target=in_thread)
+        thread.start()
+        thread.join()
+
+    either.result(program)
+    report = read_capture(either.folder / "out")
+    assert paths_of(report, "is_detached") == {
+        "outer": False,
+        "outer > of a handler": False,
+        "outer > of a handler > of a handler inner": False,
+        "outer > of a task": True,
+        "outer > of a task > of a task inner": False,
+        "outer > callback": True,
+        "outer > callback > callback inner": False,
+        "outer > first": True,
+        "outer > second": True,
+        "of a thread": False,
+        "of a thread > of a thread inner": False,
+    }
+
+
 def test_recording_leaves_the_context_of_the_program_alone(either: Interpreter) -> None:
     def program():
         import asyncio
@@ -397,3 +460,56 @@ def test_threads_of_tasks_in_a_pool_keep_their_parents(either: Interpreter) -> N
     expected = {f"request {i}": 1 for i in range(8)} | {f"request {i} > work {i}": 20 for i in range(8)}
     assert paths_of(report) == expected
     assert has_no_negative_self_time(report)
+
+
+def test_what_a_task_hands_on_belongs_to_its_session(interpreter: Interpreter) -> None:
+    """Two requests at once: child tasks, ``to_thread``, events and cache decisions have their makers' session."""
+
+    def program() -> None:
+        import asyncio
+
+        import marey
+
+        caches = marey.CacheEventRecorder()
+
+        def blocking(name: str) -> None:
+            with marey.profile_section("thread-" + name), marey.profile_section("within-" + name):
+                pass
+
+        async def sub(name: str) -> None:
+            with marey.profile_section("sub-" + name):
+                await asyncio.sleep(0)
+                marey.event("seen-" + name)
+                caches.record_hit("cache-" + name)
+
+        async def request(name: str, mine: asyncio.Event, other: asyncio.Event) -> None:
+            with marey.session(name):
+                with marey.profile_section("own-" + name):
+                    mine.set()
+                    await other.wait()
+                marey.event("own-" + name)
+                await asyncio.gather(sub(name), sub(name), asyncio.to_thread(blocking, name))
+                other.clear()
+                while mine.is_set():
+                    await asyncio.sleep(0)
+
+        async def main() -> None:
+            a, b = asyncio.Event(), asyncio.Event()
+            await asyncio.gather(request("A", a, b), request("B", b, a))
+
+        marey.start("out", job_id="job")
+        asyncio.run(main())
+
+    finished = interpreter.run(program)
+    assert finished.returncode == 0, finished.stderr
+    report = read_capture(finished.captures[0])
+    of_sessions = {session["name"]: session for session in report["sessions"]}
+    for name in ("A", "B"):
+        session = of_sessions[name]
+        counts = {path: row["call_count"] for path, row in session["stage_analysis"]["stages"].items()}
+        assert counts == {f"own-{name}": 1, f"sub-{name}": 2, f"thread-{name}": 1, f"within-{name}": 1}
+        assert sorted(event["name"] for event in session["events"]) == sorted(
+            [f"own-{name}", f"seen-{name}", f"seen-{name}"]
+        )
+        caches = session["cache_analysis"]["caches"]
+        assert {cache: found["hits"] for cache, found in caches.items()} == {f"cache-{name}": 2}

@@ -2,6 +2,7 @@
 
 import threading
 
+from interpreter import Interpreter, read_capture
 from marey import denoising_steps
 
 
@@ -61,3 +62,28 @@ def test_a_turn_that_began_before_anybody_listened_is_not_told():
     denoising_steps.end(begun)
     leave()
     assert told == []
+
+
+def test_tasks_that_take_turns_have_loops_of_their_own(interpreter: Interpreter) -> None:
+    """Two of one thread, without a session."""
+
+    def program():
+        import asyncio
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+
+        async def generate():
+            for step in range(4):
+                profiler.record_diffusion_step(step, computation_time_ms=10.0)
+                await asyncio.sleep(0)
+
+        async def both():
+            await asyncio.gather(generate(), generate())
+
+        asyncio.run(both())
+
+    found = read_capture(interpreter.run(program).captures[0])["diffusion_analysis"]
+    assert [found[key] for key in ("total_steps", "total_loops", "max_steps_per_loop")] == [8, 2, 4]
+    assert {step["passes"] for step in found["steps"]} == {1}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,9 +61,12 @@ def test_models_have_their_parameters_and_operations() -> None:
     for step in range(3):
         analyzer.record_step(step, computation_time_ms=100.0)
     models = analyzer.analyze()["model_analysis"]
-    assert (models["total_parameters"], models["total_parameters_readable"]) == (1_300_000_000, "1.30B")
+    assert (models["total_parameters"], models["total_parameters_readable"]) == (None, None)
     assert models["models"]["dit"]["achieved_flops_per_second"] == 4e14
     assert models["models"]["vae"]["parameters_count"] is None
+    analyzer.record_model("vae", 200_000_000, model_type="vae")
+    models = analyzer.analyze()["model_analysis"]
+    assert (models["total_parameters"], models["total_parameters_readable"]) == (1_500_000_000, "1.50B")
 
 
 def test_nothing_taken_is_nothing_known() -> None:
@@ -120,3 +127,154 @@ def test_a_profiler_and_a_decorator_record_operations_of_models(interpreter: Int
     models = of_kind(recorded(interpreter.run(program)), "model")
     said = [(model["name"], model["flops_per_call"], model["calls_per_step"]) for model in models]
     assert said == [("dit", 2e13, 1.5), ("dit", None, None), ("vae", 5.0, 1.0)]
+
+
+def test_the_first_steps_of_several_pipelines_are_their_median_and_the_longest(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        for name, first in {"flux": 90.0, "wan": 30.0, "sana": 40.0}.items():
+            with profiler.session("clip", {"pipeline": name}):
+                for step in range(3):
+                    profiler.record_diffusion_step(step, 1 - step / 3, 3, first if step == 0 else 10.0)
+        return profiler.cleanup()
+
+    interpreter.result(program)
+    summary = (interpreter.folder / "out" / "latest" / "timing_summary.txt").read_text()
+    (line,) = [line for line in summary.splitlines() if line.startswith("First step")]
+    assert line.split(maxsplit=2)[2] == "p50 40.0 ms of 3 pipelines, max 90.0 ms"
+
+
+def _first_screen(interpreter: Interpreter) -> str:
+    command = [sys.executable, "-m", "marey", "report", "out/latest"]
+    return subprocess.run(command, cwd=interpreter.folder, capture_output=True, text=True, check=True).stdout
+
+
+def reported(interpreter: Interpreter) -> dict[str, Any]:
+    """What the job's report has."""
+    return json.loads((interpreter.folder / "out" / "latest" / "profiling_report.json").read_text())
+
+
+def test_a_burst_of_deliveries_is_not_the_rate_of_the_program(interpreter: Interpreter) -> None:
+    """
+    steps      |-- 10 x 20 ms --|
+    vae_decode                  |-- 0.3 s --|
+    delivered                               |9|9|9|     within some milliseconds
+    """
+
+    def program():
+        import time
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        began = time.perf_counter()
+        for step in range(10):
+            time.sleep(0.02)
+            profiler.record_diffusion_step(step, 1 - step / 10, 3, 20.0)
+        with marey.profile_section("vae_decode", frames=27):
+            time.sleep(0.3)
+        took = time.perf_counter() - began
+        for _ in range(3):
+            profiler.record_streaming_event(9, 1.0)
+            time.sleep(0.001)
+        return took
+
+    took = interpreter.result(program)
+    screen = _first_screen(interpreter)
+    assert "27 frames" in screen.splitlines()[0]
+    (rate,) = re.findall(r"([0-9.]+) FPS", screen)
+    assert 27 / took * 0.9 <= float(rate) <= 27 / 0.5 * 1.01
+
+
+def test_pixel_frames_are_divided_by_the_time_of_the_generations_that_made_them(interpreter: Interpreter) -> None:
+    """
+    film      |4 x 20 ms| vae 0.1 s |                    12 frames
+    preview                          |16 x 20 ms|        decodes nothing
+    """
+
+    def program():
+        import time
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+
+        def steps(count):
+            for step in range(count):
+                time.sleep(0.02)
+                profiler.record_diffusion_step(step, 1 - step / count, 3, 20.0)
+
+        began = time.perf_counter()
+        with profiler.session("film"):
+            steps(4)
+            with marey.profile_section("vae_decode", frames=12):
+                time.sleep(0.1)
+        took = time.perf_counter() - began
+        with profiler.session("preview"):
+            steps(16)
+        return took
+
+    took = interpreter.result(program)
+    rates = reported(interpreter)["diffusion_analysis"]["frame_rates"]
+    (rate,) = [row for row in rates if row["meaning"].startswith("pixel") and row["includes_vae_decoding"]]
+    assert 12 / took * 0.9 <= rate["fps"] <= 12 / 0.18 * 1.01
+
+
+def test_even_steps_of_loops_that_differ_are_no_outliers(interpreter: Interpreter) -> None:
+    """Generations of 8 steps of 30 ms and of 2 steps of 80 ms take turns: another resolution, and nothing is slow."""
+
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        for generation in range(8):
+            count, took_ms = (8, 30.0) if generation % 2 == 0 else (2, 80.0)
+            with profiler.session("clip"):
+                for step in range(count):
+                    profiler.record_diffusion_step(step, 1 - step / count, 3, took_ms + step % 2 / 10)
+
+    interpreter.result(program)
+    report = reported(interpreter)
+    assert not [row for row in report["recommendations"] if "slow" in row["issue"]]
+    assert "Outliers" not in _first_screen(interpreter)
+
+
+def test_a_name_of_blanks_is_shown_in_quotes(interpreter: Interpreter) -> None:
+    def program():
+        import time
+
+        import marey
+
+        marey.start("out")
+        with marey.profile_section("   "):
+            time.sleep(0.05)
+
+    interpreter.result(program)
+    assert re.search(r'^  "   " +[0-9.]+ ms', _first_screen(interpreter), re.MULTILINE)
+
+
+def test_latent_frames_are_not_divided_by_what_another_generation_decoded(interpreter: Interpreter) -> None:
+    """
+    preview   |4 x 20 ms|                 12 latent frames, which nobody decodes
+    film                 |vae 0.3 s|      of latents from elsewhere
+    """
+
+    def program():
+        import time
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        with profiler.session("preview"):
+            for step in range(4):
+                time.sleep(0.02)
+                profiler.record_diffusion_step(step, 1 - step / 4, 12, 20.0)
+        with profiler.session("film"):
+            with marey.profile_section("vae_decode"):
+                time.sleep(0.3)
+
+    interpreter.result(program)
+    rates = reported(interpreter)["diffusion_analysis"]["frame_rates"]
+    assert [round(row["time_ms"]) for row in rates] == [80]

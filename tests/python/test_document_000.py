@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+import time
 
 import pytest
 
-from interpreter import Interpreter
+from interpreter import Interpreter, read_capture
 from test_reports import holds_to_the_schema
 
 
@@ -246,3 +250,66 @@ def test_cache_timeline_tells_hits_from_misses(interpreter: Interpreter, kind: s
         return recorder.to_markdown()
 
     assert f"| teacache | {kind} |" in interpreter.result(program, kind)
+
+
+def test_what_came_before_the_recording_has_a_row_of_its_own(interpreter: Interpreter) -> None:
+    """A program that imports for a while, and starts then: its age is known to 10 ms."""
+
+    def program() -> float:
+        import time
+
+        begun = time.monotonic()
+        while time.monotonic() - begun < 0.3:
+            pass
+        import marey
+
+        took = time.monotonic() - begun
+        marey.start("out")
+        with marey.profile_section("work"):
+            pass
+        return took
+
+    begun = time.monotonic()
+    finished = interpreter.run(program)
+    most = time.monotonic() - begun
+    before = read_capture(finished.captures[0])["run"]["before_recording"]
+    assert finished.result - 0.02 <= before <= most + 0.02
+    text = subprocess.run(
+        [sys.executable, "-m", "marey", "report", "--full", str(finished.captures[0])],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert re.search(rf"\(before the recording\) +{before * 1000:.0f} ms", text)
+    assert "before_recording" not in json.dumps(read_capture(finished.captures[0])["run"]["facts"])
+
+
+def test_what_was_recorded_in_memory_is_not_from_before_the_recording(interpreter: Interpreter) -> None:
+    """
+    process    |-- age --|                        of the interpreter and imports
+    sections             |-- 0.5 s --|
+    file                             | start()
+    """
+
+    def program():
+        import os
+        import time
+        from pathlib import Path
+
+        import marey
+
+        def age():
+            after_name = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+            return time.clock_gettime(time.CLOCK_BOOTTIME) - int(after_name[19]) / os.sysconf("SC_CLK_TCK")
+
+        with marey.profile_section("warm_up"):
+            at_first = age()
+            time.sleep(0.5)
+        marey.start("out")
+        return at_first
+
+    at_first = interpreter.result(program)
+    (capture,) = interpreter.folder.glob("out/latest/*.marey")
+    before = read_capture(capture)["run"]["before_recording"]
+    # The kernel counts in hundredths.
+    assert before <= at_first + 0.03

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from capture_records import of_kind, recorded, recorded_in
 from interpreter import Interpreter
 
@@ -150,3 +152,36 @@ def test_frames_and_blocks_a_second_are_shown_while_the_pipeline_runs(interprete
         # Counted since the profiler was made, which is within these seconds.
         assert metrics[name] >= 0.999 * count / seconds, name
     assert metrics["session"] == "clip"
+
+
+def test_steps_that_are_known_by_their_names_have_the_rate_that_top_shows(interpreter: Interpreter) -> None:
+    """A loop without a report had a rate in ``marey top`` alone."""
+
+    def program():
+        import json
+        import os
+        import subprocess
+        import sys
+        import time
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+        steps = marey.IterationProfiler("denoising_step")
+        ends = []
+        with profiler.session("clip"):
+            for _ in range(6):
+                with steps.iteration():
+                    time.sleep(0.02)
+                    before = time.perf_counter()
+                ends.append((before, time.perf_counter()))
+            metrics = profiler.get_current_metrics()
+            top = [sys.executable, "-m", "marey", "top", "--once", "--json", str(os.getpid())]
+            shown = json.loads(subprocess.run(top, capture_output=True, check=True).stdout)
+        (first, last) = (ends[0], ends[-1])
+        bounds = [5 / (last[1] - first[0]), 5 / (last[0] - first[1])]
+        return metrics["steps_per_second"], bounds, shown["processes"][0]["generation"]["steps_per_second"]
+
+    said, (low, high), shown = interpreter.result(program)
+    assert low * 0.999 <= said <= high * 1.001
+    assert shown == pytest.approx(said)

@@ -203,7 +203,8 @@ def test_many_threads_one_after_the_other_reuse_what_they_need(either: Interpret
 
     count, growth = either.result(program)
     assert count == 3000
-    assert growth < 16 << 20
+    # Python joins a thread shortly before it gives back what it had; 2 000 times as much would be 1.2 GiB.
+    assert growth < 64 << 20
 
 
 def test_ten_million_sections_do_not_grow_the_process(interpreter: Interpreter) -> None:

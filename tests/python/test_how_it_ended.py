@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,35 @@ def test_processor_time_and_memory_are_those_of_the_whole_tree(tmp_path: Path) -
     assert launch["cpu_s"] >= said
     assert launch["peak_memory_bytes"] > 64 << 20
     assert not launch["is_peak_at_most"]
+
+
+def test_the_largest_process_is_no_smaller_than_its_own_peak_that_a_tracker_made_the_kernel_forget(
+    interpreter: Interpreter,
+) -> None:
+    work = """
+        import marey, resource
+
+        held = bytearray(300 << 20)
+        before_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        del held
+        with marey.MemoryTracker():
+            pass
+        print(before_bytes)
+    """
+    (interpreter.folder / "work.py").write_text(textwrap.dedent(work))
+    finished = subprocess.run(
+        [*BEFORE, sys.executable, "work.py"], cwd=interpreter.folder, capture_output=True, text=True, check=True
+    )
+    held_bytes = int(finished.stdout.split()[0])
+    assert held_bytes > 300 << 20
+    launches = [
+        job(interpreter.folder)["launch"],
+        read_capture(interpreter.folder / "out")["launch"],
+        read_capture(interpreter.folder / "out/job")["launch"],
+    ]
+    for launch in launches:
+        assert held_bytes <= launch["peak_memory_bytes"] < held_bytes + (100 << 20)
+        assert not launch["is_peak_at_most"]
 
 
 def test_no_processor_time_was_used_before_the_command_began(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from interpreter import Interpreter
+from interpreter import Interpreter, read_capture
 from stand_in_nvml import StandInNvml
 from test_reports import holds_to_the_schema
 
@@ -114,14 +115,23 @@ def test_points_are_joined_beyond_the_most_that_are_kept_and_the_start_stays(
     environment = nvml.environment(**{"GPU-1": numbered | {"nvmlDeviceGetPowerUsage": "100000 " * 3 + "300000"}})
     intervals = {"gpu_monitor_interval": 0.01, "cpu_monitor_interval": 0.01}
     series = raw_series(interpreter, environment, 0.0, temperature=40, max_data_points=8, **intervals)
-    assert max(len(row["points"]) for row in series) <= 8
+    for row in series:
+        if len(row["points"]) <= 8:
+            continue
+        # 8, then at most 4 for each doubling of the time.
+        first, last = row["points"][0]["timestamp"], row["points"][-1]["until"]
+        of_the_first_8 = row["points"][:8][-1]["until"] - first
+        doublings = math.log2(max(1, (last - first) / of_the_first_8))
+        assert len(row["points"]) <= 8 + 4 * math.ceil(doublings) + 1, row
     power = of(series, "gpu.power", "GPU-1")["points"]
     assert sum(point["count"] for point in power) > 16
-    assert power[0]["min"] == 100
+    assert [point["count"] for point in power[:8]] == [1] * 8
+    # Whether there is such a reading was tried before.
+    n_low = sum(point["mean"] == 100 for point in power)
+    assert 1 <= n_low <= 3
+    assert [point["mean"] for point in power[:8]] == [100] * n_low + [300] * (8 - n_low)
     assert power[-1]["min"] == power[-1]["max"] == 300
-    n_low = power[0]["count"] * (300 - power[0]["mean"]) / 200
-    assert n_low == pytest.approx(round(n_low))
-    assert 1 <= round(n_low) <= 3
+    assert power[-1]["count"] > 1
     for before, after in itertools.pairwise(power):
         assert before["until"] < after["timestamp"]
 
@@ -235,3 +245,33 @@ def test_a_gpu_that_is_lost_has_no_readings_from_then_on_and_the_other_goes_on(
     together = [point["power"] for point in gpu["timeline"]]
     assert together[0] == 600
     assert together[-1] != 0
+
+
+def test_what_a_session_took_stays_as_it_was_when_it_ended(interpreter: Interpreter, nvml: StandInNvml) -> None:
+    """300 W for as long as each session lasts, although the series gets ever coarser afterwards."""
+    env = nvml.environment(**{"GPU-a": {"nvmlDeviceGetTotalEnergyConsumption": "!3"}})
+    env |= {"MAREY_GPU_MONITOR_INTERVAL": "0.01", "MAREY_MAX_DATA_POINTS": "20"}
+
+    def program() -> list[float]:
+        import time
+
+        import marey
+
+        marey.start("out", job_id="job")
+        lasted = []
+        for name in ("early", "late"):
+            time.sleep(0.4)
+            began = time.monotonic()
+            with marey.session(name):
+                time.sleep(0.3)
+            lasted.append(time.monotonic() - began)
+        time.sleep(1.5)
+        return lasted
+
+    finished = interpreter.run(program, env=env)
+    sessions = read_capture(finished.captures[0])["sessions"]
+    assert [session["name"] for session in sessions] == ["early", "late"]
+    for session, lasted_s in zip(sessions, finished.result, strict=True):
+        power = session["gpu_metrics"]["power_analysis"]
+        # Between the first reading and the last, which come late on a busy machine.
+        assert 0.7 * 300 * 0.3 <= power["total_energy_joules"] <= 300 * lasted_s * 1.02, (session["name"], lasted_s)

@@ -35,7 +35,7 @@ def test_sections_are_recorded_without_a_start(interpreter: Interpreter) -> None
 def test_exit_code_is_the_programs(interpreter: Interpreter, code: int) -> None:
     finished = run(interpreter, PROGRAM + f"sys.exit({code})")
     assert finished.returncode == code
-    assert "inner" in finished.stderr
+    assert "outer" in finished.stderr
 
 
 def test_standard_input_output_and_arguments_are_the_programs(interpreter: Interpreter) -> None:

@@ -23,9 +23,13 @@ from screen import shown
 
 
 class Terminal:
-    """A pseudo-terminal with `marey top` on it."""
+    """A pseudo-terminal with `marey top` on it.
 
-    def __init__(self, folder: Path, *, is_leader: bool = True) -> None:
+    As below a shell, `marey top` does not lead the terminal's session: when a leader ends, Linux hangs the terminal up
+    and throws away what was written and not yet read.
+    """
+
+    def __init__(self, folder: Path, *, is_leader: bool = False) -> None:
         self.end, other = pty.openpty()
         self.resize(24, 80, other)
 

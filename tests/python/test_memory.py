@@ -37,6 +37,49 @@ def test_without_torch_it_is_the_process_and_says_so(tmp_path: Path, capsys: pyt
     del ballast
 
 
+def test_peak_is_that_of_the_block_and_not_of_the_process(interpreter: Interpreter) -> None:
+    """The kernel's high-water mark is of the whole life: 200 MiB before the block are none of it."""
+
+    def program() -> list[float]:
+        import marey
+
+        def touch(mib: int) -> None:
+            block = bytearray(mib << 20)
+            block[::4096] = b"x" * len(block[::4096])
+
+        touch(200)
+        with marey.MemoryTracker() as outer:
+            outer_begun = outer.get_peak_memory_gb()
+            touch(60)
+            with marey.MemoryTracker() as inner:
+                inner_begun = inner.get_peak_memory_gb()
+                touch(20)
+        grown = (outer.get_peak_memory_gb() - outer_begun, inner.get_peak_memory_gb() - inner_begun)
+        return [gib * 1024 for gib in grown]
+
+    outer, inner = interpreter.result(program)
+    assert 58 <= outer <= 64
+    assert 18 <= inner <= 24
+
+
+def test_what_a_recording_takes_is_not_the_blocks(interpreter: Interpreter) -> None:
+    def program() -> float:
+        import json
+
+        import marey
+
+        with marey.MemoryTracker() as tracker:
+            pass
+        tracker.export_json("log.json")
+        with open("log.json") as log:
+            start, end = json.load(log)
+        return end["allocated_mb"] - start["allocated_mb"]
+
+    assert abs(interpreter.result(program, env={"MAREY_ENABLED": "1"})) < 0.5
+    # The tracker's first reading begins the recording.
+    assert abs(interpreter.result(program)) < 0.5
+
+
 def test_with_form_reads_at_both_ends(capsys: pytest.CaptureFixture[str]) -> None:
     with marey.MemoryTracker(device=None) as tracker:
         assert tracker.get_peak_memory_gb() is not None
@@ -128,6 +171,26 @@ print(tracker.get_peak_memory_gb())
     assert f"{1024 + more}.0M" in finished.stdout
     assert f"Measured: torch's allocator on cuda:{index}\n" in finished.stdout
     assert finished.stdout.endswith(f"{(4096 + more) / 1024}\n")
+
+
+def test_the_peak_is_of_the_source_that_reached_it(interpreter: Interpreter) -> None:
+    finished = interpreter.run(
+        STAND_IN_TORCH
+        + """
+import marey
+torch.cuda.is_initialized = lambda: False
+tracker = marey.MemoryTracker()
+held = bytearray(200 << 20)
+tracker.snapshot("before CUDA")
+torch.cuda.is_initialized = lambda: True
+torch.cuda.memory_allocated = torch.cuda.max_memory_allocated = lambda device=None: 50 << 20
+tracker.snapshot("with CUDA")
+tracker.report()
+"""
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    (peak,) = [line for line in finished.stdout.splitlines() if line.startswith("Peak memory usage")]
+    assert "(process" in peak
 
 
 @pytest.mark.parametrize(

@@ -252,10 +252,10 @@ def test_a_bare_thread_belongs_to_the_only_open_session(interpreter: Interpreter
         "one open": "one",
         "one in the other": "inside",
         "of another profiler": "one",
-        "two open": None,
-        "had one itself": None,
+        "two open": "beside",
+        "had one itself": "one",
     }
-    assert dict(named(records))["beside"] is None
+    assert dict(named(records))["beside"] == "one"
 
 
 def test_asyncio_tasks_keep_their_sessions_apart(either: Interpreter) -> None:
@@ -312,7 +312,7 @@ def test_asyncio_tasks_keep_their_sessions_apart(either: Interpreter) -> None:
             assert row["flow"] == flows[row["name"][0]]
 
 
-def test_a_task_that_outlives_its_session_goes_on_in_the_outer_one(interpreter: Interpreter) -> None:
+def test_a_task_that_outlives_its_session_still_works_for_it(interpreter: Interpreter) -> None:
     def program():
         import asyncio
 
@@ -336,7 +336,7 @@ def test_a_task_that_outlives_its_session_goes_on_in_the_outer_one(interpreter: 
 
         asyncio.run(main())
 
-    assert stages(recorded(interpreter.run(program))) == [("late", "outer")]
+    assert stages(recorded(interpreter.run(program))) == [("late", "inner")]
 
 
 def test_a_session_can_be_ended_by_another_thread_and_by_its_id(interpreter: Interpreter) -> None:
@@ -386,17 +386,20 @@ def test_the_only_open_session_is_not_said_with_each_stage_and_known_all_the_sam
                 pass
             with stage("after the nested one", "alone"):
                 pass
-        begun, seen = threading.Event(), threading.Event()
+        begun, seen, may_begin = threading.Event(), threading.Event(), threading.Event()
 
         def beside():
+            may_begin.wait()
             with profiler.session("beside"):
                 begun.set()
                 with stage("plain", "beside"):
                     seen.wait()
 
+        # A thread that was started in it would be of the session.
+        thread = threading.Thread(target=beside)
+        thread.start()
         with profiler.session("overtaken"), stage("begun alone", "overtaken"):
-            thread = threading.Thread(target=beside)
-            thread.start()
+            may_begin.set()
             begun.wait()
             with stage("plain", "overtaken"):
                 pass

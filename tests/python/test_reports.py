@@ -55,7 +55,7 @@ def test_sessions_keep_tags_nest_and_end_with_exceptions(interpreter: Interprete
         "twice",
     ]
     outer = next(session for session in sessions if session["name"] == "outer")
-    assert outer["tags"] == {"model": "wan", "steps": 20, "3": "None", "prompt_length": 7}
+    assert outer["tags"] == {"model": "wan", "steps": 20, "3": None, "prompt_length": 7}
     assert outer["duration"] >= next(session for session in sessions if session["name"] == "inner")["duration"]
 
 

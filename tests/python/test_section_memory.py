@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from capture_records import recorded
-from interpreter import Interpreter
+from interpreter import Interpreter, path_with
 
-ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parent), "MAREY_GPU_TIMES": "0"}
+ENVIRONMENT = {"PYTHONPATH": path_with(Path(__file__).parent), "MAREY_GPU_TIMES": "0"}
 
 
 def measured(interpreter: Interpreter, program: Any) -> dict[str, list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from capture_records import recorded
-from interpreter import Interpreter
+from interpreter import Interpreter, read_capture
 from test_profiler_sessions import named, stages
 
 
@@ -34,6 +34,71 @@ def test_sessions_of_the_process_nest_and_are_those_of_the_decorators(either: In
     assert named(records) == [("outer", None), ("inner", "outer"), ("run", "outer")]
     assert records["sessions"][0]["tags"] == {"a": 1, "b": 2}
     assert stages(records) == [("load", "inner"), ("load", "run"), ("load", None)]
+
+
+def test_how_a_session_ended(interpreter: Interpreter) -> None:
+    """An error fails it; what only stops it (Ctrl-C, a cancelled task, the end of the program) cuts it off."""
+
+    def program():
+        import asyncio
+        import contextlib
+
+        import marey
+        from marey.decorators import profile_session
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+
+        def leave(name, error):
+            with contextlib.suppress(BaseException), profiler.session(name):
+                if error:
+                    raise error
+
+        leave("done", None)
+        leave("error", ValueError())
+        leave("Ctrl-C", KeyboardInterrupt())
+
+        async def cancelled():
+            with profiler.session("cancelled"):
+                await asyncio.sleep(60)
+
+        async def main():
+            task = asyncio.create_task(cancelled())
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        asyncio.run(main())
+
+        @profile_session("generator")
+        def generator(fails):
+            yield 1
+            if fails:
+                raise ValueError
+
+        for fails in (False, True):
+            with contextlib.suppress(ValueError):
+                list(generator(fails))
+        profiler.start_session("ended by its id")
+        profiler.start_session("forgotten in it")
+        profiler.end_session("ended by its id")
+        profiler.start_session("never ended")
+        marey.stop()
+
+    finished = interpreter.run(program)
+    assert finished.returncode == 0, finished.stderr
+    sessions = read_capture(finished.captures[0])["sessions"]
+    outcomes = [(session["name"], session["outcome"]) for session in sessions]
+    assert outcomes == [
+        ("done", "done"),
+        ("error", "failed"),
+        ("Ctrl-C", "cut_off"),
+        ("cancelled", "cut_off"),
+        ("generator", "done"),
+        ("generator", "failed"),
+        ("ended by its id", "done"),
+        ("forgotten in it", "cut_off"),
+        ("never ended", "cut_off"),
+    ]
 
 
 def test_sessions_of_the_process_keep_threads_and_tasks_apart(interpreter: Interpreter) -> None:
@@ -267,3 +332,66 @@ def test_a_thousand_sessions_have_a_report_each(interpreter: Interpreter) -> Non
     for name, stage in {"clip": 0, "clip-2": 1, "clip-1000": 9}.items():
         report = json.loads((job / "sessions" / name / "profiling_report.json").read_text())
         assert list(report["timing_stats"]) == [f"stage {stage}"]
+
+
+def test_what_the_programs_own_objects_raise_stays_with_us(either: Interpreter) -> None:
+    def program():
+        import marey
+
+        class Refuses(dict):
+            def keys(self):
+                raise RuntimeError("mine")
+
+            __iter__ = items = __bool__ = keys
+
+        marey.start("out")
+        with marey.session("tags", Refuses(a=1)):
+            marey.CacheEventRecorder().record_hit("cache", meta=Refuses(a=1))
+            with marey.profile_section("section", enabled=Refuses(), sync=Refuses()):
+                pass
+
+    records = recorded(either.run(program))
+    assert [session["name"] for session in records["sessions"]] == ["tags"]
+    assert [section["name"] for section in records["sections"]] == ["section"]
+    assert len(records["cache_events"]) == 1
+
+
+def test_counters_belong_to_the_session_that_they_are_given_in(interpreter: Interpreter) -> None:
+    """Two tasks of one thread, and two threads, each with a session, all at the same time."""
+
+    def program():
+        import asyncio
+        import threading
+
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+
+        async def task(name):
+            with profiler.session(name):
+                for value in range(3):
+                    marey.counter(name, value)
+                    await asyncio.sleep(0)
+
+        async def tasks():
+            await asyncio.gather(task("a"), task("b"))
+
+        def work(name):
+            with profiler.session(name):
+                for value in range(3):
+                    both.wait()
+                    marey.counter(name, value)
+
+        both = threading.Barrier(2)
+        threads = [threading.Thread(target=work, args=(name,)) for name in "cd"]
+        for thread in threads:
+            thread.start()
+        asyncio.run(tasks())
+        for thread in threads:
+            thread.join()
+
+    finished = interpreter.run(program)
+    folder = finished.captures[0].parent / "sessions"
+    for name in "abcd":
+        counters = json.loads((folder / name / "profiling_report.json").read_text())["counters"]
+        assert {key: [counter["count"], counter["last"]] for key, counter in counters.items()} == {name: [3, 2.0]}

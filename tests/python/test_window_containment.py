@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from interpreter import Interpreter, read_capture
+from marey.windows import export
+from marey.windows.files import ClaimedFile
 from stand_in_profiler import SOURCE
 
 PROGRAM = (
@@ -161,3 +167,14 @@ def test_a_child_forked_while_a_window_is_open_notes_nothing_of_it(interpreter: 
     assert window["remarks"][-1] == "8 steps counted: 0 to wait, 2 for warm-up, 6 recorded"
     names = sorted(path.name for path in (interpreter.folder / "traces").iterdir())
     assert names == ["w-2.trace.json.gz", "w.trace.json.gz"]
+
+
+def test_files_that_a_child_renames_meanwhile_are_measured(tmp_path: Path) -> None:
+    """A look at what the child had written fell between a file's being there and its size, and ended the export."""
+    file = ClaimedFile.claim(tmp_path, "w", ".trace.json.gz")
+    child = "import os, sys\nfor _ in range(30_000):\n    open(sys.argv[1], 'w').close()\n    os.unlink(sys.argv[1])\n"
+    with subprocess.Popen([sys.executable, "-c", child, str(file.raw)]) as writer:
+        sizes = set()
+        while writer.poll() is None:
+            sizes.add(export._written_bytes(file))
+    assert sizes == {0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ import torch
 from traces import marks_of, names_in, operations_of
 
 import marey
+from interpreter import environment
 from marey.cli_args import add_profiling_args, get_args
 from marey.torch import (
     ProfilerContext,
@@ -237,10 +237,8 @@ def test_two_ranks_write_a_trace_each(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2", str(program)]
     flags = ["--profile", "--profile-activities", "CPU", "--profile-dir", str(tmp_path / "p")]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
-    done = subprocess.run(
-        [*command, *flags], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
+    variables = environment()
+    done = subprocess.run([*command, *flags], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert names_in(tmp_path / "p") == ["flux_tp-rank0.trace.json.gz", "flux_tp-rank1.trace.json.gz"]
     for path in (tmp_path / "p").iterdir():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,23 +47,20 @@ def test_torch_without_cuda_is_asked_for_it_once(recording: None, monkeypatch: p
 
 
 @pytest.fixture
-def allocator(monkeypatch: pytest.MonkeyPatch) -> stand_in_cuda.Gpu:
+def allocator(monkeypatch: pytest.MonkeyPatch) -> Iterator[stand_in_cuda.Gpu]:
     """A stand-in below torch's own Python: its figures by ``torch.cuda.memory``, with CUDA initialised."""
-    monkeypatch.setattr(torch._C, "_cuda_memoryStats", stand_in_cuda.memory_stats, raising=False)
-    monkeypatch.setattr(torch._C, "_cuda_resetPeakMemoryStats", stand_in_cuda.reset_peaks, raising=False)
-    monkeypatch.setattr(torch._C, "_accelerator_getDeviceStats", stand_in_cuda.memory_stats)
-    monkeypatch.setattr(torch._C, "_accelerator_resetPeakStats", stand_in_cuda.reset_peaks)
+    for name, function in stand_in_cuda.FUNCTIONS.items():
+        monkeypatch.setattr(torch._C, name, function, raising=False)
     monkeypatch.setattr(torch._C, "_accelerator_isAllocatorInitialized", lambda: True)
-    monkeypatch.setattr(torch._C, "_cuda_getDevice", lambda: 0, raising=False)
-    monkeypatch.setattr(torch._C, "_cuda_getDeviceCount", lambda: 2, raising=False)
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda.memory, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda.memory, "_get_device_index", lambda device, optional=False: device or 0)
     monkeypatch.setattr(torch.accelerator.memory, "_get_device_index", lambda device, optional=False: device or 0)
     monkeypatch.setenv("MAREY_GPU_TIMES", "0")
     gpu = stand_in_cuda.gpu
-    gpu.held, gpu.peaks = {0: (0, 0), 1: (0, 0)}, {0: (0, 0), 1: (0, 0)}
-    return gpu
+    gpu.held, gpu.peaks, gpu.contexts, gpu.violations = {}, {}, {0}, []
+    yield gpu
+    assert gpu.violations == []
 
 
 def test_torchs_own_peak_statistics_stay_the_programs(

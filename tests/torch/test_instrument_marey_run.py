@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 from recorded_pipeline import Recorded, read_capture
+
+from interpreter import environment
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "diffusers"
 
@@ -29,7 +30,7 @@ print(frames.sum(), type(tiny.pipe).__name__)
 def run(folder: Path, program: str, *, under: bool = True, **env: str) -> subprocess.CompletedProcess[str]:
     """A program in a process of its own, under ``marey run`` or bare."""
     (folder / "program.py").write_text(textwrap.dedent(program))
-    bare = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
+    bare = environment()
     before = [sys.executable, "-m", "marey", "run", "--quiet", "-o", "out", "--"] if under else []
     done = subprocess.run(
         [*before, sys.executable, "program.py"],
@@ -55,7 +56,7 @@ def test_a_script_without_a_word_of_marey_is_recorded_stage_by_stage(tmp_path: P
     recorded, bare = run(tmp_path, program), run(tmp_path, program, under=False)
     assert recorded.stdout == bare.stdout
     found = capture(tmp_path)
-    assert found.counts == {
+    assert {name: count for name, count in found.counts.items() if name != "import"} == {
         "text_encoding": 1,
         "text_encoder": 2,
         "denoising_step": 3,
@@ -97,7 +98,8 @@ def test_loading_is_a_section_with_one_in_it_for_each_model(tmp_path: Path) -> N
     """
     run(tmp_path, program)
     found = capture(tmp_path)
-    assert found.paths == {
+    # Models are imported where they are loaded.
+    assert {path: count for path, count in found.paths.items() if not path.endswith("import")} == {
         "model_load": 2,
         "model_load > load_CLIPTextModel": 1,
         "model_load > load_UNet2DConditionModel": 1,
@@ -165,6 +167,43 @@ def test_a_broken_import_fails_as_it_would_and_can_be_tried_again(tmp_path: Path
         "SourceFileLoader True",
     ]
     assert done.stderr == ""
+
+
+def test_imports_that_take_long_are_sections(tmp_path: Path) -> None:
+    """A package that imports torch, a part of it where it is used, one that fails; and a module that is none of these.
+
+    import    |-- diffusers --|                 |-- diffusers.part --|   |-- diffusers.broken --|
+      torch      |--0.2 s--|
+    first_use                               |------------------------|
+    """
+    program = FAKE + textwrap.dedent(
+        """
+        write("../torch.py", "import time; time.sleep(0.2)")
+        write("../small.py", "")
+        write("__init__.py", "import torch, small")
+        write("part.py", "import time; time.sleep(0.1)")
+        write("broken.py", "raise OSError('not whole')")
+        import small, diffusers, marey
+        with marey.profile_section("first_use"):
+            import diffusers.part, torch
+        try:
+            import diffusers.broken
+        except OSError as error:
+            print(error)
+        specs = [module.__spec__ for module in (torch, diffusers, diffusers.part)]
+        print({type(spec.loader).__name__ for spec in specs}, torch.__loader__ is specs[0].loader)
+        """
+    )
+    done = run(tmp_path, program)
+    assert done.stdout.splitlines() == ["not whole", "{'SourceFileLoader'} True"]
+    found = capture(tmp_path)
+    assert found.paths == {"import": 2, "first_use": 1, "first_use > import": 1}
+    calls = [call["attributes"]["module"] for call in found.report["section_attributes"]]
+    assert calls == ["diffusers", "diffusers.part", "diffusers.broken"]
+    at_first, where_used = (row for row in found.report["sections"] if row["name"] == "import")
+    assert (at_first["errors"], where_used["errors"]) == (1, 0)
+    assert 0.2 <= at_first["total"] < 10
+    assert 0.1 <= where_used["total"] < 10
 
 
 def test_imports_in_many_threads_at_once_all_get_the_one_module(tmp_path: Path) -> None:

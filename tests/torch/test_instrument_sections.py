@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -76,7 +77,7 @@ def test_stable_diffusion_guides_in_one_call_and_that_is_said(tmp_path: Path) ->
         "vae_decode > vae_decoder": 1,
     }
     (guidance,) = found.events("guidance")
-    assert guidance["data"] == {"how": "one call with a doubled batch", "calls_per_step": 1}
+    assert guidance["data"] == {"how": "one call with a doubled batch", "calls_per_step": 1, "batch_factor": 2}
 
 
 def test_without_guidance_nothing_is_said_of_it(tmp_path: Path) -> None:
@@ -113,12 +114,35 @@ def test_framepack_goes_round_for_each_section_of_frames(tmp_path: Path) -> None
         "vae_decode": 2,
         "vae_decoder": 1 + 2,
     }
+    # A latent frame is the first one or four more; 2 in the first decode, 5 in the second.
+    assert [event["data"]["frames"] for event in found.events("frames_decoded")] == [1 + 4, 1 + 4 * 4]
     assert found.labels == [
         "after_text_encoding",
         "after_image_encoding",
         "after_vae_encode",
         *["after_denoising", "after_vae_decode"] * 2,
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "expected"),
+    [
+        ("wan", {}, [("vae_decode", 5)]),
+        ("wan", {"num_frames": 9, "num_videos_per_prompt": 2}, [("vae_decode", 2 * 9)]),
+        # Frames are 4k + 1, and the pipeline rounds what it is asked for.
+        ("wan", {"num_frames": 7}, [("vae_decode", 5)]),
+        ("sd", {"num_images_per_prompt": 3}, [("vae_decode", 3)]),
+        ("flux", {"output_type": "latent"}, []),
+    ],
+)
+def test_frames_are_counted_where_they_are_decoded(
+    kind: str, arguments: dict[str, Any], expected: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    """An image is a frame."""
+    tiny = quiet(kind)
+    marey.diffusers.instrument(tiny.pipe)
+    found = recorded(tmp_path, lambda: generate(tiny, 1, **arguments))
+    assert [tuple(event["data"].values()) for event in found.events("frames_decoded")] == expected
 
 
 def test_blocks_can_be_left_out(tmp_path: Path) -> None:
@@ -167,7 +191,7 @@ def test_each_generation_is_a_session_with_its_numbers_and_without_its_prompt(tm
     found = recorded(tmp_path, lambda: [generate(tiny, steps) for steps in (1, 2)])
     sessions = found.report["sessions"]
     assert [session["name"] for session in sessions] == ["WanPipeline", "WanPipeline"]
-    expected = {"height": 32, "width": 32, "frames": 5, "guidance": 5.0}
+    expected = {"pipeline": "WanPipeline", "height": 32, "width": 32, "frames": 5, "guidance": 5.0}
     assert [session["tags"] for session in sessions] == [{"steps": 1, **expected}, {"steps": 2, **expected}]
     assert "red fox" not in str(found.report)
     models = found.report["model_analysis"]["models"]
@@ -212,7 +236,7 @@ def test_a_pipeline_of_an_unknown_class_gets_its_modules(tmp_path: Path) -> None
         "denoising_step > scheduler_step": 2,
         "upsampler": 1,
     }
-    assert [session["tags"] for session in found.report["sessions"]] == [{"steps": 2}]
+    assert [session["tags"] for session in found.report["sessions"]] == [{"pipeline": "Home", "steps": 2}]
 
 
 def test_parts_can_be_given_one_by_one_or_in_a_mapping(tmp_path: Path) -> None:

@@ -47,15 +47,22 @@ def torchrun(folder: Path, program: str, ranks: int, *options: str) -> list[str]
 def run(folder: Path, command: list[str], *, under: bool = True, fails: bool = False, **env: str) -> str:
     """Run a command to its end, under ``marey run`` into ``out`` or bare."""
     before = [sys.executable, "-m", "marey", "run", "--quiet", "-o", "out", "--"] if under else []
-    done = subprocess.run(
-        [*before, *command],
-        cwd=folder,
-        env=environment(**env),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+
+    def once() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*before, *command],
+            cwd=folder,
+            env=environment(**env),
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    done = once()
+    if not under and "terminate called without an active exception" in done.stderr:
+        # A thread of torch's own was left when its process ended. Nobody recorded in it.
+        done = once()
     assert (done.returncode != 0) == fails, done.stderr
     return done.stdout
 
@@ -92,7 +99,7 @@ def test_each_rank_of_torchrun_has_a_capture_with_its_place_and_collectives(tmp_
     found = ranks_in(tmp_path)
     assert [place(found[rank]) for rank in sorted(found)] == [(n, ranks, n, "torchrun") for n in range(ranks)]
     for report in found.values():
-        assert collectives(report) == {"init_process_group": 1, "all_reduce": 3, "barrier": 1}
+        assert collectives(report) == {"import": 1, "init_process_group": 1, "all_reduce": 3, "barrier": 1}
     assert len({report["run"]["job_id"] for report in found.values()}) == 1
     assert len({path.parent for path in captures(tmp_path)}) == 1
 
@@ -297,6 +304,7 @@ def test_what_is_said_of_a_call_is_group_size_bytes_and_whether_it_waits(tmp_pat
     assert said.split() == ["TypeError"] * 2
     report = ranks_in(tmp_path)[0]
     assert collectives(report) == {
+        "import": 1,
         "init_process_group": 1,
         "all_reduce": 3,
         "wait": 3,
@@ -404,16 +412,21 @@ def test_compiled_code_calls_torch_alone(tmp_path: Path, order: str) -> None:
 def test_ddp_gives_the_same_weights_with_and_without(tmp_path: Path) -> None:
     program = """
     import torch, torch.distributed as dist
+
+    def train():
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            model(torch.randn(2, 8)).square().sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        if dist.get_rank() == 0:
+            print(model.module.weight.double().sum().item())
+
     dist.init_process_group("gloo")
     torch.manual_seed(dist.get_rank())
-    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for _ in range(3):
-        model(torch.randn(2, 8)).square().sum().backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    if dist.get_rank() == 0:
-        print(model.module.weight.double().sum().item())
+    train()
+    dist.barrier()
     dist.destroy_process_group()
     """
     command = torchrun(tmp_path, program, 2)

@@ -65,7 +65,7 @@ def test_report_repeats_what_was_recorded(clip: RecordedClip, tmp_path: Path) ->
         reported = report["timing_stats"][name]
         assert reported["count"] == stats["count"]
         # Ticks become nanoseconds by a slope that is known ever better: a nanosecond or two between two reports.
-        assert reported["total"] == pytest.approx(stats["total"], abs=1e-8)
+        assert reported["total"] == pytest.approx(stats["total"], rel=1e-4)
     assert [row["label"] for row in report["memory_snapshots"]] == [
         "start",
         "after_text_encoding",

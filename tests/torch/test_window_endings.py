@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,8 @@ from typing import Any
 
 import pytest
 from traces import marks_of, names_in, operations_of
+
+from interpreter import environment
 
 PRELUDE = """
 import os, signal, sys, threading
@@ -24,11 +25,11 @@ def window(**more):
 
 def run(program: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """Runs a program in a folder of its own."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAREY_")}
+    variables = environment()
     return subprocess.run(
         [sys.executable, "-c", PRELUDE + program],
         cwd=folder,
-        env=environment | more,
+        env=variables | more,
         capture_output=True,
         text=True,
         timeout=300,
@@ -38,7 +39,7 @@ def run(program: str, folder: Path, **more: str) -> subprocess.CompletedProcess[
 
 def report(folder: Path, how: str = "json") -> str:
     """What ``marey report`` says of it."""
-    command = [sys.executable, "-m", "marey", "report", str(folder / "out" / "latest"), "--format", how]
+    command = [sys.executable, "-m", "marey", "report", "--full", str(folder / "out" / "latest"), "--format", how]
     shown = subprocess.run(command, capture_output=True, text=True, check=False)
     assert shown.returncode == 0, shown.stderr
     return shown.stdout

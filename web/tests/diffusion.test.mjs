@@ -13,7 +13,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { colours, factsOf, figuresOf, plotOf, pointAt, rowsOf } from "./charts.mjs";
-import { address, drawn, launch, open } from "./page.mjs";
+import { address, drawn, edited, launch, open } from "./page.mjs";
 
 let browser;
 before(async () => {
@@ -52,6 +52,31 @@ test("steps are told apart: warm-up, computed, cached, outlier", async () => {
   assert.deepEqual(problems, []);
 });
 
+test("layers and deliveries stand as the program reported them", async () => {
+  const { page, problems } = await diffusion();
+  // 25 + 15, 35 and 25 of 100 ms.
+  assert.deepEqual(await rowsOf(page, "layers"), [
+    ["attention", "2", "40.0 ms", "20.0 ms", "15.0 ms", "25.0 ms", "40.0 %", "590 M"],
+    ["mlp", "1", "35.0 ms", "35.0 ms", "35.0 ms", "35.0 ms", "35.0 %", "710 M"],
+    ["norm", "1", "25.0 ms", "25.0 ms", "25.0 ms", "25.0 ms", "25.0 %", "-"],
+  ]);
+  const delivered = await rowsOf(page, "delivery-reports");
+  assert.equal(delivered.length, 7);
+  assert.deepEqual(delivered[0].slice(1), ["9", "30.0 ms", "12.0 ms", "0.5"]);
+  assert.deepEqual(problems, []);
+});
+
+test("a run that reported nothing but layers and dropped frames has both", async () => {
+  const path = edited(drawn("video"), "only-layers", ({ activity }) => {
+    activity.diffusion = null;
+    Object.assign(activity.streaming, { each: [], drops: [{ at_ns: 3e9, frames: 4 }] });
+  });
+  const { page, problems } = await open(browser, path, { hash: "#view=diffusion" });
+  assert.equal((await rowsOf(page, "layers")).length, 3);
+  assert.deepEqual((await rowsOf(page, "delivery-reports")).map((row) => row.slice(1)), [["4"]]);
+  assert.deepEqual(problems, []);
+});
+
 test("the pointer reads a step off the chart, over time and one after the other", async () => {
   const { page } = await diffusion();
   // 7.532 s of 10.696 s: the outlier.
@@ -86,12 +111,43 @@ test("a cell of the heat map says its block, step and duration, and leads to the
   assert.match(await address(page), /view=timeline&from=6924000000&to=7532000000/);
 });
 
+test("outliers of the heat map stand out from the others, and from each other by their size", async () => {
+  // Steps of 210 to 282 ms, three outliers: 330, 608 and 3 300 ms.
+  const path = edited(drawn("video"), "outliers", ({ activity: { diffusion } }) => {
+    const { each, outliers } = diffusion.steps;
+    each[9].duration_ns = 330e6;
+    each[21].duration_ns = 3.3e9;
+    outliers.push(9, 21);
+  });
+  const { page, problems } = await open(browser, path, { hash: "#view=diffusion" });
+  const canvas = page.locator(".heatmap canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const colour = (block, step) =>
+    canvas.evaluate(
+      (element, [x, y]) => {
+        const ratio = element.width / element.clientWidth;
+        return [...element.getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data].slice(0, 3).join();
+      },
+      [64 + 56 * (step + 0.5), 22 + 22 * (block + 0.3)],
+    );
+  const [warmUp, shortest, longer, longest] = [await colour(0, 0), await colour(2, 1), await colour(4, 1), await colour(5, 1)];
+  // Steps of 70, 222 and 282 ms differ, too: what is left of the scale is theirs.
+  const usual = [await colour(1, 3), await colour(1, 1), await colour(6, 2)];
+  const all = [warmUp, shortest, longer, longest, ...usual];
+  assert.equal(new Set(all).size, all.length, all.join(" "));
+  const legend = await page.locator(".heatmap-legend").textContent();
+  assert.match(legend, /^70\.0 ms282 ms.*outliers, 330 ms to 3\.300 s.*warm-up, 1\.110 s$/);
+  await canvas.hover({ position: { x: 64 + 56 * 1.5, y: 22 + 22 * 5.5 } });
+  assert.match(await page.locator(".heatmap-cell").textContent(), /^block 5, step 1: 3\.300 s · much longer than the others/);
+  assert.deepEqual(problems, []);
+});
+
 test("blocks have their durations, the time between them, and how steps grow", async () => {
   const { page } = await diffusion();
   const facts = await factsOf(page, part(page, "Blocks of frames"));
   assert.equal(facts.blocks, "7");
   assert.equal(facts["first block after"], "2.390 s");
-  assert.match(facts["step grows by"], /^12\.0 ms a block, from 222 ms to 282 ms/);
+  assert.match(facts["step grows by"], /^12\.0 ms a block \(95 %: 12\.0 ms to 12\.0 ms\), from 222 ms to 282 ms/);
   assert.match(facts["clean context"], /kv_cache_commit/);
   const each = await rowsOf(page, "blocks");
   assert.deepEqual(each.map((row) => row[1]), ["1.890 s", "886 ms", "922 ms", "958 ms", "1.344 s", "1.030 s", "1.066 s"]);

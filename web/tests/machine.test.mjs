@@ -107,6 +107,18 @@ test("one of several GPUs is chosen, and the choice is in the address", async ()
   assert.equal((await figuresOf(again, "Utilisation"))[0][3], "25.0 %");
 });
 
+test("each of several GPUs has a card, and the memory controller is not called memory in use", async () => {
+  const { page } = await open(browser, drawn("machine"));
+  const cards = await page.locator(".cards").textContent();
+  // Each reading stands for the time half way to its neighbours: 6 s of 90 % and 2.5 s of 30 %, of 10 s. The other GPU was at 25 % all the time.
+  assert.match(cards, /GPU 0 busy\s*61\.5 %/);
+  assert.match(cards, /GPU 1 busy\s*25\.0 %/);
+  // 40 and 1 GiB.
+  assert.match(cards, /Peak memory, 2 GPUs\s*41\.0 GiB\s*added up/);
+  const { page: view } = await machine();
+  assert.deepEqual((await figuresOf(view, "Utilisation"))[1].slice(0, 4), ["memory controller busy", "20.0 %", "20.0 %", "20.0 %"]);
+});
+
 test("the keyboard zooms and moves the window, and the peak leads to the timeline", async () => {
   const { page } = await machine();
   const window = async () => {

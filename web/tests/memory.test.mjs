@@ -33,7 +33,7 @@ test("what torch allocated and reserved stands beside what the device has in use
 test("the peak names its call path, what else was open, and the labelled readings around it", async () => {
   const { page } = await memory("video");
   const card = page.locator('[data-peak="cuda:0"]');
-  assert.match(await card.textContent(), /13\.0 GiB.*13\.5 GiB.*8\.000 s.*23\.5 %/);
+  assert.match(await card.textContent(), /peak13\.5 GiBhighest reading13\.0 GiBat8\.000 sfragmented23\.5 %/);
   const pairs = await card.locator(".pairs").evaluate((list) => [...list.children].map((child) => child.textContent));
   assert.deepEqual(pairs.slice(0, 2), ["During", "block"]);
   assert.deepEqual(pairs.slice(-4), ["Labelled before", "after_text_encoding 6.0 GiB at 1.950 s", "Labelled after", "after_decode 5.0 GiB at 10.396 s"]);
@@ -48,7 +48,7 @@ test("the peak names its call path, what else was open, and the labelled reading
   assert.match(await process.textContent(), /5\.9 GiB.*5\.000 s/);
 });
 
-test("labelled readings have their fragmentation, and sections their growth", async () => {
+test("labelled readings have their fragmentation, and outer sections what they used", async () => {
   const { page } = await memory("video");
   const readings = await rowsOf(page, "memory-readings");
   // 1 − 1/2, 1 − 5/6, 1 − 6/8, 1 − 5/17.
@@ -56,9 +56,25 @@ test("labelled readings have their fragmentation, and sections their growth", as
   await pointAt(page, "Fragmentation", 1.39 / 10.696);
   assert.equal((await figuresOf(page, "Fragmentation"))[0].at(-1), "16.7 %");
   const { page: machine } = await memory("machine");
-  const growth = Object.fromEntries((await rowsOf(machine, "memory-sections")).map((row) => [row[0], row]));
-  // From 4 readings of 600 MiB at 2 s to 10 of them at 8 s.
-  assert.deepEqual(growth.denoise.slice(1, 5), ["process", "13", "5.9 GiB", "+3.5 GiB"]);
+  // 6 s with two processors busy; from 4 times 600 MiB to 10 times.
+  assert.deepEqual(await rowsOf(machine, "section-resources"), [
+    ["denoise", "1", "12.000 s", "6.000 s", "3.0 GiB", "0 B", "+3.5 GiB", "+3.5 GiB"],
+  ]);
+});
+
+test("what the program reported of its own allocations is summed and listed", async () => {
+  const { page } = await memory("video");
+  // 3 GiB less 2 for the cache, 1 without a context: most was 4 GiB, at 3 s.
+  assert.deepEqual(await rowsOf(page, "memory-uses"), [
+    ["cuda", "kv_cache", "1", "3.0 GiB", "1", "2.0 GiB", "+1.0 GiB"],
+    ["cuda", "-", "1", "1.0 GiB", "0", "0 B", "+1.0 GiB"],
+  ]);
+  assert.match(await page.locator(".part", { hasText: "Memory events" }).textContent(), /Allocations: 2\. Releases: 1\. Peak held: 4\.0 GiB at 3\.000 s/);
+  assert.deepEqual((await rowsOf(page, "memory-events")).map((row) => row.slice(1)), [
+    ["allocation", "3.0 GiB", "cuda", "kv_cache"],
+    ["allocation", "1.0 GiB", "cuda", "-"],
+    ["release", "2.0 GiB", "cuda", "kv_cache"],
+  ]);
 });
 
 test("the curve follows the window of the address and both themes", async () => {

@@ -248,4 +248,11 @@ test("what samplers took is a sentence", async () => {
 test("sessions stand with their tags", async () => {
   const { page } = await open(browser, drawn("video"), { hash: "#view=sessions" });
   assert.match(await page.locator("tbody").textContent(), /generation1\.500 s.*model: self_forcing/);
+  const used = { process: { cpu_ns: 2_500_000_000, read_bytes: 1 << 30, written_bytes: 0 }, growth_bytes: 3 << 20 };
+  const read = edited(drawn("video"), "session-resources", (report) => {
+    report.sessions[0].used = used;
+  });
+  const { page: other } = await open(browser, read, { hash: "#view=sessions" });
+  assert.match(await other.locator("thead").textContent(), /CPURead.*Memory grew/);
+  assert.match(await other.locator("tbody").textContent(), /2\.500 s1\.0 GiB\+3\.0 MiB/);
 });

@@ -1,6 +1,6 @@
 //! Figures of the calls of one section, one name or one loop.
 
-use marey::{Histogram, NodeTotals};
+use marey::NodeTotals;
 use serde::Serialize;
 
 use crate::intervals::Interval;
@@ -36,10 +36,10 @@ pub struct CallStats {
     pub std_dev_ns: Option<f64>,
 }
 
-/// Nearest-rank percentiles of durations.
+/// Percentiles of durations, see [`marey::quantile_ranks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
-    /// Half of the calls took no longer.
+    /// The median, to the ns.
     pub p50_ns: u64,
     /// 95 % of the calls took no longer.
     pub p95_ns: u64,
@@ -82,22 +82,30 @@ impl CallStats {
 }
 
 fn first(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Option<u64> {
-    match called {
-        [only] => Some(only.first_ns),
-        _ => recorded?
-            .iter()
-            .min_by_key(|i| i.start_ns)
-            .map(Interval::length_ns),
-    }
+    let Some(calls) = recorded else {
+        // The one that ended first: of calls that overlap another one may have begun before.
+        return only(called).map(|totals| totals.first_ns);
+    };
+    calls
+        .iter()
+        .min_by_key(|i| i.start_ns)
+        .map(Interval::length_ns)
 }
 
 fn last(called: &[&NodeTotals], recorded: Option<&[Interval]>) -> Option<u64> {
+    let Some(calls) = recorded else {
+        return only(called).map(|totals| totals.last_ns);
+    };
+    calls
+        .iter()
+        .max_by_key(|i| i.end_ns)
+        .map(Interval::length_ns)
+}
+
+fn only<'a>(called: &[&'a NodeTotals]) -> Option<&'a NodeTotals> {
     match called {
-        [only] => Some(only.last_ns),
-        _ => recorded?
-            .iter()
-            .max_by_key(|i| i.end_ns)
-            .map(Interval::length_ns),
+        [only] => Some(only),
+        _ => None,
     }
 }
 
@@ -156,9 +164,11 @@ impl Distribution {
     }
 
     fn of_histograms(called: &[&NodeTotals]) -> Option<Self> {
-        let mut merged = Histogram::default();
-        for totals in called {
-            merged.merge(totals.histogram.as_ref()?);
+        let mut all = called.iter().map(|totals| totals.histogram.as_ref());
+        // Those of a run have one unit: nothing is rounded twice.
+        let mut merged = all.next()??.clone();
+        for histogram in all {
+            merged.merge(histogram?);
         }
         let percentiles = percentiles(|q| merged.quantile(q), false)?;
         Some(Self {
@@ -195,7 +205,7 @@ mod tests {
         let found = sections(&run);
         let calls = &found.tree[0].calls;
         let percentiles = calls.percentiles.unwrap();
-        assert_eq!((percentiles.p50_ns, percentiles.p99_ns), (5, 6));
+        assert_eq!((percentiles.p50_ns, percentiles.p99_ns), (6, 6));
         assert_eq!(calls.median_ns, Some(6.0));
         run.totals[1].max_ns = 5;
         let found = sections(&run);

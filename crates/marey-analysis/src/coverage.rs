@@ -45,7 +45,7 @@ impl<'a> Coverage<'a> {
     pub(crate) fn open_ns(&self, node: usize) -> u64 {
         self.open[node]
             .iter()
-            .map(|open| self.run.wall_ns.saturating_sub(open.start_ns))
+            .map(|open| open.end_ns(self.run.wall_ns) - open.start_ns)
             .sum()
     }
 
@@ -67,8 +67,17 @@ impl<'a> Coverage<'a> {
                 *of_parent = of_parent.saturating_add(self.inclusive_ns(id));
             }
         }
+        // Of a session, what is around may be none of it: a call path without calls has no time of its own.
+        let is_used = |node: usize| {
+            self.run.totals.get(node).is_some_and(|t| t.count > 0) || !self.open[node].is_empty()
+        };
         (0..n_nodes)
-            .map(|node| self.inclusive_ns(node).checked_sub(within_ns[node]))
+            .map(|node| {
+                if !is_used(node) {
+                    return Some(0);
+                }
+                self.inclusive_ns(node).checked_sub(within_ns[node])
+            })
             .collect()
     }
 
@@ -129,7 +138,7 @@ impl<'a> Coverage<'a> {
     fn open_intervals(&self, node: usize) -> impl Iterator<Item = Interval> + '_ {
         self.open[node].iter().map(|open| Interval {
             start_ns: open.start_ns,
-            end_ns: self.run.wall_ns.max(open.start_ns),
+            end_ns: open.end_ns(self.run.wall_ns),
         })
     }
 

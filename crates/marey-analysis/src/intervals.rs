@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// From `start_ns` to `end_ns`, which is never before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Interval {
     /// Where it begins.
     pub start_ns: u64,

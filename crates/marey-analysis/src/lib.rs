@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod calls;
 pub mod compare;
 mod coverage;
@@ -21,12 +22,16 @@ mod whereabouts;
 
 mod questions;
 
+pub use account::{Account, AccountRow, wall_account};
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
 pub use findings::{
     Facts, Findings, Thresholds, findings, job_findings, rank_findings, trace_findings,
 };
 pub use intervals::{Interval, union, union_length_ns};
+pub use questions::allocations::{
+    Allocated, AllocationPoint, AllocationUse, Allocations, allocations,
+};
 pub use questions::attributes::{
     AttributeRow, AttributeUse, AttributedCall, SynchronisedRow, attributes,
 };
@@ -35,33 +40,34 @@ pub use questions::caches::{CacheUse, Caches, caches};
 pub use questions::counters::{Counter, CounterPoint, counters};
 pub use questions::diffusion::{
     BlockPoint, Blocks, CleanPasses, ContextGrowth, Delivery, DeliveryPoint, Diffusion, Durations,
-    FrameKind, FrameRate, Guidance, Model, Models, PeakFlops, Spread, StepCaching, StepPoint,
-    StepSource, Steps, diffusion,
+    FrameKind, FrameRate, GeneratingNodes, Guidance, GuidanceWay, Model, Models, PeakFlops, Spread,
+    StepCaching, StepPoint, StepSource, Steps, diffusion,
 };
 pub use questions::gpu_times::{
-    GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
+    GPU_TIMES, GpuTimes, SectionGpuTime, StreamGpuTime, gpu_times, place as place_of_span,
 };
 pub use questions::iterations::{IterationPoint, Iterations, iterations};
+pub use questions::layers::{Layer, Layers, layers};
 pub use questions::memory::{
-    LabelledReading, Memory, MemoryPeak, SectionMemory, SourceMemory, fragmentation_ratio, memory,
-    memory_source_name,
+    LabelledReading, Memory, MemoryPeak, SourceMemory, fragmentation_ratio, memory,
+    memory_source_name, process_peak_bytes,
 };
 pub use questions::names::NameRow;
 pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
 pub use questions::ranks;
 pub use questions::section_memory::{SectionPeak, section_peaks};
+pub use questions::section_resources::{Used, UsedInSession, UsedResources, used_resources};
 pub use questions::sections::{
     Kind, NotAvailable, OpenCalls, SectionRow, Sections, UnderNoSection, sections,
 };
-pub use questions::session_runs::{SessionRun, SessionRuns};
-pub use questions::sessions::{SessionRow, sessions};
+pub use questions::session_runs::{Pipeline, SessionRun, SessionRuns};
 pub use questions::snapshot::{
     Alive, AliveInSection, AliveRow, CurvePoint, DeviceMemory, GrowthOf, GrowthPoint, Level,
     MemoryGrowth, OutOfMemory, OutOfMemoryCause, PoolUse, SnapshotAnswers, StackFrame, StackFrames,
     TimeOrigin, snapshot,
 };
 pub use questions::stages::{Stage, Stages, stages};
-pub use questions::streaming::{Buffer, Streaming, streaming};
+pub use questions::streaming::{Buffer, Delivered, DroppedFrames, Streaming, streaming};
 pub use questions::telemetry::{
     CoreUse, CpuPoint, CpuTime, CpuUse, DeviceUse, DiskUse, Energy, EnergySource, FileCached,
     GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,

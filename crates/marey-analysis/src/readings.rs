@@ -48,11 +48,16 @@ impl Figures {
 
     /// Shares of a time: counters that tick coarsely seem to go beyond the whole.
     pub(crate) fn at_most_all(self) -> Self {
+        self.at_most(1.0)
+    }
+
+    /// What cannot be more than this.
+    pub(crate) fn at_most(self, limit: f64) -> Self {
         Self {
-            min: self.min.min(1.0),
-            mean: self.mean.min(1.0),
-            max: self.max.min(1.0),
-            last: self.last.min(1.0),
+            min: self.min.min(limit),
+            mean: self.mean.min(limit),
+            max: self.max.min(limit),
+            last: self.last.min(limit),
             ..self
         }
     }

@@ -16,17 +16,12 @@ pub fn median(sorted: &[u64]) -> Option<f64> {
     Some(ratio(u128::from(lower) + u128::from(upper), 2))
 }
 
-/// The smallest of the ascending values that at least `quantile` (0 to 1) of all values do not exceed; `None` when
-/// there are none. Nearest-rank definition: rank ⌈quantile · n⌉, at least 1.
+/// A quantile (0 to 1) of ascending values: a value of nearest rank, the median between the middle two ([`marey::quantile_ranks`]).
+/// `None` when there are none.
 pub fn percentile(sorted: &[u64], quantile: f64) -> Option<u64> {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "lists stay far below 2^53 values; the product is within 0..=n"
-    )]
-    let rank = ((quantile.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize).max(1);
-    sorted.get(rank.min(sorted.len()).checked_sub(1)?).copied()
+    let (lower, upper) = marey::quantile_ranks(sorted.len() as u64, quantile);
+    let ranked = |rank: u64| sorted.get(usize::try_from(rank).ok()? - 1).copied();
+    Some(ranked(lower)?.midpoint(ranked(upper)?))
 }
 
 /// Standard deviation of the values as a sample (divided by n − 1); `None` when there are fewer than two.
@@ -93,9 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_values_of_the_list() {
+    fn percentiles_are_values_of_the_list_and_the_median_lies_in_its_middle() {
         let hundred: Vec<u64> = (1..=100).collect();
+        // Between 50 and 51, to the ns below.
         assert_eq!(percentile(&hundred, 0.50), Some(50));
+        assert_eq!(percentile(&[10, 20], 0.50), Some(15));
         assert_eq!(percentile(&hundred, 0.95), Some(95));
         assert_eq!(percentile(&hundred, 0.99), Some(99));
         assert_eq!(percentile(&hundred, 1.0), Some(100));

@@ -106,7 +106,7 @@ impl<'a> Whereabouts<'a> {
             .run
             .open
             .iter()
-            .map(|o| (o.thread, o.node, o.start_ns, u64::MAX));
+            .map(|o| (o.thread, o.node, o.start_ns, o.until_ns));
         completed
             .chain(open)
             .filter(|(_, _, start_ns, end_ns)| *start_ns <= time.start_ns && time.end_ns <= *end_ns)

@@ -11,6 +11,7 @@ mod commands;
 mod console;
 mod content;
 mod exit;
+mod first_screen;
 pub mod run_folder;
 mod shown_path;
 pub mod thresholds;

@@ -14,6 +14,7 @@
 mod chosen;
 mod cut_off_windows;
 mod documents;
+mod job_runs;
 mod launches;
 mod memory_snapshots;
 mod newest_job;
@@ -29,10 +30,11 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use marey::{ReadError, Run, Status};
+use marey::{ReadError, Run, Status, Warning};
 use marey_report::{Report, RunStatus, StatusKind};
 
 use crate::thresholds::{Limit, apply};
+use job_runs::{JobRun, JobRuns};
 
 pub use chosen::Chosen;
 pub(crate) use cut_off_windows::{CutOff, JobCaptures};
@@ -44,7 +46,7 @@ pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
 pub(crate) use newest_job::Began;
 pub use newest_job::newest_job;
 pub use outside::summary_of;
-pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture};
+pub(crate) use outside::{OUTSIDE_BECAUSE, is_outside_capture, why_outside};
 pub use process::Process;
 pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub(crate) use replacement::replace_with;
@@ -99,11 +101,13 @@ pub struct JobFolder {
     pub processes: Vec<Process>,
     /// Captures of which nothing can be read.
     pub unreadable: Vec<ReadError>,
-    /// Index into `processes` of the one that the documents describe; `None` when no capture can be read.
+    /// Index into `processes` of the one that the user means; `None` when no capture can be read.
     pub main: Option<usize>,
+    /// Indices of those that the documents describe: the processes of its command.
+    described: Vec<usize>,
     /// What its launcher saw of the command; `None` without one.
     pub(crate) launched: Option<Launched>,
-    /// What it did; the launcher's own where no process recorded anything.
+    /// What they did; the launcher's own where no process recorded anything.
     pub run: Option<Run>,
     /// What is shown about it.
     pub report: Option<Report>,
@@ -169,52 +173,69 @@ pub(crate) fn report_with_snapshots(folder: &Path, run: &Run) -> Report {
 }
 
 impl JobFolder {
-    /// Reads all captures of a folder, one after the other; two at most are in memory at the same time.
+    /// Reads all captures of a folder, one after the other; of several ranks only the lowest stays in memory.
     ///
     /// # Errors
     /// When there are none.
     pub fn read(path: &Path, how: &Reading) -> Result<Self, Error> {
         let captures = captures(path)?;
-        let launches = Launches::read(path);
-        let launched = launches.of_job().cloned();
-        if captures.is_empty() && launched.is_none() {
+        let mut launches = Launches::read(path);
+        if captures.is_empty() && launches.of_job().is_none() {
             return Err(Error::NoCaptures {
                 path: path.to_owned(),
             });
         }
         let (mut processes, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
-        let mut best: Option<(Precedence, Run)> = None;
+        let mut runs = JobRuns::default();
         let is_empty = captures.is_empty();
+        let mut damage: Vec<(String, String)> = Vec::new();
         for capture in captures {
             match how.load(&capture) {
                 Err(error) => unreadable.push(error),
                 Ok((mut run, problem)) => {
+                    let file = capture.file_name().unwrap_or_default().to_string_lossy();
+                    let said = run.warnings.iter().filter(|one| one.is_damage());
+                    damage.extend(said.map(|one| (file.to_string(), one.to_string())));
+                    launches.learn(&run);
                     launches.add_own(&mut run);
                     problems.extend(problem);
                     let process = Process::new(&capture, &run);
-                    let precedence = Precedence::new(&process, how.earlier.contains(&capture));
+                    runs.offer(&capture, &process, how.earlier.contains(&capture), run);
                     processes.push(process);
-                    if best.as_ref().is_none_or(|(other, _)| precedence < *other) {
-                        best = Some((precedence, run));
-                    }
                 }
             }
         }
         processes.sort_by(|a, b| (a.start_unix_ns, &a.file).cmp(&(b.start_unix_ns, &b.file)));
-        if let Some((_, run)) = &mut best {
-            launches.add_around(run);
-            apply(&how.thresholds, run);
-        }
-        let is_main = |process: &Process| {
-            best.as_ref()
-                .is_some_and(|(precedence, _)| precedence.file == process.file)
+        let best = runs.principal(&launches);
+        let launched = launches.of_job().cloned();
+        let place = |file: &String| processes.iter().position(|process| process.file == *file);
+        let files = best.as_ref().map(|best| best.files.as_slice());
+        let described: Vec<usize> = files.unwrap_or_default().iter().filter_map(place).collect();
+        let is_main = |best: &JobRun, process: &Process| {
+            best.capture
+                .file_name()
+                .is_some_and(|name| *name == *process.file)
         };
-        let main = processes.iter().position(is_main);
+        let main = best.as_ref();
+        let main = main.and_then(|best| processes.iter().position(|one| is_main(best, one)));
         let of_launcher = || Some(launched.as_ref().filter(|_| is_empty)?.run.clone());
-        let run = best.map(|(_, run)| run).or_else(of_launcher);
+        let run = best.map(|mut best| {
+            apply(&how.thresholds, &mut best.run);
+            // What cannot be read of other captures is missing from the job's report.
+            damage.retain(|(file, _)| !best.files.contains(file));
+            let damage = damage
+                .into_iter()
+                .map(|(file, what)| format!("{file}: {what}"));
+            let lost = unreadable.iter().map(ToString::to_string).chain(damage);
+            let lost = lost.map(|what| Warning::OtherCapture { what });
+            best.run.warnings.extend(lost);
+            best.run
+        });
+        let run = run.or_else(of_launcher);
         Ok(Self {
             path: path.to_owned(),
             main,
+            described,
             report: run.as_ref().map(|run| report_with_snapshots(path, run)),
             run,
             launched,
@@ -228,11 +249,17 @@ impl JobFolder {
     pub fn others(&self) -> impl Iterator<Item = &Process> {
         let others = self.processes.iter().enumerate();
         others
-            .filter(|(index, _)| Some(*index) != self.main)
+            .filter(|(index, _)| !self.described.contains(index))
             .map(|(_, process)| process)
     }
 
-    /// How the job ended: running while any process runs, else as its launcher saw, else the worst that happened to a process that was not
+    /// The processes that the documents describe.
+    pub fn described(&self) -> impl Iterator<Item = &Process> {
+        self.described.iter().map(|index| &self.processes[*index])
+    }
+
+    /// How the job ended: running while any process runs that recorded something (helpers of `multiprocessing` end a moment after the command),
+    /// else as its launcher saw, else the worst that happened to a process that was not
     /// forked from another. `None` when no capture can be read.
     pub fn status(&self) -> Option<RunStatus> {
         let of_processes = self.status_of_processes();
@@ -252,6 +279,8 @@ impl JobFolder {
     }
 
     fn status_of_processes(&self) -> Option<&RunStatus> {
+        let is_helper =
+            |process: &Process| process.status.kind == StatusKind::Running && process.is_empty;
         let severity = |status: &RunStatus| match status.kind {
             StatusKind::Finished => 0,
             StatusKind::EndedWithoutClosing => 1,
@@ -265,6 +294,7 @@ impl JobFolder {
             process.forked_from.is_none() || process.status.kind == StatusKind::Running
         };
         let counted = self.processes.iter().filter(counts);
+        let counted = counted.filter(|process| self.launched.is_none() || !is_helper(process));
         counted
             .chain(self.main.map(|main| &self.processes[main]))
             .map(|process| &process.status)
@@ -283,7 +313,7 @@ impl Reading {
 
 /// Which process the documents describe; the least. A launcher such as torchrun records nothing, the oldest process of rank 0
 /// that recorded something is the one that the user means. What was only seen from outside comes last.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Precedence {
     is_earlier: bool,
     recorded: Recorded,
@@ -294,7 +324,7 @@ struct Precedence {
 }
 
 /// What a process recorded of itself, most first.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Recorded {
     Something,
     Nothing,
@@ -313,9 +343,9 @@ impl Recorded {
 }
 
 impl Precedence {
-    /// Everything but when and where: processes of one kind can be repeats of each other.
-    fn kind(&self) -> (bool, &Recorded, bool, u32) {
-        (self.is_earlier, &self.recorded, self.is_forked, self.rank)
+    /// Everything but when and whose child: processes of one kind can be parts of one run, or repeats of each other.
+    fn kind(&self) -> (bool, &Recorded, u32) {
+        (self.is_earlier, &self.recorded, self.rank)
     }
 
     fn new(process: &Process, is_earlier: bool) -> Self {

@@ -34,7 +34,7 @@ pub use device::Vendor;
 pub use device_clock::{DeviceClock, Placed};
 pub use options::GpuOptions;
 pub use peak_ledger::PeakLedger;
-pub use reading_allowance::{Allowance, ReadingAllowance};
+pub use reading_allowance::ReadingAllowance;
 pub use sampling::{sample, sample_with};
 pub use source::GpuSource;
 

@@ -24,10 +24,26 @@ pub struct PeakLedger {
 }
 
 impl PeakLedger {
+    /// Nothing is open.
+    pub const fn new() -> Self {
+        Self {
+            shown: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+
     /// Something begins, with the peaks as they are right before the reset that follows. Counts for it are of what comes.
     pub fn begin(&mut self, number: u64, peaks: &[u64]) {
         self.fold(peaks);
         self.open.push((number, Vec::new()));
+    }
+
+    /// What began under this number has these peaks so far. `None` for what never began here.
+    pub fn so_far(&self, number: u64, peaks: &[u64]) -> Option<Vec<u64>> {
+        let (_, own) = self.open.iter().find(|(open, _)| *open == number)?;
+        let mut own = own.clone();
+        raise(&mut own, peaks);
+        Some(own)
     }
 
     /// It ends: its own peaks. `None` for what never began here.

@@ -15,6 +15,8 @@
 
 use std::collections::BTreeMap;
 
+use marey::Allowance;
+
 /// Calls of each level, at once and a second.
 const OF_LEVEL: [u64; 3] = [200, 200, 50];
 /// Calls of each call path besides, at once and a second.
@@ -27,12 +29,6 @@ const MAX_PATHS: usize = 512;
 pub struct ReadingAllowance {
     of_level: [Allowance; OF_LEVEL.len()],
     of_path: BTreeMap<u64, Allowance>,
-}
-
-/// So many at once, and so many a second: when all of it is there again, had nothing more been taken.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Allowance {
-    whole_at_ns: u64,
 }
 
 impl ReadingAllowance {
@@ -55,35 +51,15 @@ impl ReadingAllowance {
         let (Some(of_level), Some(rate)) = (self.of_level.get_mut(at), OF_LEVEL.get(at)) else {
             return false;
         };
-        of_level.take(now_ns, *rate, *rate) || self.take_of_path(path, now_ns)
+        of_level.take(now_ns, (*rate, *rate)) || self.take_of_path(path, now_ns)
     }
 
     fn take_of_path(&mut self, path: u64, now_ns: u64) -> bool {
         if self.of_path.len() >= MAX_PATHS && !self.of_path.contains_key(&path) {
             return false;
         }
-        let (at_once, per_second) = OF_PATH;
         let of_path = self.of_path.entry(path).or_default();
-        of_path.take(now_ns, at_once, per_second)
-    }
-}
-
-impl Allowance {
-    /// Nothing has been taken.
-    pub const fn new() -> Self {
-        Self { whole_at_ns: 0 }
-    }
-
-    /// Takes one, of `at_once` that come back at `per_second`.
-    pub fn take(&mut self, now_ns: u64, at_once: u64, per_second: u64) -> bool {
-        let each_ns = 1_000_000_000 / per_second.max(1);
-        let whole_at_ns = self.whole_at_ns.max(now_ns);
-        let taken_ns = whole_at_ns - now_ns;
-        if taken_ns > each_ns.saturating_mul(at_once.saturating_sub(1)) {
-            return false;
-        }
-        self.whole_at_ns = whole_at_ns.saturating_add(each_ns);
-        true
+        of_path.take(now_ns, OF_PATH)
     }
 }
 
@@ -96,16 +72,6 @@ mod tests {
 
     fn n_taken(n: u64, mut take: impl FnMut(u64) -> bool) -> u64 {
         (0..n).map(|at| u64::from(take(at))).sum()
-    }
-
-    #[test]
-    fn an_allowance_is_used_up_and_comes_back_with_time() {
-        // 3 at once, 2 a second: at 0 three; at 0.4 s nothing, at 0.5 s one; after a long time three again
-        let mut few = Allowance::default();
-        assert_eq!(n_taken(5, |_| few.take(0, 3, 2)), 3);
-        assert!(!few.take(400 * MS, 3, 2));
-        assert_eq!(n_taken(5, |_| few.take(500 * MS, 3, 2)), 1);
-        assert_eq!(n_taken(5, |_| few.take(100 * S, 3, 2)), 3);
     }
 
     #[test]
@@ -162,7 +128,5 @@ mod tests {
         let mut allowance = ReadingAllowance::new();
         assert!(allowance.take(u64::MAX, 1, u64::MAX));
         allowance.take(0, 1, 0);
-        let mut none = Allowance::default();
-        assert!(none.take(0, 0, 0));
     }
 }

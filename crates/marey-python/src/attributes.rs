@@ -2,16 +2,21 @@
 
 use marey::{Attributes, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde_json::Value as Json;
 
-use crate::numbers::{is_on_device, is_scalar_at_hand};
+use crate::numbers::{is_on_device, is_scalar_at_hand, or_later};
 
 /// Longest text of an attribute that is not a string, in characters.
 const MAX_REPR: usize = 200;
+/// How deep lists and dicts are followed; below that they are shown as `…`.
+pub(crate) const MAX_DEPTH: usize = 8;
+/// Most items of all lists and dicts of one value.
+pub(crate) const MAX_ITEMS: usize = 256;
 
-/// The items of a dict. Other than bool, int, float, str and None a value is recorded as its number if it has one (`NumPy`'s scalars, tensors
-/// without dimensions), else as its `repr`, cut at 200 characters; what has no `repr`, or lies on a GPU, as its type. None becomes the
-/// text `None`.
+/// The items of a dict. Bool, int, float, str, None, lists and tuples are recorded as they are, a dict as its JSON. Anything else is
+/// recorded as its number if it has one (`NumPy`'s scalars, tensors without dimensions), else as its `repr`, cut at 200 characters; what
+/// has no `repr`, or lies on a GPU, as its type.
 pub(crate) fn from_dict(dict: Option<&Bound<'_, PyDict>>) -> Attributes {
     dict.map(|dict| {
         dict.iter()
@@ -23,6 +28,61 @@ pub(crate) fn from_dict(dict: Option<&Bound<'_, PyDict>>) -> Attributes {
 
 /// One value.
 pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
+    value_within(value, 0, &mut { MAX_ITEMS })
+}
+
+/// One value that lies in so many lists. `room` is how many items may still be added.
+fn value_within(value: &Bound<'_, PyAny>, depth: usize, room: &mut usize) -> Value {
+    if value.is_none() {
+        return Value::Null;
+    }
+    let dict = value.cast::<PyDict>();
+    let list = items_of_list(value);
+    if depth >= MAX_DEPTH && (dict.is_ok() || list.is_some()) {
+        return Value::Text("…".into());
+    }
+    if let Some(items) = list {
+        let items = items.into_iter().map_while(|item| {
+            *room = room.checked_sub(1)?;
+            Some(value_within(&item, depth + 1, room))
+        });
+        return Value::List(items.collect());
+    }
+    if let Ok(dict) = dict {
+        return Value::Text(json_of(dict, depth, room).to_string());
+    }
+    scalar(value)
+}
+
+/// The items of a list or a tuple as they are now: a `repr` can change the list.
+fn items_of_list<'py>(value: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    if let Ok(list) = value.cast::<PyList>() {
+        return Some(list.iter().collect());
+    }
+    Some(value.cast::<PyTuple>().ok()?.iter().collect())
+}
+
+/// The items of a dict as they are now.
+pub(crate) fn items_of<'py>(
+    dict: &Bound<'py, PyDict>,
+) -> impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let items = dict.items().into_iter();
+    items.filter_map(|item| item.extract().ok())
+}
+
+fn json_of(dict: &Bound<'_, PyDict>, depth: usize, room: &mut usize) -> Json {
+    let items = items_of(dict).map_while(|(name, value)| {
+        *room = room.checked_sub(1)?;
+        let value = match value.cast::<PyDict>() {
+            Ok(inner) if depth < MAX_DEPTH => json_of(inner, depth + 1, room),
+            _ => marey_report::json_value(&value_within(&value, depth + 1, room)),
+        };
+        Some((text_of(&name), value))
+    });
+    Json::Object(items.collect())
+}
+
+fn scalar(value: &Bound<'_, PyAny>) -> Value {
     if let Ok(v) = value.cast::<PyBool>() {
         return Value::Bool(v.is_true());
     }
@@ -38,24 +98,24 @@ pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> Value {
     if value.cast::<PyString>().is_ok() {
         return Value::Text(text_of(value));
     }
-    if is_on_device(value).unwrap_or(false) {
+    let py = value.py();
+    if or_later(py, is_on_device(value)).unwrap_or(false) {
         return Value::Text(type_name(value));
     }
     if let Some(number) = number_of(value) {
         return number;
     }
-    let shown = value
-        .repr()
-        .map(|repr| repr.to_string_lossy().chars().take(MAX_REPR).collect());
-    Value::Text(shown.unwrap_or_else(|_| type_name(value)))
+    let shown = or_later(py, value.repr());
+    let shown = shown.map(|repr| repr.to_string_lossy().chars().take(MAX_REPR).collect());
+    Value::Text(shown.unwrap_or_else(|| type_name(value)))
 }
 
 /// A string's text (lone surrogates replaced), or the `repr` of anything else.
 pub(crate) fn text_of(value: &Bound<'_, PyAny>) -> String {
     match value.cast::<PyString>() {
         Ok(text) => text.to_string_lossy().into_owned(),
-        Err(_) => value.repr().map_or_else(
-            |_| type_name(value),
+        Err(_) => or_later(value.py(), value.repr()).map_or_else(
+            || type_name(value),
             |repr| repr.to_string_lossy().into_owned(),
         ),
     }
@@ -64,18 +124,19 @@ pub(crate) fn text_of(value: &Bound<'_, PyAny>) -> String {
 /// The number of an object that is none of Python's own.
 fn number_of(value: &Bound<'_, PyAny>) -> Option<Value> {
     let has_number = value.get_type().hasattr("__float__").unwrap_or(false)
-        && is_scalar_at_hand(value).unwrap_or(false);
+        && or_later(value.py(), is_scalar_at_hand(value)).unwrap_or(false);
     if !has_number {
         return None;
     }
-    if let Ok(whole) = value.extract::<i64>() {
+    let py = value.py();
+    if let Some(whole) = or_later(py, value.extract::<i64>()) {
         return Some(Value::Int(whole));
     }
     // A whole number beyond 64 bits.
-    if let Ok(whole) = value.call_method0("__index__") {
+    if let Some(whole) = or_later(py, value.call_method0("__index__")) {
         return Some(Value::Text(text_of(&whole)));
     }
-    value.extract().map(Value::Float).ok()
+    or_later(py, value.extract()).map(Value::Float)
 }
 
 fn as_float(value: &Bound<'_, PyAny>) -> Value {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::{from_dict, text_of};
-use crate::state;
+use crate::{session_context, state};
 
 /// Events kept by one recorder; later ones are in the capture only.
 const MAX_EVENTS: usize = 100_000;
@@ -76,7 +76,7 @@ impl CacheLog {
             attributes: from_dict(meta),
             session: None,
         };
-        note(&event);
+        note(cache.py(), &event);
         let mut kept = self.kept();
         let now = marey::unix_ns();
         event.at_ns = now.saturating_sub(*kept.start_unix_ns.get_or_insert(now));
@@ -124,12 +124,12 @@ impl CacheLog {
     }
 }
 
-fn note(event: &CacheEvent) {
+fn note(py: Python<'_>, event: &CacheEvent) {
     let Some(recorder) = state::recorder() else {
         return;
     };
     let e = event.clone();
-    recorder.note(&Note::Cache {
+    let decision = Note::Cache {
         cache: e.cache,
         outcome: e.outcome,
         step: e.step,
@@ -138,7 +138,8 @@ fn note(event: &CacheEvent) {
         threshold: e.threshold,
         held_bytes: e.held_bytes,
         attributes: e.attributes,
-    });
+    };
+    recorder.note_in(session_context::current_number(py), &decision);
 }
 
 fn natural(value: Option<&Bound<'_, PyAny>>) -> Option<u64> {

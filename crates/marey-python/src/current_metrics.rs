@@ -1,18 +1,29 @@
 //! `get_current_metrics()`: what is known now, as a dict. What is not known has no key.
 
+use marey::live::Live;
 use marey_report::{GpuNow, Look, Metrics, Watch};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat};
 
-/// Looks at this process.
+/// Looks at this process as others see it, so that what `marey top` shows is what is said here. Without a place for shared files
+/// nobody sees sections from outside: then rates are those of reports alone.
 pub(crate) fn look(watch: &mut Watch) -> Metrics {
     let Some(recorder) = marey::recorder().filter(|_| marey::is_on()) else {
         return Metrics::default();
     };
-    watch.look(Look {
-        at_ns: recorder.uptime_ns(),
-        readings: recorder.latest_readings(),
-        generated: recorder.generated(),
+    // Attached for this look only: a mapping that is held would keep its memory beyond `stop()`.
+    let seen = recorder
+        .ring_folder()
+        .and_then(|folder| Live::attach(&folder));
+    watch.look(match seen {
+        Some(mut live) => Look::from(&live.look()),
+        None => Look {
+            at_ns: recorder.uptime_ns(),
+            readings: recorder.latest_readings(),
+            generated: recorder.generated(),
+            report_times: recorder.report_times(),
+            ..Look::default()
+        },
     })
 }
 

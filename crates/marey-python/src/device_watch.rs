@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use crate::dropped_error::drop_error;
 use crate::known_names::forget_section_names;
 use crate::section_watch::{self, Watched, Watcher};
-use crate::{gpu_times, section_memory, section_mode};
+use crate::{devices, gpu_times, section_memory, section_mode};
 
 /// Python has been told to begin as soon as there is something to watch.
 static IS_ARMED: AtomicBool = AtomicBool::new(false);
@@ -89,7 +89,7 @@ impl Watched for OfSection {
     }
 }
 
-/// Reads what is done by now; waits for nothing. For reports in the middle of a recording.
+/// Reads what is done by now, unless this thread may not ask; waits for nothing. For reports in the middle of a recording.
 #[pyfunction]
 pub(crate) fn read_gpu_times(py: Python<'_>) {
     if let Some(lane) = crate::thread::lane_for_end(py) {
@@ -105,8 +105,9 @@ pub(crate) fn stop(py: Python<'_>) {
     {
         gpu_times::stop(py, lane);
     }
-    gpu_times::undo_when_possible(py);
+    gpu_times::put_functions_back(py);
     section_memory::stop(py);
+    devices::forget();
     look_again(py);
 }
 
@@ -115,6 +116,7 @@ pub(crate) fn stop(py: Python<'_>) {
 pub(crate) fn forget_device_watch(py: Python<'_>) {
     gpu_times::forget();
     section_memory::forget(py);
+    devices::forget_in_child();
     look_again(py);
 }
 

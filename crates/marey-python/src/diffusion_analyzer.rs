@@ -145,6 +145,7 @@ impl Kept {
         self.records.push(GenerationRecord {
             at_ns,
             thread: 0,
+            flow: 0,
             session: None,
             what,
         });

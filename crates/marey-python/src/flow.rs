@@ -1,4 +1,5 @@
-//! Which flow of execution is running: the thread's own stack, an asyncio task (any entered `contextvars.Context`), or a greenlet.
+//! Which flow of execution is running: the thread's own stack, an asyncio task (any entered `contextvars.Context` in which a coroutine runs), or
+//! a greenlet.
 //!
 //! Tasks and greenlets interleave on one thread, so the thread's stack does not know a section's parent; their contexts do. Looking
 //! into the context costs more than recording, so the fast path only compares the context *pointer* of the thread state with
@@ -14,19 +15,20 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-use marey::{Current, Lane};
+use marey::{Current, Lane, Session};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::context_pointer::{context_address, is_found};
 use crate::context_variable::ContextVariable;
+use crate::suspendable::is_suspendable;
 use crate::{greenlet, thread};
 
 static N_FLOWS: AtomicU16 = AtomicU16::new(0);
 static CURRENT: ContextVariable = ContextVariable::new(c"marey_current_section");
 
 thread_local! {
-    /// The context that was seen last of those that are not the base one, so that it is not examined again.
+    /// The context that was seen last of those that are not the base one, so that whether somebody entered it is not asked again.
     static OTHER: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -51,23 +53,28 @@ pub(crate) struct Entered {
     current: Current,
 }
 
-/// Whether the calling thread runs in its base context, as all code outside asyncio and greenlets does. After [`thread::lane`].
+/// Whether what runs is in a context that somebody entered there, other than the thread's own.
+pub(crate) fn is_visiting(py: Python<'_>) -> bool {
+    !thread::is_base(py, context_address(py))
+}
+
+/// Whether what runs is on the calling thread's own stack, as all code outside asyncio and greenlets is. After [`thread::lane`].
 #[inline]
-pub(crate) fn is_base(py: Python<'_>) -> bool {
+pub(crate) fn is_own_stack(py: Python<'_>) -> bool {
     let context = context_address(py);
-    thread::is_base(py, context) || is_new_base(py, context)
+    thread::is_base(py, context) || learn_context(py, context)
 }
 
 /// A context that this thread did not run in before, or none. It becomes the base one, unless somebody entered it (that cannot be
 /// done again) or it is a greenlet's.
 #[cold]
-fn is_new_base(py: Python<'_>, context: usize) -> bool {
+fn learn_context(py: Python<'_>, context: usize) -> bool {
     if !is_found() {
         // Nothing tells tasks apart on this Python.
         return true;
     }
     if context != 0 && context == OTHER.get() {
-        return false;
+        return returns_before_caller(py);
     }
     let is_base = !is_entered(py, context) && !greenlet::is_inside(py);
     if context == 0 {
@@ -78,7 +85,18 @@ fn is_new_base(py: Python<'_>, context: usize) -> bool {
     } else {
         OTHER.set(context_address(py));
     }
-    is_base
+    is_base || returns_before_caller(py)
+}
+
+/// In a context that somebody entered (`Context.run`), in which nothing of a flow was handed on: what runs returns before the caller goes
+/// on, so that it is a part of the thread's own stack.
+fn returns_before_caller(py: Python<'_>) -> bool {
+    let context = context_address(py);
+    let is_known = get(py).is_some_and(|value| {
+        let section = value.bind(py).cast::<FlowSection>().map(Bound::get);
+        section.is_ok_and(|s| s.context == context || s.current != Current::NONE)
+    });
+    !is_known && !greenlet::is_inside(py) && !is_suspendable(py)
 }
 
 fn is_entered(_py: Python<'_>, context: usize) -> bool {
@@ -144,7 +162,7 @@ pub(crate) fn enter(py: Python<'_>, lane: &Lane, enter: impl FnOnce(bool, u16)) 
 
 /// The number of the flow that runs: 0 for the thread's own stack. All sections of a task that was asked for its number have that one.
 pub(crate) fn number(py: Python<'_>) -> u16 {
-    if is_base(py) {
+    if is_own_stack(py) {
         return 0;
     }
     let context = context_address(py);
@@ -170,9 +188,14 @@ pub(crate) fn number(py: Python<'_>) -> u16 {
     flow
 }
 
+/// As [`number`], also in a thread that has recorded nothing yet.
+pub(crate) fn of_lane(py: Python<'_>) -> u16 {
+    thread::lane(py).map_or(0, |_| number(py))
+}
+
 /// The section that is open in the flow that runs.
 pub(crate) fn current(py: Python<'_>, lane: &Lane) -> Current {
-    if is_base(py) {
+    if is_own_stack(py) {
         return lane.current();
     }
     let value = get(py);
@@ -207,9 +230,9 @@ pub(crate) fn exit(py: Python<'_>, lane: &Lane, entered: Entered, exit: impl FnO
     }
 }
 
-/// Numbers wrap; 0 is the thread's own stack.
+/// Numbers wrap; 0 is the thread's own stack, and the last one is that of no flow.
 fn new_flow() -> u16 {
-    N_FLOWS.fetch_add(1, Relaxed).wrapping_add(1).max(1)
+    1 + N_FLOWS.fetch_add(1, Relaxed) % (Session::IN_NO_FLOW - 1)
 }
 
 fn get(py: Python<'_>) -> Option<Py<PyAny>> {

@@ -8,31 +8,29 @@
 //!
 //! Only `query` is asked, at ends of sections, oldest first; nothing is ever waited for. While anybody captures a graph nothing
 //! is done at all: a query would break the capture, and a record would become part of the graph. Everything that is called here
-//! is written in C, so that no signal handler of the program runs in between. The state is locked only while no Python runs.
+//! is written in C, so that no signal handler of the program runs in between, and nobody begins a capture between the look whether
+//! one is going on and a query. The state is locked only while no Python runs.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use marey::{Lane, Note, SectionKey};
+use marey_analysis::GPU_TIMES;
 use pyo3::prelude::*;
 
 mod functions;
 mod waiting;
 
 use functions::Functions;
-use waiting::{MAX_WAITING, NotMeasured, Pair, StreamKey, state};
+use waiting::{MAX_WAITING, NotMeasured, Pair, state};
 
+use crate::devices::{self, Hindrance, Stream, StreamKey, captures};
 use crate::dropped_error::drop_error;
 use crate::section_mode::{self, Watch};
 
-/// What it is called where it is not measured.
-const WHAT: &str = "GPU time of sections";
 /// Pairs that the end of a section reads.
 const READ_AT_END: usize = 4;
 /// Pairs whose notes fit into a ring together.
 const READ_AT_ONCE: usize = 128;
-/// Graphs that are captured right now.
-static N_CAPTURES: AtomicU32 = AtomicU32::new(0);
 /// Functions of torch while sections are watched.
 static FUNCTIONS: Mutex<Option<Arc<Functions>>> = Mutex::new(None);
 /// Puts back what was put in the place of torch's own functions.
@@ -47,7 +45,7 @@ fn swap_off() -> bool {
     section_mode::watch(Watch::GpuTimes, false)
 }
 
-/// What the begin of a section queued.
+/// What the beginning of a section queued.
 #[derive(Debug)]
 pub(crate) struct Begun {
     epoch: u32,
@@ -56,42 +54,34 @@ pub(crate) struct Begun {
     queued_ticks: u64,
 }
 
-/// Begins to measure, with functions of `torch._C`. `how` is said in reports; `undo` is called once it has ended and no graph is
-/// captured.
+/// Begins to measure on the devices that are watched, with functions of `torch._C`. `how` is said in reports; `undo` is called once
+/// it has ended.
 #[pyfunction]
-#[pyo3(signature = (*, how, undo, new_event, new_stream, record, query, elapsed, current_device, current_stream, is_capturing))]
-#[expect(clippy::too_many_arguments, reason = "one for each function of torch")]
+#[pyo3(signature = (*, how, undo, new_event, record, query, elapsed))]
 pub(crate) fn start_gpu_times(
     py: Python<'_>,
     how: String,
     undo: Py<PyAny>,
     new_event: Py<PyAny>,
-    new_stream: Py<PyAny>,
     record: Py<PyAny>,
     query: Py<PyAny>,
     elapsed: Py<PyAny>,
-    current_device: Py<PyAny>,
-    current_stream: Py<PyAny>,
-    is_capturing: Py<PyAny>,
 ) {
     let before = put_back().replace(undo);
     drop(before);
-    if !marey::is_on() {
-        undo_when_possible(py);
+    let Some(devices) = devices::watched().filter(|_| marey::is_on()) else {
+        put_functions_back(py);
         return;
-    }
+    };
     if is_on() {
         return;
     }
     let functions = Functions {
+        devices,
         new_event,
-        new_stream,
         record,
         query,
         elapsed,
-        current_device,
-        current_stream,
-        is_capturing,
     };
     clear();
     *used_functions() = Some(Arc::new(functions));
@@ -102,30 +92,13 @@ pub(crate) fn start_gpu_times(
     section_mode::watch(Watch::GpuTimes, true);
 }
 
-/// A graph begins or ends to be captured.
-#[pyfunction]
-pub(crate) fn graph_capture(py: Python<'_>, is_begin: bool) {
-    if is_begin {
-        N_CAPTURES.fetch_add(1, Relaxed);
-        return;
-    }
-    N_CAPTURES
-        .fetch_update(Relaxed, Relaxed, |n| Some(n.saturating_sub(1)))
-        .ok();
-    if !marey::is_on() {
-        undo_when_possible(py);
-    }
-}
-
-/// Torch gets its functions back; while a graph is captured that is left to the end of the capture, which has to be counted.
-pub(crate) fn undo_when_possible(py: Python<'_>) {
-    if N_CAPTURES.load(Relaxed) > 0 {
-        return;
-    }
+/// Torch gets its functions back.
+pub(crate) fn put_functions_back(py: Python<'_>) {
     let undo = put_back().take();
     if let Some(Err(error)) = undo.map(|undo| undo.call0(py)) {
         drop_error(py, &error);
     }
+    captures::forget_unasked();
 }
 
 /// Queues the first event of a section.
@@ -180,11 +153,14 @@ pub(crate) fn end(py: Python<'_>, lane: &Lane, begun: Begun, section: SectionKey
     }
 }
 
-/// Reads everything that is done.
+/// Reads everything that is done, unless this thread may not ask.
 pub(crate) fn read_all(py: Python<'_>, lane: &Lane) {
     let Some(functions) = used_functions().clone().filter(|_| is_on()) else {
         return;
     };
+    if functions.devices.is_capturing(py) {
+        return;
+    }
     let streams: Vec<StreamKey> = state().waiting.keys().copied().collect();
     for stream in streams {
         // What waits can be more than a ring of notes holds.
@@ -194,7 +170,7 @@ pub(crate) fn read_all(py: Python<'_>, lane: &Lane) {
     }
 }
 
-/// Ends it: reads what is done, and says what is not.
+/// Ends it: reads what is done, and says what is not, or may not be asked.
 pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
     read_all(py, lane);
     if !swap_off() {
@@ -209,38 +185,38 @@ pub(crate) fn stop(py: Python<'_>, lane: &Lane) {
 /// Forgets everything and frees nothing.
 pub(crate) fn forget() {
     swap_off();
-    N_CAPTURES.store(0, Relaxed);
     let inherited = (used_functions().take(), state().cleared());
     std::mem::forget(inherited);
 }
 
-/// Records an event on the current stream: the stream, the event, and the time right before. `None` when that is not possible now.
+/// Records an event where work runs now: the stream, the event, and the time right before. `None` when that is not possible.
 fn queue(
     py: Python<'_>,
     lane: &Lane,
     functions: &Functions,
 ) -> Option<(StreamKey, Py<PyAny>, u64)> {
-    let queued = || -> PyResult<Option<(StreamKey, Py<PyAny>, u64)>> {
-        if N_CAPTURES.load(Relaxed) > 0 || functions.is_capturing.call0(py)?.is_truthy(py)? {
-            state().not_measured.capture += 1;
-            return Ok(None);
-        }
+    let queued = || -> Result<Option<(StreamKey, Py<PyAny>, u64)>, Hindrance> {
+        let Stream { key, object } = functions.devices.stream(py)?;
         if state().n_waiting >= MAX_WAITING {
             state().not_measured.too_many += 1;
             return Ok(None);
         }
-        let (key, stream) = functions.stream(py)?;
         let free = state().free.get_mut(&key.0).and_then(Vec::pop);
         let event = match free {
             Some(event) => event,
             None => functions.event(py)?,
         };
         let ticks = marey::ticks();
-        functions.record.call1(py, (&event, &*stream))?;
+        functions.record.call1(py, (&event, &*object))?;
         Ok(Some((key, event, ticks)))
     };
-    queued().unwrap_or_else(|error| {
-        switch_off(py, lane, &error);
+    queued().unwrap_or_else(|hindrance| {
+        match hindrance {
+            Hindrance::Capture => state().not_measured.capture += 1,
+            Hindrance::UnknownDevice => state().not_measured.unknown_device += 1,
+            Hindrance::UnusedDevice => state().not_measured.unused_device += 1,
+            Hindrance::Error(error) => switch_off(py, lane, &error),
+        }
         None
     })
 }
@@ -254,7 +230,8 @@ fn read(
     most: usize,
 ) -> usize {
     for n in 0..most {
-        if N_CAPTURES.load(Relaxed) > 0 {
+        // Another thread can have begun one between two of them.
+        if captures::is_any(py) {
             return n;
         }
         let Some(pair) = state().next(stream) else {
@@ -321,6 +298,6 @@ fn give_pair(device: u32, pair: Pair) {
 }
 
 fn unavailable(lane: &Lane, why: String) {
-    let what = WHAT.to_owned();
+    let what = GPU_TIMES.to_owned();
     lane.recorder().note(&Note::Unavailable { what, why });
 }

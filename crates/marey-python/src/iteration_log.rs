@@ -148,7 +148,7 @@ impl IterationLog {
         };
         let turns = self.turns();
         let ns = |ticks: u64| recorder.duration_ns(ticks);
-        let origin = turns.ended.first().map_or(0, |turn| turn.0);
+        let origin = turns.ended.iter().map(|turn| turn.0).min().unwrap_or(0);
         let section = |(start, end, is_failed): &(u64, u64, bool)| {
             let start_ns = ns(start.saturating_sub(origin));
             let end_ns = start_ns + ns(end - start);

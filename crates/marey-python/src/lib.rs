@@ -10,6 +10,7 @@ mod context_pointer;
 mod context_variable;
 mod current_metrics;
 mod device_watch;
+mod devices;
 mod diffusion_analyzer;
 mod dropped_error;
 mod errors;
@@ -20,6 +21,7 @@ mod fork;
 mod gpu_times;
 mod greenlet;
 mod guarded;
+mod handed_on;
 mod iteration_log;
 mod known_names;
 mod live_metrics;
@@ -55,11 +57,13 @@ mod session_scope;
 mod slots;
 mod state;
 mod stopwatch;
+mod suspendable;
 mod sync;
 mod thread;
 mod timing_stats;
 mod under_gil;
 mod window_log;
+mod work_place;
 
 use pyo3::prelude::*;
 
@@ -80,13 +84,19 @@ mod core_module {
     #[pymodule_export]
     use super::device_watch::{forget_device_watch, read_gpu_times};
     #[pymodule_export]
+    use super::devices::captures::note_capture;
+    #[pymodule_export]
+    use super::devices::watch_devices;
+    #[pymodule_export]
     use super::diffusion_analyzer::DiffusionLog;
     #[pymodule_export]
     use super::errors::{CaptureError, MareyError};
     #[pymodule_export]
     use super::fork::{after_fork, before_fork};
     #[pymodule_export]
-    use super::gpu_times::{graph_capture, start_gpu_times};
+    use super::gpu_times::start_gpu_times;
+    #[pymodule_export]
+    use super::handed_on::{Task, begin_task, sessions, work_for_sessions};
     #[pymodule_export]
     use super::iteration_log::IterationLog;
     #[pymodule_export]
@@ -120,6 +130,8 @@ mod core_module {
     use super::timing_stats::TimingStats;
     #[pymodule_export]
     use super::window_log::{WindowLog, resident_bytes};
+    #[pymodule_export]
+    use super::work_place::WorkPlace;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -2,18 +2,56 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use marey::{MemoryReading, MemorySource, Note, Run, Status};
+use marey_gpu::PeakLedger;
 use marey_report::Report;
 use pyo3::prelude::*;
 
 use crate::attributes::text_of;
 use crate::errors::report_error;
-use crate::state;
+use crate::{session_context, state, thread};
 
 /// Readings kept by one tracker; later ones are in the capture only.
 const MAX_READINGS: usize = 100_000;
+
+/// The most resident memory of each tracker, of which the kernel keeps one count for all.
+static RESIDENT: Mutex<PeakLedger> = Mutex::new(PeakLedger::new());
+static N_TRACKERS: AtomicU64 = AtomicU64::new(0);
+
+/// The most memory that was resident since a tracker's first reading.
+struct ResidentPeak {
+    number: u64,
+}
+
+impl ResidentPeak {
+    /// `None` where the kernel's count cannot be begun anew.
+    fn begin() -> Option<Self> {
+        let mut resident = RESIDENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let peak = marey::counted_peak_bytes()?;
+        if !marey::reset_peak_resident() {
+            return None;
+        }
+        let number = N_TRACKERS.fetch_add(1, Relaxed);
+        resident.begin(number, &[peak]);
+        Some(Self { number })
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let resident = RESIDENT.lock().unwrap_or_else(PoisonError::into_inner);
+        let peaks = resident.so_far(self.number, &[marey::counted_peak_bytes()?])?;
+        peaks.first().copied()
+    }
+}
+
+impl Drop for ResidentPeak {
+    fn drop(&mut self) {
+        let mut resident = RESIDENT.lock().unwrap_or_else(PoisonError::into_inner);
+        resident.end(self.number, &[]);
+    }
+}
 
 /// Readings of one tracker.
 #[pyclass(frozen, module = "marey._core")]
@@ -28,6 +66,8 @@ struct Kept {
     start_unix_ns: Option<u64>,
     readings: Vec<MemoryReading>,
     peak_bytes: Option<u64>,
+    /// From the first reading of the process on.
+    resident: Option<ResidentPeak>,
 }
 
 #[pymethods]
@@ -39,13 +79,27 @@ impl MemoryLog {
 
     /// Reads the process's memory under a label.
     fn read_process(&self, label: &Bound<'_, PyAny>) {
+        let py = label.py();
+        let label = text_of(label);
+        // Before the reading, so that what a recording and a thread's ring take when they begin is not the program's.
+        let _lane = state::recorder().and_then(|_| thread::lane(py));
+        let peak_bytes = {
+            let mut kept = self.kept();
+            if kept.resident.is_none() {
+                kept.resident = ResidentPeak::begin();
+            }
+            kept.resident.as_ref().and_then(ResidentPeak::bytes)
+        };
         if let Some(allocated_bytes) = marey::resident_bytes() {
+            // What threads have just touched is in the count late.
+            let peak_bytes = peak_bytes.map(|bytes| bytes.max(allocated_bytes));
             self.keep(
-                text_of(label),
+                py,
+                label,
                 MemorySource::Process,
                 allocated_bytes,
                 None,
-                marey::peak_resident_bytes(),
+                peak_bytes,
             );
         }
     }
@@ -61,6 +115,7 @@ impl MemoryLog {
     ) {
         let source = MemorySource::TorchCuda(device);
         self.keep(
+            label.py(),
             text_of(label),
             source,
             allocated_bytes,
@@ -116,13 +171,18 @@ impl MemoryLog {
     /// The peak and what it was read from, in words.
     fn peak_line(&self) -> String {
         let kept = self.kept();
-        match (kept.peak_bytes, kept.readings.last()) {
+        let known =
+            |reading: &&MemoryReading| reading.allocated_bytes.max(reading.peak_bytes.unwrap_or(0));
+        let highest = kept.readings.iter().rev().max_by_key(known);
+        match (kept.peak_bytes, highest) {
             (Some(bytes), Some(reading)) => {
                 let source = marey_analysis::memory_source_name(reading.source);
-                format!(
-                    "Peak memory usage: {} ({source})",
-                    marey_report::quantity::bytes(bytes)
-                )
+                let what = match reading.peak_bytes {
+                    Some(_) => "",
+                    None => ", the highest reading",
+                };
+                let bytes = marey_report::quantity::bytes(bytes);
+                format!("Peak memory usage: {bytes} ({source}{what})")
             }
             _ => "Peak memory usage: not available: no reading was taken".into(),
         }
@@ -152,6 +212,7 @@ impl MemoryLog {
 
     fn keep(
         &self,
+        py: Python<'_>,
         label: String,
         source: MemorySource,
         allocated_bytes: u64,
@@ -160,13 +221,14 @@ impl MemoryLog {
     ) {
         if let Some(recorder) = state::recorder() {
             let label = Some(label.clone());
-            recorder.note(&Note::Memory {
+            let reading = Note::Memory {
                 label,
                 source,
                 allocated_bytes,
                 reserved_bytes,
                 peak_bytes,
-            });
+            };
+            recorder.note_in(session_context::current_number(py), &reading);
         }
         let mut kept = self.kept();
         let now = marey::unix_ns();

@@ -1,6 +1,6 @@
 //! Numbers that a program reports. What is no number, is below zero or makes no sense is absent; nothing here waits for a GPU.
 
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
@@ -14,6 +14,21 @@ pub(crate) fn or_absent<T>(py: Python<'_>, result: PyResult<T>) -> PyResult<Opti
         Err(error) if error.is_instance_of::<PyException>(py) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The value of a call that must not raise: `None` for an error of it. Ctrl-C comes again, when the program's own code goes on.
+pub(crate) fn or_later<T>(py: Python<'_>, result: PyResult<T>) -> Option<T> {
+    let error = match result {
+        Ok(value) => return Some(value),
+        Err(error) => error,
+    };
+    if error.is_instance_of::<PyKeyboardInterrupt>(py) {
+        let interrupted = py
+            .import("_thread")
+            .and_then(|t| t.call_method0("interrupt_main"));
+        drop(interrupted);
+    }
+    None
 }
 
 /// A finite number: an int, a float, or what `float()` makes one of, such as `NumPy`'s scalars and tensors without dimensions. Absent for

@@ -89,9 +89,14 @@ impl OpenSection {
         name: NameId,
         kind: NodeKind,
     ) -> (Self, u32, u64) {
-        if flow::is_base(py) {
+        if flow::is_own_stack(py) {
             let node = lane.node(name, kind, false);
-            return (Self::default(), node, lane.enter(slot, node, 0));
+            let start = lane.enter(slot, node, 0);
+            if flow::is_visiting(py) {
+                let session = guarded(|| session_context::of_visited(py, lane));
+                Self::note_session(py, lane, (node, start), session);
+            }
+            return (Self::default(), node, start);
         }
         Self::begin_in_flow(py, lane, slot, name, kind)
     }
@@ -122,10 +127,15 @@ impl OpenSection {
     ) -> (Self, u32, u64) {
         guarded(|| {
             let (mut node, mut start) = (0, 0);
+            let mut outermost_in = None;
             let entered = flow::enter(py, lane, |is_detached, flow| {
                 node = lane.node(name, kind, is_detached);
                 start = lane.enter(slot, node, flow);
+                outermost_in = is_detached.then_some(flow);
             });
+            // What lies within it is then known to be the session's, too.
+            let session = outermost_in.and_then(|flow| session_context::inherited(py, lane, flow));
+            Self::note_session(py, lane, (node, start), session);
             let slow = SlowState {
                 entered: Some(entered),
                 ..SlowState::default()
@@ -133,6 +143,18 @@ impl OpenSection {
             let slow = Some(Box::new(slow));
             (Self { slow }, node, start)
         })
+    }
+
+    /// Says whose it is, where nothing else does.
+    fn note_session(py: Python<'_>, lane: &Lane, (node, start): (u32, u64), session: Option<u64>) {
+        if session.is_some() {
+            session_context::note_said(py, session);
+            let meta = SectionMeta {
+                session,
+                ..SectionMeta::default()
+            };
+            meta.note(lane, node, start);
+        }
     }
 
     /// Notes what there is to note of it, which was just opened. Where it lies in the one session that is open, and has nothing else, that is

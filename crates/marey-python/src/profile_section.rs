@@ -166,13 +166,14 @@ impl<'py> Arguments<'py> {
         let missing = || {
             PyTypeError::new_err("profile_section() missing 1 required positional argument: 'name'")
         };
+        // What has no truth (an array of several elements) is as if it had not been given.
         let truth = |given: Option<Bound<'py, PyAny>>, default| {
-            given.map_or(Ok(default), |value| value.is_truthy())
+            given.map_or(default, |value| value.is_truthy().unwrap_or(default))
         };
         Ok(Self {
             name: take("name", 0)?.ok_or_else(missing)?,
-            is_enabled: truth(take("enabled", 1)?, true)?,
-            is_sync: truth(take("sync", usize::MAX)?, false)?,
+            is_enabled: truth(take("enabled", 1)?, true),
+            is_sync: truth(take("sync", usize::MAX)?, false),
             attributes: keywords,
         })
     }

@@ -67,6 +67,8 @@ pub(crate) fn wrap<'py>(
     let object = unsafe { Bound::from_owned_ptr_or_err(py, object)? };
     // SAFETY: just allocated, and ours; zeroed memory is a valid `Profiled`.
     let profiled = unsafe { Profiled::of(object.as_ptr()) };
+    // SAFETY: the same function to whoever calls it; what may come through it is said where it is defined.
+    let call = unsafe { std::mem::transmute::<Unwinding, ffi::vectorcallfunc>(call) };
     profiled.vectorcall.set(Some(call));
     profiled.name.set(name);
     profiled.kind.set(kind);
@@ -74,7 +76,17 @@ pub(crate) fn wrap<'py>(
     Ok(object)
 }
 
-unsafe extern "C" fn call(
+/// A call that a thread may never come back from.
+type Unwinding = unsafe extern "C-unwind" fn(
+    *mut ffi::PyObject,
+    *const *mut ffi::PyObject,
+    usize,
+    *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
+
+/// CPython (before 3.14) ends a daemon thread at the end of the interpreter where it next takes the GIL, by `pthread_exit`: that unwinds
+/// through here, so nothing that would have to be dropped is alive around the call.
+unsafe extern "C-unwind" fn call(
     callable: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
     n: usize,
@@ -100,11 +112,33 @@ unsafe extern "C" fn call(
         Some((slot, open))
     });
     // SAFETY: a live callable and the arguments as the interpreter gave them.
-    let result = unsafe { ffi::PyObject_Vectorcall(function, args, n, names) };
+    let result = unsafe { vectorcall(function, args, n, names) };
     if let Some((slot, open)) = opened {
         end(py, slot, open, result.is_null());
     }
     result
+}
+
+/// `PyObject_Vectorcall`, through which a thread may be ended: what is declared as `extern "C"` may not.
+///
+/// # Safety
+/// As there.
+#[inline]
+unsafe fn vectorcall(
+    function: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    n: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: a live object.
+    let Some(own) = (unsafe { ffi::PyVectorcall_Function(function) }) else {
+        // SAFETY: the caller's promise.
+        return unsafe { ffi::PyObject_Vectorcall(function, args, n, names) };
+    };
+    // SAFETY: the same function, which may be left in another way than by returning.
+    let own = unsafe { std::mem::transmute::<ffi::vectorcallfunc, Unwinding>(own) };
+    // SAFETY: the caller's promise, for the object's own function.
+    unsafe { own(function, args, n, names) }
 }
 
 /// The garbage collector has taken the function away, and a finaliser calls the wrapper all the same.

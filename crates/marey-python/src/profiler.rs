@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use marey::Note;
+use marey::{Note, Outcome};
 use marey_report::Watch;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -16,8 +16,10 @@ use crate::paused_section::PausedSection;
 use crate::profiler_sessions::{ProfilerSessions, made_up_id};
 use crate::profiling_config::ProfilingConfig;
 use crate::section_pool::no_section;
-use crate::session_context::Session;
-use crate::{current_metrics, profile_section, section_kinds, session_report, state};
+use crate::session_context::{Keeper, Session};
+use crate::{
+    current_metrics, flow, handed_on, profile_section, section_kinds, session_report, state,
+};
 
 /// What the class `Profiler` of Python is made of. Does nothing before `set_up`, and without recording.
 #[pyclass(subclass, frozen, weakref, module = "marey._core")]
@@ -101,10 +103,10 @@ impl ProfilerCore {
         py: Python<'_>,
         session_id: Given<'_, '_>,
         tags: Given<'_, '_>,
-    ) -> String {
+    ) -> PyResult<String> {
         let id = id_text(session_id);
-        self.begin(py, id.clone(), tags, false);
-        id
+        self.begin(py, id.clone(), tags, Keeper::None)?;
+        Ok(id)
     }
 
     /// Ends a session and returns its id; None when there is none that is open.
@@ -118,7 +120,7 @@ impl ProfilerCore {
             Some(id) => self.sessions.of_id(py, &name_of(id)),
             None => self.sessions.to_end(py),
         }?;
-        self.end(py, &session);
+        self.end(py, &session, Outcome::Done);
         Some(session.id.clone())
     }
 
@@ -171,6 +173,7 @@ impl ProfilerCore {
             marey_report::Metrics::default()
         };
         let current = self.sessions.current(py);
+        let current = current.filter(|session| session.is_open());
         let current = current.as_ref().map(|session| session.id.as_str());
         current_metrics::as_dict(py, &metrics, current, &self.sessions.open_ids())
     }
@@ -204,26 +207,32 @@ impl ProfilerCore {
         py: Python<'_>,
         id: String,
         tags: Given<'_, '_>,
-        has_keeper: bool,
-    ) -> Option<Arc<Session>> {
-        let config = self.config()?;
+        keeper: Keeper,
+    ) -> PyResult<Option<Arc<Session>>> {
+        let Some(config) = self.config() else {
+            return Ok(None);
+        };
         let mut given = attributes_of(tags);
         let mut all = config.session_tags.clone();
         all.retain(|(name, _)| !given.iter().any(|(other, _)| other == name));
         all.append(&mut given);
         self.look();
-        self.sessions.begin(py, id, all, has_keeper)
+        handed_on::watch(py)?;
+        Ok(self.sessions.begin(py, id, all, keeper))
     }
 
-    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>) {
-        self.sessions.end(py, session);
+    pub(crate) fn end(&self, py: Python<'_>, session: &Arc<Session>, outcome: Outcome) {
+        self.sessions.end(py, session, outcome);
     }
 
     /// What is noted of a stage that begins now.
     fn meta(&self, py: Python<'_>, metadata: Given<'_, '_>) -> SectionMeta {
         SectionMeta {
             attributes: attributes_of(metadata),
-            session: self.sessions.current(py).map(|session| session.number),
+            session: self
+                .sessions
+                .current(py)
+                .map(|session| session.started.number),
         }
     }
 
@@ -240,7 +249,13 @@ impl ProfilerCore {
     pub(crate) fn note(&self, py: Python<'_>, note: &Note) {
         if let Some(recorder) = state::recorder() {
             let session = self.sessions.current(py);
-            recorder.note_in(session.map(|session| session.number), note);
+            let session = session.map(|session| session.started.number);
+            // Of what takes turns: which task reports it tells loops apart.
+            let flow = match note {
+                Note::Generation(_) => flow::of_lane(py),
+                _ => 0,
+            };
+            recorder.note_in_flow(session, flow, note);
         }
     }
 

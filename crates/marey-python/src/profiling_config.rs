@@ -265,6 +265,8 @@ fn tags_dict<'py>(py: Python<'py>, tags: &marey::Attributes) -> PyResult<Bound<'
             Value::Int(v) => dict.set_item(name, v)?,
             Value::Float(v) => dict.set_item(name, v)?,
             Value::Text(text) => dict.set_item(name, text)?,
+            // No tag of a configuration is one of these.
+            Value::Null | Value::List(_) => {}
         }
     }
     Ok(dict)

@@ -14,8 +14,8 @@ use crate::errors::{config_error, start_error};
 use crate::names::id_of;
 use crate::profiling_config::ProfilingConfig;
 use crate::{
-    device_watch, profiled_function, section_kinds, section_mode, section_watch, session_report,
-    state,
+    device_watch, profiled_function, section_kinds, section_mode, section_watch, session_context,
+    session_report, state,
 };
 
 /// CPython versions on which the tests of the fast section objects passed.
@@ -65,6 +65,7 @@ pub(crate) fn start(
     if let Some(profiling) = profiling {
         config.profiling = profiling.get().0.clone();
     }
+    join_parents_job(py, &mut config);
     py.detach(|| state::start(config))
         .map_err(|error| start_error(&error))?;
     Ok(folder())
@@ -111,6 +112,42 @@ pub(crate) fn join_job(
     py.detach(|| state::start(config)).ok();
 }
 
+/// A process of `multiprocessing` records into the job of the one that started it, as its worker, where both go to the same folder and
+/// nobody names the job.
+fn join_parents_job(py: Python<'_>, config: &mut Config) {
+    let parent = parent_process(py);
+    py.detach(|| join_job_of(parent, config));
+}
+
+fn join_job_of(parent: Option<u32>, config: &mut Config) {
+    if config.job_id.is_some() {
+        return;
+    }
+    let root = config.ring_dir.clone().or_else(marey::ring_root);
+    let job = parent.zip(root);
+    let job = job.and_then(|(parent, root)| marey::live::job_of(&root, parent));
+    let Some((output_dir, job_id)) = job else {
+        return;
+    };
+    let own = config
+        .output_dir
+        .as_ref()
+        .and_then(|own| own.canonicalize().ok());
+    if own == output_dir.canonicalize().ok() {
+        session_report::become_worker();
+        config.job_id = Some(job_id);
+        config.is_first_of_job = false;
+    }
+}
+
+/// The process that made this one by `multiprocessing`, if that did.
+fn parent_process(py: Python<'_>) -> Option<u32> {
+    let modules = py.import("sys").ok()?.getattr("modules").ok()?;
+    let module = modules.get_item("multiprocessing.process").ok()?;
+    let parent = module.call_method0("parent_process").ok()?;
+    parent.getattr("pid").ok()?.extract().ok()
+}
+
 /// What the environment asks for: starts recording and returns True, or does nothing. Never raises.
 #[pyfunction]
 pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
@@ -119,8 +156,12 @@ pub(crate) fn autostart(py: Python<'_>, facts: &Bound<'_, PyDict>) -> bool {
     }
     let facts = python_facts(facts);
     let profiling = marey::ProfilingConfig::from_env_tolerant().0;
+    let parent = parent_process(py);
     let is_on = py.detach(|| {
-        let recording = marey::start_from_env_with(facts);
+        let recording = marey::start_from_env_with(|config| {
+            config.facts = facts;
+            join_job_of(parent, config);
+        });
         let is_on = recording.is_some();
         std::mem::forget(recording);
         if is_on && marey::recorder().is_some_and(|r| r.capture_path().is_some()) {
@@ -177,10 +218,11 @@ pub(crate) fn wrap_function<'py>(
 #[pyo3(signature = (name, /, **attributes))]
 pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDict>>) {
     if let Some(recorder) = state::recorder() {
-        recorder.note(&Note::Event {
+        let event = Note::Event {
             name: text_of(name),
             attributes: from_dict(attributes),
-        });
+        };
+        recorder.note_in(session_context::current_number(name.py()), &event);
     }
 }
 
@@ -189,10 +231,11 @@ pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDic
 pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {
     let value = value.extract::<f64>().ok().filter(|v| v.is_finite());
     if let (Some(recorder), Some(value)) = (state::recorder(), value) {
-        recorder.note(&Note::Counter {
+        let reading = Note::Counter {
             name: text_of(name),
             value,
-        });
+        };
+        recorder.note_in(session_context::current_number(name.py()), &reading);
     }
 }
 

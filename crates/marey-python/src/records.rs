@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use marey::{Attributes, Generation, Run, Section, Session, Value};
+use marey::{Attributes, Generation, Run, Section, Session};
 use pyo3::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
@@ -74,6 +74,7 @@ pub(crate) fn records(path: PathBuf) -> PyResult<String> {
 fn sections(run: &Run) -> Vec<Json> {
     let mut order: Vec<usize> = (0..run.sections.len()).collect();
     order.sort_by_key(|place| run.sections[*place].start_ns);
+    let belonging = marey_analysis::Belonging::new(run);
     let row = |place: &usize| {
         let section = &run.sections[*place];
         let noted: Vec<_> = run
@@ -86,6 +87,7 @@ fn sections(run: &Run) -> Vec<Json> {
             "thread": section.thread, "flow": section.flow, "is_failed": section.is_failed,
             "has_pauses": section.has_pauses, "duration_ns": section.duration_ns(),
             "session": noted.iter().find_map(|noted| noted.session).or_else(|| around(run, section)),
+            "belongs_to": belonging.of_section(*place),
             "attributes": noted.first().map(|noted| object(&noted.attributes)),
         })
     };
@@ -104,15 +106,9 @@ fn around(run: &Run, section: &Section) -> Option<u32> {
 }
 
 fn object(attributes: &Attributes) -> Json {
-    let pairs = attributes.iter().map(|(name, value)| {
-        let value = match value {
-            Value::Bool(v) => json!(v),
-            Value::Int(v) => json!(v),
-            Value::Float(v) => json!(v),
-            Value::Text(v) => json!(v),
-        };
-        (name.clone(), value)
-    });
+    let pairs = attributes
+        .iter()
+        .map(|(name, value)| (name.clone(), marey_report::json_value(value)));
     Json::Object(pairs.collect())
 }
 

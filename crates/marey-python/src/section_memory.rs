@@ -6,6 +6,7 @@
 //! [`ReadingAllowance`] says which calls are watched; those that are not are in the peak of what lies around them. The figures are the
 //! process's: what other threads allocate meanwhile counts.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use marey::{DeviceMemory, Lane, NameId, Note, SectionKey};
@@ -19,6 +20,7 @@ pub(crate) use peak_view::PeakView;
 use peak_view::Figures;
 use state::{Admitted, Call, State, state};
 
+use crate::devices;
 use crate::dropped_error::drop_error;
 use crate::section_mode::{self, Watch};
 
@@ -29,7 +31,7 @@ fn is_on() -> bool {
     section_mode::is_watched_for(Watch::Memory)
 }
 
-/// What the begin of a section read.
+/// What the beginning of a section read.
 #[derive(Debug)]
 pub(crate) struct Begun {
     epoch: u32,
@@ -69,9 +71,8 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Begun> 
         number,
         is_look,
     } = state().admit(&call)?;
-    let devices = view.devices(py, is_look);
     let mut before = Vec::new();
-    for device in devices {
+    for device in devices_to_read(py, is_look) {
         match view.begin(py, device, number) {
             Ok(figures) => before.push((device, figures)),
             Err(error) => {
@@ -85,6 +86,21 @@ pub(crate) fn begin(py: Python<'_>, lane: &Lane, name: NameId) -> Option<Begun> 
         number,
         before,
     })
+}
+
+/// The device of the work and those that held something; in a look all that have a context. Some allocators would open that of
+/// another one to answer. Where torch cannot tell, those that held something.
+fn devices_to_read(py: Python<'_>, is_look: bool) -> BTreeSet<u32> {
+    let mut found = state().in_use.clone();
+    let Some(devices) = devices::watched() else {
+        return found;
+    };
+    if is_look {
+        found.extend(devices.in_use(py).into_iter().flatten());
+    } else {
+        found.extend(devices.of_work(py).into_iter().flatten());
+    }
+    found
 }
 
 /// Notes what it was, on each device.

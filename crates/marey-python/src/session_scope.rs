@@ -2,14 +2,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use marey::Outcome;
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyTuple, PyType};
 
 use crate::event_data::name_of;
 use crate::flow;
+use crate::handed_on::Work;
 use crate::profiler::ProfilerCore;
 use crate::profiler_sessions::made_up_id;
-use crate::session_context::{self, Session};
+use crate::session_context::{self, Keeper, Session};
 
 /// One session for each time that its `with` block is entered.
 #[pyclass(frozen, module = "marey._core")]
@@ -27,6 +30,7 @@ struct Entry {
     place: Place,
     /// `None` when recording was off.
     session: Option<Arc<Session>>,
+    is_cut_off: bool,
 }
 
 /// A thread, and the task that runs in it.
@@ -65,37 +69,74 @@ impl ProfilerCore {
 
 #[pymethods]
 impl SessionScope {
-    fn __enter__(&self, py: Python<'_>) -> String {
+    fn __enter__(&self, py: Python<'_>) -> PyResult<String> {
         let id = self.id.clone().unwrap_or_else(made_up_id);
         let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        let session = self.profiler.get().begin(py, id.clone(), tags, true);
+        let session = self
+            .profiler
+            .get()
+            .begin(py, id.clone(), tags, Keeper::Block)?;
         let place = Place::of(py);
-        self.entries().push(Entry { place, session });
-        id
+        self.entries().push(Entry {
+            place,
+            session,
+            is_cut_off: false,
+        });
+        Ok(id)
     }
 
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        if let Some(session) = self.take_mine(py) {
-            self.profiler.get().end(py, &session);
+    /// What the calling thread or task entered last is being stopped before its end, without an exception.
+    fn cut_off(&self, py: Python<'_>) {
+        let mine = Place::of(py);
+        let mut entries = self.entries();
+        if let Some(entry) = entries.iter_mut().rfind(|entry| entry.place == mine) {
+            entry.is_cut_off = true;
+        }
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
+        let Some(entry) = self.take_mine(py) else {
+            return;
+        };
+        if let Some(session) = entry.session {
+            let outcome = match outcome(exception) {
+                Outcome::Done if entry.is_cut_off => Outcome::CutOff,
+                outcome => outcome,
+            };
+            self.profiler.get().end(py, &session, outcome);
         }
     }
 }
 
 impl SessionScope {
-    /// The session that an end belongs to: what the calling thread or task entered last, else the newest. Takes it out.
-    fn take_mine(&self, py: Python<'_>) -> Option<Arc<Session>> {
+    /// The entry that an end belongs to: what the calling thread or task entered last, else the newest. Takes it out.
+    fn take_mine(&self, py: Python<'_>) -> Option<Entry> {
         let mine = Place::of(py);
         let mut entries = self.entries();
         let at = entries
             .iter()
             .rposition(|entry| entry.place == mine)
             .or(entries.len().checked_sub(1))?;
-        entries.remove(at).session
+        Some(entries.remove(at))
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How a block ended that got these arguments of `__exit__`: what is no `Exception` (Ctrl-C, a cancelled task, `sys.exit`) stops it.
+fn outcome(exception: &Bound<'_, PyTuple>) -> Outcome {
+    let kind = exception.get_item(0).ok().filter(|kind| !kind.is_none());
+    let Some(kind) = kind else {
+        return Outcome::Done;
+    };
+    let kind = kind.cast_into::<PyType>();
+    if kind.is_ok_and(|kind| kind.is_subclass_of::<PyException>().unwrap_or(true)) {
+        Outcome::Failed
+    } else {
+        Outcome::CutOff
     }
 }
 
@@ -106,6 +147,8 @@ pub(crate) struct PausedSession {
     id: Option<String>,
     tags: Option<Py<PyAny>>,
     session: Mutex<Option<Arc<Session>>>,
+    /// Since it was resumed.
+    work: Mutex<Option<Work>>,
 }
 
 #[pymethods]
@@ -122,16 +165,22 @@ impl PausedSession {
             id: session_id.filter(|id| !id.is_none()).map(name_of),
             tags: tags.map(|tags| tags.clone().unbind()),
             session: Mutex::default(),
+            work: Mutex::default(),
         }
     }
 
-    fn __enter__(&self, py: Python<'_>) {
+    fn __enter__(&self, py: Python<'_>) -> PyResult<()> {
         if let Some(session) = self.session() {
             session_context::enter(py, session);
         } else {
-            let begun = self.begin(py);
+            let begun = self.begin(py)?;
             *self.place() = begun;
         }
+        if let Some(session) = self.session() {
+            let work = Work::begin(session.started.number, flow::of_lane(py));
+            *self.work() = Some(work);
+        }
+        Ok(())
     }
 
     #[pyo3(signature = (*_exception))]
@@ -139,26 +188,37 @@ impl PausedSession {
         if let Some(session) = self.session() {
             session_context::leave(py, &session);
         }
+        let work = self.work().take();
+        work.into_iter().for_each(Work::end);
     }
 
     /// Ends the session.
-    #[pyo3(signature = (_is_failed, _result=None))]
-    fn finish(&self, py: Python<'_>, _is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
+    #[pyo3(signature = (is_failed, _result=None))]
+    fn finish(&self, py: Python<'_>, is_failed: bool, _result: Option<&Bound<'_, PyAny>>) {
         if let Some(session) = self.session() {
-            self.profiler.get().end(py, &session);
+            let outcome = if is_failed {
+                Outcome::Failed
+            } else {
+                Outcome::Done
+            };
+            self.profiler.get().end(py, &session, outcome);
         }
     }
 }
 
 impl PausedSession {
-    fn begin(&self, py: Python<'_>) -> Option<Arc<Session>> {
+    fn begin(&self, py: Python<'_>) -> PyResult<Option<Arc<Session>>> {
         let id = self.id.clone().unwrap_or_else(made_up_id);
         let tags = self.tags.as_ref().map(|tags| tags.bind(py));
-        self.profiler.get().begin(py, id, tags, true)
+        self.profiler.get().begin(py, id, tags, Keeper::Generator)
     }
 
     fn session(&self) -> Option<Arc<Session>> {
         self.place().clone()
+    }
+
+    fn work(&self) -> MutexGuard<'_, Option<Work>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn place(&self) -> MutexGuard<'_, Option<Arc<Session>>> {

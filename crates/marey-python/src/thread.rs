@@ -10,7 +10,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use marey::Lane;
+use marey::{Lane, Note};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -40,6 +40,8 @@ thread_local! {
     /// The context that this thread runs in when nobody entered one and no greenlet has one of its own.
     static BASE: Cell<usize> = const { Cell::new(UNKNOWN) };
     static END: End = const { End };
+    /// The session in which the thread was started, and its recording, until it records.
+    static STARTED_IN: Cell<Option<(u64, u32)>> = const { Cell::new(None) };
 }
 
 /// Clears the entry when its thread ends: the next thread may get the same thread pointer.
@@ -130,6 +132,23 @@ pub(crate) fn forget() {
     THREAD.store(0, Relaxed);
 }
 
+/// The calling thread, which has recorded nothing yet, was started in a session of that recording.
+pub(crate) fn set_started_in(session: u64, recording: u32) {
+    STARTED_IN.set(Some((session, recording)));
+}
+
+/// The thread records for the first time.
+fn note_start(lane: &Lane, (session, recording): (u64, u32)) {
+    if recording == marey::recording_number() {
+        let note = Note::SessionWork {
+            start_ticks: marey::ticks(),
+            is_over: false,
+            flow: 0,
+        };
+        lane.recorder().note_in(Some(session), &note);
+    }
+}
+
 #[cold]
 fn find(py: Python<'_>) -> Option<&'static Lane> {
     forget();
@@ -142,6 +161,9 @@ fn find(py: Python<'_>) -> Option<&'static Lane> {
         entry.lane.set(lane);
         entry.base.set(BASE.get());
         THREAD.store(thread_pointer(), Relaxed);
+        if let (Some(session), Some(lane)) = (STARTED_IN.take(), lane) {
+            guarded(|| note_start(lane, session));
+        }
     }
     lane
 }

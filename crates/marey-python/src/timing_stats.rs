@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use marey::{Ending, Histogram, Node, NodeKind, NodeTotals, Run, Status};
+use marey::{Ending, Histogram, Node, NodeKind, NodeTotals, Run, Section, Status, Thread};
 use marey_report::Report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::text_of;
-use crate::{names, state};
+use crate::profiler::count_unrecorded;
+use crate::{names, numbers, state};
 
 /// Statistics by name. Times are seconds.
 ///
@@ -18,7 +19,18 @@ use crate::{names, state};
 #[pyclass(frozen, module = "marey")]
 pub(crate) struct TimingStats {
     /// `None` for the process's own.
-    own: Option<Mutex<BTreeMap<String, NodeTotals>>>,
+    own: Option<Mutex<BTreeMap<String, OwnCalls>>>,
+}
+
+/// Durations of a name that are kept one by one; percentiles of more are those of a histogram.
+const MAX_EACH: usize = 10_000;
+
+/// The calls of one name.
+#[derive(Default)]
+struct OwnCalls {
+    totals: NodeTotals,
+    /// The first ones.
+    each_ns: Vec<u64>,
 }
 
 #[pymethods]
@@ -36,11 +48,20 @@ impl TimingStats {
         Self { own: None }
     }
 
-    /// Adds a call of a name that took `duration` seconds. Raises ValueError for a duration that is negative or not finite.
-    fn record(&self, name: &Bound<'_, PyAny>, duration: f64) -> PyResult<()> {
-        let duration = std::time::Duration::try_from_secs_f64(duration).map_err(|_| {
-            PyValueError::new_err("duration must be a finite number of seconds, not below 0")
-        })?;
+    /// Adds a call of a name that took `duration` seconds. A duration that is no number, negative or not finite (a clock that was set back)
+    /// raises ValueError; the process's own statistics count it among what could not be recorded instead, and so they do with one that began
+    /// before the machine did.
+    fn record(&self, name: &Bound<'_, PyAny>, duration: &Bound<'_, PyAny>) -> PyResult<()> {
+        let seconds = numbers::real(Some(duration))?;
+        let duration = seconds.map(std::time::Duration::try_from_secs_f64);
+        let Some(Ok(duration)) = duration else {
+            if self.own.is_none() {
+                count_unrecorded();
+                return Ok(());
+            }
+            let text = "duration must be a finite number of seconds, not below 0";
+            return Err(PyValueError::new_err(text));
+        };
         let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match &self.own {
             Some(own) => {
@@ -141,16 +162,21 @@ fn record_in_process(name: &Bound<'_, PyAny>, ns: u64) {
     };
     let Some(lane) = marey::lane() else { return };
     let end = marey::ticks();
-    let start = end.saturating_sub(recorder.ticks_of(ns));
-    lane.complete(
-        lane.node(id, NodeKind::Section, false),
-        start,
-        end,
-        Ending::default(),
-    );
+    let Some(start) = end.checked_sub(recorder.ticks_of(ns)) else {
+        count_unrecorded();
+        return;
+    };
+    // What took place before the section around it began was no part of it.
+    let is_detached = lane.current_start().is_some_and(|around| start < around);
+    let node = lane.node(id, NodeKind::Section, is_detached);
+    lane.complete(node, start, end, Ending::default());
 }
 
-fn add(totals: &mut NodeTotals, ns: u64) {
+fn add(calls: &mut OwnCalls, ns: u64) {
+    let OwnCalls { totals, each_ns } = calls;
+    if each_ns.len() < MAX_EACH {
+        each_ns.push(ns);
+    }
     if totals.count == 0 {
         (totals.min_ns, totals.first_ns, totals.n_threads) = (ns, ns, 1);
     }
@@ -165,29 +191,38 @@ fn add(totals: &mut NodeTotals, ns: u64) {
         .add(ns);
 }
 
-/// A run in which each name is a section at the top.
-fn run_of(own: &BTreeMap<String, NodeTotals>) -> Run {
-    let root = Node {
-        parent: None,
-        name: String::new(),
+/// A run in which each name is a section at the top, and its calls, where all are known, follow each other.
+fn run_of(own: &BTreeMap<String, OwnCalls>) -> Run {
+    let node = |name: &str, parent| Node {
+        parent,
+        name: name.to_owned(),
         kind: NodeKind::Section,
         is_detached: false,
     };
-    let node = |name: &String| Node {
-        parent: Some(0),
-        name: name.clone(),
-        ..root.clone()
-    };
-    Run {
-        nodes: std::iter::once(root.clone())
-            .chain(own.keys().map(node))
-            .collect(),
-        totals: std::iter::once(NodeTotals::default())
-            .chain(own.values().cloned())
-            .collect(),
+    let mut run = Run {
+        nodes: vec![node("", None)],
+        totals: vec![NodeTotals::default()],
+        threads: vec![Thread::default()],
         status: Status::Running,
         ..Run::default()
+    };
+    for (number, (name, calls)) in (1..).zip(own) {
+        run.nodes.push(node(name, Some(0)));
+        run.totals.push(calls.totals.clone());
+        let is_known = calls.totals.count == calls.each_ns.len() as u64;
+        let known = calls.each_ns.iter().filter(|_| is_known);
+        run.sections.extend(known.scan(0_u64, |end_ns, ns| {
+            let start_ns = *end_ns;
+            *end_ns = end_ns.saturating_add(*ns);
+            Some(Section {
+                node: number,
+                start_ns,
+                end_ns: *end_ns,
+                ..Section::default()
+            })
+        }));
     }
+    run
 }
 
 /// What is known of a name that may have found no place.

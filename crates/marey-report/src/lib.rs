@@ -44,17 +44,17 @@ pub use json::{
 };
 pub use markdown::{aggregation_markdown, markdown_report, ranks_markdown, trace_markdown};
 pub use memory_log::memory_log;
-pub use metrics::{GpuNow, Look, Metrics, Watch};
+pub use metrics::{GpuNow, Look, Metrics, Pace, Watch};
 pub use model::{
     Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, Cell,
     Column, EventMoment, LaunchFacts, Loss, NamedValues, NotRead, OpenCall, Quality, Report,
     RunFacts, RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
-    TraceFile, TraceRanks,
+    TraceFile, TraceRanks, json_value,
 };
 pub use rank_report::{job_tables, jobs_tables, listed_ranks};
 pub use text::{
-    aggregation_summary, aggregation_text, iteration_summary, memory_summary, ranks_text,
-    snapshot_text, summary, timing_summary, trace_text,
+    Shown, aggregation_summary, aggregation_text, first_screen, iteration_summary, memory_summary,
+    ranks_text, snapshot_text, summary, timing_summary, trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
 pub use trace_report::{hta_tables, rank_tables, trace_tables};

@@ -63,20 +63,24 @@ pub fn mebibytes(size: u64) -> String {
     format!("{:.1}M", float(size) / 1_048_576.0)
 }
 
-/// A ratio of 0 to 1 in percent with one decimal.
+/// A ratio in percent with one decimal; what is rounded away has no sign.
 pub fn percent(ratio: f64) -> String {
-    if ratio > 0.0 && ratio < 0.0005 {
-        return "<0.1 %".into();
+    match ratio {
+        _ if ratio > 0.0 && ratio < 0.0005 => "<0.1 %".into(),
+        _ if ratio < 0.0 && ratio > -0.0005 => "0.0 %".into(),
+        _ => format!("{:.1} %", ratio * 100.0),
     }
-    format!("{:.1} %", ratio * 100.0)
 }
 
 /// Iterations per second: two decimals, below 0.01 four.
 pub fn rate(per_second: f64) -> String {
-    if per_second < 0.01 {
-        return format!("{per_second:.4} it/s");
-    }
-    format!("{per_second:.2} it/s")
+    format!("{} it/s", per_second_of(per_second))
+}
+
+/// How many per second, without a unit: two decimals, below 0.01 four.
+pub fn per_second_of(rate: f64) -> String {
+    let decimals = if rate < 0.01 { 4 } else { 2 };
+    format!("{rate:.decimals$}")
 }
 
 /// A number of parameters with two decimals: `850`, `12.50K`, `1.30B`.
@@ -212,6 +216,8 @@ mod tests {
         assert_eq!(percent(0.0001), "<0.1 %");
         assert_eq!(percent(0.4567), "45.7 %");
         assert_eq!(percent(1.0), "100.0 %");
+        assert_eq!(percent(-0.0003), "0.0 %");
+        assert_eq!(percent(-0.05), "-5.0 %");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Stops, records two sections inside a third, one of them failed, and stops again: to be run instruction by instruction in
-//! between.
+//! between. All that lies within two others, so that no section is read for what it uses, which takes a hundred thousand instructions.
 
 #![allow(unsafe_code, reason = "ptrace")]
 
 fn main() {
     let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let around = (marey::section!("generate"), marey::section!("denoise"));
     for _ in 0..3 {
         record();
     }
@@ -14,6 +15,7 @@ fn main() {
     record();
     record();
     stop();
+    drop(around);
     recording.finish();
 }
 

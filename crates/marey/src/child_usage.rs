@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use crate::launch::Usage;
+use crate::resources::nanoseconds;
 
 /// Waits for the end of a child, takes it off the list of processes, and says what it and the descendants that were waited for used.
 ///
@@ -35,11 +36,6 @@ pub fn wait_with_usage(pid: u32) -> io::Result<(ExitStatus, Usage)> {
         is_peak_at_most: false,
     };
     Ok((ExitStatus::from_raw(status), usage))
-}
-
-fn nanoseconds(time: libc::timeval) -> u64 {
-    let whole = u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000;
-    whole + u64::try_from(time.tv_usec).unwrap_or(0) * 1000
 }
 
 #[cfg(test)]

@@ -55,6 +55,16 @@ impl ClockMap {
         (a.monotonic_ns - origin.monotonic_ns).saturating_add(scale(ticks - a.ticks, a, b))
     }
 
+    /// Lies before the run, by more than what anchors and processors differ by.
+    pub(crate) fn precedes_run(&self, ticks: u64) -> bool {
+        const LEAST_TICKS: u64 = 10_000;
+        let origin = self.anchors.first().map_or(0, |origin| match self.kind {
+            ClockKind::Monotonic => origin.monotonic_ns,
+            ClockKind::Tsc => origin.ticks,
+        });
+        ticks.saturating_add(LEAST_TICKS) < origin
+    }
+
     /// Length of a time that was summed up in ticks, by the mean slope over the whole run.
     pub(crate) fn duration_ns(&self, ticks: u64) -> u64 {
         if self.kind == ClockKind::Monotonic {

@@ -1,4 +1,4 @@
-//! Descriptors that the program neither sees nor closes.
+//! Threads of ours: with descriptors that the program neither sees nor closes, and without its signals.
 //!
 //! A program may close numbers that it did not open (`os.closerange(3, 256)`, a daemon at its start); the next file or socket that it opens
 //! then has our number, and what we write goes there. So each thread of ours leaves the program's table before it opens anything:
@@ -13,7 +13,7 @@
 //! go of it closes nothing. In the program's table nothing is kept: a file is opened for as long as a call takes, at a high number
 //! ([`out_of_reach`]), where a program's own files do not come to lie.
 
-#![allow(unsafe_code, reason = "close_range and fcntl")]
+#![allow(unsafe_code, reason = "close_range, fcntl and pthread_sigmask")]
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -53,6 +53,47 @@ pub(crate) fn leave_the_programs_table() {
         TABLE.set(N_TABLES.fetch_add(1, Relaxed));
     }
     std::mem::forget(streams);
+}
+
+/// Begins a thread of ours, which no signal of the program's is delivered to: where all of its own threads hold one back, it has to wait, and
+/// must not end the process from here. Faults of the thread itself stay.
+pub(crate) fn spawn<T: Send + 'static>(
+    thread: std::thread::Builder,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<std::thread::JoinHandle<T>> {
+    let before = change_mask(libc::SIG_SETMASK, &all_signals());
+    let begun = thread.spawn(work);
+    change_mask(libc::SIG_SETMASK, &before);
+    begun
+}
+
+fn all_signals() -> libc::sigset_t {
+    // SAFETY: a set of bits, which the next call fills.
+    let mut set = unsafe { std::mem::zeroed() };
+    // SAFETY: a set to be written to.
+    unsafe { libc::sigfillset(&raw mut set) };
+    for fault in [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+        libc::SIGABRT,
+    ] {
+        // SAFETY: a set that was filled, and a signal that there is.
+        unsafe { libc::sigdelset(&raw mut set, fault) };
+    }
+    set
+}
+
+/// The mask of the calling thread before.
+fn change_mask(how: libc::c_int, signals: &libc::sigset_t) -> libc::sigset_t {
+    // SAFETY: a set of bits, which the next call writes.
+    let mut before = unsafe { std::mem::zeroed() };
+    // SAFETY: two sets, one to be read and one to be written to.
+    unsafe { libc::pthread_sigmask(how, signals, &raw mut before) };
+    before
 }
 
 /// The number of the system call on every architecture.
@@ -133,6 +174,25 @@ mod tests {
     fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
         let thread = std::thread::Builder::new().name("apart".into()).spawn(work);
         thread.unwrap().join().unwrap()
+    }
+
+    #[test]
+    fn a_thread_of_ours_takes_no_signal_of_the_programs() {
+        let held_back = |thread: &str| -> u64 {
+            let status = std::fs::read_to_string(format!("/proc/thread-self/{thread}")).unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+            u64::from_str_radix(line.unwrap().trim(), 16).unwrap()
+        };
+        let before = held_back("status");
+        let thread = std::thread::Builder::new().name("apart".into());
+        let there = spawn(thread, move || held_back("status"));
+        let there = there.unwrap().join().unwrap();
+        let is_held_back = |signal: i32| there >> (signal - 1) & 1 == 1;
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM] {
+            assert!(is_held_back(signal), "{signal}");
+        }
+        assert!(!is_held_back(libc::SIGSEGV) && !is_held_back(libc::SIGBUS));
+        assert_eq!(held_back("status"), before);
     }
 
     #[test]

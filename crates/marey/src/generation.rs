@@ -2,6 +2,9 @@
 //!
 //! All fields but names are optional: what the program did not say is absent, not 0.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 /// One report of a program, with when and where it was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerationRecord {
@@ -9,6 +12,8 @@ pub struct GenerationRecord {
     pub at_ns: u64,
     /// Index into [`crate::Run::threads`].
     pub thread: u32,
+    /// The flow in which it was reported, as in [`crate::Section::flow`].
+    pub flow: u16,
     /// Index into [`crate::Run::sessions`], for a report to one session.
     pub session: Option<u32>,
     /// What was reported.
@@ -95,6 +100,79 @@ impl Generated {
             block_frames,
             streamed_frames,
             dropped_frames,
+        }
+    }
+}
+
+/// When a program made its first and its newest reports. `None` before the first one of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportTimes {
+    /// Of denoising steps.
+    pub steps: Option<ReportSpan>,
+    /// Of blocks of frames; `frames` are latent ones.
+    pub blocks: Option<ReportSpan>,
+    /// Of frames that were delivered.
+    pub deliveries: Option<ReportSpan>,
+}
+
+/// The first and the newest report of a kind. Times are nanoseconds since the start of the recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportSpan {
+    /// When the newest was made.
+    pub at_ns: u64,
+    /// When the first was made.
+    pub first_ns: u64,
+    /// Frames that the first one counted.
+    pub first_frames: u64,
+}
+
+impl ReportTimes {
+    /// Words: both times of each kind in ticks, 0 when there is none, and the frames of the first block and delivery.
+    pub(crate) const WORDS: usize = 8;
+    /// The place of a kind's times, and that of its frames.
+    const STEPS: (usize, Option<usize>) = (0, None);
+    const BLOCKS: (usize, Option<usize>) = (2, Some(6));
+    const DELIVERIES: (usize, Option<usize>) = (4, Some(7));
+
+    /// Notes a report that was made at a moment in ticks.
+    pub(crate) fn note(words: &[AtomicU64], report: &Generation, ticks: u64) {
+        let ((at, frames_at), frames) = match report {
+            Generation::Step(_) => (Self::STEPS, 0),
+            Generation::Block(block) => (Self::BLOCKS, block.size.unwrap_or(0)),
+            Generation::Streaming(event) => (Self::DELIVERIES, event.frames.unwrap_or(0)),
+            _ => return,
+        };
+        if words[at].load(Relaxed) == 0 {
+            words[at + 1].store(ticks, Relaxed);
+            if let Some(at) = frames_at {
+                words[at].store(frames, Relaxed);
+            }
+        }
+        words[at].store(ticks, Relaxed);
+    }
+
+    /// Notes another pass of the newest step: that is when the step ended.
+    pub(crate) fn note_pass(words: &[AtomicU64], is_first: bool, ticks: u64) {
+        let (at, _) = Self::STEPS;
+        words[at].store(ticks, Relaxed);
+        if is_first {
+            words[at + 1].store(ticks, Relaxed);
+        }
+    }
+
+    pub(crate) fn of_words(words: [u64; Self::WORDS], ns: impl Fn(u64) -> u64) -> Self {
+        let known = |ticks: u64| (ticks > 0).then(|| ns(ticks));
+        let newest = |(at, frames_at): (usize, Option<usize>)| {
+            Some(ReportSpan {
+                at_ns: known(words[at])?,
+                first_ns: known(words[at + 1])?,
+                first_frames: frames_at.map_or(0, |at| words[at]),
+            })
+        };
+        Self {
+            steps: newest(Self::STEPS),
+            blocks: newest(Self::BLOCKS),
+            deliveries: newest(Self::DELIVERIES),
         }
     }
 }

@@ -99,18 +99,20 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// The smallest duration that at least `quantile` (0 to 1) of all values do not exceed, as the middle of its bucket
-    /// (±3.1 %). `None` when empty. Nearest-rank definition: rank ⌈quantile · n⌉, at least 1.
+    /// A quantile (0 to 1) of all values, each as the middle of its bucket (±3.1 %); `None` when empty. See [`quantile_ranks`].
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
-        let rank = scaled_up(self.count(), quantile.clamp(0.0, 1.0)).max(1);
+        let (lower, upper) = quantile_ranks(self.count(), quantile);
+        Some(self.ranked(lower)?.midpoint(self.ranked(upper)?))
+    }
+
+    /// The value of that rank, from 1.
+    fn ranked(&self, rank: u64) -> Option<u64> {
         let mut seen = 0;
-        for (bucket, count) in self.counts.iter().enumerate() {
+        let reached = self.counts.iter().position(|count| {
             seen += count;
-            if *count > 0 && seen >= rank {
-                return Some(scaled(middle(bucket), self.unit_ns));
-            }
-        }
-        None
+            seen >= rank
+        });
+        Some(scaled(middle(reached?), self.unit_ns))
     }
 
     /// Occupied buckets as `(smallest ns, largest ns, count)`.
@@ -141,14 +143,19 @@ fn scaled(value: u64, factor: f64) -> u64 {
     (value as f64 * factor).round() as u64
 }
 
+/// The ranks, from 1, of the two ascending values whose mean is a quantile (0 to 1) of `count` values: both the nearest rank
+/// ⌈quantile · count⌉, except for the median of an even number, which lies between the middle two.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "counts stay far below 2^53; casts saturate"
 )]
-fn scaled_up(value: u64, factor: f64) -> u64 {
-    (value as f64 * factor).ceil() as u64
+pub fn quantile_ranks(count: u64, quantile: f64) -> (u64, u64) {
+    let is_median = (quantile - 0.5).abs() < f64::EPSILON;
+    let nearest = ((count as f64 * quantile.clamp(0.0, 1.0)).ceil() as u64).max(1);
+    let is_between = is_median && count > 0 && count.is_multiple_of(2);
+    (nearest, nearest + u64::from(is_between))
 }
 
 #[cfg(test)]

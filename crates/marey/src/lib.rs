@@ -48,6 +48,7 @@ mod process_memory;
 pub mod profiling_config;
 mod readable_text;
 mod recorder;
+mod resources;
 mod run;
 mod run_builder;
 mod sampler;
@@ -69,25 +70,29 @@ pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
 pub use error::Error;
 pub use generation::{
     Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,
-    LayerComputation, ModelParameters, StreamingEvent,
+    LayerComputation, ModelParameters, ReportSpan, ReportTimes, StreamingEvent,
 };
-pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range};
+pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range, quantile_ranks};
 pub use launch::{Launch, Usage};
 pub use note::{Note, Readings, Samples};
 pub use output_dir::default_output_dir;
 pub use private_files::{file_mode, make_job_folder, make_output_folder, new_file};
-pub use process_memory::{peak_resident_bytes, resident_bytes};
+pub use process_memory::{
+    counted_peak_bytes, peak_resident_bytes, reset_peak_resident, resident_bytes,
+};
 pub use profiling_config::ProfilingConfig;
 pub use recorder::{
-    Config, Current, Ending, Identity, Lane, LaunchCapture, NameId, NodeSnapshot, Outside,
-    Recorder, Recording, SectionGuard, SessionGuard, Site, Slot, TotalsSnapshot, is_alive,
-    is_asked_for_by_env, is_on, job_id, lane, place_in_job, rank, recorder, recording_number,
-    ring_root, section_named, set_rank, start, start_from_env, start_from_env_with,
+    Allowance, Config, Current, Ending, Identity, Lane, LaunchCapture, NameId, NodeSnapshot,
+    Outside, Recorder, Recording, SectionGuard, SessionGuard, Site, Slot, StartedSession,
+    TotalsSnapshot, file_size_limit, is_alive, is_asked_for_by_env, is_on, job_id, lane, own_lane,
+    place_in_job, rank, recorder, recording_number, ring_root, section_named, set_rank, start,
+    start_from_env, start_from_env_with,
 };
+pub use resources::{Resources, SectionResources, Spent};
 pub use run::{
     CacheEvent, CacheOutcome, CounterReading, Event, Gap, Losses, MemoryReading, MemorySource,
-    Node, NodeKind, NodeTotals, OpenSection, Run, RunInfo, Section, SectionAttributes, Session,
-    Status, Thread,
+    Node, NodeKind, NodeTotals, OpenSection, Outcome, Run, RunInfo, Section, SectionAttributes,
+    Session, SessionWork, Status, Thread,
 };
 pub use run_builder::{RunBuilder, Within};
 pub use sampler::{HostOptions, HostSource, SamplerOptions, Source, oom_kills};

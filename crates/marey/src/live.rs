@@ -21,5 +21,5 @@ mod rates;
 
 pub use attached::Live;
 pub use look::{Look, OpenNow, Reading, Totals, Turns};
-pub use process::{Process, processes};
+pub use process::{Process, job_of, processes};
 pub use rates::Interval;

@@ -2,7 +2,7 @@
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | number of words, this one included · kind « 32 · belongs to a session « 63 |
+//! | 0 | number of words, this one included · kind « 32 · flow « 40 · belongs to a session « 63 |
 //! | 1 | time in ticks |
 //! | 2 | number of the session, if it belongs to one |
 //! | 2.. or 3.. | payload bytes, padded with zeros |
@@ -19,7 +19,7 @@
 //! | 5 counter | name · f64 |
 //! | 6 cache | cache · outcome u8 (0 hit, 1 miss, 2 eviction, 3 lookup) · step? u64 · block? u64 · score? f64 · threshold? f64 · held? u64 · attributes |
 //! | 7 session start | session u64 · name · tags · flow u16; belongs to the session that it is nested in |
-//! | 8 session end | session u64 |
+//! | 8 session end | session u64 · outcome u8 (0 done, 1 failed, 2 cut off) · what [`Resources`] has, if it was read; the first captures have neither |
 //! | 9 series | group u32 · number in the group u32 · unit u8 (order of [`crate::Unit`]) · kind u8 (0 gauge, 1 cumulative) · name · subject |
 //! | 10 samples | group u32 · first series u32 · rounds u32 · bucket's start u64 · its width u64 · first round u64 (ticks) · n u16 · n values |
 //! | 11 unavailable | what · why |
@@ -28,6 +28,8 @@
 //! | 14 window | number u64 · code u8 (order of [`WindowChange`]) · its fields |
 //! | 15 GPU span | thread u32 · node u32 · start in ticks u64 · device u32 · stream u64 · delay? u64 · length u64 · error? u64 (ns) |
 //! | 16 section memory | thread u32 · node u32 · start in ticks u64 · device u32 · allocated before, after, peak u64 · reserved before, after, peak u64 · inactive split? u64 |
+//! | 17 section resources | thread u32 · node u32 · start in ticks u64 · what [`Resources`] has |
+//! | 18 session work | start in ticks u64 · is over u8 · flow u16; of the session that the note belongs to |
 //!
 //! A value of samples is an f64 (NaN: absent) when there was one round, else count u32 · min · max · sum · last. The time of the note is
 //! that of the last round.
@@ -39,7 +41,8 @@ mod wire;
 
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::Generation;
-use crate::run::{CacheOutcome, MemorySource};
+use crate::resources::Resources;
+use crate::run::{CacheOutcome, MemorySource, Outcome};
 use crate::series::SeriesInfo;
 use crate::value::Attributes;
 use crate::window::WindowChange;
@@ -62,8 +65,9 @@ pub(crate) enum Worth {
 impl Worth {
     /// Of the note whose first word this is.
     pub(crate) fn of(first_word: u64) -> Self {
-        match (first_word & !HAS_SESSION) >> 32 {
-            2 | 15 | 16 => Self::OfSection,
+        match first_word >> KIND & 0xff {
+            // What a section used (17) counts for its call path, whether its record is there or not.
+            2 | 15 | 16 | 18 => Self::OfSection,
             1 | 7..=9 | 11..=14 => Self::Frame,
             _ => Self::Reading,
         }
@@ -72,6 +76,10 @@ impl Worth {
 
 /// In the first word: the third one is the number of a session.
 const HAS_SESSION: u64 = 1 << 63;
+/// In the first word: the kind, of one byte.
+const KIND: u32 = 32;
+/// In the first word: the flow in which it was noted, of two bytes, where that is known; as in [`crate::Section::flow`].
+const FLOW: u32 = 40;
 
 /// A note without its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,6 +163,10 @@ pub enum Note {
     SessionEnd {
         /// Number in the process.
         session: u64,
+        /// How.
+        outcome: Outcome,
+        /// What the process used meanwhile.
+        used: Option<Resources>,
     },
     /// A sampler has this series.
     Series {
@@ -212,6 +224,22 @@ pub enum Note {
         /// What was read.
         figures: DeviceMemory,
     },
+    /// What a section used.
+    SectionResources {
+        /// Which section.
+        section: SectionKey,
+        /// What was used.
+        used: Resources,
+    },
+    /// This thread worked for the note's session, which was begun elsewhere.
+    SessionWork {
+        /// Since when.
+        start_ticks: u64,
+        /// It does so no more; otherwise from now on, as long as the session lasts.
+        is_over: bool,
+        /// The flow in which it did, as in [`crate::Section::flow`].
+        flow: u16,
+    },
 }
 
 /// A note as it was written.
@@ -221,6 +249,8 @@ pub(crate) struct Noted {
     pub(crate) ticks: u64,
     /// Number of the session that it belongs to.
     pub(crate) session: Option<u64>,
+    /// The flow in which it was noted; 0 for the thread's own stack, and where it is not known.
+    pub(crate) flow: u16,
     /// The note; `None` if its kind is unknown or its payload makes no sense.
     pub(crate) note: Option<Note>,
     /// Words that it takes.
@@ -238,7 +268,7 @@ impl Note {
         let n_words = 2 + usize::from(session.is_some()) + out.0.len().div_ceil(8);
         let mut words = Vec::with_capacity(n_words);
         let has_session = if session.is_some() { HAS_SESSION } else { 0 };
-        words.push(n_words as u64 | kind << 32 | has_session);
+        words.push(n_words as u64 | kind << KIND | has_session);
         words.push(ticks);
         words.extend(session);
         words.extend(out.0.chunks(8).map(|chunk| {
@@ -246,6 +276,18 @@ impl Note {
             padded[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(padded)
         }));
+        Some(words)
+    }
+
+    /// As [`Self::encode`], for what was noted in a flow.
+    pub(crate) fn encode_in(
+        &self,
+        flow: u16,
+        ticks: u64,
+        session: Option<u64>,
+    ) -> Option<Vec<u64>> {
+        let mut words = self.encode(ticks, session)?;
+        words[0] |= u64::from(flow) << FLOW;
         Some(words)
     }
 
@@ -324,8 +366,15 @@ impl Note {
                 out.u64(*session).text(name).attributes(tags).u16(*flow);
                 7
             }
-            Self::SessionEnd { session } => {
-                out.u64(*session);
+            Self::SessionEnd {
+                session,
+                outcome,
+                used,
+            } => {
+                out.u64(*session).u8(*outcome as u8);
+                if let Some(used) = used {
+                    used.put(out);
+                }
                 8
             }
             Self::Series { group, index, info } => {
@@ -374,6 +423,18 @@ impl Note {
                 figures.put(section.put(out));
                 16
             }
+            Self::SectionResources { section, used } => {
+                used.put(section.put(out));
+                17
+            }
+            Self::SessionWork {
+                start_ticks,
+                is_over,
+                flow,
+            } => {
+                out.u64(*start_ticks).u8((*is_over).into()).u16(*flow);
+                18
+            }
         }
     }
 
@@ -393,7 +454,8 @@ impl Note {
         Some(Noted {
             ticks: rest[0],
             session: has_session.then(|| rest[1]),
-            note: Self::take((head & !HAS_SESSION) >> 32, &mut Decoder(&bytes)),
+            flow: (head >> FLOW & 0xffff) as u16,
+            note: Self::take(head >> KIND & 0xff, &mut Decoder(&bytes)),
             n_words,
         })
     }
@@ -458,6 +520,9 @@ impl Note {
             },
             8 => Self::SessionEnd {
                 session: from.u64()?,
+                // The first captures do not say it.
+                outcome: from.u8().map_or(Some(Outcome::Done), Outcome::from_code)?,
+                used: Resources::take(from),
             },
             9 => Self::Series {
                 group: from.u32()?,
@@ -489,6 +554,15 @@ impl Note {
             16 => Self::SectionMemory {
                 section: SectionKey::take(from)?,
                 figures: DeviceMemory::take(from)?,
+            },
+            17 => Self::SectionResources {
+                section: SectionKey::take(from)?,
+                used: Resources::take(from)?,
+            },
+            18 => Self::SessionWork {
+                start_ticks: from.u64()?,
+                is_over: from.u8()? != 0,
+                flow: from.u16().unwrap_or(0),
             },
             _ => return None,
         })

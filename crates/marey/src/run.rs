@@ -7,6 +7,7 @@ use crate::device_work::{GpuSpan, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::histogram::Histogram;
 use crate::launch::Launch;
+use crate::resources::{Resources, SectionResources};
 use crate::series::{Series, Unavailable};
 use crate::value::Attributes;
 use crate::warning::Warning;
@@ -52,6 +53,10 @@ pub struct Run {
     pub gpu_spans: Vec<GpuSpan>,
     /// What sections did to torch's memory, ordered by the section's start, then by device. Most sections have none.
     pub section_memory: Vec<SectionMemory>,
+    /// What outer sections used, ordered by the section's start. Deeper sections, and those beyond the budget, have none.
+    pub section_resources: Vec<SectionResources>,
+    /// Times in which a thread worked for a session that was begun elsewhere, in no order.
+    pub session_work: Vec<SessionWork>,
     /// What samplers read, ordered by name and subject.
     pub series: Vec<Series>,
     /// What samplers could not read, and why, in recorded order.
@@ -87,6 +92,18 @@ pub struct RunInfo {
     pub clock: String,
     /// Everything else worth knowing, such as versions, as key and value in recorded order.
     pub facts: Vec<(String, String)>,
+}
+
+impl RunInfo {
+    /// The fact that is [`Self::before_recording_ns`].
+    pub const BEFORE_RECORDING: &str = "before_recording_ms";
+
+    /// How old the process was when the recording began, to 10 ms: most of it is what it imported. `None` where that is not known.
+    pub fn before_recording_ns(&self) -> Option<u64> {
+        let mut facts = self.facts.iter();
+        let (_, age_ms) = facts.find(|(key, _)| key == Self::BEFORE_RECORDING)?;
+        age_ms.parse::<u64>().ok()?.checked_mul(1_000_000)
+    }
 }
 
 impl Run {
@@ -186,7 +203,7 @@ pub struct Thread {
 }
 
 /// One completed section or iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Index into `Run::threads`.
     pub thread: u32,
@@ -243,6 +260,15 @@ pub struct OpenSection {
     pub node: u32,
     /// When it was entered.
     pub start_ns: u64,
+    /// Until when its process is known to have been there: the end of the recording, which in a job is not that of the job.
+    pub until_ns: u64,
+}
+
+impl OpenSection {
+    /// When what is known of it ends, not after the end of the run and not before it began.
+    pub fn end_ns(&self, wall_ns: u64) -> u64 {
+        self.until_ns.min(wall_ns).max(self.start_ns)
+    }
 }
 
 /// Attributes that were given to one recorded section.
@@ -267,14 +293,68 @@ pub struct Session {
     pub start_ns: u64,
     /// When it ended; `None` if it was open when the capture ended.
     pub end_ns: Option<u64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What the whole process used between its two ends, whoever of it did; `None` where it has no end or that was not read.
+    pub used: Option<Resources>,
     /// The user's tags.
     pub tags: Attributes,
     /// The session that it is nested in: an index into `Run::sessions`.
     pub parent: Option<u32>,
     /// The thread that began it: an index into `Run::threads`.
     pub thread: u32,
-    /// The flow that it began in, as in [`Section::flow`].
+    /// The flow that it began in, as in [`Section::flow`]; [`Session::IN_NO_FLOW`] for that of a generator, which goes on and pauses.
     pub flow: u16,
+}
+
+impl Session {
+    /// What is recorded in the thread that began it says itself whether it belongs to it.
+    pub const IN_NO_FLOW: u16 = u16::MAX;
+}
+
+/// A time in which a thread worked for a session that was begun elsewhere: an executor's worker during a task, or a thread that was started
+/// in the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionWork {
+    /// Index into `Run::sessions`.
+    pub session: u32,
+    /// Index into `Run::threads`.
+    pub thread: u32,
+    /// The flow in which it did, as in [`Section::flow`].
+    pub flow: u16,
+    /// Since when.
+    pub start_ns: u64,
+    /// Until when; `None`: it was started in the session, and works for it as long as that lasts.
+    pub end_ns: Option<u64>,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Outcome {
+    /// It came to its end.
+    Done = 0,
+    /// An error left it.
+    Failed = 1,
+    /// It was stopped before its end (Ctrl-C, a cancelled task, a callback of the pipeline), or had not ended when the capture did.
+    CutOff = 2,
+}
+
+impl Outcome {
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        [Self::Done, Self::Failed, Self::CutOff]
+            .into_iter()
+            .find(|outcome| *outcome as u8 == code)
+    }
+
+    /// As machines read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::CutOff => "cut_off",
+        }
+    }
 }
 
 /// A point in time with a name.
@@ -329,6 +409,8 @@ pub struct CounterReading {
     pub name: String,
     /// Its value; never NaN or infinite.
     pub value: f64,
+    /// The session that it was recorded for: an index into `Run::sessions`.
+    pub session: Option<u32>,
 }
 
 /// What a cache did at one moment.

@@ -2,9 +2,10 @@
 
 use crate::generation::{Generation, GenerationRecord};
 use crate::histogram::Histogram;
+use crate::resources::{Resources, SectionResources};
 use crate::run::{
-    CacheEvent, CounterReading, Event, MemoryReading, Node, NodeKind, NodeTotals, OpenSection, Run,
-    Section, SectionAttributes, Session, Status, Thread,
+    CacheEvent, CounterReading, Event, MemoryReading, Node, NodeKind, NodeTotals, OpenSection,
+    Outcome, Run, Section, SectionAttributes, Session, Status, Thread,
 };
 use crate::series::{Series, SeriesInfo, SeriesPoint};
 use crate::value::Attributes;
@@ -132,6 +133,8 @@ impl RunBuilder {
             name: name.into(),
             start_ns,
             end_ns,
+            outcome: end_ns.map_or(Outcome::CutOff, |_| Outcome::Done),
+            used: None,
             tags,
             parent: None,
             thread: self.thread,
@@ -183,6 +186,7 @@ impl RunBuilder {
         self.run.generation.push(GenerationRecord {
             at_ns,
             thread: self.thread,
+            flow: 0,
             session,
             what,
         });
@@ -196,6 +200,7 @@ impl RunBuilder {
             at_ns,
             name: name.into(),
             value,
+            session: None,
         });
         self
     }
@@ -204,6 +209,28 @@ impl RunBuilder {
     #[must_use]
     pub fn cache_event(mut self, event: CacheEvent) -> Self {
         self.run.cache_events.push(event);
+        self
+    }
+
+    /// Says what each recorded section of a name used, by how long it took.
+    #[must_use]
+    pub fn used(mut self, name: &str, used: impl Fn(u64) -> Resources) -> Self {
+        let nodes = &self.run.nodes;
+        let is_named = |section: &&Section| nodes[section.node as usize].name == name;
+        let resources = |section: &Section| SectionResources {
+            thread: section.thread,
+            node: section.node,
+            start_ns: section.start_ns,
+            used: used(section.end_ns - section.start_ns),
+        };
+        let all: Vec<_> = self
+            .run
+            .sections
+            .iter()
+            .filter(is_named)
+            .map(resources)
+            .collect();
+        self.run.section_resources.extend(all);
         self
     }
 
@@ -220,6 +247,9 @@ impl RunBuilder {
     /// Beyond 2³² threads.
     pub fn finish(mut self, wall_ns: u64) -> Run {
         self.run.wall_ns = wall_ns;
+        for open in &mut self.run.open {
+            open.until_ns = wall_ns;
+        }
         let order = |s: &Section| {
             (
                 s.thread,
@@ -289,6 +319,7 @@ impl Within<'_> {
             thread: Some(self.builder.thread),
             node,
             start_ns,
+            until_ns: u64::MAX,
         });
         inner(&mut Within {
             builder: self.builder,

@@ -145,7 +145,7 @@ thresholds! {
     fragmentation_ratio = 0.3;
     /// Bytes written to swap or read back, above which memory has spilled
     swapped_bytes = 268_435_456.0;
-    /// Share of the time in which tasks waited for a processor, above which the host holds the program up
+    /// Share of the time in which threads of the program wanted a processor that they had none, above which the host holds it up
     cpu_pressure_ratio = 0.4;
     /// Frames in a second at which a viewer is simulated to play
     playback_frames_per_second = 16.0;
@@ -187,6 +187,8 @@ thresholds! {
     near_miss_ratio = 0.2;
     /// Share of scored lookups that missed nearly, above which the threshold is worth another look
     near_misses_ratio = 0.1;
+    /// Share of the wall time that slow steps take beyond the median step, above which they matter
+    step_outliers_ratio = 0.02;
     /// Share of the wall time that compiling after the first step takes, above which it is no warm-up
     late_compile_ratio = 0.01;
     /// Share of the wall time that this rank waits for others, above which ranks are out of step

@@ -13,6 +13,10 @@ pub enum Value {
     Float(f64),
     /// Text. Bytes that are not UTF-8 were replaced by `\xNN` when the capture was read.
     Text(String),
+    /// No value: Python's `None`.
+    Null,
+    /// Values in order: a shape, say.
+    List(Vec<Self>),
 }
 
 /// Named values of a section, an event or a session, in the order in which they were given.
@@ -25,6 +29,15 @@ impl fmt::Display for Value {
             Self::Int(v) => write!(f, "{v}"),
             Self::Float(v) => write!(f, "{v}"),
             Self::Text(v) => f.write_str(v),
+            Self::Null => f.write_str("none"),
+            Self::List(values) => {
+                f.write_str("[")?;
+                for (at, value) in values.iter().enumerate() {
+                    let comma = if at > 0 { ", " } else { "" };
+                    write!(f, "{comma}{value}")?;
+                }
+                f.write_str("]")
+            }
         }
     }
 }
@@ -71,5 +84,12 @@ mod tests {
         assert_eq!(Value::from(most), Value::Int(i64::MAX));
         let beyond = Value::Text("9223372036854775808".into());
         assert_eq!(Value::from(most + 1), beyond);
+    }
+
+    #[test]
+    fn lists_are_written_as_such() {
+        let shape = [3, 480, 832].map(Value::Int).to_vec();
+        let nested = Value::List(vec![Value::List(shape), Value::Null]);
+        assert_eq!(nested.to_string(), "[[3, 480, 832], none]");
     }
 }

@@ -39,11 +39,30 @@ pub enum Warning {
     TotalsAreOld,
     /// Recording is switched off: what the run did is not in the capture.
     RecordingOff,
+    /// Another capture of the job is damaged, or is none: what its process did is missing.
+    OtherCapture {
+        /// Its name, and what is wrong with it.
+        what: String,
+    },
     /// Variables of a launcher gave the process a place that cannot be; it has none, or another launcher's.
     RankNotBelieved {
         /// The variables, quoted.
         said: String,
     },
+}
+
+impl Warning {
+    /// Something that was recorded cannot be read.
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::DamagedBytes { .. }
+                | Self::Truncated { .. }
+                | Self::UnknownBlock { .. }
+                | Self::MalformedBlock { .. }
+                | Self::OtherCapture { .. }
+        )
+    }
 }
 
 impl fmt::Display for Warning {
@@ -68,6 +87,7 @@ impl fmt::Display for Warning {
             Self::TotalsAreOld => {
                 f.write_str("the capture was not closed: totals come from its last snapshot and the records after it")
             }
+            Self::OtherCapture { what } => f.write_str(what),
             Self::RankNotBelieved { said } => {
                 write!(f, "the environment says {said}, which is no place in a job; it was not believed")
             }

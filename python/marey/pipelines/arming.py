@@ -1,18 +1,26 @@
 """Pipelines of programs that know nothing of Marey.
 
 Armed, this waits for the import of a few modules, and then sees to it that every pipeline is instrumented when it is
-made and every load is recorded. It imports none of them itself, and other imports cost it one look into a dict.
+made and every load is recorded. It imports none of them itself, and other imports cost it two looks into a dict.
 
 ```text
 import diffusers ─► find_spec("diffusers.pipelines.pipeline_utils") ─► its loader ─► DiffusionPipeline is hooked
 pipe = WanPipeline(…) ─► register_modules(…) ─► instrument(pipe)
 ```
+
+Imports of packages that take long are sections ``import``, with the attribute ``module``; what they import is in them::
+
+    from diffusers import WanPipeline   |--import: diffusers--|--import: diffusers.pipelines.wan.pipeline_wan--|
+      torch, transformers                    |------------|      |------------------------------|
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
+
+from marey import _core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,20 +55,27 @@ def disarm() -> None:
         _taken.pop()()
 
 
+class _Importing(threading.local):
+    """What this thread imports is in a section already."""
+
+    is_on = False
+
+
 class _Finder:
     """Finds what the others find, with a loader that says when it is done."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in _ARMED:
+        is_timed = name.partition(".")[0] in _HEAVY and not _importing.is_on
+        if not is_timed and name not in _ARMED:
             return None
         for finder in sys.meta_path:
             find = None if finder is self else getattr(finder, "find_spec", None)
             spec = None if find is None else find(name, path, target)
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
-                    spec.loader = _Loader(name, spec.loader)
+                    spec.loader = _Loader(name, spec.loader, is_timed)
                 return spec
         return None
 
@@ -68,9 +83,10 @@ class _Finder:
 class _Loader:
     """The real loader, and something after it. The module never sees this one."""
 
-    def __init__(self, name: str, loader: Any) -> None:  # noqa: ANN401
+    def __init__(self, name: str, loader: Any, is_timed: bool) -> None:  # noqa: ANN401
         self._name = name
         self._loader = loader
+        self._is_timed = is_timed
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self._loader.create_module(spec)
@@ -79,8 +95,20 @@ class _Loader:
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
-        _hook(self._name, module)
+        if self._is_timed and not _importing.is_on:
+            self._exec_in_section(module)
+        else:
+            self._loader.exec_module(module)
+        if self._name in _ARMED:
+            _hook(self._name, module)
+
+    def _exec_in_section(self, module: ModuleType) -> None:
+        _importing.is_on = True
+        try:
+            with _core.profile_section("import", module=self._name):
+                self._loader.exec_module(module)
+        finally:
+            _importing.is_on = False
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         return getattr(self._loader, name)
@@ -158,8 +186,13 @@ def _instrument_when_made(kind: Any) -> None:  # noqa: ANN401
     _taken.append(take_back)
 
 
+_importing = _Importing()
 _finder = _Finder()
 _taken: list[Callable[[], None]] = []
+_HEAVY = frozenset(
+    "accelerate bitsandbytes cv2 diffusers flash_attn jax numpy pandas peft scipy sklearn tensorflow torch torchao "
+    "torchaudio torchvision transformers triton xformers".split()
+)
 _ARMED: dict[str, Callable[[ModuleType], None]] = {
     "diffusers.pipelines.pipeline_utils": _hook_pipelines,
     "diffusers.models.modeling_utils": _hook_models,

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from marey import _core
+from marey.pipelines.guidance import batch_of
 from marey.pipelines.patches import pass_over, values_of
 from marey.pipelines.steps import current
 
@@ -102,7 +103,7 @@ def _computed_or_not(name: str, function: Any, score_of: Callable[[], tuple[floa
         original = function.original_forward
 
         def watched(*inner_args: Any, **inner_kwargs: Any) -> Any:  # noqa: ANN401
-            computed.append(_batch(inner_args, inner_kwargs))
+            computed.append(batch_of(inner_args, inner_kwargs))
             return original(*inner_args, **inner_kwargs)
 
         # Only for the time of the call: diffusers gives this function back to the module when the hook goes.
@@ -111,20 +112,12 @@ def _computed_or_not(name: str, function: Any, score_of: Callable[[], tuple[floa
             result = call(*args, **kwargs)
         finally:
             function.original_forward = original
-        is_hit = not computed or computed[0] != _batch(args, kwargs)
+        is_hit = not computed or computed[0] != batch_of(args, kwargs)
         score, threshold = score_of()
         record(name, is_hit, score if is_hit else None, threshold)
         return result
 
     return around
-
-
-def _batch(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
-    for value in (*args, *kwargs.values()):
-        shape = getattr(value, "shape", None)
-        if shape:
-            return int(shape[0])
-    return None
 
 
 def _score_of(hook: Any, attribute: str | None) -> tuple[float | None, float | None]:  # noqa: ANN401

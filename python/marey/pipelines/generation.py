@@ -1,4 +1,6 @@
-"""One call of a pipeline is one session, named after its class.
+"""One call of a pipeline is one session, named after its class and, where there are several of it, its number.
+
+The tag ``pipeline`` says so: a session of the user's own has none.
 
 Python looks ``pipe(...)`` up in the class. So the object gets a class of its own that is the user's in everything but
 the call, and gets the user's back when it is taken off; copies and pickles of it are of the user's class.
@@ -12,7 +14,8 @@ import inspect
 import weakref
 from typing import TYPE_CHECKING, Any, cast
 
-from marey import _core
+from marey import _core, work_device
+from marey.pipelines.identity import pipeline_name
 from marey.pipelines.patches import Method, Patches, kind_of, pass_over, values_of
 from marey.pipelines.steps import Loop, current
 
@@ -38,8 +41,8 @@ def is_watched(pipeline: Any) -> bool:  # noqa: ANN401
 def watch(patches: Patches, pipeline: Any, watcher: Any) -> None:  # noqa: ANN401
     """Make each call of this pipeline a session.
 
-    ``watcher.before_generation()`` is called before each, and says which models there are. Nothing where the pipeline
-    cannot be called, or returns before it has ended.
+    ``watcher.before_generation(name)`` is called before each, and says which models there are. Nothing where the
+    pipeline cannot be called, or returns before it has ended.
     """
     kind: Any = kind_of(pipeline)
     call = inspect.getattr_static(kind, "__call__", None)
@@ -92,36 +95,46 @@ def _watched(kind: Any) -> type:  # noqa: ANN401
 def _generate(kind: Any, watcher: Any, pipeline: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
     given = _arguments(kind.__call__, args, kwargs)
     loop, outer = Loop(is_of_generation=True), current.loop
-    with _core.process_profiler().session(kind.__name__, _tags(given)):
-        _prepare(watcher, loop, pipeline)
+    name = pipeline_name(pipeline)
+    tags = {"pipeline": name, **_tags(given)}
+    session = _core.process_profiler().session(name, tags)
+    with work_device.of(pipeline), session:
+        _prepare(watcher, loop, pipeline, name)
         current.loop = loop
         try:
             result = kind.__call__(pipeline, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             loop.end_turn(is_failed=True)
+            # Its text is not recorded: it may hold anything. What is stopped has not failed.
+            if isinstance(error, Exception):
+                _core.event("generation_failed", pipeline=name, error=type(error).__name__)
             raise
         finally:
             current.loop = outer
         loop.end_denoising()
+        # How diffusers says that a callback has stopped the loop.
+        if values_of(pipeline).get("_interrupt") is True:
+            session.cut_off()
         return result
 
 
-def _prepare(watcher: Any, loop: Loop, pipeline: Any) -> None:  # noqa: ANN401
+def _prepare(watcher: Any, loop: Loop, pipeline: Any, name: str) -> None:  # noqa: ANN401
     try:
         loop.is_guided = lambda: bool(getattr(pipeline, "do_classifier_free_guidance", False))
-        watcher.before_generation()
+        watcher.before_generation(name)
     except Exception as error:
         pass_over("a generation", error)
 
 
 def _arguments(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:
+    """What a call is given by name, with the defaults of its signature; a class below it may pass on others."""
     try:
         bound = inspect.signature(call).bind_partial(None, *args, **kwargs)
         bound.apply_defaults()
     except Exception:
         # The call itself will say what is wrong with its arguments.
         return kwargs
-    return bound.arguments
+    return {**bound.arguments, **kwargs}
 
 
 def _tags(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from marey import _core
+from marey import _core, work_device
 from marey.pipelines.patches import is_compiling, kind_of, pass_over, values_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def hook(patches: Patches, module: Any, name: str, around: Around | None = None)
     holds_compiled = call is not None
     if call is None:
         call = _uncompiled(module)
-    hooked: Any = _in_section(call, name) if around is None else _around(call, around)
+    module_of = weakref.ref(module)
+    hooked: Any = _in_section(call, module_of, name) if around is None else _around(call, module_of, around)
     hooked.holds_compiled = holds_compiled
     patches.put(module, KEY, hooked)
 
@@ -89,24 +90,28 @@ def _uncompiled(module: Any) -> Callable[..., Any]:  # noqa: ANN401
     return call
 
 
-def _in_section(call: Callable[..., Any], name: str) -> Callable[..., Any]:
+def _in_section(call: Callable[..., Any], module: Callable[[], Any], name: str) -> Callable[..., Any]:
     compiling, section = is_compiling(), _core.profile_section
 
     def hooked(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         if compiling():
             return call(*args, **kwargs)
+        if work_device.are_several:
+            with work_device.of(module()), section(name):
+                return call(*args, **kwargs)
         with section(name):
             return call(*args, **kwargs)
 
     return hooked
 
 
-def _around(call: Callable[..., Any], around: Around) -> Callable[..., Any]:
+def _around(call: Callable[..., Any], module: Callable[[], Any], around: Around) -> Callable[..., Any]:
     compiling = is_compiling()
 
     def hooked(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
         if compiling():
             return call(*args, **kwargs)
-        return around(call, args, kwargs)
+        with work_device.of(module()):
+            return around(call, args, kwargs)
 
     return hooked

@@ -8,14 +8,15 @@
 
 A section is named ``onload_<part>`` to the device, ``offload_<part>`` to the host, ``<part>_to_device`` between two
 devices. Bytes are those of the parameters and buffers that lie elsewhere afterwards; nothing is recorded when none do.
-Times are the host's: a copy on a stream goes on after its section.
+Times are the host's: a copy on a stream goes on after its section. GPU time is that of the stream which copies: a
+group's own, where it has one, else the current one of the device that is not the host.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from marey import _core
+from marey import _core, work_device
 from marey.pipelines.parts import bytes_of, weights
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def hook_hooks(patches: Patches, part: str, model: Any) -> None:  # noqa: ANN401
         for hook in list(getattr(registry, "hooks", {}).values()):
             group = getattr(hook, "group", None)
             if hasattr(group, "onload_") and hasattr(group, "offload_"):
-                patches.wrap(group, "onload_", _group_move(part, group, "onload_device"))
-                patches.wrap(group, "offload_", _group_move(part, group, "offload_device"))
+                patches.wrap(group, "onload_", _group_move(part, "onload_device"))
+                patches.wrap(group, "offload_", _group_move(part, "offload_device"))
 
 
 def module_of(call: Any) -> Any:  # noqa: ANN401
@@ -82,9 +83,15 @@ class _Move:
             return None
         return move if move is not None and move.tensors else None
 
-    def run(self, part: str, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        name, direction = _direction(part, self.tensors[0].device, self.device)
-        with _core.profile_section(name, bytes=bytes_of(self.tensors), direction=direction):
+    def run(self, part: str, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], stream: Any = None) -> Any:  # noqa: ANN401
+        source = self.tensors[0].device
+        name, direction = _direction(part, source, self.device)
+        device = source if direction == "d2h" else self.device
+        with (
+            work_device.of(device),
+            work_device.on(stream),
+            _core.profile_section(name, bytes=bytes_of(self.tensors), direction=direction),
+        ):
             self.tensors = []
             return call(*args, **kwargs)
 
@@ -112,10 +119,11 @@ def _onload(part: str) -> Around:
     """Weights come from the host, or from disk, to where the module runs; afterwards they are dropped, not moved."""
 
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        coming = _coming(module_of(call), args[0] if args else None)
+        hook = module_of(call)
+        coming = _coming(hook, args[0] if args else None)
         if coming <= 0:
             return call(*args, **kwargs)
-        with _core.profile_section(f"onload_{part}", bytes=coming, direction="h2d"):
+        with work_device.of(hook), _core.profile_section(f"onload_{part}", bytes=coming, direction="h2d"):
             return call(*args, **kwargs)
 
     return around
@@ -134,10 +142,15 @@ def _coming(hook: Any, module: Any) -> int:  # noqa: ANN401
         return 0
 
 
-def _group_move(part: str, group: Any, target: str) -> Around:  # noqa: ANN401
+def _group_move(part: str, target: str) -> Around:
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-        move = _group(module_of(call), target)
-        return call(*args, **kwargs) if move is None else move.run(part, call, args, kwargs)
+        moved = module_of(call)
+        move = _group(moved, target)
+        if move is None:
+            return call(*args, **kwargs)
+        # To the host nothing is copied on it: a copy is kept there.
+        stream = getattr(moved, "stream", None) if target == "onload_device" else None
+        return move.run(part, call, args, kwargs, stream)
 
     return around
 

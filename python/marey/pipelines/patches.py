@@ -63,7 +63,7 @@ class Patches:
     def put(self, owner: Any, key: str, value: Any) -> None:  # noqa: ANN401
         """Put a value into an object, past its ``__setattr__``."""
         values = values_of(owner)
-        self._each.append((_reference(owner), key, value, values.get(key, _MISSING)))
+        self._each.append((reference_to(owner), key, value, values.get(key, _MISSING)))
         values[key] = value
 
     def wrap(self, owner: Any, key: str, around: Around) -> None:  # noqa: ANN401
@@ -98,7 +98,7 @@ class Method:
         """Take what the object has under this name now."""
         self.key = key
         self.is_active = True
-        self._owner = _reference(owner)
+        self._owner = reference_to(owner)
         self._around = around
         self._before = values_of(owner).get(key)
         self._function = None if self._before is not None else _plain_function(owner, key)
@@ -164,8 +164,9 @@ def _plain_function(owner: Any, key: str) -> Any:  # noqa: ANN401
     return function if inspect.isfunction(function) else None
 
 
-def _reference(owner: Any) -> Callable[[], Any]:  # noqa: ANN401
+def reference_to(owner: Any) -> Callable[[], Any]:  # noqa: ANN401
+    """What gives an object as long as it lives, for ever where it has no room for such a reference."""
     try:
         return weakref.ref(owner)
-    except TypeError:  # without room for one
+    except TypeError:
         return lambda: owner

@@ -6,7 +6,7 @@
 | encoders | their names (``text_encoder_2``) |
 | denoisers and their helpers | ``cond_pass``, ``uncond_pass``; in them their names (``transformer``), their blocks' |
 | VAE | ``vae_encode``, ``vae_decode``; in them ``vae_tiled_decode``, ``vae_decoder`` for each tile or chunk of frames |
-| scheduler | ``scheduler_step`` |
+| scheduler | ``scheduler_step``, with its time step |
 | any other module | its name |
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from marey import _core
+from marey import _core, work_device
 from marey.pipelines.modules import hook, is_compiled, is_hooked, is_replicated, unhook, unwrapped
 from marey.pipelines.parts import Role, blocks, is_module
 from marey.pipelines.steps import (
@@ -25,6 +25,7 @@ from marey.pipelines.steps import (
     in_turn,
     scheduler_step,
 )
+from marey.pipelines.timesteps import Timesteps
 
 if TYPE_CHECKING:
     from marey.pipelines.parts import Part
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 def hook_pipeline(patches: Patches, pipeline: Any) -> None:  # noqa: ANN401
     """The stages that a pipeline has methods for."""
     if hasattr(pipeline, "__dict__") and not is_module(pipeline):
-        patches.wrap(pipeline, "encode_prompt", in_stage("text_encoding", "after_text_encoding"))
-        patches.wrap(pipeline, "encode_image", in_stage("image_encoding", "after_image_encoding"))
+        for method, stage in (("encode_prompt", "text_encoding"), ("encode_image", "image_encoding")):
+            patches.wrap(pipeline, method, where_it_works(in_stage(stage, f"after_{stage}")))
 
 
 class Asked(NamedTuple):
@@ -53,7 +54,9 @@ def hook_part(patches: Patches, part: Part, asked: Asked) -> None:
     if role is not Role.SCHEDULER:
         _leave_inside(module)
     if role is Role.SCHEDULER:
-        patches.wrap(module, "step", scheduler_step)
+        timesteps = Timesteps()
+        patches.wrap(module, "set_timesteps", timesteps.set)
+        patches.wrap(module, "step", scheduler_step(module, timesteps))
     elif role is Role.TEXT_ENCODER:
         hook(patches, module, name, in_stage(name, "after_text_encoding"))
     elif role is Role.IMAGE_ENCODER:
@@ -83,7 +86,8 @@ def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
     is_new = not is_hooked(module)
     with_blocks = asked.blocks and role is Role.DENOISER
     guidance = guidance_in_generation if asked.generations else guidance_in_turn
-    hook(patches, module, name, in_turn(name, asked.generations) if asked.turns else None)
+    around = in_turn(name, asked.generations, role is Role.HELPER)
+    hook(patches, module, name, around if asked.turns else None)
     patches.wrap(unwrapped(module), "cache_context", guidance if asked.turns else guidance_pass)
     if with_blocks and not is_compiled(module) and not is_replicated(module):
         for block_name, block in blocks(module):
@@ -94,14 +98,24 @@ def _hook_denoiser(patches: Patches, part: Part, asked: Asked) -> None:
 
 
 def _hook_vae(patches: Patches, name: str, vae: Any) -> None:  # noqa: ANN401
-    patches.wrap(vae, "encode", in_stage(f"{name}_encode", f"after_{name}_encode"))
-    patches.wrap(vae, "decode", in_stage(f"{name}_decode", f"after_{name}_decode", is_decoding=True))
-    for method in ("tiled_encode", "tiled_decode"):
-        patches.wrap(vae, method, in_section(f"{name}_{method}"))
+    for method in ("encode", "decode"):
+        stage = f"{name}_{method}"
+        patches.wrap(vae, method, where_it_works(in_stage(stage, f"after_{stage}", is_decoding=method == "decode")))
+        patches.wrap(vae, f"tiled_{method}", where_it_works(in_section(f"{name}_tiled_{method}")))
     for child in ("encoder", "decoder"):
         module = getattr(vae, child, None)
         if is_module(module):
             hook(patches, module, f"{name}_{child}")
+
+
+def where_it_works(around: Around) -> Around:
+    """The same, on the device of the object whose method is called."""
+
+    def there(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        with work_device.of(getattr(call, "__self__", None)):
+            return around(call, args, kwargs)
+
+    return there
 
 
 def in_section(name: str) -> Around:

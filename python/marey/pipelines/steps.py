@@ -1,7 +1,7 @@
 """Denoising steps of a pipeline, told from the calls of its parts.
 
-A turn begins with the first call of a denoiser since the last one ended, and ends with the scheduler's step. What the
-pipeline does between two turns (callbacks, the progress bar) belongs to none.
+A turn begins with the first call of a denoiser, or of a ControlNet, since the last one ended, and ends with the
+scheduler's step. What the pipeline does between two turns (callbacks, the progress bar) belongs to none.
 
 ```text
 denoising_step   |-------------------------|      |-------------------------|
@@ -15,6 +15,15 @@ vae_decode                                                                      
 readings                                                            after_denoising ^     ^ after_vae_decode
 ```
 
+A step of Heun's method and its like is two evaluations, the last one of a schedule one; they are one turn:
+
+```text
+denoising_step   |------------------------------------|     |------------------------------------|     |---------------|
+  unet             |-----|             |-----|                |-----|             |-----|                |-----|
+  scheduler_step          |--| order 1        |--| 2                 |--| order 1        |--| 2                 |--| 1
+told to windows                                       ^                                          ^                     ^
+```
+
 A turn that no step of a scheduler ends is over when decoding begins or the generation ends; one in which the denoiser
 raised has failed. Each thread has a loop of its own, and each generation.
 """
@@ -22,15 +31,18 @@ raised has failed. Each thread has a loop of its own, and each generation.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from marey import _core, denoising_steps
+from marey import _core, denoising_steps, work_device
 from marey.memory import MemoryTracker
+from marey.pipelines.guidance import batch_of, guidance
+from marey.pipelines.patches import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from marey.pipelines.patches import Around, Call
+    from marey.pipelines.timesteps import Timesteps
 
 
 class Loop:
@@ -43,53 +55,58 @@ class Loop:
         self.context: str | None = None
         self.is_guided: Callable[[], bool] = bool
         self._turns = _core.IterationLog("denoising_step", True)
+        self._place: _core.WorkPlace | None = None
         self._memory = MemoryTracker()
         self._is_open = False
         self._has_denoised = False
-        self._calls = 0
+        self._batches: list[int | None] = []
         self._has_passes = False
+        self._has_evaluated = False
         self._is_outside = False
         self._stage: str | None = None
 
-    def denoiser_called(self) -> None:
-        """A denoiser is called: a turn begins unless one is open."""
-        if self._is_outside:
-            return
-        self._calls += 1
-        if not self._is_open:
-            self._begin()
+    def begin_turn(self) -> None:
+        """Begin a turn unless one is open, or what is called is no part of one."""
+        if not (self._is_open or self._is_outside):
+            self._is_open = self._has_denoised = True
+            self._place = work_device.here()
+            self._turns.begin()
 
-    def _begin(self) -> None:
-        self._is_open = self._has_denoised = True
-        self._turns.begin()
+    def denoiser_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A denoiser is called: a turn begins with it."""
+        self.begin_turn()
+        if not (self._has_evaluated or self._is_outside):
+            self._batches.append(batch_of(args, kwargs))
 
     def pass_begins(self) -> None:
-        """A pass of guidance begins: a turn begins with it unless one is open."""
+        """A pass of guidance begins: a turn begins with it."""
         self._has_passes = True
-        if not (self._is_open or self._is_outside):
-            self._begin()
+        self.begin_turn()
 
     def enter_context(self, context: str) -> str | None:
         """A pass of guidance has a name; returns that of the one around it."""
         outer, self.context = self.context, context
         return outer
 
+    def evaluated(self, sample: Any) -> None:  # noqa: ANN401
+        """The scheduler has taken what the denoiser says of a sample: then it is known how guidance is made."""
+        if self._has_evaluated or not self._batches:
+            return
+        self._has_evaluated = True
+        said = guidance(self._batches, batch_of((sample,), {}), self._is_guidance_on())
+        # Passes have names that say it.
+        if said is not None and not self._has_passes:
+            _core.event("guidance", **said)
+
     def end_turn(self, is_failed: bool = False) -> None:
         """End the turn that is open, if one is."""
-        if not self._is_open:
-            return
-        self._is_open = False
-        self._turns.end(is_failed)
-        if self.step == 0 and not is_failed:
-            self._say_guidance()
-        self.step += 1
-        self._calls = 0
-
-    def _say_guidance(self) -> None:
-        """Once a generation: how guidance is computed, where passes have no names that say so."""
-        if self._calls > 0 and not self._has_passes and self._is_guidance_on():
-            how = "one call with a doubled batch" if self._calls == 1 else "separate calls"
-            _core.event("guidance", how=how, calls_per_step=self._calls)
+        if self._is_open:
+            self._is_open = False
+            # Where it began, which is where the denoiser works; a scheduler may work elsewhere.
+            with work_device.again_at(self._place):
+                self._turns.end(is_failed)
+            self.step += 1
+            self._batches.clear()
 
     def _is_guidance_on(self) -> bool:
         try:
@@ -153,13 +170,28 @@ def in_stage(name: str, label: str, is_decoding: bool = False) -> Around:
             loop.leave_stage(outer)
         if outer is None:
             loop.read(label)
+            if is_decoding:
+                _say_frames(name, result)
         return result
 
     return around
 
 
-def in_turn(name: str, in_generations: bool) -> Around:
-    """A call of a denoiser.
+def _say_frames(section: str, decoded: Any) -> None:  # noqa: ANN401
+    """How many frames of pixels came out: of a batch of clips, or of images, each of which is a frame."""
+    try:
+        sample: Any = cast("Any", decoded)[0] if isinstance(decoded, tuple) else getattr(decoded, "sample", decoded)
+        shape: tuple[int, ...] = tuple(sample.shape)
+        frames = {4: shape[0], 5: shape[0] * shape[2]}.get(len(shape))
+    except Exception:
+        # A decoder with results of its own.
+        return
+    if frames is not None:
+        _core.event("frames_decoded", section=section, frames=frames)
+
+
+def in_turn(name: str, in_generations: bool, is_helper: bool) -> Around:
+    """A call of a denoiser, or of what helps it.
 
     Where generations are told, one outside of them is no step: nothing would end it.
     """
@@ -167,7 +199,7 @@ def in_turn(name: str, in_generations: bool) -> Around:
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         loop = current.loop
         if loop.is_of_generation or not in_generations:
-            loop.denoiser_called()
+            loop.begin_turn() if is_helper else loop.denoiser_called(args, kwargs)
         try:
             with _core.profile_section(name):
                 return call(*args, **kwargs)
@@ -178,19 +210,38 @@ def in_turn(name: str, in_generations: bool) -> Around:
     return around
 
 
-def scheduler_step(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
-    """A step of a scheduler: the end of a turn."""
-    loop = current.loop
-    begun = denoising_steps.begin()
+def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN401
+    """A step of a scheduler, ``step(output, timestep, sample)``: the end of a turn, or the half of one."""
+    has_halves = hasattr(kind_of(scheduler), "state_in_first_order")
+
+    def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
+        loop = current.loop
+        begun = denoising_steps.begin()
+        timestep = timesteps.of(args[1] if len(args) > 1 else kwargs.get("timestep"))
+        said: dict[str, Any] = {} if timestep is None else {"timestep": timestep}
+        try:
+            with _core.profile_section("scheduler_step", **said):
+                result = call(*args, **kwargs)
+        except BaseException:
+            loop.end_turn(is_failed=True)
+            raise
+        is_over = not (has_halves and _is_half(getattr(call, "__self__", None)))
+        loop.evaluated(args[2] if len(args) > 2 else kwargs.get("sample"))
+        if is_over:
+            loop.end_turn()
+            denoising_steps.end(begun)
+        return result
+
+    return around
+
+
+def _is_half(scheduler: Any) -> bool:  # noqa: ANN401
+    """Whether a second evaluation follows for the step that a scheduler has begun."""
     try:
-        with _core.profile_section("scheduler_step"):
-            result = call(*args, **kwargs)
-    except BaseException:
-        loop.end_turn(is_failed=True)
-        raise
-    loop.end_turn()
-    denoising_steps.end(begun)
-    return result
+        # It has begun a step behind the last one, too.
+        return not scheduler.state_in_first_order and scheduler.step_index < len(scheduler.timesteps)
+    except Exception:
+        return False
 
 
 class Pass:

@@ -104,7 +104,7 @@ class TraceExport:
 
     def _check_size(self) -> None:
         self._check_room()
-        size = sum(path.stat().st_size for path in _written(self._file))
+        size = _written_bytes(self._file)
         if size > self._max_bytes:
             raise OSError(f"the trace has {size} bytes; max_file_bytes is {self._max_bytes}")
 
@@ -195,6 +195,10 @@ def _compress(raw: Path, part: Path) -> None:
                 compressed.write(chunk)
 
 
-def _written(file: ClaimedFile) -> list[Path]:
-    paths = (file.raw, file.raw.with_name(f"{file.raw.name}.tmp"), file.part)
-    return [path for path in paths if path.exists()]
+def _written_bytes(file: ClaimedFile) -> int:
+    """The size of what is there so far; a child renames and removes these files meanwhile."""
+    size = 0
+    for path in (file.raw, file.raw.with_name(f"{file.raw.name}.tmp"), file.part):
+        with suppress(FileNotFoundError):
+            size += path.stat().st_size
+    return size

@@ -14,6 +14,7 @@ const NAMES: [string, string][] = [
   ["diffusion.blocks.each", "blocks of frames"],
   ["diffusion.delivery.each", "deliveries"],
   ["section_peaks", "memory peaks of sections"],
+  ["used_resources", "resources of sections"],
   ["attributes.by_section", "values of sections"],
   ["activity.events", "events"],
   ["activity.cache_timeline", "uses of caches"],

@@ -31,6 +31,11 @@ export function moment(ns: Maybe): string {
   return known(ns, (n) => `${(n / 1e9).toFixed(3)} s`);
 }
 
+/** A difference of sizes with its sign: `+4.0 KiB`. */
+export function growth(difference: Maybe): string {
+  return typeof difference === "number" && difference > 0 ? `+${bytes(difference)}` : bytes(difference);
+}
+
 /** A size with one decimal: `512 B`, `4.0 KiB`; with more where they tell it from one that is a `step` away. */
 export function bytes(size: Maybe, step?: number): string {
   return known(size, (n) => {

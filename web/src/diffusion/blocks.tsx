@@ -37,7 +37,7 @@ export function BlocksPart({ diffusion, blocks, leftOut = 0 }: { diffusion: Diff
           ["first block after", duration(blocks.time_to_first_ns)],
           ["jitter", duration(blocks.jitter_ns)],
           ["latent frames a block", blocks.frames && number(blocks.frames.mean)],
-          ["step grows by", growth && `${duration(growth.per_block_ns)} a block, from ${duration(growth.first_ns)} to ${duration(growth.last_ns)} over ${count(growth.n_blocks)} blocks`],
+          ["step grows by", growth && `${duration(growth.per_block_ns)} a block (95 %: ${duration(growth.interval_ns[0])} to ${duration(growth.interval_ns[1])}), from ${duration(growth.first_ns)} to ${duration(growth.last_ns)} over ${count(growth.n_blocks)} blocks`],
           [
             "clean context",
             clean && (
@@ -99,13 +99,12 @@ function blockLines({ each, steady, memory_bytes: memory }: Blocks): { duration:
 
 /** Computed steady steps over their blocks, and the straight line of the growth. */
 function stepLines(blocks: Blocks, { steps, growth }: Diffusion): Line[] {
-  if (!steps || !growth) {
+  if (!steps) {
     return [];
   }
-  const place = new Map(blocks.each.map(({ index }, at) => [index, at]));
   const points = steps.each
-    .filter((step) => !step.is_warm_up && !step.is_cached && step.duration_ns !== null && step.block !== null && place.has(step.block))
-    .map((step) => ({ at: place.get(step.block as number) as number, value: step.duration_ns as number }))
+    .filter((step) => !step.is_warm_up && !step.is_cached && step.duration_ns !== null && step.block_at !== null)
+    .map((step) => ({ at: step.block_at as number, value: step.duration_ns as number }))
     .sort((a, b) => a.at - b.at);
   // Points of one block lie beside one another, so that their places ascend.
   const inBlock = new Map<number, number>();
@@ -114,18 +113,14 @@ function stepLines(blocks: Blocks, { steps, growth }: Diffusion): Line[] {
     inBlock.set(at, n + 1);
     return { at: at - 0.2 + Math.min(0.4, 0.12 * n) + n * 1e-6, value };
   });
-  const last = blocks.each.length - 1;
-  const first = Math.max(0, last - growth.n_blocks + 1);
-  return [
-    { label: "computed step", colour: 0, style: "points", at: spread.map((p) => p.at), values: spread.map((p) => p.value) },
-    {
-      label: "growth",
-      colour: "warn",
-      isDashed: true,
-      at: [first, last],
-      values: [growth.first_ns, growth.first_ns + growth.per_block_ns * (last - first)],
-    },
-  ];
+  const computed: Line = { label: "computed step", colour: 0, style: "points", at: spread.map((p) => p.at), values: spread.map((p) => p.value) };
+  if (!growth) {
+    return [computed];
+  }
+  const [first, last] = growth.between;
+  const number = (at: number): number => blocks.each[at]?.index ?? at;
+  const grown = growth.per_block_ns * (number(last) - number(first));
+  return [computed, { label: "growth", colour: "warn", isDashed: true, at: [first, last], values: [growth.first_ns, growth.first_ns + grown] }];
 }
 
 function EachBlock({ blocks, leftOut }: { blocks: Blocks; leftOut: number }) {

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 
 import { count, duration, number, percent, rate, short } from "../data/quantity";
 import type { Diffusion, DiffusionModel, FrameRate, Guidance } from "../data/report";
-import { Name } from "../parts/name";
+import { Name, cut } from "../parts/name";
 import { type Column, Table } from "../parts/table";
 import { DurationsTable } from "./durations";
 import { Facts } from "./facts";
@@ -44,6 +44,7 @@ export function GuidancePart({ guidance }: { guidance: Guidance }) {
           ["conditional passes", conditional === null ? null : duration(conditional)],
           ["unconditional passes", unconditional === null ? null : duration(unconditional)],
           ["unconditional share", guidance.unconditional_ratio === null ? null : percent(guidance.unconditional_ratio)],
+          ...guidance.ways.map(({ how, n_generations }) => [cut(how, 80), `${count(n_generations)} generations`] as const),
         ]}
       />
       {conditional !== null && unconditional !== null && conditional + unconditional > 0 ? (

@@ -1,4 +1,5 @@
-// Steps as a heat map: a row a block (or a loop), a column a step of it.
+// Steps as a heat map: a row a block (or a loop), a column a step of it. The first step is grey, and steps that took much longer
+// than the others have a scale of their own: one of them would leave a single colour for all others.
 
 import { useMemo } from "preact/hooks";
 
@@ -12,23 +13,25 @@ type StepCell = Cell & { point: StepPoint };
 export function StepMap({ steps }: { steps: Steps }) {
   const { cells, rows, columns, rowTitle } = useMemo(() => cellsOf(steps), [steps]);
   const byPlace = useMemo(() => new Map(cells.map((cell) => [cell.row * columns.length + cell.column, cell])), [cells, columns]);
-  const scale = steps.steady ?? steps.warm_up;
+  const [usual, warmUp, outliers] = useMemo(() => scalesOf(cells), [cells]);
+  const scale = usual ?? warmUp ?? outliers;
   if (rows.length < 2 || columns.length < 2 || !scale) {
     return null;
   }
-  const outOf = [scale.min_ns, scale.p95_ns] as const;
   return (
     <section class="part">
       <h2>{rowTitle === "block" ? "Blocks and their steps" : "Loops and their steps"}</h2>
       <Heatmap
         summary={`Duration of ${cells.length} steps, ${rows.length} rows of up to ${columns.length} steps. Arrow keys go from cell to cell.`}
         cellAt={(row, column) => byPlace.get(row * columns.length + column)}
-        has={{ longer: cells.some(({ value }) => value > outOf[1]), cached: cells.some(({ kind }) => kind === "cached") }}
+        has={{ longer: false, cached: cells.some(({ kind }) => kind === "cached") }}
         rows={rows}
         columns={columns}
         rowTitle={rowTitle}
         columnTitle="step"
-        scale={outOf}
+        scale={scale}
+        warmUpScale={warmUp}
+        outlierScale={outliers}
         show={duration}
         describe={(cell) => described(cell as StepCell, rowTitle)}
         onSelect={(cell) => {
@@ -40,13 +43,27 @@ export function StepMap({ steps }: { steps: Steps }) {
   );
 }
 
+type Scale = readonly [number, number];
+
+/** Lowest and highest of the usual steps, of the warm-up and of outliers; undefined for those that there are none of. */
+function scalesOf(cells: readonly StepCell[]): (Scale | undefined)[] {
+  const of = (isOne: (kind: Cell["kind"]) => boolean): Scale | undefined => {
+    const values = cells.filter(({ kind }) => isOne(kind)).map(({ value }) => value);
+    // Too many for the arguments of a call.
+    const [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+    return values.length > 0 ? [low as number, high as number] : undefined;
+  };
+  return [of((kind) => kind !== "warm_up" && kind !== "outlier"), of((kind) => kind === "warm_up"), of((kind) => kind === "outlier")];
+}
+
 function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: string[]; rowTitle: string } {
   const hasBlocks = steps.each.some((point) => point.block !== null);
   const places = new Map<number, number>();
   const rows: string[] = [];
   const cells: StepCell[] = [];
   let most = 0;
-  for (const point of steps.each) {
+  const outliers = new Set(steps.outliers);
+  for (const [at, point] of steps.each.entries()) {
     if (point.duration_ns === null) {
       continue;
     }
@@ -56,7 +73,7 @@ function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: st
       places.set(point.loop_number, row);
     }
     most = Math.max(most, point.step + 1);
-    const kind = point.is_warm_up ? "warm_up" : point.is_cached ? "cached" : undefined;
+    const kind = point.is_warm_up ? "warm_up" : outliers.has(at) ? "outlier" : point.is_cached ? "cached" : undefined;
     cells.push({ row, column: point.step, value: point.duration_ns, kind, point });
   }
   // A step's number is what the program said: far beyond the steps that there are, it is no column.
@@ -64,9 +81,10 @@ function cellsOf(steps: Steps): { cells: StepCell[]; rows: string[]; columns: st
   return { cells, rows, columns, rowTitle: hasBlocks ? "block" : "loop" };
 }
 
-function described({ point }: StepCell, rowTitle: string): string {
+function described({ point, kind }: StepCell, rowTitle: string): string {
   const parts = [
     `${rowTitle} ${point.block ?? point.loop_number}, step ${point.step}: ${duration(point.duration_ns)}`,
+    kind === "outlier" ? "much longer than the others" : null,
     point.is_warm_up ? "warm-up" : point.is_cached ? "answered by a cache" : point.is_cached === false ? "computed, a cache was asked" : null,
     point.timestep === null ? null : `timestep ${number(point.timestep)}`,
     point.frames === null ? null : `${number(point.frames)} latent frames`,

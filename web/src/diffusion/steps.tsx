@@ -141,18 +141,18 @@ function linesOf(steps: Steps, isByTime: boolean): Line[] {
 
 function Outliers({ steps }: { steps: Steps }) {
   const rows = useMemo(() => steps.outliers.flatMap((at) => steps.each[at] ?? []), [steps]);
-  const columns = useMemo(() => outlierColumns(rows.some((row) => row.block !== null), steps.steady?.p50_ns ?? null), [rows, steps]);
+  const columns = useMemo(() => outlierColumns(rows.some((row) => row.block !== null)), [rows]);
   return rows.length > 0 ? <Table id="outliers" caption="Steady steps that took much longer" columns={columns} rows={rows} /> : null;
 }
 
-function outlierColumns(hasBlocks: boolean, median: number | null): Column<StepPoint>[] {
+function outlierColumns(hasBlocks: boolean): Column<StepPoint>[] {
   return [
     { id: "step", title: "Step", value: (row) => row.step, isNumber: true },
     hasBlocks
       ? { id: "block", title: "Block", value: (row) => row.block, isNumber: true }
       : { id: "loop", title: "Loop", value: (row) => row.loop_number, isNumber: true },
     { id: "duration_ns", title: "Took", value: (row) => row.duration_ns, show: (row) => duration(row.duration_ns), isNumber: true },
-    { id: "median_ns", title: "Median of steady steps", value: () => median, show: () => duration(median), isNumber: true },
+    { id: "usual_ns", title: "Median of its like", value: (row) => row.usual_ns ?? null, show: (row) => duration(row.usual_ns ?? null), isNumber: true },
     {
       id: "end_ns",
       title: "Ended at",

@@ -36,8 +36,8 @@ function Peak({ report, slices, source: { source, peak, counted_peak_bytes: coun
       </h3>
       <Facts
         facts={[
+          ["peak", counted === null ? null : bytes(counted)],
           ["highest reading", bytes(peak.allocated_bytes)],
-          ["counted by the allocator", counted === null ? null : bytes(counted)],
           [
             "at",
             <TimeLink from={Math.max(0, peak.at_ns - wall / 100)} to={peak.at_ns + wall / 100}>

@@ -1,14 +1,13 @@
-// Labelled readings with their fragmentation, and how much each section made memory grow.
+// Labelled readings with their fragmentation.
 
 import { useMemo } from "preact/hooks";
 
-import { bytes, count, moment, percent } from "../data/quantity";
-import { placesOf } from "../data/places";
-import type { LabelledReading, Memory, Report, SectionMemory } from "../data/report";
+import { bytes, moment, percent } from "../data/quantity";
+import type { LabelledReading, Memory, Report } from "../data/report";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import { TimeLink } from "../parts/link";
-import { cut, Name, Path } from "../parts/name";
+import { cut, Name } from "../parts/name";
 import type { Line } from "../parts/plot";
 import { type Column, Table } from "../parts/table";
 import { useWindow } from "../parts/window";
@@ -74,39 +73,4 @@ const READINGS: readonly Column<LabelledReading>[] = [
 
 export function Readings({ memory }: { memory: Memory }) {
   return memory.labelled.length > 0 ? <Table id="memory-readings" caption="Labelled readings" columns={READINGS} rows={memory.labelled} /> : null;
-}
-
-export function Growth({ report, memory }: { report: Report; memory: Memory }) {
-  const columns = useMemo(() => growthColumns(report, memory), [report, memory]);
-  return memory.sections.length > 0 ? <Table id="memory-sections" caption="Memory during sections" columns={columns} rows={memory.sections} /> : null;
-}
-
-function growthColumns(report: Report, memory: Memory): Column<SectionMemory>[] {
-  const places = placesOf(report);
-  const signed = (size: number | null) => (size !== null && size > 0 ? `+${bytes(size)}` : bytes(size));
-  const hasMissing = memory.sections.some((row) => row.n_calls_missing > 0);
-  return [
-    { id: "section", title: "Section", value: (row) => places.path(row.node).join(" › "), show: (row) => <Path names={places.path(row.node)} /> },
-    { id: "source", title: "Source", value: (row) => row.source },
-    { id: "n_readings", title: "Readings", value: (row) => row.n_readings, show: (row) => count(row.n_readings), isNumber: true },
-    { id: "peak_allocated_bytes", title: "Peak", value: (row) => row.peak_allocated_bytes, show: (row) => bytes(row.peak_allocated_bytes), isNumber: true },
-    {
-      id: "largest_growth_bytes",
-      title: "Largest growth",
-      hint: "Last reading less the first one of one call",
-      value: (row) => row.largest_growth_bytes,
-      show: (row) => signed(row.largest_growth_bytes),
-      isNumber: true,
-    },
-    {
-      id: "net_growth_bytes",
-      title: "Growth of all calls",
-      value: (row) => row.net_growth_bytes,
-      show: (row) => signed(row.net_growth_bytes),
-      isNumber: true,
-    },
-    ...(hasMissing
-      ? [{ id: "n_calls_missing", title: "Calls not seen", value: (row: SectionMemory) => row.n_calls_missing, show: (row: SectionMemory) => count(row.n_calls_missing), isNumber: true }]
-      : []),
-  ];
 }

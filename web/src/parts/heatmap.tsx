@@ -10,8 +10,8 @@ export type Cell = {
   row: number;
   column: number;
   value: number;
-  /** Its own look: answered by a cache, part of the warm-up, out of the scale. */
-  kind?: "cached" | "warm_up" | undefined;
+  /** Its own look: answered by a cache, part of the warm-up, much longer than the others. */
+  kind?: "cached" | "warm_up" | "outlier" | undefined;
 };
 
 export type HeatmapProps = {
@@ -28,6 +28,8 @@ export type HeatmapProps = {
   scale: readonly [number, number];
   /** The same for cells of the warm-up, in grey; absent where they are drawn as all others. */
   warmUpScale?: readonly [number, number] | undefined;
+  /** The same for outliers, in the colour of warnings, a class for each factor of the same size; absent where there are none. */
+  outlierScale?: readonly [number, number] | undefined;
   show: (value: number) => string;
   /** What is known of a cell. */
   describe: (cell: Cell) => string;
@@ -49,8 +51,16 @@ export function classOf(value: number, [low, high]: readonly [number, number]): 
   return high > low ? Math.max(0, Math.min(CLASSES - 1, Math.floor(((value - low) / (high - low)) * CLASSES))) : 0;
 }
 
+/** As `classOf`, on a scale of factors: from 25 to 325, 90 is in the middle. A scale of one value has its darkest class only. */
+export function factorClassOf(value: number, [low, high]: readonly [number, number]): number {
+  return high > low && low > 0 ? classOf(Math.log(Math.min(value, high)), [Math.log(low), Math.log(high)]) : CLASSES - 1;
+}
+
+/** Which colours a cell has. */
+type Look = "usual" | "warm_up" | "outlier";
+
 export function Heatmap(props: HeatmapProps) {
-  const { rows, columns, scale, warmUpScale, show, has } = props;
+  const { rows, columns, scale, warmUpScale, outlierScale, show, has } = props;
   const palette = usePalette();
   const [scroller, width] = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -155,31 +165,42 @@ export function Heatmap(props: HeatmapProps) {
             <i class="heatmap-cached" /> answered by a cache
           </>
         ) : null}
-        {warmUpScale ? (
-          <>
-            <span class="heatmap-classes">
-              {Array.from({ length: warmUpScale[0] < warmUpScale[1] ? CLASSES : 1 }, (_, n) => (
-                <i style={{ background: classColour(palette, n, true) }} />
-              ))}
-            </span>
-            warm-up, {show(warmUpScale[0])}
-            {warmUpScale[0] < warmUpScale[1] ? ` to ${show(warmUpScale[1])}` : null}
-          </>
-        ) : null}
+        {outlierScale ? <Strip look="outlier" name="outliers" of={outlierScale} /> : null}
+        {warmUpScale ? <Strip look="warm_up" name="warm-up" of={warmUpScale} /> : null}
       </span>
     );
+
+    function Strip({ look, name, of: [low, high] }: { look: Look; name: string; of: readonly [number, number] }) {
+      const classes = Array.from({ length: CLASSES }, (_, n) => n).slice(low < high ? 0 : -1);
+      return (
+        <>
+          <span class="heatmap-classes">
+            {classes.map((n) => (
+              <i style={{ background: classColour(palette, n, look) }} />
+            ))}
+          </span>
+          {name}, {show(low)}
+          {low < high ? ` to ${show(high)}` : null}
+        </>
+      );
+    }
   }
 }
 
-function classColour(palette: Palette, n: number, isWarmUp = false): string {
-  return n === CLASSES ? palette.warn : `color-mix(in srgb, ${isWarmUp ? palette.muted : palette.accent} ${12 + n * 13}%, ${palette.panel})`;
+function classColour(palette: Palette, n: number, look: Look = "usual"): string {
+  if (n === CLASSES) {
+    return palette.warn;
+  }
+  // Even the shortest outlier differs from all that is none.
+  const [colour, part] = { usual: [palette.accent, 12 + n * 13], warm_up: [palette.muted, 12 + n * 13], outlier: [palette.warn, 40 + n * 10] }[look] as [string, number];
+  return `color-mix(in srgb, ${colour} ${part}%, ${palette.panel})`;
 }
 
 type Layout = { width: number; height: number; cellWidth: number; cellHeight: number; top: number };
 
 function draw(
   ctx: CanvasRenderingContext2D,
-  { cellAt, rows, columns, scale, warmUpScale, rowTitle, columnTitle, isMarked }: HeatmapProps,
+  { cellAt, rows, columns, scale, warmUpScale, outlierScale, rowTitle, columnTitle, isMarked }: HeatmapProps,
   palette: Palette,
   { width, height, cellWidth, cellHeight, top }: Layout,
   at: { row: number; column: number } | null,
@@ -187,7 +208,14 @@ function draw(
   const first = Math.floor(top / cellHeight);
   const last = Math.min(rows.length, Math.ceil((top + height - TOP) / cellHeight));
   const gap = Math.min(1, cellWidth / 4, cellHeight / 4);
-  const [usual, warmUp] = [false, true].map((isWarmUp) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour(palette, n, isWarmUp))) as [string[], string[]];
+  const coloursOf = (look: Look) => Array.from({ length: CLASSES + 1 }, (_, n) => classColour(palette, n, look));
+  const colours = { usual: coloursOf("usual"), warm_up: coloursOf("warm_up"), outlier: coloursOf("outlier") };
+  const colourOf = ({ kind, value }: Cell) => {
+    if (kind === "outlier" && outlierScale) {
+      return colours.outlier[factorClassOf(value, outlierScale)];
+    }
+    return kind === "warm_up" && warmUpScale ? colours.warm_up[classOf(value, warmUpScale)] : colours.usual[classOf(value, scale)];
+  };
   for (let row = first; row < last; row += 1) {
     const y = TOP + row * cellHeight - top;
     for (let column = 0; column < columns.length; column += 1) {
@@ -196,8 +224,7 @@ function draw(
         continue;
       }
       const x = LEFT + column * cellWidth;
-      const isWarmUp = warmUpScale !== undefined && cell.kind === "warm_up";
-      ctx.fillStyle = (isWarmUp ? warmUp[classOf(cell.value, warmUpScale)] : usual[classOf(cell.value, scale)]) as string;
+      ctx.fillStyle = colourOf(cell) as string;
       ctx.fillRect(x, y, cellWidth - gap, cellHeight - gap);
       if (cell.kind === "cached") {
         ctx.fillStyle = palette.good;

@@ -1,8 +1,11 @@
-// Denoising steps, blocks of frames, rates, delivery and models.
+// Denoising steps, blocks of frames, rates, delivery, models and layers.
 
 import { useMemo } from "preact/hooks";
 
 import { BlocksPart } from "../diffusion/blocks";
+import { LayersPart } from "../diffusion/layers";
+import { ReportsPart } from "../diffusion/reports";
+import { PipelinesPart } from "../diffusion/pipelines";
 import { DeliveryPart } from "../diffusion/delivery";
 import { GuidancePart, ModelsPart, RatesPart } from "../diffusion/rates";
 import { StepMap } from "../diffusion/step_map";
@@ -17,9 +20,13 @@ import type { View } from "./view";
 export const diffusion: View = {
   id: "diffusion",
   title: "Diffusion",
-  isShown: (model) => model.report.activity.diffusion !== null || stepsOfTraces(model).length > 0,
+  isShown: (model) => isReported(model) || stepsOfTraces(model).length > 0,
   Body: ({ model }) => (isOfTrace(model) ? <TraceBody model={model} /> : <Body model={model} />),
 };
+
+function isReported({ report: { activity } }: Model): boolean {
+  return activity.diffusion !== null || activity.streaming !== null || activity.layers !== null;
+}
 
 /** The tables of steps of traces, where steps are known: what only repeats may be anything. */
 function stepsOfTraces(model: Model): TraceTable[] {
@@ -38,25 +45,29 @@ function TraceBody({ model }: { model: Model }) {
 }
 
 function Body({ model }: { model: Model }) {
-  const { diffusion: answer, streaming } = model.report.activity;
+  const { pipelines, activity } = model.report;
+  const { diffusion: answer, streaming, layers } = activity;
   const wall = model.report.run.wall_ns;
   const threads = usePhases(model);
   const bands = useMemo(() => phaseBands(threads), [threads]);
-  if (!answer) {
-    return null;
-  }
-  const { steps, blocks, rates, delivery, guidance, models } = answer;
+  const { steps, blocks, rates, delivery, guidance, models } = answer ?? NOTHING;
   const short = (list: string) => leftOut(model, `activity.diffusion.${list}.each`);
   return (
     <>
       {steps || delivery ? <PhaseStrip model={model} threads={threads} /> : null}
-      {steps ? <StepsPart diffusion={answer} steps={steps} wall={wall} bands={bands} leftOut={short("steps")} /> : null}
+      {answer && steps ? <StepsPart diffusion={answer} steps={steps} wall={wall} bands={bands} leftOut={short("steps")} /> : null}
       {steps ? <StepMap steps={steps} /> : null}
-      {blocks ? <BlocksPart diffusion={answer} blocks={blocks} leftOut={short("blocks")} /> : null}
+      {answer && blocks ? <BlocksPart diffusion={answer} blocks={blocks} leftOut={short("blocks")} /> : null}
       {delivery ? <DeliveryPart delivery={delivery} streaming={streaming} wall={wall} leftOut={short("delivery")} /> : null}
+      {streaming ? <ReportsPart streaming={streaming} leftOut={leftOut(model, "activity.streaming.each")} /> : null}
       {rates.length > 0 ? <RatesPart rates={rates} /> : null}
       {guidance ? <GuidancePart guidance={guidance} /> : null}
+      {pipelines.length > 1 ? <PipelinesPart pipelines={pipelines} /> : null}
       {models ? <ModelsPart models={models} /> : null}
+      {layers ? <LayersPart layers={layers} leftOut={leftOut(model, "activity.layers.each")} /> : null}
     </>
   );
 }
+
+/** Of a program that only reported layers, say. */
+const NOTHING = { steps: null, blocks: null, rates: [], delivery: null, guidance: null, models: null };

@@ -100,7 +100,7 @@ const WORDS: readonly Term[] = [
   ["wall time", "from the start of the run to its end, or to the last thing known"],
   ["busy", "of a phase: part of the time from its first start to its last end during which one of its calls was open; of a GPU: part of the time in which a kernel ran, as the driver counts it"],
   ["warm-up", "the first turn or the first call, which often loads and compiles; shown apart, as First"],
-  ["p50, p95, p99", "half, 95 % and 99 % took no longer (nearest rank)"],
+  ["p50, p95, p99", "the median (of an even number between the middle two), and what 95 % and 99 % did not exceed (nearest rank)"],
   ["~", "ran beside its parent, in an asyncio task: its time is no part of the parent’s"],
   ["*", "had not ended when the capture did"],
   ["event", "a point in time with a name and attributes"],

@@ -2,7 +2,7 @@
 
 import { bytes, count, duration, number, percent, rate } from "../data/quantity";
 import { type Model, isOfTrace } from "../data/page";
-import type { Iterations, Report, StepSource } from "../data/report";
+import type { GpuUse, Iterations, Report, StepSource } from "../data/report";
 import { type Fact, known } from "../parts/facts";
 import { cut } from "../parts/name";
 
@@ -52,7 +52,7 @@ function steps({ activity: { diffusion }, iterations }: Report): (Fact | false)[
         value: `${duration(steady.p50_ns)} / ${duration(steady.p95_ns)}`,
         note: `${count(steady.count)} steady steps`,
       },
-      !!warm_up && { what: "First step", value: duration(warm_up.mean_ns), note: "often loads and compiles" },
+      !!warm_up && { what: "First step", value: duration(warm_up.max_ns), note: "often loads and compiles" },
       perSecond,
     ];
   }
@@ -116,6 +116,7 @@ function blocks({ activity: { diffusion } }: Report): (Fact | false)[] {
 
 function memory({ memory, activity: { telemetry } }: Report): (Fact | false)[] {
   const gpu = telemetry.gpus?.together;
+  const n = telemetry.gpus?.each.length ?? 0;
   const resident = telemetry.memory?.process_resident;
   const sources = (memory?.sources ?? []).map(({ source, peak, counted_peak_bytes }) => ({
     what: `Peak memory, ${source}`,
@@ -125,9 +126,9 @@ function memory({ memory, activity: { telemetry } }: Report): (Fact | false)[] {
   return [
     ...sources,
     !!gpu?.memory_used && {
-      what: "Peak memory, GPU",
+      what: n > 1 ? `Peak memory, ${count(n)} GPUs` : "Peak memory, GPU",
       value: bytes(gpu.memory_used.max),
-      note: gpu.peak_memory_ratio === null ? "sampled, by anybody" : `${percent(gpu.peak_memory_ratio)} of what it has; sampled`,
+      note: peakNote(gpu.peak_memory_ratio, n),
     },
     !!resident && !sources.some(({ what }) => what.endsWith("process")) && {
       what: "Peak memory, process",
@@ -137,11 +138,33 @@ function memory({ memory, activity: { telemetry } }: Report): (Fact | false)[] {
   ];
 }
 
+/** Of several GPUs the memory is added up, and the ratio is that of the fullest. */
+function peakNote(ratio: number | null, n: number): string {
+  if (n > 1) {
+    return ratio === null ? "added up; sampled, by anybody" : `added up; ${percent(ratio)} of the fullest; sampled`;
+  }
+  return ratio === null ? "sampled, by anybody" : `${percent(ratio)} of what it has; sampled`;
+}
+
+/** Most GPUs with a card each. */
+const GPU_CARDS = 8;
+
+/** How busy each GPU was: the busiest says nothing of the others. */
+function busyGpus(gpus: readonly GpuUse[]): Fact[] {
+  const busy = gpus.flatMap(({ index, uuid, utilization }) => (utilization ? [{ name: cut(index ?? uuid, 20), mean: utilization.mean }] : []));
+  if (busy.length > GPU_CARDS) {
+    const means = busy.map(({ mean }) => mean).sort((a, b) => a - b);
+    return [{ what: "GPUs busy", value: `${percent(means[0])} to ${percent(means.at(-1))}`, note: `lowest and highest mean of ${count(busy.length)} GPUs` }];
+  }
+  const title = (name: string) => (gpus.length > 1 ? `GPU ${name} busy` : "GPU busy");
+  return busy.map(({ name, mean }) => ({ what: title(name), value: percent(mean), note: "mean; a kernel ran, as the driver counts" }));
+}
+
 function machine({ activity: { telemetry } }: Report): (Fact | false)[] {
   const gpu = telemetry.gpus?.together;
   const energy = gpu?.energy;
   return [
-    !!gpu?.utilization && { what: "GPU busy", value: percent(gpu.utilization.mean), note: "mean; a kernel ran, as the driver counts" },
+    ...busyGpus(telemetry.gpus?.each ?? []),
     !!energy && {
       what: "GPU energy",
       value: energy.joules < 1000 ? `${number(Math.round(energy.joules))} J` : `${(energy.joules / 1000).toFixed(2)} kJ`,

@@ -1,6 +1,6 @@
 // Sessions: what a user calls one generation, each with what came of it.
 
-import { duration, moment, percent } from "../data/quantity";
+import { bytes, duration, growth, moment, percent } from "../data/quantity";
 import { leftOut } from "../data/cuts";
 import type { Report, SessionFacts } from "../data/report";
 import { TimeLink } from "../parts/link";
@@ -9,6 +9,8 @@ import { Severity } from "../parts/severity";
 import { type Column, Table } from "../parts/table";
 import { valueText } from "../parts/value";
 import type { View } from "./view";
+
+const ENDED = { done: "", failed: ", failed", cut_off: ", cut off" };
 
 export const sessions: View = {
   id: "sessions",
@@ -41,8 +43,9 @@ function columns(report: Report): Column<SessionFacts>[] {
       title: "Took",
       isNumber: true,
       value: ({ duration_ns }) => duration_ns,
-      show: ({ duration_ns }) => (duration_ns === null ? "had not ended" : duration(duration_ns)),
+      show: ({ duration_ns, outcome }) => (duration_ns === null ? "had not ended" : `${duration(duration_ns)}${ENDED[outcome]}`),
     },
+    ...(report.sessions.some(({ used }) => used !== null) ? usedColumns() : []),
     {
       id: "tags",
       title: "Tags",
@@ -57,7 +60,7 @@ function columns(report: Report): Column<SessionFacts>[] {
         const stage = stages.each[stages.bottlenecks[0] ?? -1];
         return stage ? (
           <>
-            <Name text={stage.name} limit={36} /> <span class="muted">{percent(stage.own_ratio)}</span>
+            <Name text={stage.name} limit={36} /> <span class="muted">{percent(stage.under_no_other_stage_ratio)}</span>
           </>
         ) : (
           "-"
@@ -83,6 +86,22 @@ function columns(report: Report): Column<SessionFacts>[] {
         );
       },
     },
+  ];
+}
+
+/** What the process used from a session's begin to its end. */
+function usedColumns(): Column<SessionFacts>[] {
+  const figure = (
+    id: string,
+    title: string,
+    hint: string,
+    value: (session: SessionFacts) => number | null,
+    show: (value: number | null) => string,
+  ): Column<SessionFacts> => ({ id, title, hint, isNumber: true, value, show: (session) => show(value(session)) });
+  return [
+    figure("cpu_ns", "CPU", "Processor time of the whole process meanwhile", ({ used }) => used?.process.cpu_ns ?? null, duration),
+    figure("read_bytes", "Read", "Fetched from storage by the whole process meanwhile", ({ used }) => used?.process.read_bytes ?? null, bytes),
+    figure("growth_bytes", "Memory grew", "Resident memory at its end less at its begin", ({ used }) => used?.growth_bytes ?? null, growth),
   ];
 }
 

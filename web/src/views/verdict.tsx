@@ -98,9 +98,9 @@ function HostVerdict({ report }: { report: Report }) {
         </>
       ) : largest ? (
         <>
-          <Name text={largest.name} limit={48} /> takes {percent(largest.own_ratio ?? largest.share_ratio)} of{" "}
+          <Name text={largest.name} limit={48} /> takes {percent(largest.under_no_other_stage_ratio ?? largest.share_ratio)} of{" "}
           {duration(stages.wall_ns)}
-          {largest.own_ratio !== null && " by itself"}
+          {largest.under_no_other_stage_ratio !== null && " by itself"}
         </>
       ) : (
         <>The run took {duration(report.run.wall_ns)} and recorded no section</>
@@ -134,12 +134,12 @@ function FindingsVerdict({ findings, isOfDevice }: { findings: Findings; isOfDev
   );
 }
 
-/** The section at the top that took most and had not ended, if that was longer than any stage: stages are of completed calls. */
+/** The section at the top that took most and had not ended, if no stage took longer by itself. */
 function longestOpen(report: Report, stage: Stage | undefined): SectionRow | undefined {
   const share = (row: SectionRow) => row.share_of_wall_ratio ?? 0;
   const open = report.sections.tree.filter(({ depth, open }) => depth === 0 && open !== null);
   const longest = open.sort((a, b) => share(b) - share(a))[0];
-  return longest && share(longest) > (stage?.own_ratio ?? 0) ? longest : undefined;
+  return longest && share(longest) >= (stage?.under_no_other_stage_ratio ?? 0) ? longest : undefined;
 }
 
 /** Of the open sections under an open one, the innermost; of several the one that was open longest. */
@@ -151,7 +151,7 @@ function innermostOpen(report: Report, outer: SectionRow): SectionRow | undefine
 }
 
 function mostOwn(stages: readonly Stage[]): Stage | undefined {
-  const own = (stage: Stage) => stage.own_ratio ?? -1;
+  const own = (stage: Stage) => stage.under_no_other_stage_ratio ?? -1;
   return [...stages].sort((a, b) => own(b) - own(a))[0];
 }
 
@@ -160,11 +160,11 @@ const STAGES = 10;
 /** A line of the list; `openNs` is the time so far of what had not ended. */
 type Listed = { name: string; share: number | null; own: number | null; openNs: number | null };
 
-/** Stages, which are of completed calls, and the open sections of every depth; each name once. */
+/** Stages of completed calls, and the open sections of every depth; each name once. */
 function listed({ activity: { stages }, sections }: Report): Listed[] {
   const all = new Map<string, Listed>();
-  for (const { name, share_ratio, own_ratio } of stages.each) {
-    all.set(name, { name, share: share_ratio, own: own_ratio, openNs: null });
+  for (const { name, share_ratio, under_no_other_stage_ratio } of stages.each.filter(({ calls }) => calls.count > 0)) {
+    all.set(name, { name, share: share_ratio, own: under_no_other_stage_ratio, openNs: null });
   }
   for (const { name, open, self_ns, share_of_wall_ratio: share } of sections.tree) {
     if (open === null) {
@@ -235,12 +235,16 @@ function TopStages({ report, title }: { report: Report; title: string }) {
       <p class="muted">
         Shares of the wall time, each moment counted once.{" "}
         {report.under_no_section_ratio !== null && `${percent(report.under_no_section_ratio)} is under no section. `}
+        {(report.run.before_recording_ns ?? 0) >= NOTABLE_BEFORE_NS &&
+          `Before the recording the process had taken ${duration(report.run.before_recording_ns)} to start and import. `}
         <ViewLink view="phases">{more > 0 ? `${counted(more, "more stage", "more stages")} in Phases` : "All in Phases"}</ViewLink>
       </p>
     </section>
   );
 }
 
+/** An interpreter starts within that. */
+const NOTABLE_BEFORE_NS = 100_000_000;
 const FINDINGS = 5;
 
 function TopFindings({ report }: { report: Report }) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marey::{Launch, Run};
+use marey::{Launch, Run, RunInfo};
 use serde::Serialize;
 
 /// A fact that differs. Values are as recorded; they are not safe to print.
@@ -35,8 +35,9 @@ pub enum EnvironmentCategory {
 }
 
 /// Facts that differ between any two runs: they name the process, its start, or a place for its files.
-const OF_A_PROCESS: [&str; 10] = [
+const OF_A_PROCESS: [&str; 11] = [
     "pid",
+    RunInfo::BEFORE_RECORDING,
     "start_time",
     "boot_id",
     "pid_namespace",

@@ -104,7 +104,7 @@ impl Rule {
             // What the page cache holds is chance.
             K::BytesRead | K::BytesWritten | K::SectionBytesRead => value(2.0, 64.0 * MIB),
             K::ReadRate | K::SectionReadRate => value(2.0, 10.0 * MIB),
-            K::Fragmentation | K::IoWait | K::IoPressure | K::CpuPressure => value(1.5, 0.1),
+            K::Fragmentation | K::IoWait | K::IoPressure | K::CpuWait => value(1.5, 0.1),
             K::MemoryPressure | K::GpuThrottled => value(1.5, 0.05),
             K::CpuBusy => value(1.25, 0.1),
             K::GpuUtilization => value(1.1, 0.1),

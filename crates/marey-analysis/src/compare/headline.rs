@@ -62,12 +62,18 @@ const MOST_OF_DEVICES: usize = 8;
 /// New and gone sections matter from this share of the wall time on.
 const MATTERS: f64 = 0.05;
 
-/// All lines, most important first: regressions, the first of devices, of time, of memory and of disks before all others; then
-/// improvements; then sections that are new or gone.
-pub(super) fn headline(measures: &[Measure], sections: &[SectionMatch]) -> Vec<Headline> {
+/// All lines, most important first: those of the verdict of the whole, the first of devices, of time, of memory and of disks before all
+/// others; then those of the opposite one; then sections that are new or gone. Regressions come first where neither is the whole's.
+pub(super) fn headline(
+    measures: &[Measure],
+    sections: &[SectionMatch],
+    whole: Verdict,
+) -> Vec<Headline> {
     let teller = Teller { measures, sections };
     let mut lines = Vec::new();
-    for verdict in [Verdict::Worse, Verdict::Better] {
+    let mut verdicts = [Verdict::Worse, Verdict::Better];
+    verdicts.sort_by_key(|verdict| *verdict != whole);
+    for verdict in verdicts {
         let mut of_areas = [
             teller.devices(verdict),
             teller.times(verdict),

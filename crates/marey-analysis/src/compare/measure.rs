@@ -175,6 +175,14 @@ macro_rules! kinds {
                 match self { $(Self::$kind => Better::$better,)+ }
             }
 
+            /// It is of everything that a run does: the wall time, or what devices did, in all or for a step.
+            pub fn is_total_time(self) -> bool {
+                matches!(
+                    self,
+                    Self::WallTime | Self::DeviceBusy | Self::StepBusy | Self::DeviceStep
+                )
+            }
+
             /// It is the wall time of the run.
             pub(super) fn is_wall(self) -> bool {
                 self == Self::WallTime
@@ -238,13 +246,13 @@ kinds! {
     /// bytes that the process wrote to disks
     BytesWritten: Io, Bytes, Neither;
     /// share of processor time that waited for a disk
-    IoWait: Io, Ratio, Less;
-    /// share of the time in which tasks waited for a disk
-    IoPressure: Io, Ratio, Less;
-    /// share of the time in which tasks waited for memory
-    MemoryPressure: Memory, Ratio, Less;
-    /// share of the time in which tasks waited for a processor
-    CpuPressure: Machine, Ratio, Less;
+    IoWait: Io, Ratio, Neither;
+    /// share of the time in which tasks of the machine waited for a disk
+    IoPressure: Io, Ratio, Neither;
+    /// share of the time in which tasks of the machine waited for memory
+    MemoryPressure: Memory, Ratio, Neither;
+    /// share of the time in which threads of the process wanted a processor that they had none
+    CpuWait: Machine, Ratio, Neither;
     /// share of the machine's processor time that was spent working
     CpuBusy: Machine, Ratio, Neither;
     /// share of the time in which the GPU worked

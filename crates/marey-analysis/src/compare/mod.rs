@@ -1,7 +1,7 @@
 //! What got slower, hungrier or different between two runs, or between repeats of two versions, and is it more than chance?
 //!
 //! ```text
-//! runs ──► observations ──► pairs ──► tests ──► Holm ──► verdicts ──► headline
+//! runs ──► observations ──► pairs ──► tests ──► Holm ──► verdicts ──► totals ──► headline
 //!            each run       by measure   chance    for all     better, worse, same, cannot tell
 //! ```
 //!
@@ -17,6 +17,7 @@ mod distributions;
 mod environment;
 mod floors;
 mod headline;
+mod held_processors;
 mod holm;
 mod judge;
 mod mann_whitney;
@@ -29,7 +30,9 @@ mod outer_ranges;
 mod pair;
 mod random;
 mod repeats;
+mod replaced;
 mod ruling;
+mod totals;
 mod traced;
 mod traced_parts;
 mod traced_preparation;
@@ -140,20 +143,23 @@ fn compare_with(
         is_repeated: are_repeats && baseline.len() >= 2 && candidate.len() >= 2,
         is_cut_short: (sides[0].n_unfinished > 0) != (sides[1].n_unfinished > 0),
     };
-    let (measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
+    let (mut measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
+    let held = held_processors::leave_open(&mut measures, baseline, candidate);
     let is_there = !baseline.is_empty() && !candidate.is_empty();
     let obstacles = if is_there {
-        obstacles::obstacles(baseline, candidate, &measures, &sections)
+        let found = obstacles::obstacles(baseline, candidate, &measures, &sections);
+        found.into_iter().chain(held).collect()
     } else {
         vec![]
     };
     let [of_baseline, of_candidate] = sides;
+    let verdict = if is_there {
+        totals::verdict(&measures, &obstacles)
+    } else {
+        Verdict::CannotTell
+    };
     Comparison {
-        verdict: if is_there {
-            overall(&measures, &obstacles)
-        } else {
-            Verdict::CannotTell
-        },
+        verdict,
         obstacles,
         basis: if judge.is_repeated {
             Basis::Repeats
@@ -167,7 +173,7 @@ fn compare_with(
         } else {
             vec![]
         },
-        headline: headline::headline(&measures, &sections),
+        headline: headline::headline(&measures, &sections, verdict),
         notes: notes(
             are_repeats && !judge.is_repeated,
             &of_baseline,
@@ -187,7 +193,14 @@ fn judged(judge: &Judge<'_>, pairs: Vec<Pair>) -> (Vec<Measure>, u64) {
     let pairs = with_single_calls(without_small_reads(pairs));
     let mut measured: Vec<(Measure, Option<Test>)> =
         pairs.iter().map(|p| judge.measured(p)).collect();
-    let tests: Vec<Test> = measured.iter().filter_map(|(_, test)| *test).collect();
+    let mut tests: Vec<Test> = measured.iter().filter_map(|(_, test)| *test).collect();
+    let tested = measured.iter();
+    let weights: Vec<(MeasureKind, f64)> = tested
+        .filter_map(|(measure, test)| Some((measure.kind, test.as_ref()?.weight)))
+        .collect();
+    for (test, weight) in tests.iter_mut().zip(totals::weights(&weights)) {
+        test.weight = weight;
+    }
     let mut adjusted = holm(&tests).into_iter();
     for (measure, _) in measured.iter_mut().filter(|(_, test)| test.is_some()) {
         if let Some(change) = &mut measure.change {
@@ -207,6 +220,7 @@ fn judged(judge: &Judge<'_>, pairs: Vec<Pair>) -> (Vec<Measure>, u64) {
     }
     judge_reads(&mut measures);
     judge_cold_files(&mut measures);
+    replaced::mark(&mut measures);
     (measures, tests.len() as u64)
 }
 
@@ -349,24 +363,6 @@ fn leave_open(measure: &mut Measure) {
     measure
         .reason
         .push_str(", but files came from disks on one side and from the page cache on the other");
-}
-
-fn overall(measures: &[Measure], obstacles: &[Obstacle]) -> Verdict {
-    let has = |verdict| measures.iter().any(|measure| measure.verdict == verdict);
-    let is_worse = has(Verdict::Worse) || obstacles.iter().any(|o| o.verdict == Verdict::Worse);
-    if is_worse {
-        return Verdict::Worse;
-    }
-    if !obstacles.is_empty() {
-        return Verdict::CannotTell;
-    }
-    let order = [Verdict::Better, Verdict::Same, Verdict::Different];
-    let decided = order.into_iter().find(|verdict| has(*verdict));
-    match decided {
-        Some(Verdict::Different) => Verdict::Same,
-        Some(verdict) => verdict,
-        None => Verdict::CannotTell,
-    }
 }
 
 fn side(runs: &[Run]) -> Side {

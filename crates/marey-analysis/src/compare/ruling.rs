@@ -130,7 +130,7 @@ pub(super) fn percent(ratio: f64) -> String {
     format!("{} %", number.strip_suffix(".0").unwrap_or(&number))
 }
 
-fn signed_percent(ratio: f64) -> String {
+pub(super) fn signed_percent(ratio: f64) -> String {
     let sign = match ratio {
         // What is rounded away has no sign.
         _ if ratio.abs() < 0.0005 => "",

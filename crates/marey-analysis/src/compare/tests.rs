@@ -1,4 +1,4 @@
-use marey::{MemoryReading, MemorySource, RunBuilder, SeriesInfo, Unit};
+use marey::{MemoryReading, MemorySource, Resources, RunBuilder, SeriesInfo, Spent, Unit};
 
 use super::*;
 
@@ -15,14 +15,14 @@ fn against(baseline: &[Run], candidate: &[Run]) -> Comparison {
     compare(baseline, candidate, &CompareOptions::default())
 }
 
-fn one(baseline: &Run, candidate: &Run) -> Comparison {
+pub(super) fn one(baseline: &Run, candidate: &Run) -> Comparison {
     against(
         std::slice::from_ref(baseline),
         std::slice::from_ref(candidate),
     )
 }
 
-fn path(names: &[&str]) -> Subject {
+pub(super) fn path(names: &[&str]) -> Subject {
     Subject::Path(names.iter().map(|name| (*name).to_owned()).collect())
 }
 
@@ -35,7 +35,7 @@ fn find<'a>(found: &'a Comparison, kind: MeasureKind, subject: &Subject) -> &'a 
         .expect("the measure is there")
 }
 
-fn verdict(found: &Comparison, kind: MeasureKind, subject: &Subject) -> Verdict {
+pub(super) fn verdict(found: &Comparison, kind: MeasureKind, subject: &Subject) -> Verdict {
     find(found, kind, subject).verdict
 }
 
@@ -71,6 +71,24 @@ fn steps(seed: u64, middle_ns: u64) -> Run {
 }
 
 const TRANSFORMER: [&str; 3] = ["denoise", "step", "transformer"];
+
+/// A section of which the process read so many bytes.
+fn reads(bytes: f64) -> Resources {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bytes of a drawing"
+    )]
+    let read_bytes = Some(bytes as u64);
+    let process = Spent {
+        read_bytes,
+        ..Spent::default()
+    };
+    Resources {
+        process,
+        ..Resources::default()
+    }
+}
 
 #[test]
 fn a_run_does_not_differ_from_itself() {

@@ -199,16 +199,16 @@ impl Found {
 
     /// Durations by name and by class, of all devices together.
     fn add_kernels(&mut self, trace: &Trace, timelines: &[DeviceTimeline]) {
-        let mut by_name: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         let work = timelines.iter().flat_map(|device| &device.work);
         let is_kernel = |kind| matches!(kind, WorkKind::Compute | WorkKind::Communication);
         for work in work.filter(|work| is_kernel(work.kind)) {
-            let durations = by_name.entry(work.name).or_default();
+            let name = without_ordinal(trace.names.get(work.name));
+            let durations = by_name.entry(name).or_default();
             durations.push(float(work.interval().length_ns()));
         }
         let mut classes: BTreeMap<String, f64> = BTreeMap::new();
         for (name, durations) in by_name {
-            let name = trace.names.get(name);
             let total_ns: f64 = durations.iter().sum();
             let class = serde_json::to_value(kernel_class(name)).ok();
             let class = class.as_ref().and_then(|class| class.as_str());
@@ -278,6 +278,15 @@ impl Found {
                 Vec::new(),
             );
         }
+    }
+}
+
+/// The name of a kernel as another compilation gives it: Triton numbers the kernels of a graph in the order in which they come.
+fn without_ordinal(name: &str) -> &str {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    match bare.strip_suffix('_') {
+        Some(bare) if bare.starts_with("triton_") => bare,
+        _ => name,
     }
 }
 

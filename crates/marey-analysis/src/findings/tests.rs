@@ -240,6 +240,7 @@ fn numbers_at_the_end_of_what_they_can_say_break_no_rule() {
         thread: None,
         node: 1,
         start_ns: u64::MAX,
+        until_ns: u64::MAX,
     });
     for wall_ns in ends {
         run.wall_ns = wall_ns;

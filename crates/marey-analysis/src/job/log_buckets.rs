@@ -1,6 +1,6 @@
 //! A distribution of durations in few bytes.
 
-use marey::{Histogram, bucket_of, bucket_range};
+use marey::{Histogram, bucket_of, bucket_range, quantile_ranks};
 use serde::{Deserialize, Serialize};
 
 /// Occupied buckets of [`Histogram`], each with how many durations of nanoseconds are in it, in order: a bucket is at most 6.25 % wide.
@@ -76,16 +76,13 @@ impl LogBuckets {
         }
     }
 
-    /// The duration that at least `quantile` (0 to 1) of all do not exceed, as the middle of its bucket (±3.1 %); nearest-rank definition.
-    /// `None` when empty.
+    /// A quantile (0 to 1) of all durations, each as the middle of its bucket (±3.1 %), see [`marey::quantile_ranks`]. `None` when empty.
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "counts stay far below 2^53; casts saturate"
-        )]
-        let rank = ((self.count() as f64 * quantile.clamp(0.0, 1.0)).ceil() as u64).max(1);
+        let (lower, upper) = quantile_ranks(self.count(), quantile);
+        Some(self.ranked_ns(lower)?.midpoint(self.ranked_ns(upper)?))
+    }
+
+    fn ranked_ns(&self, rank: u64) -> Option<u64> {
         let mut seen = 0_u64;
         let reached = self.0.iter().find(|(_, count)| {
             seen = seen.saturating_add(*count);

@@ -8,6 +8,7 @@
 //! ```
 
 mod collective_name;
+mod joined;
 mod kept_calls;
 mod log_buckets;
 mod of_report;
@@ -19,6 +20,7 @@ mod ranks;
 mod turn_cells;
 
 pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two};
+pub use joined::{joined, program_name, totals_only};
 pub(crate) use kept_calls::kept;
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;

@@ -133,12 +133,13 @@ fn work(run: &Run, found: &Diffusion) -> Work {
     let (blocks, steps) = (found.blocks.as_ref(), found.steps.as_ref());
     let pixels = found.rates.iter().filter(|r| r.kind == FrameKind::Pixel);
     let pixels = pixels.max_by_key(|rate| rate.over_ns);
+    let delivered = crate::streaming(run).and_then(|streamed| streamed.frames);
     let ended = run.sessions.iter().filter(|s| s.end_ns.is_some());
     Work {
         latent_frames: blocks
             .and_then(|blocks| blocks.total_frames)
             .or_else(|| steps?.total_frames),
-        pixel_frames: pixels.map(|rate| rate.frames),
+        pixel_frames: delivered.or_else(|| pixels.map(|rate| rate.frames)),
         latent_frames_per_second: blocks
             .and_then(|blocks| blocks.frames_per_second)
             .or_else(|| steps?.frames_per_second),

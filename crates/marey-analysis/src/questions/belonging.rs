@@ -10,25 +10,28 @@
 //! thread 3   |- a ---|       |none|           |none|
 //! thread 4     |--- for B (said so) ----|
 //!                   |- b -|
+//! thread 5            |- b -|   |none|                     started in B
 //! ```
 //!
 //! The first of these rules that answers:
 //!
-//! 1. What was recorded for a session belongs to it.
+//! 1. What was recorded for a session belongs to it: what a task or `asyncio.to_thread` opens outermost says whose it is, and so do
+//!    events and decisions of caches, where the code that runs knows its session.
 //! 2. A section belongs to what it lies within, in its own thread and flow: to the session that an enclosing section was
-//!    opened for, or to the session that was begun there, whichever is innermost.
-//! 3. Anything belongs to the only session that was open then. Sessions that are nested in each other are one: the
+//!    opened for, to the session that was begun there, or to that which the thread worked for, whichever is innermost.
+//! 3. What a thread begins that was started in a session belongs to that as long as it lasts, and then to those that it is nested in.
+//! 4. Anything else belongs to the only session that was open then. Sessions that are nested in each other are one: the
 //!    innermost that was open all the time.
-//! 4. Otherwise it belongs to none: which one is not known.
+//! 5. Otherwise it belongs to none: which one is not known.
 //!
 //! Records carry no flow. One without a session of its own belongs to the session that was begun in its thread when there
-//! is only one such, or all such are nested; then rule 3 counts.
+//! is only one such, or all such are nested; then rules 3 and 4 count.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use marey::{OpenSection, Run, Section};
+use marey::{OpenSection, Run, Section, Session};
 
 use super::nesting::Nesting;
 use super::open_sessions::OpenSessions;
@@ -60,6 +63,8 @@ pub struct Belonging<'a> {
     sections: SectionSessions,
     open: OpenSessions,
     nesting: Nesting,
+    /// By thread the session that it was started in.
+    started_in: BTreeMap<u32, u32>,
 }
 
 impl<'a> Belonging<'a> {
@@ -80,6 +85,7 @@ impl<'a> Belonging<'a> {
             sections: SectionSessions::default(),
             open: OpenSessions::new(run),
             nesting: Nesting::new(&run.sessions),
+            started_in: started_in(run),
         }
     }
 
@@ -102,11 +108,30 @@ impl<'a> Belonging<'a> {
             start_ns: at_ns,
             end_ns: at_ns,
         };
-        let of_thread = |session: &u32| Some(self.run.sessions[*session as usize].thread) == thread;
+        let of_thread = |session: &u32| {
+            let session = &self.run.sessions[*session as usize];
+            Some(session.thread) == thread && session.flow != Session::IN_NO_FLOW
+        };
         let open = self.open.at(at_ns);
         let begun_here: Vec<u32> = open.iter().copied().filter(of_thread).collect();
         self.only_one(&begun_here, moment)
-            .or_else(|| self.only_one(&open, moment))
+            .or_else(|| self.elsewhere(thread, moment, || self.only_one(&open, moment)))
+    }
+
+    /// The session of what lies in none of its own thread: that which the thread was started in, `otherwise` where it was started in none.
+    fn elsewhere(
+        &self,
+        thread: Option<u32>,
+        time: Interval,
+        otherwise: impl FnOnce() -> Option<u32>,
+    ) -> Option<u32> {
+        match thread.and_then(|thread| self.started_in.get(&thread)) {
+            None => otherwise(),
+            Some(session) => self.chain(*session).find(|session| {
+                let open = self.interval(*session);
+                open.start_ns <= time.start_ns && time.start_ns <= open.end_ns
+            }),
+        }
     }
 
     /// The innermost session of a section that had not ended.
@@ -146,12 +171,25 @@ impl<'a> Belonging<'a> {
         let run = self.run;
         let mut around: BTreeMap<(u32, u16), Vec<Enclosing>> = BTreeMap::new();
         for (number, session) in (0..).zip(&run.sessions) {
+            if session.flow == Session::IN_NO_FLOW {
+                continue;
+            }
             let here = around.entry((session.thread, session.flow)).or_default();
             here.push(Enclosing {
                 order: (session.start_ns, false, Reverse(0), 0, number as usize),
                 end_ns: self.interval(number).end_ns,
+                is_by_begin: false,
                 session: number,
             });
+        }
+        for work in &run.session_work {
+            let here = around.entry((work.thread, work.flow)).or_default();
+            here.extend(work.end_ns.map(|end_ns| Enclosing {
+                order: (work.start_ns, false, Reverse(0), 0, 0),
+                end_ns,
+                is_by_begin: true,
+                session: work.session,
+            }));
         }
         let mut said: BTreeMap<usize, u32> = BTreeMap::new();
         for given in &run.section_attributes {
@@ -164,6 +202,7 @@ impl<'a> Belonging<'a> {
                 here.push(Enclosing {
                     order: order(section, given.section),
                     end_ns: section.end_ns,
+                    is_by_begin: false,
                     session,
                 });
             }
@@ -184,18 +223,21 @@ impl<'a> Belonging<'a> {
             let within = || here?.innermost(order(section, index), section.end_ns);
             let time = interval(section);
             let known = said.get(&index).copied().or_else(within);
-            known.or_else(|| self.only_one(&self.open.during(time), time))
+            let only_one = || self.only_one(&self.open.during(time), time);
+            known.or_else(|| self.elsewhere(Some(section.thread), time, only_one))
         });
         self.sections = SectionSessions::new(placed);
     }
 }
 
-/// Something that encloses sections of its thread and flow, and for which session: a session that was begun there, or a section that was opened
-/// for one.
+/// Something that encloses sections of its thread and flow, and for which session: a session that was begun there, work for one, or a section
+/// that was opened for one.
 #[derive(Clone, Copy)]
 struct Enclosing {
     order: Order,
     end_ns: u64,
+    /// It encloses what begins before its end, also where that ends later.
+    is_by_begin: bool,
     session: u32,
 }
 
@@ -243,7 +285,12 @@ impl Around {
         let mut next = self.begun_before(order).checked_sub(1);
         while let Some(place) = next {
             let enclosing = self.all[place];
-            if enclosing.end_ns >= end_ns {
+            let until_ns = if enclosing.is_by_begin {
+                order.0
+            } else {
+                end_ns
+            };
+            if enclosing.end_ns >= until_ns {
                 return Some(enclosing.session);
             }
             next = self.outer[place];
@@ -263,6 +310,12 @@ impl Around {
         self.n_begun.set(n_begun);
         n_begun
     }
+}
+
+/// By thread the session that it was started in.
+fn started_in(run: &Run) -> BTreeMap<u32, u32> {
+    let started = run.session_work.iter().filter(|work| work.end_ns.is_none());
+    started.map(|work| (work.thread, work.session)).collect()
 }
 
 fn interval(section: &Section) -> Interval {

@@ -5,7 +5,8 @@
 //! gauge        2           6        4               each reading stands for the time half way to its neighbours
 //! something          |-----------|                  mean of the parts of 2, 6 and 4 that are under it
 //! counter      7           9        9
-//! rate         |-- 2/12 ---|-- 0/9 -|               what it grew by is spread evenly over the time between two readings
+//! rate         |-- 2/12 ---|-- 0/9 -|               when it grew between two readings nobody knows: what lies less than nine
+//!                                                  tenths in the time is left out
 //! ```
 
 use marey::{Run, Series, SeriesKind, SeriesPoint};
@@ -13,6 +14,9 @@ use marey::{Run, Series, SeriesKind, SeriesPoint};
 use crate::intervals::{Interval, intersection, length_ns};
 use crate::readings::{rates, sound};
 use crate::stats::float;
+
+/// Part of the time between two readings of a counter that has to be asked for, for its growth to be attributed.
+const LEAST_SHARE: f64 = 0.9;
 
 /// What a series read while something lasted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +48,7 @@ pub(crate) struct Stretch {
 pub(crate) fn during(run: &Run, name: &str, subject: &str, times: &[Interval]) -> Option<During> {
     let is_wanted = |s: &&Series| s.info.name == name && s.info.subject == subject;
     let series = run.series.iter().find(is_wanted)?;
-    of_stretches(&stretches(series, run.wall_ns), times)
+    of_series(series, run.wall_ns, times)
 }
 
 /// Each series of this name with what it read; absent as in [`during`].
@@ -54,7 +58,7 @@ pub(crate) fn each_during<'a>(
     times: &[Interval],
 ) -> Vec<(&'a Series, Option<During>)> {
     let of_name = run.series.iter().filter(|s| s.info.name == name);
-    let read = of_name.map(|s| (s, of_stretches(&stretches(s, run.wall_ns), times)));
+    let read = of_name.map(|s| (s, of_series(s, run.wall_ns, times)));
     read.collect()
 }
 
@@ -108,23 +112,26 @@ pub(crate) fn held(points: &[SeriesPoint], wall_ns: u64) -> Vec<Stretch> {
     each
 }
 
-fn of_stretches(stretches: &[Stretch], times: &[Interval]) -> Option<During> {
-    let mut at = 0;
+fn of_series(series: &Series, wall_ns: u64, times: &[Interval]) -> Option<During> {
+    let least_share = match series.info.kind {
+        SeriesKind::Cumulative => LEAST_SHARE,
+        SeriesKind::Gauge => 0.0,
+    };
+    let mut from = 0;
     let (mut sum, mut known_ns) = (0.0, 0u64);
-    for time in times {
-        while stretches
-            .get(at)
-            .is_some_and(|s| s.time.end_ns <= time.start_ns)
-        {
-            at += 1;
+    for stretch in stretches(series, wall_ns) {
+        let is_before = |time: &Interval| time.end_ns <= stretch.time.start_ns;
+        while times.get(from).is_some_and(is_before) {
+            from += 1;
         }
-        let within = stretches[at..]
-            .iter()
-            .take_while(|s| s.time.start_ns < time.end_ns);
-        for stretch in within {
-            let both = intersection(&[stretch.time], &[*time]);
-            sum += stretch.value * float(length_ns(&both));
-            known_ns = known_ns.saturating_add(length_ns(&both));
+        let near = times[from..].iter().copied();
+        let near: Vec<Interval> = near
+            .take_while(|time| time.start_ns < stretch.time.end_ns)
+            .collect();
+        let common_ns = length_ns(&intersection(&[stretch.time], &near));
+        if float(common_ns) >= least_share * float(stretch.time.length_ns()) {
+            sum += stretch.value * float(common_ns);
+            known_ns = known_ns.saturating_add(common_ns);
         }
     }
     let is_known = known_ns > 0 && known_ns >= length_ns(times) / 2;
@@ -160,17 +167,20 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_grows_evenly_between_two_readings() {
+    fn a_counter_counts_where_nearly_all_of_the_time_between_two_readings_is_asked_for() {
         // s       0      2      4      6
         //         0     10     10     40          5, 0 and 15 a second
-        //            |------------|              1–5: 5 + 0 + 15 = 20 in 4 s
+        //            |------------|              1–5: from 2 to 4 nothing; when it grew before and after nobody knows
+        //         |---------------|  |           0–4 and all but 0.1 s of the rest: 10, and 15 × 1.9
         let s = 1_000_000_000;
         let info = SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes);
         let readings = [(0, 0.0), (2 * s, 10.0), (4 * s, 10.0), (6 * s, 40.0)];
         let run = RunBuilder::new().series(info, &readings).finish(6 * s);
         let found = during(&run, "process.disk.read", "", &[time(s, 5 * s)]).unwrap();
-        assert_eq!((found.value, found.known_ns), (5.0, 4 * s));
-        assert_eq!(found.growth(), 20.0);
+        assert_eq!((found.value, found.known_ns), (0.0, 2 * s));
+        let most = [time(0, 4 * s), time(4 * s + s / 10, 6 * s)];
+        let found = during(&run, "process.disk.read", "", &most).unwrap();
+        assert_eq!((found.growth(), found.known_ns), (38.5, 5 * s + s / 10 * 9));
     }
 
     #[test]

@@ -18,6 +18,9 @@ use crate::intervals::{Interval, union_length_ns};
 use crate::questions::diffusion::Durations;
 use crate::stats::{float, ratio};
 
+/// What a recording calls it where it says why sections have none.
+pub const GPU_TIMES: &str = "GPU time of sections";
+
 /// GPU time of sections.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuTimes {
@@ -42,7 +45,7 @@ pub struct SectionGpuTime {
     pub n_not_measured: u64,
     /// Lengths of the spans.
     pub gpu: Durations,
-    /// From the begin of a call to that of its work; `None` when no delay is known.
+    /// From the beginning of a call to that of its work; `None` when no delay is known.
     pub delay: Option<Durations>,
     /// By how much a delay may be wrong at most; `None` when no delay is known.
     pub delay_error_ns: Option<u64>,

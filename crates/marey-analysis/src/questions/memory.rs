@@ -1,12 +1,12 @@
-//! Where was memory highest, and which sections made it grow?
+//! Where was memory highest?
 
 use std::collections::BTreeMap;
 
 use marey::{MemoryReading, MemorySource, Run};
 use serde::{Serialize, Serializer};
 
-use crate::intervals::Interval;
 use crate::stats::ratio;
+use crate::whereabouts::Whereabouts;
 
 /// What the memory readings of a run say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,8 +15,6 @@ pub struct Memory {
     pub labelled: Vec<LabelledReading>,
     /// Each source, process first, then devices.
     pub sources: Vec<SourceMemory>,
-    /// Call paths during which memory was read, by node, then source.
-    pub sections: Vec<SectionMemory>,
 }
 
 /// A reading that the user asked for.
@@ -49,8 +47,8 @@ pub struct SourceMemory {
     pub n_readings: u64,
     /// The reading with the highest `allocated_bytes`, the earliest of equals.
     pub peak: MemoryPeak,
-    /// Highest peak that the source itself counted, which may lie between two readings, or for the process a sampler read, if that is
-    /// higher; `None` when neither was read.
+    /// The most there was, which may lie between two readings: of the process by the kernel's count, of torch by its allocator's; `None` when
+    /// neither was read.
     pub counted_peak_bytes: Option<u64>,
 }
 
@@ -63,32 +61,11 @@ pub struct MemoryPeak {
     pub allocated_bytes: u64,
     /// Its label, if it had one.
     pub label: Option<String>,
-    /// Deepest call path that was open at that moment, as index into `Run::nodes`; of equals the one entered last.
-    /// `None` when no recorded section was open.
+    /// The innermost section that was open then, on the main thread if there was one: an index into `Run::nodes`. `None` when no
+    /// recorded section was.
     pub node: Option<u32>,
     /// Share of what the allocator holds that no tensor uses; `None` without reserved bytes.
     pub fragmentation_ratio: Option<f64>,
-}
-
-/// Memory during the calls of one call path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SectionMemory {
-    /// Index into `Run::nodes`.
-    pub node: u32,
-    /// What was read.
-    #[serde(serialize_with = "source_name")]
-    pub source: MemorySource,
-    /// Readings during any of its calls.
-    pub n_readings: u64,
-    /// Highest `allocated_bytes` during any of its calls.
-    pub peak_allocated_bytes: u64,
-    /// Largest difference of the last and the first reading during one call; negative when all calls gave memory back.
-    /// `None` unless one call saw two readings.
-    pub largest_growth_bytes: Option<i64>,
-    /// The same difference, summed over the calls that saw two readings.
-    pub net_growth_bytes: Option<i64>,
-    /// Calls that are only in the totals: what was read during them is not in this row.
-    pub n_calls_missing: u64,
 }
 
 /// `1 − allocated / reserved`, 0 to 1: what the allocator holds without use. `None` when nothing is reserved, or less
@@ -108,18 +85,13 @@ pub fn memory(run: &Run) -> Option<Memory> {
     for reading in &run.memory {
         by_source.entry(reading.source).or_default().push(reading);
     }
-    let mut sections: Vec<SectionMemory> = by_source
-        .iter()
-        .flat_map(|(source, readings)| of_sections(run, *source, readings))
-        .collect();
-    sections.sort_by_key(|row| (row.node, row.source));
+    let places = Whereabouts::new(run);
     Some(Memory {
         labelled: run.memory.iter().filter_map(labelled).collect(),
         sources: by_source
             .iter()
-            .filter_map(|(source, readings)| of_source(run, *source, readings))
+            .filter_map(|(source, readings)| of_source(run, &places, *source, readings))
             .collect(),
-        sections,
     })
 }
 
@@ -135,7 +107,12 @@ fn labelled(reading: &MemoryReading) -> Option<LabelledReading> {
     })
 }
 
-fn of_source(run: &Run, source: MemorySource, readings: &[&MemoryReading]) -> Option<SourceMemory> {
+fn of_source(
+    run: &Run,
+    places: &Whereabouts<'_>,
+    source: MemorySource,
+    readings: &[&MemoryReading],
+) -> Option<SourceMemory> {
     let key = |r: &&&MemoryReading| (std::cmp::Reverse(r.allocated_bytes), r.at_ns);
     let peak = readings.iter().min_by_key(key)?;
     Some(SourceMemory {
@@ -145,26 +122,37 @@ fn of_source(run: &Run, source: MemorySource, readings: &[&MemoryReading]) -> Op
             at_ns: peak.at_ns,
             allocated_bytes: peak.allocated_bytes,
             label: peak.label.clone(),
-            node: deepest_open(run, peak.at_ns),
+            node: places.moment(peak.at_ns, peak.at_ns).node,
             fragmentation_ratio: fragmentation_ratio(peak.allocated_bytes, peak.reserved_bytes),
         },
         counted_peak_bytes: counted_peak_bytes(run, source, readings),
     })
 }
 
-/// Samplers read the resident memory of the process more often than the recorder notes it.
+/// Most resident memory of the process that anybody read or counted; `None` where nobody did.
+pub fn process_peak_bytes(run: &Run) -> Option<u64> {
+    let readings = run.memory.iter();
+    let own: Vec<&MemoryReading> = readings
+        .filter(|reading| reading.source == MemorySource::Process)
+        .collect();
+    let highest = own.iter().map(|reading| reading.allocated_bytes).max();
+    counted_peak_bytes(run, MemorySource::Process, &own).max(highest)
+}
+
+/// Of the process samplers read what is resident more often than the recorder notes it, and what the kernel counts.
 fn counted_peak_bytes(run: &Run, source: MemorySource, readings: &[&MemoryReading]) -> Option<u64> {
     let counted = readings.iter().filter_map(|r| r.peak_bytes).max();
-    let highest = readings.iter().map(|r| r.allocated_bytes).max();
     let is_of_process = |series: &&marey::Series| {
-        source == MemorySource::Process && series.info.name == "process.memory.resident"
+        let names = ["process.memory.resident", "process.memory.peak"];
+        source == MemorySource::Process && names.contains(&series.info.name.as_str())
     };
     let sampled = run.series.iter().filter(is_of_process);
     let sampled = sampled.flat_map(|series| &series.points).map(|p| p.max);
     let sampled = sampled.filter(|bytes| bytes.is_finite() && *bytes >= 0.0);
     let sampled = sampled.reduce(f64::max).map(whole);
-    // A sample that is no higher than the readings tells nothing new.
-    counted.max(sampled.filter(|bytes| Some(*bytes) > highest))
+    let highest = readings.iter().map(|r| r.allocated_bytes).max();
+    let counted = counted.max(sampled)?;
+    Some(counted.max(highest.unwrap_or_default()))
 }
 
 #[expect(
@@ -174,97 +162,6 @@ fn counted_peak_bytes(run: &Run, source: MemorySource, readings: &[&MemoryReadin
 )]
 fn whole(bytes: f64) -> u64 {
     bytes as u64
-}
-
-/// All recorded calls and all open ones, as node and interval.
-fn calls(run: &Run) -> impl Iterator<Item = (u32, Interval)> + '_ {
-    let completed = run.sections.iter().map(|section| {
-        let interval = Interval {
-            start_ns: section.start_ns,
-            end_ns: section.end_ns,
-        };
-        (section.node, interval)
-    });
-    let open = run.open.iter().map(|open| {
-        let interval = Interval {
-            start_ns: open.start_ns,
-            end_ns: u64::MAX,
-        };
-        (open.node, interval)
-    });
-    completed.chain(open)
-}
-
-fn deepest_open(run: &Run, at_ns: u64) -> Option<u32> {
-    let mut depths: Vec<u32> = vec![0; run.nodes.len()];
-    for (id, node) in run.nodes.iter().enumerate() {
-        depths[id] = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
-    }
-    calls(run)
-        .filter(|(_, call)| call.start_ns <= at_ns && at_ns <= call.end_ns)
-        .max_by_key(|(node, call)| {
-            let depth = depths.get(*node as usize).copied();
-            (depth, call.start_ns, std::cmp::Reverse(*node))
-        })
-        .map(|(node, _)| node)
-}
-
-/// Time: a binary search for each call, and one look at each reading for each call that was open then.
-fn of_sections(run: &Run, source: MemorySource, readings: &[&MemoryReading]) -> Vec<SectionMemory> {
-    let mut rows: BTreeMap<u32, SectionMemory> = BTreeMap::new();
-    for (node, call) in calls(run) {
-        let from = readings.partition_point(|r| r.at_ns < call.start_ns);
-        let until = readings.partition_point(|r| r.at_ns <= call.end_ns);
-        let Some((first, last)) = readings[from..until].first().zip(readings[..until].last())
-        else {
-            continue;
-        };
-        let during = &readings[from..until];
-        let row = rows.entry(node).or_insert_with(|| empty_row(node, source));
-        row.n_readings += during.len() as u64;
-        let highest = during.iter().map(|r| r.allocated_bytes).max().unwrap_or(0);
-        row.peak_allocated_bytes = row.peak_allocated_bytes.max(highest);
-        if during.len() >= 2 {
-            let growth = difference(last.allocated_bytes, first.allocated_bytes);
-            row.largest_growth_bytes = row.largest_growth_bytes.max(Some(growth));
-            row.net_growth_bytes = Some(row.net_growth_bytes.unwrap_or(0).saturating_add(growth));
-        }
-    }
-    let recorded = n_recorded(run);
-    for row in rows.values_mut() {
-        let node = row.node as usize;
-        let counted = run.totals.get(node).map_or(0, |t| t.count);
-        row.n_calls_missing = counted.saturating_sub(recorded.get(node).copied().unwrap_or(0));
-    }
-    rows.into_values().collect()
-}
-
-fn empty_row(node: u32, source: MemorySource) -> SectionMemory {
-    SectionMemory {
-        node,
-        source,
-        n_readings: 0,
-        peak_allocated_bytes: 0,
-        largest_growth_bytes: None,
-        net_growth_bytes: None,
-        n_calls_missing: 0,
-    }
-}
-
-fn n_recorded(run: &Run) -> Vec<u64> {
-    let mut recorded = vec![0; run.nodes.len()];
-    for section in &run.sections {
-        if let Some(count) = recorded.get_mut(section.node as usize) {
-            *count += 1;
-        }
-    }
-    recorded
-}
-
-fn difference(later: u64, earlier: u64) -> i64 {
-    let difference = i128::from(later) - i128::from(earlier);
-    let limit = if difference < 0 { i64::MIN } else { i64::MAX };
-    i64::try_from(difference).unwrap_or(limit)
 }
 
 /// `process`, or `cuda:` and the device's number.

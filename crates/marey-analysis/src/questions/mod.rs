@@ -1,5 +1,6 @@
 //! One question a file: a function from a run to its answer.
 
+pub(crate) mod allocations;
 pub(crate) mod attributes;
 pub(crate) mod belonging;
 pub(crate) mod caches;
@@ -8,16 +9,18 @@ pub(crate) mod diffusion;
 pub(crate) mod during;
 pub(crate) mod gpu_times;
 pub(crate) mod iterations;
+pub(crate) mod layers;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod nesting;
 pub(crate) mod open_sessions;
 pub(crate) mod phases;
+pub(crate) mod pipelines;
 pub mod ranks;
 pub(crate) mod section_memory;
+pub(crate) mod section_resources;
 pub(crate) mod sections;
 pub(crate) mod session_runs;
-pub(crate) mod sessions;
 pub(crate) mod snapshot;
 pub(crate) mod stages;
 pub(crate) mod streaming;

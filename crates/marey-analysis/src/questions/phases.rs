@@ -282,6 +282,7 @@ mod tests {
             thread: Some(0),
             node: 1,
             start_ns: 12,
+            until_ns: 20,
         });
         let found = answer(&run);
         assert_eq!(found.each[0].span, Some(span(5, 20)));

@@ -7,19 +7,27 @@
 //!                    |- in A -|                     3 to 11
 //! power     ^    ^    ^    ^    ^    ^    ^         the readings that lie within it
 //! ```
+//!
+//! A model that was named outside of a session, or in one that the session is nested in, stays what it is: the session has it, too, unless
+//! that was after its end.
 
 mod cut;
 mod device_work;
 mod in_full;
 mod members;
+mod pipelines;
 
-use marey::{MemoryReading, Run};
+use std::ops::Range;
+
+use marey::{Generation, MemoryReading, Run};
 
 use cut::{Cut, Parts};
 use members::Members;
+pub use pipelines::Pipeline;
 
 use super::belonging::Belonging;
 use super::sections::{NotAvailable, Sections, UnderNoSection, sections};
+use crate::intervals::Interval;
 
 /// The sessions of a run, each as a run of its own.
 #[derive(Debug)]
@@ -33,6 +41,8 @@ pub struct SessionRuns<'a> {
     counters: Members,
     cache_events: Members,
     generation: Members,
+    /// Places of models in `Run::generation`, and whose they are.
+    models: Vec<(usize, Option<u32>)>,
     windows: Members,
     n_missing: u64,
     /// Nodes of which calls are in the totals only.
@@ -82,10 +92,17 @@ impl<'a> SessionRuns<'a> {
         let events = run.events.iter();
         let cache_events = run.cache_events.iter();
         let generation = run.generation.iter();
+        let places = generation.clone().enumerate();
+        let models = places.filter(|(_, made)| matches!(made.what, Generation::Model(_)));
+        let models = models.map(|(place, made)| {
+            let whose = of(made.session, Some(made.thread), made.at_ns);
+            (place, whose)
+        });
         let windows = run.windows.iter();
         let counters = run.counters.iter();
         Self {
             run,
+            models: models.collect(),
             sections: Members::new(nesting, sections),
             open: Members::new(nesting, open),
             memory: Members::new(nesting, memory),
@@ -107,7 +124,7 @@ impl<'a> SessionRuns<'a> {
             ),
             counters: Members::new(
                 nesting,
-                counters.map(|reading| of(None, None, reading.at_ns)),
+                counters.map(|reading| of(reading.session, None, reading.at_ns)),
             ),
             belonging,
             n_missing,
@@ -119,16 +136,31 @@ impl<'a> SessionRuns<'a> {
     pub fn get(&self, session: usize) -> Option<SessionRun> {
         let number = u32::try_from(session).ok()?;
         self.run.sessions.get(session)?;
+        let time = self.belonging.interval(number);
+        let places = self.belonging.nesting().places(number);
+        let mut parts = self.parts(&[places], time);
+        parts.generation.extend(self.models_around(number, time));
+        parts.generation.sort_unstable();
         let cut = Cut {
             run: self.run,
-            time: self.belonging.interval(number),
-            parts: &self.parts(number),
+            time,
+            parts: &parts,
         };
         Some(SessionRun {
-            run: cut.run(session),
+            run: cut.run(),
             n_sections_missing: self.n_missing,
             is_incomplete: self.is_incomplete.clone(),
         })
+    }
+
+    /// Models that were known in a session without being its own: those of no session, and of the sessions around it.
+    fn models_around(&self, session: u32, time: Interval) -> impl Iterator<Item = usize> {
+        let around: Vec<u32> = self.belonging.chain(session).skip(1).collect();
+        let models = self.models.iter().filter(move |(place, whose)| {
+            let is_known = self.run.generation[*place].at_ns <= time.end_ns;
+            is_known && whose.is_none_or(|whose| around.contains(&whose))
+        });
+        models.map(|(place, _)| *place)
     }
 
     /// As in [`SessionRun`]: the same for each of them.
@@ -136,27 +168,27 @@ impl<'a> SessionRuns<'a> {
         self.n_missing
     }
 
-    fn parts(&self, session: u32) -> Parts {
-        let places = self.belonging.nesting().places(session);
-        let inner = self.belonging.nesting().at(&places).iter();
-        let mut sessions: Vec<usize> = inner.map(|session| *session as usize).collect();
+    /// What belongs to the sessions of these places, which lie in this time.
+    fn parts(&self, places: &[Range<u32>], time: Interval) -> Parts {
+        let nesting = self.belonging.nesting();
+        let all = places.iter().flat_map(|places| nesting.at(places));
+        let mut sessions: Vec<usize> = all.map(|session| *session as usize).collect();
         sessions.sort_unstable();
-        let time = self.belonging.interval(session);
         let is_during = |r: &MemoryReading| time.start_ns <= r.at_ns && r.at_ns <= time.end_ns;
         let readings = self.run.memory.iter().enumerate();
         let of_process = readings.filter(|(_, r)| is_of_process(r) && is_during(r));
-        let mut memory = self.memory.within(&places);
+        let mut memory = self.memory.within(places);
         memory.extend(of_process.map(|(index, _)| index));
         memory.sort_unstable();
         Parts {
-            sections: self.sections.within(&places),
-            open: self.open.within(&places),
-            events: self.events.within(&places),
+            sections: self.sections.within(places),
+            open: self.open.within(places),
+            events: self.events.within(places),
             memory,
-            counters: self.counters.within(&places),
-            cache_events: self.cache_events.within(&places),
-            generation: self.generation.within(&places),
-            windows: self.windows.within(&places),
+            counters: self.counters.within(places),
+            cache_events: self.cache_events.within(places),
+            generation: self.generation.within(places),
+            windows: self.windows.within(places),
             sessions,
         }
     }

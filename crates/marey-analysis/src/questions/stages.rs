@@ -36,43 +36,48 @@ pub struct Stages {
 pub struct Stage {
     /// As the user gave it; not safe to print.
     pub name: String,
-    /// Completed calls.
+    /// Completed calls; none where all that began had not ended when the run did.
     pub calls: CallStats,
     /// Share of the wall time during which at least one was open, 0 to 1; absent as in
     /// [`SectionRow`](crate::SectionRow).
     pub share_ratio: Option<f64>,
     /// Time that is under no other section. Iterations are no stages: their time is that of the stage around them.
-    pub own_ns: Option<u64>,
-    /// `own_ns` as a share of the wall time, at most `share_ratio`; `None` when either is not known.
-    pub own_ratio: Option<f64>,
+    pub under_no_other_stage_ns: Option<u64>,
+    /// `under_no_other_stage_ns` as a share of the wall time, at most `share_ratio`; `None` when either is not known.
+    pub under_no_other_stage_ratio: Option<f64>,
 }
 
 /// The stages of a run or of a session.
 pub fn stages(sections: &Sections) -> Stages {
-    let own = own_ns(sections);
-    let each: Vec<Stage> = sections
+    let own = under_no_other_stage_ns(sections);
+    let mut each: Vec<Stage> = sections
         .by_name
         .iter()
         .map(|row| {
-            let own_ns = own.get(row.name.as_str()).copied().flatten();
-            let own_ns = own_ns.filter(|_| row.is_self_known);
+            let under_no_other_stage_ns = own.get(row.name.as_str()).copied().flatten();
+            let under_no_other_stage_ns = under_no_other_stage_ns.filter(|_| row.is_self_known);
             let of_wall = |ns: u64| float(ns) / float(sections.wall_ns);
             Stage {
                 name: row.name.clone(),
                 calls: row.calls.clone(),
                 share_ratio: row.share_of_wall_ratio,
-                own_ns,
-                own_ratio: own_ns
+                under_no_other_stage_ns,
+                under_no_other_stage_ratio: under_no_other_stage_ns
                     .zip(row.share_of_wall_ratio)
-                    .map(|(own_ns, share)| of_wall(own_ns).min(share)),
+                    .map(|(under_no_other_stage_ns, share)| {
+                        of_wall(under_no_other_stage_ns).min(share)
+                    }),
             }
         })
         .collect();
-    let own_ratio = |index: &usize| each[*index].own_ratio.unwrap_or(0.0);
+    each.extend(only_open(sections, &own));
+    let under_no_other_stage_ratio =
+        |index: &usize| each[*index].under_no_other_stage_ratio.unwrap_or(0.0);
     let mut bottlenecks: Vec<usize> = (0..each.len())
-        .filter(|index| own_ratio(index) > BOTTLENECK)
+        .filter(|index| under_no_other_stage_ratio(index) > BOTTLENECK)
         .collect();
-    bottlenecks.sort_by(|a, b| own_ratio(b).total_cmp(&own_ratio(a)));
+    bottlenecks
+        .sort_by(|a, b| under_no_other_stage_ratio(b).total_cmp(&under_no_other_stage_ratio(a)));
     Stages {
         wall_ns: sections.wall_ns,
         covered_ns: match sections.under_no_section {
@@ -84,8 +89,34 @@ pub fn stages(sections: &Sections) -> Stages {
     }
 }
 
+/// Stages of which no call has ended, but some had begun when the run ended: where a program was that was killed.
+fn only_open(sections: &Sections, own: &BTreeMap<&str, Option<u64>>) -> Vec<Stage> {
+    let is_known = |name: &str| sections.by_name.iter().any(|row| row.name == name);
+    let mut found: Vec<Stage> = Vec::new();
+    let open = sections.tree.iter().filter(|row| row.open.is_some());
+    for row in open.filter(|row| row.kind == Kind::Section && !is_known(&row.name)) {
+        if let Some(stage) = found.iter_mut().find(|stage| stage.name == row.name) {
+            // Of several call paths what they cover together is not known.
+            (stage.share_ratio, stage.under_no_other_stage_ratio) = (None, None);
+            continue;
+        }
+        let under_no_other_stage_ns = own.get(row.name.as_str()).copied().flatten();
+        let of_wall = |ns: u64| float(ns) / float(sections.wall_ns);
+        found.push(Stage {
+            name: row.name.clone(),
+            calls: CallStats::default(),
+            share_ratio: row.share_of_wall_ratio,
+            under_no_other_stage_ns,
+            under_no_other_stage_ratio: under_no_other_stage_ns.zip(row.share_of_wall_ratio).map(
+                |(under_no_other_stage_ns, share)| of_wall(under_no_other_stage_ns).min(share),
+            ),
+        });
+    }
+    found
+}
+
 /// Time of each name that is under no other section; `None` where what is under one took longer than it.
-fn own_ns(sections: &Sections) -> BTreeMap<&str, Option<u64>> {
+fn under_no_other_stage_ns(sections: &Sections) -> BTreeMap<&str, Option<u64>> {
     let rows: BTreeMap<u32, &SectionRow> = sections.tree.iter().map(|r| (r.node, r)).collect();
     let mut below: BTreeMap<u32, u64> = BTreeMap::new();
     for row in sections.tree.iter().filter(|r| r.kind == Kind::Section) {
@@ -97,7 +128,11 @@ fn own_ns(sections: &Sections) -> BTreeMap<&str, Option<u64>> {
     let mut own: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     for row in sections.tree.iter().filter(|r| r.kind == Kind::Section) {
         let below_ns = below.get(&row.node).copied().unwrap_or(0);
-        let of_row = row.inclusive_ns.checked_sub(below_ns);
+        // Of a session, what is around may be none of it.
+        let is_used = row.calls.count > 0 || row.inclusive_ns > 0;
+        let of_row = row
+            .inclusive_ns
+            .checked_sub(if is_used { below_ns } else { 0 });
         let sum = own.entry(&row.name).or_insert(Some(0));
         *sum = sum.zip(of_row).map(|(sum, ns)| sum.saturating_add(ns));
     }
@@ -130,6 +165,31 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_that_had_not_ended_is_one_and_may_be_the_bottleneck() {
+        // ms         0    4              100, killed
+        // step       |----|
+        // vae_decode      |---------------…
+        let run = RunBuilder::new()
+            .section("step", 0, 4, |_| {})
+            .open("vae_decode", 4, |_| {})
+            .finish(100);
+        let found = stages(&sections(&run));
+        assert_eq!(
+            shares(&found),
+            [("step", Some(0.04)), ("vae_decode", Some(0.96))]
+        );
+        assert_eq!(
+            (
+                found.each[1].calls.count,
+                found.each[1].under_no_other_stage_ns
+            ),
+            (0, Some(96))
+        );
+        assert_eq!(found.bottlenecks, [1]);
+        assert_eq!(found.covered_ns, Some(100));
+    }
+
+    #[test]
     fn nested_stages_have_shares_of_the_wall_time_and_one_bottleneck() {
         // ms         0         10        20
         // run        |--------------------|
@@ -153,7 +213,7 @@ mod tests {
         ];
         assert_eq!(shares(&found), expected);
         assert_eq!(found.bottlenecks, [2]);
-        assert_eq!(found.each[2].own_ratio, Some(0.8));
+        assert_eq!(found.each[2].under_no_other_stage_ratio, Some(0.8));
         assert_eq!(
             (found.wall_ns, found.covered_ns),
             (200 * ms, Some(200 * ms))
@@ -174,7 +234,11 @@ mod tests {
             })
             .finish(100);
         let found = stages(&sections(&run));
-        let own: Vec<_> = found.each.iter().map(|s| s.own_ns).collect();
+        let own: Vec<_> = found
+            .each
+            .iter()
+            .map(|s| s.under_no_other_stage_ns)
+            .collect();
         assert_eq!(own, [Some(80), Some(10)]);
         assert_eq!(found.bottlenecks, [0]);
     }
@@ -187,8 +251,14 @@ mod tests {
         }
         let found = stages(&sections(&builder.finish(100)));
         let work = &found.each[0];
-        assert_eq!((work.calls.total_ns, work.own_ns), (300, Some(300)));
-        assert_eq!((work.share_ratio, work.own_ratio), (Some(1.0), Some(1.0)));
+        assert_eq!(
+            (work.calls.total_ns, work.under_no_other_stage_ns),
+            (300, Some(300))
+        );
+        assert_eq!(
+            (work.share_ratio, work.under_no_other_stage_ratio),
+            (Some(1.0), Some(1.0))
+        );
     }
 
     #[test]

@@ -51,6 +51,34 @@ pub struct Streaming {
     pub latency_mean_ns: Option<f64>,
     /// Fill of the viewer's buffer, in the program's own scale; `None` when no event said.
     pub buffer: Option<Buffer>,
+    /// Each delivery as it was reported, in order of time.
+    pub each: Vec<Delivered>,
+    /// Each report of dropped frames, in order of time.
+    pub drops: Vec<DroppedFrames>,
+}
+
+/// One delivery as the program reported it; what it did not say is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Delivered {
+    /// When, since the start of the run.
+    pub at_ns: u64,
+    /// How many frames.
+    pub frames: Option<u64>,
+    /// Time to encode them.
+    pub encoding_ns: Option<u64>,
+    /// Time on the network.
+    pub network_latency_ns: Option<u64>,
+    /// Fill of the viewer's buffer, in the program's own scale; `None` also for NaN and infinity.
+    pub buffer_occupancy: Option<f64>,
+}
+
+/// Frames that were to be delivered and were not, as the program reported them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DroppedFrames {
+    /// When, since the start of the run.
+    pub at_ns: u64,
+    /// How many.
+    pub frames: u64,
 }
 
 /// Fill of a buffer over all events, each counting the same.
@@ -69,23 +97,26 @@ pub struct Buffer {
 /// What was streamed; `None` when nothing was delivered or dropped.
 pub fn streaming(run: &Run) -> Option<Streaming> {
     let mut events: Vec<(u64, &StreamingEvent)> = Vec::new();
-    let mut dropped: Option<u64> = None;
+    let mut drops: Vec<DroppedFrames> = Vec::new();
     for record in &run.generation {
         match &record.what {
             Generation::Streaming(event) => events.push((record.at_ns, event)),
-            Generation::DroppedFrames { count } => {
-                dropped = Some(dropped.unwrap_or(0).saturating_add(*count));
-            }
+            Generation::DroppedFrames { count } => drops.push(DroppedFrames {
+                at_ns: record.at_ns,
+                frames: *count,
+            }),
             _ => {}
         }
     }
-    if events.is_empty() && dropped.is_none() {
+    if events.is_empty() && drops.is_empty() {
         return None;
     }
     events.sort_by_key(|(at_ns, _)| *at_ns);
+    drops.sort_by_key(|drop| drop.at_ns);
     let frames = events.iter().filter_map(|(_, event)| event.frames);
     let frames = frames.reduce(u64::saturating_add);
-    let dropped_frames = dropped.unwrap_or(0);
+    let dropped = drops.iter().map(|drop| drop.frames);
+    let dropped_frames = dropped.fold(0, u64::saturating_add);
     let counted = Counted::of(run);
     let encoding = events.iter().filter_map(|(_, event)| event.encoding_ns);
     let latency = events
@@ -95,13 +126,27 @@ pub fn streaming(run: &Run) -> Option<Streaming> {
         n_events: events.len() as u64,
         frames,
         dropped_frames,
-        drop_ratio: drop_ratio(frames, dropped_frames),
+        drop_ratio: drop_ratio(frames.or(events.is_empty().then_some(0)), dropped_frames),
         frames_per_second: counted.per_second(),
         delivery_ns: counted.over_ns(),
         encoding_mean_ns: mean(encoding.map(float)),
         latency_mean_ns: mean(latency.map(float)),
         buffer: buffer(&events),
+        each: events.iter().map(Delivered::new).collect(),
+        drops,
     })
+}
+
+impl Delivered {
+    fn new((at_ns, event): &(u64, &StreamingEvent)) -> Self {
+        Self {
+            at_ns: *at_ns,
+            frames: event.frames,
+            encoding_ns: event.encoding_ns,
+            network_latency_ns: event.network_latency_ns,
+            buffer_occupancy: event.buffer_occupancy.filter(|fill| fill.is_finite()),
+        }
+    }
 }
 
 fn drop_ratio(frames: Option<u64>, dropped: u64) -> Option<f64> {
@@ -153,10 +198,10 @@ impl Counted {
     }
 }
 
-/// When how many frames came, of events that said, by session.
+/// When how many frames came, of events that said so, by session. One of none is no delivery.
 fn frames_by_session(run: &Run) -> BTreeMap<Option<u32>, Vec<(u64, u64)>> {
     let frames = |record: &GenerationRecord| match &record.what {
-        Generation::Streaming(event) => event.frames,
+        Generation::Streaming(event) => event.frames.filter(|frames| *frames > 0),
         _ => None,
     };
     let mut found: BTreeMap<Option<u32>, Vec<(u64, u64)>> = BTreeMap::new();
@@ -309,7 +354,10 @@ mod tests {
         let unknown = streamed(&[(0, StreamingEvent::default())], &[4]);
         assert_eq!((unknown.frames, unknown.drop_ratio), (None, None));
         let only_dropped = streamed(&[], &[4]);
-        assert_eq!((only_dropped.n_events, only_dropped.drop_ratio), (0, None));
+        assert_eq!(
+            (only_dropped.n_events, only_dropped.drop_ratio),
+            (0, Some(1.0))
+        );
     }
 
     #[test]
@@ -333,6 +381,14 @@ mod tests {
         let buffer = found.buffer.unwrap();
         assert_eq!((buffer.min, buffer.mean, buffer.max), (0.25, 0.375, 0.5));
         assert_eq!(buffer.last, 0.25);
+        let each = found.each.iter();
+        let said = each.map(|e| (e.at_ns, e.encoding_ns, e.buffer_occupancy));
+        let expected = [
+            (0, Some(10), Some(0.5)),
+            (1, None, None),
+            (2, Some(30), Some(0.25)),
+        ];
+        assert_eq!(said.collect::<Vec<_>>(), expected);
     }
 
     #[test]

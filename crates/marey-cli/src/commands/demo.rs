@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use marey::{CacheOutcome, Config, Note};
-use marey_report::summary;
+use std::io::stdout;
 
 use super::say_written;
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::first_screen;
 use crate::run_folder::{JobFolder, Reading};
 
 const LABEL: &str = "scripted demo, no model runs";
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let folder = capture.parent().context("a capture lies in a folder")?;
     let job = JobFolder::read(folder, &Reading::default())?;
     let written = job.write()?;
-    let text = job.report.as_ref().map(summary).unwrap_or_default();
+    let first = |report| first_screen::of_report(report, folder, &stdout());
+    let text = job.report.as_ref().map(first).unwrap_or_default();
     console.show(&format!("This is a {LABEL}.\n\n{text}"))?;
     say_written(&written, folder, console);
     Ok(Exit::SUCCESS)

@@ -35,13 +35,19 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> anyhow::Resul
     }
 }
 
-/// The processes that the summary is not about, a line each; empty when there are none.
-fn other_processes(job: &JobFolder) -> String {
-    let lines: Vec<String> = job.others().map(Process::line).collect();
-    if lines.is_empty() {
-        return String::new();
+/// The processes that the summary is about, if they are several, and those that it is not about, a line each.
+fn processes(job: &JobFolder) -> String {
+    let list = |title: &str, lines: &[String]| format!("\n{title}:\n{}\n", lines.join("\n"));
+    let described: Vec<String> = job.described().map(Process::line).collect();
+    let others: Vec<String> = job.others().map(Process::line).collect();
+    let mut text = String::new();
+    if described.len() > 1 {
+        text += &list("Processes in this summary", &described);
     }
-    format!("\nOther processes of this job:\n{}\n", lines.join("\n"))
+    if !others.is_empty() {
+        text += &list("Other processes of this job", &others);
+    }
+    text
 }
 
 /// What could not be read or completed, a line each.

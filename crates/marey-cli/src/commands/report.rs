@@ -1,5 +1,6 @@
 //! `marey report`: the reports of a recording again, from its captures.
 
+use std::io::stdout;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -7,9 +8,10 @@ use clap::ValueEnum;
 use marey::Run;
 use marey_report::{Report, html_report, markdown_report, profiling_report};
 
-use super::{other_processes, say_problems};
+use super::{processes, say_problems};
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::first_screen;
 use crate::run_folder::{
     Chosen, JobFolder, Launches, Reading, beside, is_job, load_completed, newest_job, replace,
     replace_named, report_with_snapshots, summary_of, write_capture_documents,
@@ -29,6 +31,12 @@ pub(crate) struct Arguments {
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Show everything as text, not only the first screen
+    #[arg(long)]
+    full: bool,
+    /// Report one process of a job, by its process id
+    #[arg(long, value_name = "PID")]
+    process: Option<u32>,
     /// A limit of findings for this report, such as `frames_per_second=5`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
@@ -103,7 +111,12 @@ fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> any
         show_paths(&written, console)?;
     } else {
         let page = beside(path, "report.html");
-        show(arguments, &report, &run, page, summary_of(&report), console)?;
+        let text = if arguments.full {
+            summary_of(&report)
+        } else {
+            first_screen::of_report(&report, path, &stdout())
+        };
+        show(arguments, &report, &run, page, text, console)?;
     }
     Ok(Exit::SUCCESS)
 }
@@ -116,6 +129,9 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
     };
     let job = JobFolder::read(path, &how)?;
     say_problems(&job, console);
+    if let Some(pid) = arguments.process {
+        return capture(&capture_of(&job, pid)?, arguments, console);
+    }
     if arguments.format == Format::All {
         show_paths(&job.write_chosen(Chosen::ALL)?, console)?;
         return Ok(Exit::SUCCESS);
@@ -127,7 +143,11 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
     let (Some(report), Some(run)) = (&job.report, &job.run) else {
         bail!("no capture in {} can be read", path.display());
     };
-    let text = summary_of(report) + &other_processes(&job);
+    let text = if arguments.full {
+        summary_of(report) + &processes(&job)
+    } else {
+        first_screen::of_report(report, path, &stdout())
+    };
     show(
         arguments,
         report,
@@ -137,6 +157,20 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
         console,
     )?;
     Ok(Exit::SUCCESS)
+}
+
+/// The capture of a process of the job.
+fn capture_of(job: &JobFolder, pid: u32) -> anyhow::Result<PathBuf> {
+    let processes = &job.processes;
+    if let Some(process) = processes.iter().find(|process| process.pid == pid) {
+        return Ok(job.path.join(&process.file));
+    }
+    let known: Vec<String> = processes.iter().map(|one| one.pid.to_string()).collect();
+    bail!(
+        "no process {pid} is in {}; it has {}",
+        shown(&job.path),
+        known.join(", ")
+    )
 }
 
 /// Shows one format, or writes it to the file that the user named. A page always is a file: without a name `page`.

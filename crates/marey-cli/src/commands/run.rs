@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// Name of this job's folder [default: $MAREY_JOB_ID, else time, host and process]
     #[arg(long, value_name = "ID")]
     job_id: Option<String>,
+    /// Show everything as text at the end, not only the first screen
+    #[arg(long)]
+    full: bool,
     /// Show no summary, only where the reports are
     #[arg(long)]
     no_summary: bool,

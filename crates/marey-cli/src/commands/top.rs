@@ -18,7 +18,6 @@ mod sections;
 mod shown;
 mod target;
 mod terminal;
-mod turn_rate;
 mod warnings;
 mod watch;
 

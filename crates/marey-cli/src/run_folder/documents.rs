@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use marey::{Launch, Run};
+use marey::Run;
 use marey_report::{
     LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
     profiling_report,
@@ -128,7 +128,7 @@ impl JobFolder {
             schema_version: SCHEMA_VERSION,
             job_id: name.to_string_lossy().into_owned(),
             status: status.as_ref().map(StatusObject::new),
-            launch: self.launched.as_ref().and_then(LaunchObject::new),
+            launch: self.launched.as_ref().map(LaunchObject::new),
             main: self.main.map(|main| self.processes[main].file.as_str()),
             processes: self.processes.iter().map(ProcessObject::new).collect(),
             unreadable: self.unreadable.iter().map(ToString::to_string).collect(),
@@ -202,14 +202,13 @@ fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, V
 }
 
 impl<'a> LaunchObject<'a> {
-    fn new(launched: &'a Launched) -> Option<Self> {
+    fn new(launched: &'a Launched) -> Self {
         let info = &launched.run.info;
-        let launch = LaunchFacts::new(&Launch::of(info)?);
-        Some(Self {
+        Self {
             command: &info.command,
             start: seconds(info.start_unix_ns),
-            ended: marey_report::LaunchObject::new(&launch),
-        })
+            ended: marey_report::LaunchObject::new(&LaunchFacts::new(&launched.launch)),
+        }
     }
 }
 

@@ -25,7 +25,8 @@ pub(crate) struct Launched {
     pub(crate) capture: PathBuf,
     /// What it says. It has no sections.
     pub(crate) run: Run,
-    launch: Launch,
+    /// What the launcher saw.
+    pub(crate) launch: Launch,
 }
 
 /// The launchers' captures in a folder, sorted by name; none of a folder that cannot be listed.
@@ -70,7 +71,16 @@ impl Launches {
             launched.launch.pid == run.info.pid && launched.contains(&run.info)
         };
         if let Some(launched) = self.all.iter().find(own) {
-            run.info.facts.extend(launched.launch.facts());
+            run.info.facts.extend(launched.launch_with(run).facts());
+        }
+    }
+
+    /// Takes what a process says of itself into what is known of the command around it.
+    pub(crate) fn learn(&mut self, run: &Run) {
+        for launched in &mut self.all {
+            if launched.contains(&run.info) {
+                launched.launch = launched.launch_with(run);
+            }
         }
     }
 
@@ -81,10 +91,15 @@ impl Launches {
         }
         self.add_own(run);
         if Launch::of(&run.info).is_none()
-            && let Some(launched) = self.last(|launched| launched.contains(&run.info))
+            && let Some(launched) = self.around(&run.info)
         {
-            run.info.facts.extend(launched.launch.facts());
+            run.info.facts.extend(launched.launch_with(run).facts());
         }
+    }
+
+    /// The outermost command that a process is part of.
+    pub(crate) fn around(&self, process: &RunInfo) -> Option<&Launched> {
+        self.last(|launched| launched.contains(process))
     }
 
     fn last(&self, is_wanted: impl Fn(&Launched) -> bool) -> Option<&Launched> {
@@ -109,6 +124,19 @@ impl Launches {
 }
 
 impl Launched {
+    /// What the launcher saw, with the peak of a process of its command where that is higher: the kernel forgot it when a memory tracker
+    /// began to count anew.
+    fn launch_with(&self, run: &Run) -> Launch {
+        let mut launch = self.launch.clone();
+        let peak = marey_analysis::process_peak_bytes(run);
+        if let Some((usage, peak)) = launch.usage.as_mut().zip(peak)
+            && peak > usage.peak_bytes
+        {
+            (usage.peak_bytes, usage.is_peak_at_most) = (peak, false);
+        }
+        launch
+    }
+
     /// The process began on the launcher's host while the command ran.
     fn contains(&self, process: &RunInfo) -> bool {
         if self.run.info.host != process.host {

@@ -22,10 +22,18 @@ pub(super) fn is_outside(info: &RunInfo) -> bool {
 /// The terminal summary. Of a program that was sampled from outside it says so, and why.
 pub fn summary_of(report: &Report) -> String {
     let text = summary(report);
+    match why_outside(report) {
+        Some(why) => format!("{text}{why}\n"),
+        None => text,
+    }
+}
+
+/// That and why a program was sampled from outside, in a sentence; `None` where it recorded itself.
+pub(crate) fn why_outside(report: &Report) -> Option<String> {
     let mut facts = report.run.facts.iter();
-    let Some((_, why)) = facts.find(|(key, _)| key == OUTSIDE_BECAUSE) else {
-        return text;
-    };
+    let (_, why) = facts.find(|(key, _)| key == OUTSIDE_BECAUSE)?;
     let why = escape::cut(why, 400);
-    format!("{text}Sampled from outside, the program recorded nothing itself: {why}\n")
+    Some(format!(
+        "Sampled from outside, the program recorded nothing itself: {why}"
+    ))
 }

@@ -1,7 +1,7 @@
 //! The runs that a path holds: a capture, a job's folder, a folder of many; as `marey compare` wants them.
 //!
 //! ```text
-//! nightly/mon/rank0-11.marey                ┐ one job, one run: the oldest process of rank 0 that recorded something
+//! nightly/mon/rank0-11.marey                ┐ one job, one run: the processes of rank 0 that recorded something
 //!            /rank1-12.marey                ┘
 //!        /tue/rank0-21.marey                ┐ one job's folder, but one after the other and by the same command:
 //!            /rank0-22.marey                ┘ two runs
@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use marey::{ReadError, Run};
 
-use super::{Error, Launches, Precedence, Process, captures};
+use super::job_runs::{JobRun, JobRuns};
+use super::{Error, Launches, Process, captures};
 
 /// Folders below folders that are looked into.
 const MAX_DEPTH: usize = 8;
@@ -27,26 +28,18 @@ pub struct RecordedRuns {
     pub unreadable: Vec<ReadError>,
 }
 
-/// One run, by the process that stands for it.
+/// One run: the processes of one command.
 #[derive(Debug)]
 pub struct RecordedRun {
     /// Where it lies below the path that was asked for: its folder, or its capture where several share a folder. Not safe
     /// to print.
     pub name: String,
-    /// The capture.
+    /// The capture of the process that stands for it.
     pub capture: PathBuf,
-    /// What it says, with what a dead process left in shared memory. The capture stays as it is.
+    /// What all of them say, with what dead processes left in shared memory. The captures stay as they are.
     pub run: Run,
     /// Other processes of the same job, which are left out.
     pub n_others: usize,
-}
-
-/// A capture while it is not decided whether its process stands for a run.
-struct Candidate {
-    capture: PathBuf,
-    precedence: Precedence,
-    process: Process,
-    run: Run,
 }
 
 impl RecordedRuns {
@@ -83,14 +76,15 @@ impl RecordedRuns {
     }
 
     fn add_folder(&mut self, folder: &Path, top: &Path) -> Result<(), Error> {
-        let mut jobs: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+        let mut jobs: BTreeMap<String, JobRuns> = BTreeMap::new();
         let mut n_processes: BTreeMap<String, usize> = BTreeMap::new();
         let launches = Launches::read(folder);
         let captures = captures(folder)?;
         if let Some(launched) = launches.of_job().filter(|_| captures.is_empty()) {
             // Nothing in it recorded itself.
-            let run = Candidate::new(launched.capture.clone(), launched.run.clone());
-            jobs.insert(job_of(&run.run, &run.capture), vec![run]);
+            let (capture, run) = (&launched.capture, launched.run.clone());
+            let job = jobs.entry(job_of(&run, capture)).or_default();
+            job.offer(capture, &Process::new(capture, &run), false, run);
         }
         for capture in captures {
             match marey::load(&capture) {
@@ -99,23 +93,26 @@ impl RecordedRuns {
                     launches.add_around(&mut run);
                     let job = job_of(&run, &capture);
                     *n_processes.entry(job.clone()).or_default() += 1;
-                    let candidates = jobs.entry(job).or_default();
-                    keep_if_best(candidates, Candidate::new(capture, run));
+                    let process = Process::new(&capture, &run);
+                    jobs.entry(job)
+                        .or_default()
+                        .offer(&capture, &process, false, run);
                 }
             }
         }
-        let jobs: Vec<(String, Vec<Candidate>)> = jobs
+        let jobs: Vec<(String, Vec<JobRun>)> = jobs
             .into_iter()
-            .map(|(job, candidates)| (job, repeats(candidates)))
+            .map(|(job, runs)| (job, runs.into_runs(&launches)))
             .collect();
         let n_runs: usize = jobs.iter().map(|(_, runs)| runs.len()).sum();
-        for (job, candidates) in jobs {
+        for (job, job_runs) in jobs {
             let n_processes = n_processes.get(&job).copied().unwrap_or(0);
-            let n_others = n_processes.saturating_sub(candidates.len());
-            let runs = candidates.into_iter().map(|candidate| RecordedRun {
-                name: name(&candidate.capture, top, n_runs == 1),
-                capture: candidate.capture,
-                run: candidate.run,
+            let n_described: usize = job_runs.iter().map(|one| one.files.len()).sum();
+            let n_others = n_processes.saturating_sub(n_described);
+            let runs = job_runs.into_iter().map(|one| RecordedRun {
+                name: name(&one.capture, top, n_runs == 1),
+                capture: one.capture,
+                run: one.run,
                 n_others,
             });
             self.runs.extend(runs);
@@ -135,24 +132,6 @@ impl RecordedRun {
     }
 }
 
-impl Candidate {
-    fn new(capture: PathBuf, run: Run) -> Self {
-        let process = Process::new(&capture, &run);
-        Self {
-            precedence: Precedence::new(&process, false),
-            process,
-            capture,
-            run,
-        }
-    }
-
-    fn end_unix_ns(&self) -> u64 {
-        self.process
-            .start_unix_ns
-            .saturating_add(self.process.wall_ns)
-    }
-}
-
 /// Captures without a job are jobs of their own.
 fn job_of(run: &Run, capture: &Path) -> String {
     let job = &run.info.job_id;
@@ -160,36 +139,6 @@ fn job_of(run: &Run, capture: &Path) -> String {
         return format!("/{}", file_name(capture));
     }
     job.clone()
-}
-
-/// Keeps only candidates of the best kind, so that of a job with many ranks few are in memory.
-fn keep_if_best(candidates: &mut Vec<Candidate>, new: Candidate) {
-    match candidates.first() {
-        Some(best) if best.precedence.kind() < new.precedence.kind() => return,
-        Some(best) if best.precedence.kind() > new.precedence.kind() => candidates.clear(),
-        _ => {}
-    }
-    candidates.push(new);
-}
-
-/// The processes of one job that are runs of their own: all of them where they ran one after the other by the same
-/// command, else the one that comes first.
-///
-/// ```text
-/// generate.py ██████            generate.py  ████████████        prepare.py  ████
-/// generate.py         ██████    generate.py     ██████           generate.py      ██████
-///             two runs                       one run                         one run
-/// ```
-fn repeats(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
-    candidates.sort_by(|a, b| a.precedence.cmp(&b.precedence));
-    let are_repeats = candidates.windows(2).all(|pair| {
-        pair[0].process.command == pair[1].process.command
-            && pair[0].end_unix_ns() <= pair[1].process.start_unix_ns
-    });
-    if !are_repeats {
-        candidates.truncate(1);
-    }
-    candidates
 }
 
 /// Folders in a folder, by name; neither links nor hidden ones.

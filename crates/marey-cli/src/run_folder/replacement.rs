@@ -15,6 +15,10 @@ use super::Error;
 /// # Errors
 /// When it cannot be written.
 pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
+    // The recorded program may be the one that writes: past its limit it would get SIGXFSZ, which ends most.
+    if marey::file_size_limit().is_some_and(|limit| bytes.len() as u64 > limit) {
+        return said(path, Err(io::ErrorKind::FileTooLarge.into()));
+    }
     let written = put_in_place(&path, marey::file_mode(), |file| file.write_all(bytes));
     said(path, written)
 }

@@ -14,7 +14,8 @@ use super::Error;
 use super::chosen::Chosen;
 use super::replacement::replace;
 
-/// Sessions beyond this have no folder of their own; the report of the run has them all.
+/// Sessions beyond this have no folder of their own, nor have those that are nested so deep that all together would have several times what
+/// the run has; the report of the run has them all.
 const MAX_FOLDERS: usize = 1000;
 /// Sessions beyond this have no page of their own: each page carries the program that draws it.
 const MAX_PAGES: usize = 100;
@@ -103,11 +104,11 @@ pub(super) fn write_session_documents(
 ) -> Result<Vec<PathBuf>, Error> {
     let runs = SessionRuns::new(run);
     let mut written = Vec::new();
-    for (index, name) in names(run).iter().enumerate().take(MAX_FOLDERS) {
+    for (index, name) in with_folders(run, &runs) {
         if let Some(session) = runs.get(index) {
             let html = chosen.html && index < MAX_PAGES;
             let chosen = Chosen { html, ..chosen };
-            written.extend(write_session(job_folder, name, run, &session, chosen)?);
+            written.extend(write_session(job_folder, &name, run, &session, chosen)?);
         }
     }
     Ok(written)
@@ -132,10 +133,10 @@ pub(super) fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, E
     }
     let runs = SessionRuns::new(run);
     let mut written = Vec::new();
-    for (index, name) in names(run).iter().enumerate().take(MAX_FOLDERS) {
+    for (index, name) in with_folders(run, &runs) {
         if let Some(session) = runs.get(index) {
             written.push(replace(
-                file(name),
+                file(&name),
                 &raw_profiling_data_of_session(&session),
             )?);
         }
@@ -143,8 +144,12 @@ pub(super) fn write_raw_data(folder: &Path, run: &Run) -> Result<Vec<PathBuf>, E
     Ok(written)
 }
 
-fn names(run: &Run) -> Vec<String> {
-    session_names(run.sessions.iter().map(|session| session.name.as_str()))
+/// Sessions that have documents of their own, as indices into `Run::sessions`, and the names of these.
+fn with_folders(run: &Run, runs: &SessionRuns<'_>) -> Vec<(usize, String)> {
+    let mut names = session_names(run.sessions.iter().map(|session| session.name.as_str()));
+    let first = 0..names.len().min(MAX_FOLDERS);
+    let named = |index: usize| (index, std::mem::take(&mut names[index]));
+    runs.within_room(first).map(named).collect()
 }
 
 fn write_session(
@@ -154,11 +159,16 @@ fn write_session(
     session: &SessionRun,
     chosen: Chosen,
 ) -> Result<Vec<PathBuf>, Error> {
-    let folder = job_folder.join("sessions").join(name);
-    std::fs::create_dir_all(&folder).map_err(|source| Error::NotWritten {
-        path: folder.clone(),
-        source,
-    })?;
+    let sessions = job_folder.join("sessions");
+    let folder = sessions.join(name);
+    // Of another rank than the first also the folder above.
+    marey::make_job_folder(job_folder)
+        .and_then(|()| marey::make_job_folder(&sessions))
+        .and_then(|()| marey::make_job_folder(&folder))
+        .map_err(|source| Error::NotWritten {
+            path: folder.clone(),
+            source,
+        })?;
     let report = Report::about_session(run, session);
     let mut documents = vec![("timing_summary.txt", summary(&report).into_bytes())];
     if chosen.json {
@@ -206,6 +216,38 @@ mod tests {
         }
         found.sort();
         found
+    }
+
+    #[test]
+    fn sessions_that_nobody_ended_do_not_write_everything_again_and_again() {
+        // 40 sessions, each begun in the one before, with a section: 40 + 39 + … = 820 sections in all, the run has 40.
+        let mut builder = RunBuilder::new();
+        for index in 0..40 {
+            builder = builder
+                .session(&format!("request {index}"), index * 10, None, vec![])
+                .section("work", index * 10 + 1, index * 10 + 9, |_| {});
+        }
+        let run = builder
+            .with(|run| {
+                for (index, session) in (0_u32..).zip(&mut run.sessions) {
+                    session.parent = index.checked_sub(1);
+                }
+            })
+            .finish(1000);
+        let folder = tempfile::tempdir().unwrap();
+        let chosen = Chosen {
+            json: false,
+            html: false,
+            markdown: false,
+        };
+        let written = write_session_documents(folder.path(), &run, chosen).unwrap();
+        // The outermost has 40, the next 39: a third would be more than three times 40, with the sessions themselves.
+        let names: Vec<_> = written
+            .iter()
+            .map(|path| path.parent().unwrap().file_name().unwrap())
+            .collect();
+        assert_eq!(names[..2], ["request-0", "request-1"]);
+        assert!(names.len() < 10, "{names:?}");
     }
 
     #[test]

@@ -287,7 +287,7 @@ fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
 fn a_capture_stands_for_the_documents_made_of_it() {
     let place = Place::new();
     rank(&place, "job", 0, 2, &["section=denoise"]);
-    assert_eq!(marey(&["report", text(&place.job())]).code, 0);
+    assert_eq!(marey(&["report", text(&place.job()), "--full"]).code, 0);
     assert!(place.out().join("profiling_report.json").exists());
     // The other node has only sent its report.
     put(

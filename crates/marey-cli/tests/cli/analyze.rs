@@ -43,7 +43,7 @@ fn a_report_has_what_snapshots_in_its_folder_say() {
     std::fs::copy(BASIC_OOM, beside("film-rank1-memory-1.pickle")).unwrap();
     std::fs::write(beside("bad-memory-2.pickle"), b"\x80\x04cposix\nsystem\n.").unwrap();
     let job = place.job();
-    let said = marey(&["report", job.to_str().unwrap()]);
+    let said = marey(&["report", job.to_str().unwrap(), "--full"]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(
         said.out
@@ -117,7 +117,7 @@ fn a_recording_of_another_time_is_pointed_out() {
     assert!(!said.out.contains("BY SECTION"), "{}", said.out);
     assert!(said.out.contains("outside of this run"), "{}", said.out);
     std::fs::copy(BASIC_OOM, job.join("film-memory-1.pickle")).unwrap();
-    let said = marey(&["report", job.to_str().unwrap()]);
+    let said = marey(&["report", job.to_str().unwrap(), "--full"]);
     let (_, told) = said.out.split_once("MEMORY SNAPSHOT").unwrap();
     let (told, _) = told.split_once("\nRun: ").unwrap();
     assert!(!told.contains("(under no section)"), "{told}");

@@ -53,7 +53,7 @@ fn compare(arguments: &[&str], paths: &[&Path]) -> Said {
 }
 
 #[test]
-fn the_regression_of_a_faster_attention_is_named_in_the_first_three_lines() {
+fn the_regression_of_a_faster_attention_is_named_in_the_first_lines() {
     let place = Place::new();
     let (before, after) = (
         better_transformer(&place, "before"),
@@ -61,13 +61,11 @@ fn the_regression_of_a_faster_attention_is_named_in_the_first_three_lines() {
     );
 
     let found = compare(&[], &[&before, &after]);
-    let first: Vec<&str> = found.out.lines().take(3).collect();
+    let first: Vec<&str> = found.out.lines().take(2).collect();
     let first = first.join("\n");
     let (slower, rest) = ("slower: vae_decode", &found.out);
     assert!(first.starts_with("WORSE: "), "{rest}");
     assert!(first.contains(slower), "{rest}");
-    // 2.1 and 0.03 GiB/s.
-    assert!(first.contains("2.1 GiB/s → 30.7 MiB/s"), "{rest}");
     assert!(first.contains("8.2 GiB → 23.8 GiB"), "{rest}");
     assert!(rest.contains("vae_decode / sdpa"), "{rest}");
     assert_eq!((found.code, found.err.as_str()), (1, ""), "{rest}");

@@ -39,7 +39,10 @@ fn a_command_of_a_millisecond_leaves_how_it_ended_and_what_it_used() {
         assert!(launch[figure].as_f64().unwrap() > 0.0, "{figure}: {launch}");
     }
     assert_eq!(list["processes"], Value::Array(vec![]));
-    let report = place.command(&["report", "out"]).output().unwrap();
+    let report = place
+        .command(&["report", "--full", "out"])
+        .output()
+        .unwrap();
     let shown = String::from_utf8(report.stdout).unwrap();
     assert!(
         shown.contains("\nStatus: failed: exit code 5\nCommand: "),
@@ -77,7 +80,7 @@ fn a_program_that_closed_its_capture_and_ended_with_3_has_failed() {
     );
     let capture = &place.captures()[0];
     let said = place
-        .command(&["report", capture.to_str().unwrap()])
+        .command(&["report", "--full", capture.to_str().unwrap()])
         .output()
         .unwrap();
     let shown = String::from_utf8(said.stdout).unwrap();
@@ -175,7 +178,8 @@ fn commands_that_record_nothing_are_compared_by_how_they_ended() {
 #[test]
 fn the_newest_job_is_one_that_recorded_nothing_too() {
     let place = recorded(&[example().to_str().unwrap(), "section=a"]);
-    let mut command = unsampled(place.command(&["run", "--job-id", "second", "--", "/bin/false"]));
+    let mut command =
+        unsampled(place.command(&["run", "--full", "--job-id", "second", "--", "/bin/false"]));
     let said = err(&command.output().unwrap());
     assert!(said.contains(": out/second/run.json\n"), "{said}");
     let latest = std::fs::read_link(place.out().join("latest")).unwrap();

@@ -12,7 +12,7 @@ use crate::program::{Place, err, example, unsampled};
 
 /// `marey run -- sh -c SCRIPT …`, not started. The script waits for a line, or the end of its input, before it goes on.
 fn shell(place: &Place, script: &str, arguments: &[&str]) -> Command {
-    let mut command = place.command(&["run", "--", "/bin/sh", "-c"]);
+    let mut command = place.command(&["run", "--full", "--", "/bin/sh", "-c"]);
     command
         .arg(format!("read line; {script}"))
         .args(arguments)
@@ -158,7 +158,10 @@ fn the_summary_says_that_it_was_sampled_from_outside_and_why() {
         run.memory.is_empty(),
         "Marey's own memory is nobody's business"
     );
-    let report = place.command(&["report", "out/job"]).output().unwrap();
+    let report = place
+        .command(&["report", "--full", "out/job"])
+        .output()
+        .unwrap();
     assert!(String::from_utf8(report.stdout).unwrap().contains(expected));
     assert!(!place.path("rings").exists());
 }
@@ -313,7 +316,10 @@ fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
         .env("MAREY_OUTPUT_DIR", place.out())
         .env("MAREY_JOB_ID", "job");
     assert!(program.status().unwrap().success());
-    let report = place.command(&["report", "out/job"]).output().unwrap();
+    let report = place
+        .command(&["report", "--full", "out/job"])
+        .output()
+        .unwrap();
     let said = String::from_utf8(report.stdout).unwrap();
     assert!(said.contains("Status: finished"), "{said}");
     let others = said.split_once("Other processes of this job:\n").unwrap().1;
@@ -327,7 +333,7 @@ fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
 #[test]
 fn where_nothing_is_to_be_sampled_nothing_is_recorded() {
     let place = Place::new();
-    let command = place.command(&["run", "--", "python3", "-I", "-c", "print(1)"]);
+    let command = place.command(&["run", "--full", "--", "python3", "-I", "-c", "print(1)"]);
     let output = unsampled(command).output().unwrap();
     assert_eq!(output.stdout, b"1\n");
     assert!(

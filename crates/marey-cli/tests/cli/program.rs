@@ -67,7 +67,7 @@ impl Place {
     /// `marey run -- recorded …`, not started.
     pub(crate) fn recorded(&self, arguments: &[&str]) -> Command {
         let program = example();
-        let mut command = self.command(&["run", "--"]);
+        let mut command = self.command(&["run", "--full", "--"]);
         command.arg(program).args(arguments);
         command
     }

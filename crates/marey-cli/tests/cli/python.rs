@@ -15,7 +15,7 @@ fn write(path: &Path, text: &str) {
 
 /// `marey run -- python3 -c CODE` with a stand-in on the user's PYTHONPATH, not sampled.
 fn run_python(place: &Place, flags: &[&str], code: &str) -> Output {
-    let mut command = unsampled(place.command(&["run", "--", "python3"]));
+    let mut command = unsampled(place.command(&["run", "--full", "--", "python3"]));
     command
         .args(flags)
         .args(["-c", code])

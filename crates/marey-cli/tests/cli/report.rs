@@ -1,5 +1,6 @@
 //! `marey report`: finished, running, damaged and missing recordings.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use marey::Status;
@@ -7,15 +8,26 @@ use marey::Status;
 use crate::program::{Place, marey, wait_for};
 
 #[test]
-fn a_job_its_parent_and_its_capture_give_the_same_summary() {
+fn a_job_and_its_parent_give_the_summary_of_the_command_and_a_capture_that_of_its_process() {
     let place = Place::new();
     place.recorded(&["section=text_encoder"]).output().unwrap();
     let written = place.read("out/job/timing_summary.txt");
-    for path in [place.job(), place.out(), place.captures()[0].clone()] {
-        let said = marey(&["report", path.to_str().unwrap()]);
+    let report = |path: &Path, format: &[&str]| {
+        let said = marey(&[&["report", path.to_str().unwrap()], format].concat());
         assert_eq!((said.code, said.err.as_str()), (0, ""));
-        assert_eq!(said.out, written);
+        said.out
+    };
+    for path in [place.job(), place.out()] {
+        assert_eq!(report(&path, &["--full"]), written);
     }
+    let answer = |path: &Path| -> serde_json::Value {
+        serde_json::from_str(&report(path, &["--format", "json"])).unwrap()
+    };
+    let (job, process) = (answer(&place.job()), answer(&place.captures()[0]));
+    let total = |of: &serde_json::Value| of["timing_stats"]["text_encoder"]["total"].clone();
+    assert_eq!(total(&job), total(&process));
+    let wall = |of: &serde_json::Value| of["session_info"]["duration"].as_f64().unwrap();
+    assert!(wall(&process) < wall(&job));
 }
 
 #[test]
@@ -93,7 +105,7 @@ fn any_one_format_goes_into_the_file_that_is_named() {
             file.to_str().unwrap(),
             capture.to_str().unwrap(),
         ];
-        let said = marey(&[&["report", "--format", format][..], &named].concat());
+        let said = marey(&[&["report", "--full", "--format", format][..], &named].concat());
         assert_eq!((said.code, said.err.as_str()), (0, ""));
         assert_eq!(place.plain(&said.out), "[place]/elsewhere\n");
         assert!(place.read("elsewhere").starts_with(begins), "{format}");
@@ -116,7 +128,8 @@ fn limits_of_findings_can_be_set_for_a_report() {
         .output()
         .unwrap();
     let job = place.job();
-    let limits = |limit| marey(&["report", "--threshold", limit, job.to_str().unwrap()]);
+    let job = job.to_str().unwrap();
+    let limits = |limit| marey(&["report", "--full", "--threshold", limit, job]);
     let said = limits("stage_ratio=0.000001");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(said.out.contains("FINDINGS"), "{}", said.out);
@@ -138,7 +151,7 @@ fn an_old_job_does_not_replace_what_stands_for_the_newest() {
         .output()
         .unwrap();
     place.recorded(&["section=new"]).output().unwrap();
-    let said = marey(&["report", place.path("out/old").to_str().unwrap()]);
+    let said = marey(&["report", place.path("out/old").to_str().unwrap(), "--full"]);
     assert!(said.out.contains("old"));
     assert!(place.read("out/timing_summary.txt").contains("new"));
 }
@@ -163,7 +176,7 @@ fn a_running_program_is_shown_as_running_and_a_dead_one_is_completed() {
         .spawn()
         .unwrap();
     wait_for(&ready, &mut program);
-    let running = marey(&["report", place.job().to_str().unwrap()]);
+    let running = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert!(
         running.out.contains("Status: running when it was read"),
         "{}",
@@ -172,7 +185,7 @@ fn a_running_program_is_shown_as_running_and_a_dead_one_is_completed() {
     assert!(running.out.contains("Open: under_way"), "{}", running.out);
     program.kill().unwrap();
     program.wait().unwrap();
-    let dead = marey(&["report", place.job().to_str().unwrap()]);
+    let dead = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert!(
         dead.out
             .contains("Status: ended without closing its capture"),
@@ -203,7 +216,7 @@ fn a_capture_cut_anywhere_is_read_with_a_warning_or_refused_in_one_line() {
     let cut = place.path("cut.marey");
     for length in (0..whole.len()).step_by(37) {
         std::fs::write(&cut, &whole[..length]).unwrap();
-        let said = marey(&["report", cut.to_str().unwrap()]);
+        let said = marey(&["report", cut.to_str().unwrap(), "--full"]);
         if length < 16 {
             assert_eq!((said.code, said.out.as_str()), (2, ""));
             assert_eq!(
@@ -225,7 +238,7 @@ fn one_damaged_capture_of_a_job_does_not_hide_the_others() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();
     std::fs::write(place.job().join("rank1-1.marey"), "no capture").unwrap();
-    let said = marey(&["report", place.job().to_str().unwrap()]);
+    let said = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert_eq!(said.code, 0);
     insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/out/job/rank1-1.marey is not a Marey capture");
     assert!(said.out.contains("PROFILING SUMMARY"));
@@ -253,7 +266,7 @@ fn documents_that_cannot_be_written_do_not_hide_the_summary() {
     place.recorded(&["section=a"]).output().unwrap();
     std::fs::remove_file(place.job().join("run.json")).unwrap();
     std::fs::create_dir_all(place.job().join("run.json/in_the_way")).unwrap();
-    let said = marey(&["report", place.job().to_str().unwrap()]);
+    let said = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert_eq!(said.code, 0);
     assert!(said.out.contains("PROFILING SUMMARY"));
     insta::assert_snapshot!(place.plain(&said.err), @"marey: cannot write [place]/out/job/run.json: Is a directory (os error 21)");

@@ -107,7 +107,7 @@ fn standard_streams_pass_through_byte_by_byte() {
 fn a_command_that_is_not_there_is_127_and_one_that_is_no_program_126() {
     let place = Place::new();
     let missing = place
-        .command(&["run", "--", "no-such-program"])
+        .command(&["run", "--full", "--", "no-such-program"])
         .output()
         .unwrap();
     assert_eq!(missing.status.code(), Some(127));
@@ -139,7 +139,7 @@ fn without_a_usable_output_folder_the_program_runs_unrecorded() {
 #[test]
 fn a_program_that_records_nothing_is_told_why() {
     let place = Place::new();
-    let command = place.command(&["run", "--", "/bin/sh", "-c", "exit 3"]);
+    let command = place.command(&["run", "--full", "--", "/bin/sh", "-c", "exit 3"]);
     let output = unsampled(command).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let said = err(&output);
@@ -186,7 +186,7 @@ fn a_job_id_that_ran_before_is_described_by_its_newest_run() {
 fn of_several_ranks_the_first_is_shown_and_the_others_are_listed() {
     let place = Place::new();
     let script = r#"RANK=1 WORLD_SIZE=2 "$0" section=one; RANK=0 WORLD_SIZE=2 "$0" section=zero"#;
-    let mut command = place.command(&["run", "--", "/bin/sh", "-c", script]);
+    let mut command = place.command(&["run", "--full", "--", "/bin/sh", "-c", script]);
     let output = command.arg(example()).output().unwrap();
     let said = err(&output);
     assert!(
@@ -204,7 +204,7 @@ fn of_several_ranks_the_first_is_shown_and_the_others_are_listed() {
 fn a_process_that_goes_on_after_the_program_stays_running_in_the_list() {
     let place = Place::new();
     let script = r#""$0" section=a ready=ready wait >/dev/null 2>&1 & echo $!; until [ -e ready ]; do :; done"#;
-    let mut command = place.command(&["run", "--", "/bin/sh", "-c", script]);
+    let mut command = place.command(&["run", "--full", "--", "/bin/sh", "-c", script]);
     let output = command.arg(example()).output().unwrap();
     let pid: i32 = String::from_utf8(output.stdout.clone())
         .unwrap()
@@ -222,10 +222,27 @@ fn a_process_that_goes_on_after_the_program_stays_running_in_the_list() {
 }
 
 #[test]
+fn a_helper_that_recorded_nothing_does_not_keep_the_job_running() {
+    let place = Place::new();
+    let script = r#""$0" ready=ready wait >/dev/null 2>&1 & echo $!; until [ -e ready ]; do :; done; "$0" section=a"#;
+    let mut command = place.command(&["run", "--quiet", "--", "/bin/sh", "-c", script]);
+    let output = command.arg(example()).output().unwrap();
+    let said = String::from_utf8(output.stdout.clone()).unwrap();
+    let pid: i32 = said.lines().next().unwrap().trim().parse().unwrap();
+    let list = place.read("out/job/run.json");
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(list["status"]["kind"], "finished", "{list:#}");
+    let running = list["processes"].as_array().unwrap().iter();
+    let running = running.filter(|process| process["status"]["kind"] == "running");
+    assert_eq!(running.count(), 1, "{list:#}");
+}
+
+#[test]
 fn marey_run_below_marey_run_records_into_the_same_job_once() {
     let place = Place::new();
     let outer = [env!("CARGO_BIN_EXE_marey"), "run", "--quiet", "--"];
-    let mut command = place.command(&["run", "--"]);
+    let mut command = place.command(&["run", "--full", "--"]);
     let output = command
         .args(outer)
         .arg(example())
@@ -255,7 +272,7 @@ fn names_with_control_codes_reach_no_terminal() {
     assert!(said.contains("red\\x1b[31m\\u{202e}"), "{said}");
     assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'));
     let missing = place
-        .command(&["run", "--", "no\u{1b}]0;x\u{7}"])
+        .command(&["run", "--full", "--", "no\u{1b}]0;x\u{7}"])
         .output()
         .unwrap();
     insta::assert_snapshot!(err(&missing), @r"marey: cannot run no\x1b]0;x\x07: not found");

@@ -4,24 +4,19 @@ use std::sync::Arc;
 
 use marey::Note;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
-use super::waiting::{Pair, Seen, StreamKey, state};
-
-/// Streams whose objects are kept.
-const MAX_STREAMS: usize = 64;
+use super::waiting::{Pair, Seen, state};
+use crate::devices::{Devices, StreamKey};
 
 /// Functions of torch's C part.
 #[derive(Debug)]
 pub(super) struct Functions {
+    pub(super) devices: Arc<Devices>,
     pub(super) new_event: Py<PyAny>,
-    pub(super) new_stream: Py<PyAny>,
     pub(super) record: Py<PyAny>,
     pub(super) query: Py<PyAny>,
     pub(super) elapsed: Py<PyAny>,
-    pub(super) current_device: Py<PyAny>,
-    pub(super) current_stream: Py<PyAny>,
-    pub(super) is_capturing: Py<PyAny>,
 }
 
 impl Functions {
@@ -29,28 +24,6 @@ impl Functions {
         let keywords = PyDict::new(py);
         keywords.set_item("enable_timing", true)?;
         self.new_event.call(py, (), Some(&keywords))
-    }
-
-    /// The current stream of the current device.
-    pub(super) fn stream(&self, py: Python<'_>) -> PyResult<(StreamKey, Arc<Py<PyAny>>)> {
-        let device = self.current_device.call0(py)?;
-        let described = self.current_stream.call1(py, (&device,))?;
-        let described = described.bind(py).cast::<PyTuple>()?;
-        let (id, device, kind): (i64, u32, i64) = described.extract()?;
-        let key = (device, id.cast_unsigned());
-        if let Some(known) = state().streams.get(&key) {
-            return Ok((key, known.clone()));
-        }
-        let keywords = PyDict::new(py);
-        keywords.set_item("stream_id", id)?;
-        keywords.set_item("device_index", device)?;
-        keywords.set_item("device_type", kind)?;
-        let stream = Arc::new(self.new_stream.call(py, (), Some(&keywords))?);
-        let mut state = state();
-        if state.streams.len() < MAX_STREAMS {
-            state.streams.entry(key).or_insert_with(|| stream.clone());
-        }
-        Ok((key, stream))
     }
 
     /// Milliseconds between two events, as nanoseconds.

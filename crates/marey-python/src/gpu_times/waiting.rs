@@ -7,15 +7,14 @@ use marey::SectionKey;
 use marey_gpu::DeviceClock;
 use pyo3::prelude::*;
 
+use crate::devices::StreamKey;
+
 /// Pairs that wait to be read; beyond that sections are not measured.
 pub(super) const MAX_WAITING: usize = 4096;
 /// After so long another event becomes the reference of the clock.
 const REFERENCE_NS: f64 = 1e9;
 /// A delay is told when it is known within this, or within a tenth.
 const DELAY_ERROR_NS: f64 = 1e6;
-
-/// A device's number and a stream's.
-pub(super) type StreamKey = (u32, u64);
 
 static STATE: Mutex<State> = Mutex::new(State::new());
 
@@ -26,7 +25,6 @@ pub(super) struct State {
     pub(super) epoch: u32,
     /// Events that nobody uses, by device: one belongs to the device where it was recorded first.
     pub(super) free: BTreeMap<u32, Vec<Py<PyAny>>>,
-    pub(super) streams: BTreeMap<StreamKey, Arc<Py<PyAny>>>,
     pub(super) waiting: BTreeMap<StreamKey, VecDeque<Pair>>,
     pub(super) n_waiting: usize,
     pub(super) references: BTreeMap<u32, Reference>,
@@ -38,6 +36,8 @@ pub(super) struct State {
 pub(super) struct NotMeasured {
     pub(super) other_stream: u64,
     pub(super) capture: u64,
+    pub(super) unknown_device: u64,
+    pub(super) unused_device: u64,
     pub(super) too_many: u64,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Seen {
     pub(super) tick_ns: f64,
 }
 
-/// Where the begin of a pair lies on the host's clock.
+/// Where the beginning of a pair lies on the host's clock.
 #[derive(Default)]
 #[must_use = "the event is dropped while nothing is locked"]
 pub(super) struct Placed {
@@ -84,13 +84,14 @@ impl State {
         Self {
             epoch: 0,
             free: BTreeMap::new(),
-            streams: BTreeMap::new(),
             waiting: BTreeMap::new(),
             n_waiting: 0,
             references: BTreeMap::new(),
             not_measured: NotMeasured {
                 other_stream: 0,
                 capture: 0,
+                unknown_device: 0,
+                unused_device: 0,
                 too_many: 0,
             },
         }
@@ -220,6 +221,11 @@ impl NotMeasured {
         let reasons = [
             (self.other_stream, "ended on another stream or device"),
             (self.capture, "began or ended while a graph was captured"),
+            (
+                self.unknown_device,
+                "ran on a device that is not known: several were in use, and none was chosen",
+            ),
+            (self.unused_device, "began before the device was in use"),
             (self.too_many, "came while too many were waiting"),
             unread,
         ];
@@ -228,7 +234,7 @@ impl NotMeasured {
             .filter(|(n, _)| *n > 0)
             .map(|(n, why)| format!("{n} {why}"))
             .collect();
-        let n = self.other_stream + self.capture + self.too_many + unread.0;
+        let n: u64 = reasons.iter().map(|(n, _)| n).sum();
         (n > 0).then(|| format!("{n} not measured: {}", said.join(", ")))
     }
 }

@@ -7,8 +7,6 @@ use super::state::state;
 use crate::dropped_error::drop_error;
 use crate::section_mode::{Watch, is_watched_for};
 
-const MAX_DEVICES: u32 = 64;
-
 /// What torch counts on one device. Bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
@@ -26,8 +24,6 @@ pub(crate) struct PeakView {
     reset_peaks: Py<PyAny>,
     read_accelerator: Option<Py<PyAny>>,
     reset_accelerator: Option<Py<PyAny>>,
-    device_count: Py<PyAny>,
-    current_device: Py<PyAny>,
     /// Puts torch's own functions back.
     undo: Py<PyAny>,
 }
@@ -35,14 +31,12 @@ pub(crate) struct PeakView {
 #[pymethods]
 impl PeakView {
     #[new]
-    #[pyo3(signature = (*, read, reset, read_accelerator, reset_accelerator, device_count, current_device, undo))]
+    #[pyo3(signature = (*, read, reset, read_accelerator, reset_accelerator, undo))]
     fn new(
         read: Py<PyAny>,
         reset: Py<PyAny>,
         read_accelerator: Option<Py<PyAny>>,
         reset_accelerator: Option<Py<PyAny>>,
-        device_count: Py<PyAny>,
-        current_device: Py<PyAny>,
         undo: Py<PyAny>,
     ) -> Self {
         Self {
@@ -50,8 +44,6 @@ impl PeakView {
             reset_peaks: reset,
             read_accelerator,
             reset_accelerator,
-            device_count,
-            current_device,
             undo,
         }
     }
@@ -84,21 +76,6 @@ impl PeakView {
 }
 
 impl PeakView {
-    /// Devices to read: the current one and those in use, or all.
-    pub(super) fn devices(&self, py: Python<'_>, is_look: bool) -> Vec<u32> {
-        let number_of = |function: &Py<PyAny>| function.call0(py)?.extract::<u32>(py);
-        let mut devices: Vec<u32> = state().in_use.iter().copied().collect();
-        if is_look {
-            let n = number_of(&self.device_count).unwrap_or(0);
-            devices.extend(0..n.min(MAX_DEVICES));
-        } else {
-            devices.extend(number_of(&self.current_device));
-        }
-        devices.sort_unstable();
-        devices.dedup();
-        devices
-    }
-
     pub(super) fn begin(&self, py: Python<'_>, device: u32, number: u64) -> PyResult<Figures> {
         let figures = self.figures(py, device)?;
         {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use marey::Allowance;
 use marey::{Lane, NameId};
-use marey_gpu::{Allowance, PeakLedger, ReadingAllowance};
+use marey_gpu::{PeakLedger, ReadingAllowance};
 use pyo3::prelude::*;
 
 use crate::flow;
@@ -13,7 +14,7 @@ use crate::flow;
 /// A level that is never watched; sections further down are not told from it.
 const TOO_DEEP: usize = 64;
 const MAX_OPEN: usize = 64;
-/// Looks at all devices at the begin of outermost sections, at once and a second; in between only those in use are read.
+/// Looks at all devices at the beginning of outermost sections, at once and a second; in between only those in use are read.
 const LOOKS: u64 = 10;
 
 static STATE: Mutex<State> = Mutex::new(State::new());
@@ -97,7 +98,7 @@ impl State {
         Some(Admitted {
             epoch: self.epoch,
             number,
-            is_look: level == 1 && self.looks.take(now_ns, LOOKS, LOOKS),
+            is_look: level == 1 && self.looks.take(now_ns, (LOOKS, LOOKS)),
         })
     }
 

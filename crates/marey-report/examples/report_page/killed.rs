@@ -34,11 +34,13 @@ pub(crate) fn run() -> Run {
             thread: Some(0),
             node: 2,
             start_ns: 70 * MS,
+            until_ns: 300 * MS,
         },
         OpenSection {
             thread: Some(0),
             node: 3,
             start_ns: 220 * MS,
+            until_ns: 300 * MS,
         },
     ];
     run.status = Status::Killed(9);

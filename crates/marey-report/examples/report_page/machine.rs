@@ -9,7 +9,7 @@
 //! throttle                     power 4 to 7
 //! ```
 
-use marey::{MemoryReading, MemorySource, Run, RunBuilder, SeriesInfo, Unit};
+use marey::{MemoryReading, MemorySource, Resources, Run, RunBuilder, SeriesInfo, Spent, Unit};
 
 use crate::video::Naming;
 
@@ -37,7 +37,8 @@ pub(crate) fn run(naming: Naming) -> Run {
         .section(&naming("denoise"), 2 * S, 8 * S, |s| {
             s.section(&naming("attention"), 3 * S, 6 * S, |_| {});
         })
-        .section(&naming("decode"), 8 * S, 10 * S, |_| {});
+        .section(&naming("decode"), 8 * S, 10 * S, |_| {})
+        .used(&naming("denoise"), used_by_denoise);
     for (info, values) in gauges(&gpus) {
         builder = builder.series(info, &each_second(values));
     }
@@ -63,6 +64,22 @@ pub(crate) fn run(naming: Naming) -> Run {
         .finish(10 * S)
 }
 
+/// 600 MiB more every half second from 2 s to 5 s; two processors busy, half of it by its own thread.
+fn used_by_denoise(length_ns: u64) -> Resources {
+    let spent = |cpu_ns| Spent {
+        cpu_ns,
+        read_bytes: Some(3 << 30),
+        written_bytes: Some(0),
+    };
+    Resources {
+        process: spent(2 * length_ns),
+        thread: Some(spent(length_ns)),
+        resident_before: Some(4 * (600 << 20)),
+        resident_after: Some(10 * (600 << 20)),
+        peak_bytes: None,
+    }
+}
+
 type Values = fn(f64) -> f64;
 
 fn each_second(value: Values) -> Vec<(u64, f64)> {
@@ -82,6 +99,10 @@ fn gauges([a, b]: &[String; 2]) -> Vec<(SeriesInfo, Values)> {
             _ => 0.3,
         }),
         (second("gpu.utilization", Unit::Ratio), |_| 0.25),
+        (
+            first("gpu.memory_controller.utilization", Unit::Ratio),
+            |_| 0.2,
+        ),
         (first("gpu.memory.used", Unit::Bytes), |t| {
             (10.0 + 5.0 * t.min(6.0)) * GIB
         }),

@@ -2,11 +2,13 @@
 //! a cache, and the machine meanwhile.
 
 use marey::{
-    BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, MemoryReading,
-    MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo, StreamingEvent, Unit, Value,
+    Allocation, BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation,
+    LayerComputation, MemoryReading, MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo,
+    StreamingEvent, Unit, Value,
 };
 
 const MS: u64 = 1_000_000;
+const S: u64 = 1_000 * MS;
 const GIB: u64 = 1 << 30;
 const BLOCKS: u64 = 7;
 const STEPS: u64 = 4;
@@ -167,12 +169,44 @@ pub(crate) fn run(naming: Naming) -> Run {
             }),
         );
     }
+    builder = reports(builder, naming);
     builder = machine(builder, at, naming);
     builder = builder.thread(&name("decoder"));
     for (start, end) in decoded {
         builder = builder.section(&name("vae_decode"), start, end, |_| {});
     }
     builder.finish(at + 600 * MS)
+}
+
+/// Layers, allocations and releases that the program reported.
+fn reports(mut builder: RunBuilder, naming: Naming) -> RunBuilder {
+    for (layer, ms, parameters) in [
+        ("attention", 25, Some(590_000_000)),
+        ("mlp", 35, Some(710_000_000)),
+        ("norm", 25, None),
+        ("attention", 15, Some(590_000_000)),
+    ] {
+        let layer = LayerComputation {
+            name: naming(layer),
+            computation_ns: Some(ms * MS),
+            parameters,
+        };
+        builder = builder.generation(3 * S, Some(0), Generation::Layer(layer));
+    }
+    for (at_s, is_release, bytes, context) in [
+        (2, false, 3 * GIB, Some("kv_cache")),
+        (3, false, GIB, None),
+        (9, true, 2 * GIB, Some("kv_cache")),
+    ] {
+        let allocation = Allocation {
+            is_release,
+            bytes,
+            allocator: Some(naming("cuda")),
+            context: context.map(naming),
+        };
+        builder = builder.generation(at_s * S, Some(0), Generation::Allocation(allocation));
+    }
+    builder
 }
 
 /// What samplers and memory readings said.

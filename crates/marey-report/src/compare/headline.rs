@@ -145,7 +145,13 @@ fn summary(report: &ComparisonReport) -> String {
     let n = comparison.measures.len();
     match comparison.verdict {
         Verdict::Worse => format!("{} of {n} figures", of(Verdict::Worse)),
-        Verdict::Better => format!("{} of {n} figures, none is worse", of(Verdict::Better)),
+        Verdict::Better => match of(Verdict::Worse) {
+            0 => format!("{} of {n} figures, none is worse", of(Verdict::Better)),
+            worse => format!(
+                "{} of {n} figures; {worse} that are worse add up to less",
+                of(Verdict::Better)
+            ),
+        },
         Verdict::CannotTell if n == 0 => "there is nothing that both sides recorded".into(),
         Verdict::CannotTell => format!(
             "none of {n} figures could be decided; {}",

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(
             lines("diffusion_iteration_time_seconds")[..5],
             [
-                r#"diffusion_iteration_time_seconds{host="box",job_id="j",rank="0",pid="7",iteration="block",quantile="0.5"} 2"#,
+                r#"diffusion_iteration_time_seconds{host="box",job_id="j",rank="0",pid="7",iteration="block",quantile="0.5"} 3"#,
                 r#"diffusion_iteration_time_seconds{host="box",job_id="j",rank="0",pid="7",iteration="block",quantile="0.95"} 4"#,
                 r#"diffusion_iteration_time_seconds{host="box",job_id="j",rank="0",pid="7",iteration="block",quantile="0.99"} 4"#,
                 r#"diffusion_iteration_time_seconds_sum{host="box",job_id="j",rank="0",pid="7",iteration="block"} 6"#,

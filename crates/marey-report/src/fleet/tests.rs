@@ -34,6 +34,7 @@ pub(super) fn look() -> Look {
     };
     let mut block = totals(2, 2, 6_000_000_000, 0);
     block.turns = Some(marey::live::Turns {
+        first_end_ns: None,
         newest_ns: vec![4_000_000_000, 2_000_000_000],
     });
     Look {
@@ -101,7 +102,7 @@ fn counts_of_a_process_are_those_of_its_look_and_what_it_did_not_report_is_absen
         count: 2,
         sum_ns: 6_000_000_000,
         quantiles_ns: vec![
-            (0.5, 2_000_000_000),
+            (0.5, 3_000_000_000),
             (0.95, 4_000_000_000),
             (0.99, 4_000_000_000),
         ],

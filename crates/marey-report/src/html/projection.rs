@@ -55,7 +55,20 @@ pub(super) fn json(report: &Report) -> (Vec<u8>, Vec<ShortList>) {
             }
             if let Some(Blocks { each, .. }) = &mut diffusion.blocks {
                 let all = each.len();
-                keep(each, &evenly(all, limit));
+                let kept = evenly(all, limit);
+                keep(each, &kept);
+                let steps = diffusion.steps.iter_mut().flat_map(|steps| &mut steps.each);
+                for step in steps {
+                    let place = step.block_at.and_then(|at| kept.binary_search(&at).ok());
+                    step.block_at = place;
+                }
+                for end in diffusion
+                    .growth
+                    .iter_mut()
+                    .flat_map(|growth| &mut growth.between)
+                {
+                    *end = kept.partition_point(|at| at <= end).saturating_sub(1);
+                }
                 noted("blocks", each.len(), all);
             }
             if let Some(Delivery { each, .. }) = &mut diffusion.delivery {

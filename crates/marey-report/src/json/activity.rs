@@ -2,15 +2,18 @@
 
 use serde::Serialize;
 
+use super::allocations::MemoryEvents;
 use super::blocks::BlockAnalysis;
 use super::caches::CacheAnalysis;
 use super::cpu::CpuMetrics;
 use super::diffusion::DiffusionAnalysis;
 use super::figures::Scope;
 use super::gpu::GpuMetrics;
+use super::layers::LayerAnalysis;
 use super::models::ModelAnalysis;
 use super::recommendations::Recommendation;
 use super::run::EventObject;
+use super::section_resources::SessionResourcesObject;
 use super::stages::StageAnalysis;
 use super::streaming::StreamingAnalysis;
 use super::summary::Summary;
@@ -23,7 +26,9 @@ pub(super) struct SessionObject<'a> {
     name: &'a str,
     start: f64,
     duration: Option<f64>,
+    outcome: &'static str,
     tags: &'a NamedValues,
+    resources: Option<SessionResourcesObject>,
     parent: Option<usize>,
     sections_missing: u64,
     #[serde(flatten)]
@@ -42,6 +47,8 @@ struct SessionActivity<'a> {
     diffusion_analysis: Option<DiffusionAnalysis<'a>>,
     model_analysis: Option<ModelAnalysis<'a>>,
     block_analysis: Option<BlockAnalysis<'a>>,
+    layer_analysis: Option<LayerAnalysis<'a>>,
+    memory_events: Option<MemoryEvents<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     events: Vec<EventObject<'a>>,
     recommendations: Vec<Recommendation<'a>>,
@@ -65,7 +72,9 @@ impl<'a> SessionObject<'a> {
             name: &session.name,
             start: seconds(session.start_ns),
             duration: session.duration_ns.map(seconds),
+            outcome: session.outcome,
             tags: &session.tags,
+            resources: session.used.as_ref().map(SessionResourcesObject::new),
             parent: session.parent,
             sections_missing: session.n_sections_missing,
             did: activity.map(|it| Box::new(SessionActivity::new(report, session, it))),
@@ -86,10 +95,12 @@ impl<'a> SessionActivity<'a> {
             stage_analysis: StageAnalysis::new(&activity.stages),
             gpu_metrics: GpuMetrics::new(scope),
             cpu_metrics: CpuMetrics::new(scope),
-            streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
+            streaming_analysis: StreamingAnalysis::new(activity),
             diffusion_analysis: DiffusionAnalysis::new(activity),
             model_analysis: ModelAnalysis::new(activity),
             block_analysis: BlockAnalysis::new(activity),
+            layer_analysis: activity.layers.as_ref().map(LayerAnalysis::new),
+            memory_events: MemoryEvents::new(activity),
             cache_analysis: CacheAnalysis::new(activity),
             events: EventObject::of(activity),
             recommendations: Recommendation::of(scope),

@@ -52,6 +52,7 @@ struct CpuAnalysis<'a> {
 struct ProcessObject<'a> {
     user_s: Option<f64>,
     system_s: Option<f64>,
+    waited_s: Option<f64>,
     cores: Option<FiguresObject<'a>>,
     resident_mb: Option<FiguresObject<'a>>,
     proportional_mb: Option<FiguresObject<'a>>,
@@ -198,6 +199,7 @@ impl<'a> ProcessObject<'a> {
         Self {
             user_s: process.and_then(|p| p.user_s),
             system_s: process.and_then(|p| p.system_s),
+            waited_s: cpu.and_then(|c| Some(c.waited?.total)),
             cores: scope.figures(process.and_then(|p| p.cores), 1.0),
             resident_mb: mebibytes(|m| m.process_resident),
             proportional_mb: mebibytes(|m| m.process_proportional),

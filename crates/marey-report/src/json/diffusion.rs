@@ -2,7 +2,7 @@
 
 use marey_analysis::{
     CleanPasses, ContextGrowth, Delivery, DeliveryPoint, Diffusion, FrameKind, FrameRate, Guidance,
-    StepCaching, StepPoint, Steps,
+    GuidanceWay, StepCaching, StepPoint, Steps,
 };
 use serde::Serialize;
 
@@ -58,11 +58,12 @@ struct StepObject {
     block_index: Option<u64>,
     cached: Option<bool>,
     gpu_time_ms: Option<f64>,
+    passes: u64,
     warm_up: bool,
 }
 
 #[derive(Serialize)]
-struct FrameRateObject<'a> {
+pub(super) struct FrameRateObject<'a> {
     frames: &'static str,
     count: u64,
     time_ms: f64,
@@ -111,6 +112,15 @@ struct GuidanceObject {
     conditional_ms: Option<f64>,
     unconditional_ms: Option<f64>,
     unconditional_percent: Option<f64>,
+    ways: Vec<GuidanceWayObject>,
+}
+
+#[derive(Serialize)]
+struct GuidanceWayObject {
+    how: String,
+    calls_per_step: Option<u64>,
+    batch_factor: Option<u64>,
+    generations: u64,
 }
 
 #[derive(Serialize)]
@@ -119,6 +129,7 @@ struct ContextGrowthObject {
     first_block_step_ms: f64,
     last_block_step_ms: f64,
     growth_per_block_ms: f64,
+    growth_interval_ms: [f64; 2],
 }
 
 #[derive(Serialize)]
@@ -207,13 +218,14 @@ impl StepObject {
             block_index: step.block,
             cached: step.is_cached,
             gpu_time_ms: step.gpu_ns.map(milliseconds),
+            passes: step.n_passes,
             warm_up: step.is_warm_up,
         }
     }
 }
 
 impl<'a> FrameRateObject<'a> {
-    fn new(rate: &'a FrameRate) -> Self {
+    pub(super) fn new(rate: &'a FrameRate) -> Self {
         Self {
             frames: match rate.kind {
                 FrameKind::Latent => "latent",
@@ -266,6 +278,15 @@ impl StepCachingObject {
     }
 }
 
+fn way(found: &GuidanceWay) -> GuidanceWayObject {
+    GuidanceWayObject {
+        how: found.how.clone(),
+        calls_per_step: found.calls_per_step,
+        batch_factor: found.batch_factor,
+        generations: found.n_generations,
+    }
+}
+
 impl GuidanceObject {
     fn new(found: &Guidance) -> Self {
         Self {
@@ -274,6 +295,7 @@ impl GuidanceObject {
             conditional_ms: found.conditional_ns.map(milliseconds),
             unconditional_ms: found.unconditional_ns.map(milliseconds),
             unconditional_percent: found.unconditional_ratio.map(|ratio| ratio * PERCENT),
+            ways: found.ways.iter().map(way).collect(),
         }
     }
 }
@@ -285,6 +307,7 @@ impl ContextGrowthObject {
             first_block_step_ms: found.first_ns / 1e6,
             last_block_step_ms: found.last_ns / 1e6,
             growth_per_block_ms: found.per_block_ns / 1e6,
+            growth_interval_ms: found.interval_ns.map(|ns| ns / 1e6),
         }
     }
 }

@@ -21,8 +21,12 @@ pub(super) struct Scope<'a> {
 /// When something was highest, and in which section.
 #[derive(Serialize)]
 pub(super) struct PeakPlace<'a> {
-    peak_at: f64,
-    peak_section: Option<Vec<&'a str>>,
+    #[serde(rename = "peak_at")]
+    at: f64,
+    #[serde(rename = "peak_until")]
+    until: f64,
+    #[serde(rename = "peak_section")]
+    section: Option<Vec<&'a str>>,
 }
 
 /// Readings of a gauge, or rates.
@@ -60,8 +64,9 @@ impl<'a> Scope<'a> {
     /// The time and the section of a peak.
     pub(super) fn place(self, peak: Moment) -> PeakPlace<'a> {
         PeakPlace {
-            peak_at: self.timestamp(peak.start_ns),
-            peak_section: peak.node.map(|node| self.report.call_path(node)),
+            at: self.timestamp(peak.start_ns),
+            until: self.timestamp(peak.end_ns),
+            section: peak.node.map(|node| self.report.call_path(node)),
         }
     }
 

@@ -1,6 +1,6 @@
-//! `memory_snapshots` in MiB, and what the readings say about sections.
+//! `memory_snapshots` and peaks, in MiB.
 
-use marey_analysis::{LabelledReading, Memory, SectionMemory, SourceMemory, memory_source_name};
+use marey_analysis::{LabelledReading, Memory, SourceMemory, memory_source_name};
 use serde::Serialize;
 
 use super::{mebibytes, seconds};
@@ -22,7 +22,6 @@ pub(crate) struct Snapshot<'a> {
 #[derive(Serialize)]
 pub(super) struct MemoryAnalysis<'a> {
     sources: Vec<SourceObject<'a>>,
-    sections: Vec<SectionMemoryObject>,
 }
 
 #[derive(Serialize)]
@@ -35,17 +34,6 @@ struct SourceObject<'a> {
     peak_section: Option<u32>,
     peak_fragmentation: Option<f64>,
     counted_peak_mb: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct SectionMemoryObject {
-    section: u32,
-    source: String,
-    readings: u64,
-    peak_allocated_mb: f64,
-    largest_growth_bytes: Option<i64>,
-    net_growth_bytes: Option<i64>,
-    calls_missing: u64,
 }
 
 /// The labelled readings, in order of time.
@@ -71,11 +59,6 @@ impl<'a> MemoryAnalysis<'a> {
         let source = |found| SourceObject::new(report, found);
         Self {
             sources: memory.sources.iter().map(source).collect(),
-            sections: memory
-                .sections
-                .iter()
-                .map(SectionMemoryObject::new)
-                .collect(),
         }
     }
 }
@@ -92,20 +75,6 @@ impl<'a> SourceObject<'a> {
             peak_section: peak.node,
             peak_fragmentation: peak.fragmentation_ratio,
             counted_peak_mb: found.counted_peak_bytes.map(mebibytes),
-        }
-    }
-}
-
-impl SectionMemoryObject {
-    fn new(row: &SectionMemory) -> Self {
-        Self {
-            section: row.node,
-            source: memory_source_name(row.source),
-            readings: row.n_readings,
-            peak_allocated_mb: mebibytes(row.peak_allocated_bytes),
-            largest_growth_bytes: row.largest_growth_bytes,
-            net_growth_bytes: row.net_growth_bytes,
-            calls_missing: row.n_calls_missing,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `profiling_report.json`. Its fields are described in `docs/schema/profiling_report.schema.json`.
 
 mod activity;
+mod allocations;
 mod attributes;
 mod blocks;
 mod caches;
@@ -14,13 +15,16 @@ mod durations;
 mod figures;
 mod gpu;
 mod job;
+mod layers;
 mod listed;
 mod memory;
 mod models;
+mod pipelines;
 mod quality;
 mod raw;
 mod recommendations;
 mod run;
+mod section_resources;
 mod sections;
 mod snapshot;
 mod stages;
@@ -38,6 +42,7 @@ use crate::model::{Report, TraceFile};
 use crate::quantity::float;
 
 use activity::{SessionInfo, SessionObject};
+use allocations::MemoryEvents;
 use attributes::AttributedObject;
 use blocks::BlockAnalysis;
 use caches::CacheAnalysis;
@@ -48,12 +53,15 @@ use device_work::{GpuTimeObject, SectionPeakObject};
 use diffusion::DiffusionAnalysis;
 use figures::Scope;
 use gpu::GpuMetrics;
+use layers::LayerAnalysis;
 use memory::MemoryAnalysis;
 use models::ModelAnalysis;
+use pipelines::PipelineObject;
 use quality::DataQuality;
 use recommendations::{Checks, Recommendation};
 pub use run::LaunchObject;
 use run::{EventObject, RunObject, StatusObject};
+use section_resources::SectionResourcesObject;
 use sections::{SectionObject, UnderNoSectionObject};
 use snapshot::SnapshotObject;
 use stages::StageAnalysis;
@@ -92,6 +100,7 @@ struct Document<'a> {
     stage_analysis: StageAnalysis<'a>,
     memory: Option<MemoryAnalysis<'a>>,
     section_memory: Vec<SectionPeakObject>,
+    section_resources: Vec<SectionResourcesObject>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     memory_snapshot_files: Vec<SnapshotObject<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -102,11 +111,14 @@ struct Document<'a> {
     diffusion_analysis: Option<DiffusionAnalysis<'a>>,
     model_analysis: Option<ModelAnalysis<'a>>,
     block_analysis: Option<BlockAnalysis<'a>>,
+    layer_analysis: Option<LayerAnalysis<'a>>,
+    memory_events: Option<MemoryEvents<'a>>,
     cache_analysis: Option<CacheAnalysis<'a>>,
     profiler_windows: Vec<WindowObject<'a>>,
     counters: Pairs<&'a str, CounterObject>,
     section_attributes: Vec<AttributedObject<'a>>,
     section_attributes_left_out: u64,
+    pipelines: Vec<PipelineObject<'a>>,
     sessions: Vec<SessionObject<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
     sessions_left_short: usize,
@@ -166,6 +178,11 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .iter()
             .map(SectionPeakObject::new)
             .collect(),
+        section_resources: report
+            .used_resources
+            .iter()
+            .map(SectionResourcesObject::new)
+            .collect(),
         memory_snapshot_files: report
             .snapshot_files
             .iter()
@@ -174,10 +191,12 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
         trace_files: &report.trace_files,
         gpu_metrics: GpuMetrics::new(scope),
         cpu_metrics: CpuMetrics::new(scope),
-        streaming_analysis: activity.streaming.as_ref().map(StreamingAnalysis::new),
+        streaming_analysis: StreamingAnalysis::new(activity),
         diffusion_analysis: DiffusionAnalysis::new(activity),
         model_analysis: ModelAnalysis::new(activity),
         block_analysis: BlockAnalysis::new(activity),
+        layer_analysis: activity.layers.as_ref().map(LayerAnalysis::new),
+        memory_events: MemoryEvents::new(activity),
         cache_analysis: CacheAnalysis::new(activity),
         profiler_windows: WindowObject::of(activity),
         counters: Pairs(
@@ -194,6 +213,7 @@ pub fn profiling_report(report: &Report) -> Vec<u8> {
             .map(AttributedObject::new)
             .collect(),
         section_attributes_left_out: report.attributes.n_calls_left_out,
+        pipelines: report.pipelines.iter().map(PipelineObject::new).collect(),
         sessions: report
             .sessions
             .iter()

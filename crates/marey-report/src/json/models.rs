@@ -35,7 +35,7 @@ impl<'a> ModelAnalysis<'a> {
         Some(Self::of(found))
     }
 
-    fn of(found: &'a Models) -> Self {
+    pub(super) fn of(found: &'a Models) -> Self {
         let each = found.each.iter();
         Self {
             models: Pairs(

@@ -20,6 +20,7 @@ pub(super) struct RunObject<'a> {
     command: &'a [String],
     start: f64,
     wall: f64,
+    before_recording: Option<f64>,
     facts: Pairs<&'a str, &'a str>,
 }
 
@@ -68,6 +69,7 @@ impl<'a> RunObject<'a> {
             command: &run.command,
             start: seconds(run.start_unix_ns),
             wall: seconds(run.wall_ns),
+            before_recording: run.before_recording_ns.map(seconds),
             facts: Pairs(facts(run)),
         }
     }

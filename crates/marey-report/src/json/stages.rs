@@ -23,7 +23,7 @@ struct StageObject {
     avg_time: Option<f64>,
     min_time: Option<f64>,
     max_time: Option<f64>,
-    self_time: Option<f64>,
+    under_no_other_stage: Option<f64>,
     percentage_of_total: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ struct Bottleneck<'a> {
     stage: &'a str,
     percentage: Option<f64>,
     total_time: f64,
-    self_time: Option<f64>,
+    under_no_other_stage: Option<f64>,
 }
 
 impl<'a> StageAnalysis<'a> {
@@ -64,7 +64,7 @@ impl StageObject {
             avg_time: calls.mean_ns.map(float_seconds),
             min_time: calls.min_ns.map(seconds),
             max_time: calls.max_ns.map(seconds),
-            self_time: stage.own_ns.map(seconds),
+            under_no_other_stage: stage.under_no_other_stage_ns.map(seconds),
             percentage_of_total: stage.share_ratio.map(|share| share * PERCENT),
         }
     }
@@ -74,9 +74,11 @@ impl<'a> Bottleneck<'a> {
     fn new(stage: &'a Stage) -> Self {
         Self {
             stage: &stage.name,
-            percentage: stage.own_ratio.map(|share| share * PERCENT),
+            percentage: stage
+                .under_no_other_stage_ratio
+                .map(|share| share * PERCENT),
             total_time: seconds(stage.calls.total_ns),
-            self_time: stage.own_ns.map(seconds),
+            under_no_other_stage: stage.under_no_other_stage_ns.map(seconds),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! `streaming_analysis`: frames that were delivered.
 
-use marey_analysis::Streaming;
+use marey_analysis::{Delivered, DroppedFrames};
 use serde::Serialize;
 
+use super::diffusion::timestamp;
+use super::durations::milliseconds;
 use super::figures::PERCENT;
+use super::listed::listed;
 use super::seconds;
+use crate::model::Activity;
 
 /// `streaming_analysis` of the report.
 #[derive(Serialize)]
@@ -18,6 +22,26 @@ pub(super) struct StreamingAnalysis {
     avg_network_latency_ms: Option<f64>,
     drop_rate_percent: Option<f64>,
     buffer_occupancy: Option<BufferObject>,
+    events: Vec<DeliveredObject>,
+    events_left_out: u64,
+    drops: Vec<DropObject>,
+    drops_left_out: u64,
+}
+
+/// A delivery as the program reported it.
+#[derive(Serialize)]
+struct DeliveredObject {
+    timestamp: f64,
+    batch_size: Option<u64>,
+    encoding_time_ms: Option<f64>,
+    network_latency_ms: Option<f64>,
+    buffer_occupancy: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct DropObject {
+    timestamp: f64,
+    count: u64,
 }
 
 #[derive(Serialize)]
@@ -29,8 +53,17 @@ struct BufferObject {
 }
 
 impl StreamingAnalysis {
-    pub(super) fn new(found: &Streaming) -> Self {
-        Self {
+    /// `None` when nothing was delivered or dropped.
+    pub(super) fn new(activity: &Activity) -> Option<Self> {
+        let found = activity.streaming.as_ref()?;
+        let drop = |drop: &DroppedFrames| DropObject {
+            timestamp: timestamp(activity, drop.at_ns),
+            count: drop.frames,
+        };
+        let (events, events_left_out) =
+            listed(&found.each, |one| DeliveredObject::new(activity, one));
+        let (drops, drops_left_out) = listed(&found.drops, drop);
+        Some(Self {
             total_streaming_events: found.n_events,
             total_frames_streamed: found.frames,
             total_dropped_frames: found.dropped_frames,
@@ -45,6 +78,22 @@ impl StreamingAnalysis {
                 max: fill.max,
                 last: fill.last,
             }),
+            events,
+            events_left_out,
+            drops,
+            drops_left_out,
+        })
+    }
+}
+
+impl DeliveredObject {
+    fn new(activity: &Activity, found: &Delivered) -> Self {
+        Self {
+            timestamp: timestamp(activity, found.at_ns),
+            batch_size: found.frames,
+            encoding_time_ms: found.encoding_ns.map(milliseconds),
+            network_latency_ms: found.network_latency_ns.map(milliseconds),
+            buffer_occupancy: found.buffer_occupancy,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use marey_analysis::{Durations, NameRow, SectionGpuTime, SectionPeak, WindowUse};
+use marey_analysis::{Durations, GpuTimes, Gpus, NameRow, SectionGpuTime, SectionPeak, WindowUse};
 
 use super::escape::{code, text};
 use super::findings::findings_of;
@@ -16,6 +16,9 @@ use crate::text::section_peaks::{measured_calls, peak};
 /// More rows than this are for the page.
 const MAX_ROWS: usize = 15;
 const NAME_WIDTH: usize = 64;
+/// More GPUs than this nobody compares in a table of two columns.
+const MAX_GPUS: usize = 8;
+const REASONS_WIDTH: usize = 480;
 /// Facts that tell one process from another, and nothing to who wants to make the run again.
 const OF_A_PROCESS: [&str; 4] = ["start_time", "boot_id", "pid_namespace", "ring_folder"];
 
@@ -89,10 +92,11 @@ fn key_figures(report: &Report) -> String {
             .unwrap_or(source.peak.allocated_bytes);
         row(&format!("Peak memory, {}", text(&name)), Some(bytes(peak)));
     }
-    let gpus = activity.telemetry.gpus.as_ref().map(|gpus| &gpus.together);
-    let busy = gpus.and_then(|gpu| gpu.utilization);
-    row("GPU busy", busy.map(|busy| percent(busy.mean)));
-    let energy = gpus.and_then(|gpu| gpu.energy);
+    let gpus = activity.telemetry.gpus.as_ref();
+    for (what, mean) in gpus.into_iter().flat_map(busy_gpus) {
+        row(&what, Some(percent(mean)));
+    }
+    let energy = gpus.and_then(|gpus| gpus.together.energy);
     row(
         "GPU energy",
         energy.map(|energy| format!("{:.2} Wh", energy.watt_hours())),
@@ -109,6 +113,19 @@ fn key_figures(report: &Report) -> String {
         );
     }
     table.text()
+}
+
+/// How busy each GPU was, by what it is called: the busiest says nothing of the others.
+fn busy_gpus(gpus: &Gpus) -> Vec<(String, f64)> {
+    let busy = gpus.each.iter().take(MAX_GPUS).filter_map(|gpu| {
+        let name = gpu.index.as_ref().unwrap_or(&gpu.uuid);
+        let what = match gpus.each.len() {
+            1 => "GPU busy".to_owned(),
+            _ => format!("GPU {} busy", text(&cut(name, NAME_WIDTH))),
+        };
+        Some((what, gpu.utilization?.mean))
+    });
+    busy.collect()
 }
 
 fn window_in_words(window: &WindowUse) -> String {
@@ -266,9 +283,17 @@ fn memory(report: &Report) -> Option<String> {
         .then(|| format!("### Memory\n\n{}{}", table.text(), more.unwrap_or_default()))
 }
 
-/// GPU time of call paths, longest first, nested ones among them.
+/// GPU time of call paths, and why some have none.
 fn gpu_times(report: &Report) -> Option<String> {
-    let gpu = report.gpu_times.as_ref()?;
+    let measured = report.gpu_times.as_ref().map(|gpu| gpu_table(report, gpu));
+    let why_not = report.quality.why_no_gpu_times();
+    let why_not = why_not.map(|why| format!("{}.\n", text(&cut(why, REASONS_WIDTH))));
+    let parts: Vec<String> = measured.into_iter().chain(why_not).collect();
+    (!parts.is_empty()).then(|| format!("### GPU time of sections\n\n{}", parts.join("\n")))
+}
+
+/// Longest first, nested ones among them.
+fn gpu_table(report: &Report, gpu: &GpuTimes) -> String {
     let mut rows: Vec<&SectionGpuTime> = gpu.sections.iter().collect();
     rows.sort_by_key(|row| (Reverse(row.gpu.total_ns), row.node));
     let mut table = Table::new(&[
@@ -293,13 +318,13 @@ fn gpu_times(report: &Report) -> Option<String> {
     }
     let how = gpu.measured_by.as_deref().unwrap_or("events on the stream");
     let missing = gpu.n_not_measured;
-    Some(format!(
-        "### GPU time of sections\n\n{}\nMeasured by {}; {} of {} not measured.\n",
+    format!(
+        "{}\nMeasured by {}; {} of {} not measured.\n",
         table.text(),
         text(&cut(how, NAME_WIDTH)),
         missing,
         counted(gpu.n_calls, "call", "calls")
-    ))
+    )
 }
 
 /// Most that torch's allocator held, highest first.

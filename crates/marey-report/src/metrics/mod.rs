@@ -1,8 +1,10 @@
 //! What is known of a process at this moment: for the console block, the postfix of a progress bar, and `get_current_metrics`.
 
+mod pace;
 mod text;
 mod watch;
 
+pub use pace::Pace;
 pub use watch::{Look, Watch};
 
 /// What is known now. What is not known is absent, never 0.
@@ -22,9 +24,13 @@ pub struct Metrics {
     pub process_memory_bytes: Option<f64>,
     /// Frames a second: of those that were delivered if the program reports that, otherwise latent frames of finished blocks.
     pub frames_per_second: Option<f64>,
-    /// Finished blocks a second.
+    /// Blocks so far: as the program reports them, otherwise calls and turns with such names.
+    pub blocks: u64,
+    /// The same, a second.
     pub blocks_per_second: Option<f64>,
-    /// Denoising steps a second.
+    /// Denoising steps so far: as the program reports them, otherwise calls and turns with such names.
+    pub steps: u64,
+    /// The same, a second.
     pub steps_per_second: Option<f64>,
     /// Frames that were dropped so far, if any were.
     pub dropped_frames: Option<u64>,

@@ -1,14 +1,15 @@
 //! Looks at a process, one after another, and what their differences say.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
-use marey::{Generated, SeriesInfo};
+use marey::live::Totals;
+use marey::{Generated, Node, ReportSpan, ReportTimes, SeriesInfo};
+use marey_analysis::GeneratingNodes;
 
+use super::pace::Pace;
 use super::{GpuNow, Metrics};
 use crate::quantity::float;
 
-/// How far back rates of generation look. Blocks take seconds, so the time between two looks would often hold none.
-const SPAN_NS: u64 = 30_000_000_000;
 /// Readings that are older say nothing about now.
 const STALE_NS: u64 = 30_000_000_000;
 
@@ -21,6 +22,26 @@ pub struct Look {
     pub readings: Vec<(SeriesInfo, f64, u64)>,
     /// What the program had reported until then.
     pub generated: Generated,
+    /// When it made its newest reports, on the same clock.
+    pub report_times: ReportTimes,
+    /// Its call paths so far, by number, and what is known of the calls of each; empty where that cannot be seen.
+    pub nodes: Arc<[Node]>,
+    /// Of those with at least one completed call.
+    pub totals: Vec<Totals>,
+}
+
+impl From<&marey::live::Look> for Look {
+    fn from(look: &marey::live::Look) -> Self {
+        let reading = |r: &marey::live::Reading| (r.info.clone(), r.value, r.age_ns);
+        Self {
+            at_ns: look.at_ns,
+            readings: look.series.iter().map(reading).collect(),
+            generated: look.generated,
+            report_times: look.report_times,
+            nodes: Arc::clone(&look.nodes),
+            totals: look.totals.clone(),
+        }
+    }
 }
 
 /// Looks at one process.
@@ -29,8 +50,46 @@ pub struct Watch {
     before: Option<Look>,
     /// Share of the machine and cores of the process, by the latest two readings.
     cpu: (Option<f64>, Option<f64>),
-    /// Times and counts, oldest first; a new entry only when a count has changed.
-    generated: VecDeque<(u64, Generated)>,
+    paces: Paces,
+    named: Named,
+}
+
+/// Of what the program reports.
+#[derive(Clone, Debug, Default)]
+struct Paces {
+    steps: Pace,
+    blocks: Pace,
+    latent: Pace,
+    delivered: Pace,
+}
+
+/// What is known by the names of loops and sections, where the program reports nothing.
+#[derive(Clone, Debug, Default)]
+struct Named {
+    /// Of this many call paths.
+    n_nodes: usize,
+    makes: GeneratingNodes,
+    steps: Pace,
+    blocks: Pace,
+}
+
+impl Named {
+    fn take(&mut self, look: &Look) {
+        if look.nodes.len() != self.n_nodes {
+            self.n_nodes = look.nodes.len();
+            self.makes = GeneratingNodes::of(&look.nodes);
+        }
+        let Self {
+            makes,
+            steps,
+            blocks,
+            ..
+        } = self;
+        steps.take_calls(look.at_ns, &look.totals, |node| makes.steps.contains(&node));
+        blocks.take_calls(look.at_ns, &look.totals, |node| {
+            makes.blocks.contains(&node)
+        });
+    }
 }
 
 impl Watch {
@@ -46,6 +105,7 @@ impl Watch {
         metrics.memory_total_bytes = metrics.memory_used_bytes.zip(available).map(|(a, b)| a + b);
         self.rates_of_cpu(&look);
         (metrics.cpu_ratio, metrics.process_cpu_cores) = self.cpu;
+        self.named.take(&look);
         self.rates_of_generation(&look, &mut metrics);
         if self
             .before
@@ -77,43 +137,67 @@ impl Watch {
         self.cpu = (share, own);
     }
 
-    /// Rates between the first and the last change that is remembered:
-    ///
-    /// ```text
-    /// looks    |  |  |  |  |  |  |  |
-    /// blocks   0  0  1  1  2  2  3  3     3 blocks from the first look to the seventh
-    /// ```
     fn rates_of_generation(&mut self, look: &Look, metrics: &mut Metrics) {
-        let now = look.generated;
+        let (now, times) = (&look.generated, &look.report_times);
         metrics.dropped_frames = Some(now.dropped_frames).filter(|n| *n > 0);
-        if self.generated.back().is_none_or(|(_, last)| *last != now) {
-            self.generated.push_back((look.at_ns, now));
-        }
-        while self.generated.len() > 2 && self.generated[0].0 + SPAN_NS < look.at_ns {
-            self.generated.pop_front();
-        }
-        let (Some((then_ns, then)), Some((last_ns, _))) =
-            (self.generated.front().copied(), self.generated.back())
-        else {
-            return;
+        let rate = |pace: &mut Pace, reports: Option<ReportSpan>, count: u64, first: u64| {
+            let newest = reports.map(|reports| (reports.at_ns, count));
+            pace.take(
+                look.at_ns,
+                newest,
+                reports.map(|reports| (reports.first_ns, first)),
+            );
+            pace.per_second()
         };
-        let span_ns = last_ns.saturating_sub(then_ns);
-        // Nothing has come for longer than it should have taken: no rate describes that.
-        if look.at_ns.saturating_sub(*last_ns) > SPAN_NS.max(2 * span_ns) {
-            return;
-        }
-        let rate = |count: fn(&Generated) -> u64| {
-            let more = count(&now).saturating_sub(count(&then));
-            (more > 0 && span_ns > 0).then(|| float(more) / seconds(span_ns))
+        let frames =
+            |reports: Option<ReportSpan>| reports.map_or(0, |reports| reports.first_frames);
+        let Paces {
+            steps,
+            blocks,
+            latent,
+            delivered,
+        } = &mut self.paces;
+        let Named {
+            makes,
+            steps: named_steps,
+            blocks: named_blocks,
+            ..
+        } = &self.named;
+        let reported = rate(steps, times.steps, now.steps, 1);
+        (metrics.steps, metrics.steps_per_second) = match now.steps {
+            0 => (made(look, &makes.steps), named_steps.per_second()),
+            n => (n, reported),
         };
+        let reported = rate(blocks, times.blocks, now.blocks, 1);
+        (metrics.blocks, metrics.blocks_per_second) = match now.blocks {
+            0 => (made(look, &makes.blocks), named_blocks.per_second()),
+            n => (n, reported),
+        };
+        let of_block = frames(times.blocks);
+        let latent = rate(latent, times.blocks, now.block_frames, of_block);
+        let of_delivery = frames(times.deliveries);
+        let delivered = rate(
+            delivered,
+            times.deliveries,
+            now.streamed_frames,
+            of_delivery,
+        );
         metrics.frames_per_second = if now.streamed_frames > 0 {
-            rate(|g| g.streamed_frames)
+            delivered
         } else {
-            rate(|g| g.block_frames)
+            latent
         };
-        metrics.blocks_per_second = rate(|g| g.blocks);
-        metrics.steps_per_second = rate(|g| g.steps);
     }
+}
+
+/// Calls that have ended and did not fail: those made nothing.
+fn made(look: &Look, nodes: &[u32]) -> u64 {
+    let wanted = look
+        .totals
+        .iter()
+        .filter(|totals| nodes.contains(&totals.node));
+    let made = wanted.map(|totals| totals.count.saturating_sub(totals.errors));
+    made.fold(0, u64::saturating_add)
 }
 
 impl Look {
@@ -226,7 +310,7 @@ mod tests {
         Look {
             at_ns,
             readings: values.iter().map(reading).collect(),
-            generated: Generated::default(),
+            ..Look::default()
         }
     }
 
@@ -305,52 +389,66 @@ mod tests {
     }
 
     #[test]
-    fn rates_run_from_change_to_change_and_end_when_nothing_comes_any_more() {
-        // seconds  0  1  2  3  4  5  6  7 .. 50
-        // blocks   0  0  1  1  2  2  3  3 ..  3     each of 3 frames
+    fn rates_run_from_record_to_record() {
+        // seconds  0   1   2   3   4   5   6
+        // blocks       1       2       3        each of 3 frames
+        // looks          |       |       |      half a second later
         let mut watch = Watch::default();
-        let mut at = |second: u64, blocks: u64| {
-            let generated = Generated {
-                blocks,
-                block_frames: 3 * blocks,
-                ..Generated::default()
+        for blocks in 1..=3 {
+            let at_ns = (2 * blocks - 1) * S;
+            let newest = ReportSpan {
+                at_ns,
+                first_ns: S,
+                first_frames: 3,
             };
-            watch.look(Look {
-                at_ns: second * S,
-                generated,
+            let metrics = watch.look(Look {
+                at_ns: at_ns + S / 2,
+                generated: Generated {
+                    blocks,
+                    block_frames: 3 * blocks,
+                    ..Generated::default()
+                },
+                report_times: ReportTimes {
+                    blocks: Some(newest),
+                    ..ReportTimes::default()
+                },
                 ..Look::default()
-            })
-        };
-        for (second, blocks) in [(0, 0), (1, 0)] {
-            assert!(at(second, blocks).is_empty());
-        }
-        for (second, blocks) in [(2, 1), (3, 1), (4, 2), (5, 2), (6, 3), (7, 3)] {
-            let metrics = at(second, blocks);
-            assert_eq!(metrics.blocks_per_second, Some(0.5));
-            assert_eq!(metrics.frames_per_second, Some(1.5));
+            });
+            let expected = (blocks > 1).then_some(0.5);
+            assert_eq!(metrics.blocks_per_second, expected);
+            assert_eq!(metrics.frames_per_second, expected.map(|rate| 3.0 * rate));
             assert_eq!(metrics.steps_per_second, None);
         }
-        assert!(at(50, 3).is_empty());
     }
 
     #[test]
     fn delivered_frames_go_before_latent_ones() {
-        let mut watch = Watch::default();
-        watch.look(Look::default());
-        let generated = Generated {
-            block_frames: 3,
-            streamed_frames: 12,
-            dropped_frames: 1,
-            blocks: 1,
-            steps: 4,
+        let newest = |first_ns, first_frames| {
+            Some(ReportSpan {
+                at_ns: 4 * S,
+                first_ns,
+                first_frames,
+            })
         };
-        let metrics = watch.look(Look {
-            at_ns: 2 * S,
-            generated,
+        let metrics = Watch::default().look(Look {
+            at_ns: 4 * S,
+            generated: Generated {
+                block_frames: 3,
+                streamed_frames: 24,
+                dropped_frames: 1,
+                blocks: 2,
+                steps: 2,
+            },
+            report_times: ReportTimes {
+                steps: newest(3 * S, 0),
+                blocks: newest(2 * S, 3),
+                deliveries: newest(2 * S, 12),
+            },
             ..Look::default()
         });
         assert_eq!(metrics.frames_per_second, Some(6.0));
-        assert_eq!(metrics.steps_per_second, Some(2.0));
+        assert_eq!(metrics.steps_per_second, Some(1.0));
+        assert_eq!(metrics.blocks_per_second, Some(0.5));
         assert_eq!(metrics.dropped_frames, Some(1));
     }
 }

@@ -2,8 +2,8 @@
 
 use marey::Run;
 use marey_analysis::{
-    Caches, Diffusion, Facts, Findings, Iterations, Memory, Sections, Stages, Streaming, Telemetry,
-    Thresholds, Windows, findings,
+    Allocations, Caches, Diffusion, Facts, Findings, Iterations, Layers, Memory, Sections, Stages,
+    Streaming, Telemetry, Thresholds, Windows, findings,
 };
 use serde::Serialize;
 
@@ -22,6 +22,10 @@ pub struct Activity {
     pub streaming: Option<Streaming>,
     /// Denoising steps, blocks and models; `None` when the program has none that are known.
     pub diffusion: Option<Diffusion>,
+    /// Layers that the program measured; `None` when it reported none.
+    pub layers: Option<Layers>,
+    /// Allocations and releases that the program reported; `None` when there were none.
+    pub allocations: Option<Allocations>,
     /// What caches did; `None` when they said nothing.
     pub caches: Option<Caches>,
     /// Windows of torch's profiler and the like; `None` when none was opened.
@@ -48,6 +52,8 @@ impl Activity {
             telemetry: marey_analysis::telemetry(run),
             streaming: marey_analysis::streaming(run),
             diffusion: marey_analysis::diffusion(run, &limits),
+            layers: marey_analysis::layers(run),
+            allocations: marey_analysis::allocations(run),
             caches: marey_analysis::caches(run),
             windows: None,
             cache_timeline: run.cache_events.iter().map(CacheMoment::new).collect(),

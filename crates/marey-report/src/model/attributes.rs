@@ -11,7 +11,7 @@ pub struct NamedValues(pub Vec<(String, AttributeValue)>);
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum AttributeValue {
-    /// NaN or infinite: not a figure.
+    /// Python's `None`, or a number that is NaN or infinite.
     Absent,
     /// True or false.
     Bool(bool),
@@ -21,6 +21,8 @@ pub enum AttributeValue {
     Float(f64),
     /// Text, not safe to print.
     Text(String),
+    /// Values in order.
+    List(Vec<Self>),
 }
 
 impl NamedValues {
@@ -50,8 +52,9 @@ impl AttributeValue {
             Value::Bool(v) => Self::Bool(*v),
             Value::Int(v) => Self::Int(*v),
             Value::Float(v) if v.is_finite() => Self::Float(*v),
-            Value::Float(_) => Self::Absent,
+            Value::Float(_) | Value::Null => Self::Absent,
             Value::Text(v) => Self::Text(v.clone()),
+            Value::List(values) => Self::List(values.iter().map(Self::new).collect()),
         }
     }
 
@@ -63,7 +66,23 @@ impl AttributeValue {
             Self::Int(v) => v.to_string(),
             Self::Float(v) => v.to_string(),
             Self::Text(v) => v.clone(),
+            Self::List(values) => {
+                let texts: Vec<String> = values.iter().map(Self::text).collect();
+                format!("[{}]", texts.join(", "))
+            }
         }
+    }
+}
+
+/// A value as JSON; numbers that are not finite are `null`.
+pub fn json_value(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Bool(v) => (*v).into(),
+        Value::Int(v) => (*v).into(),
+        Value::Float(v) => (*v).into(),
+        Value::Text(v) => v.as_str().into(),
+        Value::Null => serde_json::Value::Null,
+        Value::List(values) => values.iter().map(json_value).collect(),
     }
 }
 

@@ -13,10 +13,10 @@ mod trace_file;
 
 use std::collections::BTreeMap;
 
-use marey::Run;
+use marey::{Run, Thresholds};
 use marey_analysis::{
-    Counter, GpuTimes, Iterations, Memory, Phases, SectionPeak, SectionRow, Sections, SessionRun,
-    SessionRuns, UnderNoSection,
+    Account, Counter, GpuTimes, Iterations, Kind, Memory, Phases, Pipeline, SectionPeak,
+    SectionRow, Sections, SessionRun, SessionRuns, UnderNoSection, UsedResources,
 };
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ use crate::quantity::float;
 
 pub use activity::Activity;
 pub use attributed::{AttributeFacts, Attributed, AttributedCallFacts};
-pub use attributes::{AttributeValue, NamedValues};
+pub use attributes::{AttributeValue, NamedValues, json_value};
 pub use moments::{CacheMoment, EventMoment};
 pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
 pub(crate) use run_facts::run_id;
@@ -45,6 +45,8 @@ pub struct Report {
     pub sections: Sections,
     /// The stages over time, preparation apart.
     pub phases: Phases,
+    /// What held the run up, so that it adds up; `None` where that is not known.
+    pub account: Option<Account>,
     /// Each loop.
     pub iterations: Vec<Iterations>,
     /// Memory readings; `None` when there were none.
@@ -53,6 +55,8 @@ pub struct Report {
     pub gpu_times: Option<GpuTimes>,
     /// Most that torch's allocator held during sections; empty when none was measured.
     pub section_peaks: Vec<SectionPeak>,
+    /// What outer sections used, by call path.
+    pub used_resources: Vec<UsedResources>,
     /// Readings of each counter.
     pub counters: Vec<Counter>,
     /// What was said about single calls.
@@ -61,6 +65,8 @@ pub struct Report {
     pub activity: Activity,
     /// The session that the report is about; `None` when it is about the whole run.
     pub session: Option<SessionScope>,
+    /// Pipelines, in the order of their first calls.
+    pub pipelines: Vec<Pipeline>,
     /// Named intervals, in order of their start. In the report of a session those that are nested in it.
     pub sessions: Vec<SessionFacts>,
     /// `sections.under_no_section` as a share of the wall time, 0 to 1; `None` when it is not known.
@@ -80,8 +86,8 @@ pub struct Report {
 impl Report {
     /// Asks every question about the run.
     pub fn new(run: &Run) -> Self {
-        let sessions = SessionFacts::of(run, &SessionRuns::new(run), 0);
-        Self::about(run, marey_analysis::sections(run), sessions)
+        let runs = SessionRuns::new(run);
+        Self::about(run, marey_analysis::sections(run), &runs, 0)
     }
 
     /// Asks every question about one session: an index into `Run::sessions`. `None` when there is no such session.
@@ -100,15 +106,15 @@ impl Report {
     /// The report of a session of this run that [`SessionRuns`] made.
     pub fn about_session(run: &Run, session: &SessionRun) -> Self {
         let runs = SessionRuns::within(session);
-        let nested = SessionFacts::of(&session.run, &runs, 1);
-        let mut report = Self::about(&session.run, session.sections(), nested);
+        let mut report = Self::about(&session.run, session.sections(), &runs, 1);
         // The run stays the same one.
         report.run.id = run_id(run);
         report.session = SessionScope::new(session);
         report
     }
 
-    fn about(run: &Run, sections: Sections, sessions: Vec<SessionFacts>) -> Self {
+    /// Sessions before the `first` are what the report is about.
+    fn about(run: &Run, sections: Sections, runs: &SessionRuns<'_>, first: usize) -> Self {
         let attributes = marey_analysis::attributes(run);
         let iterations = marey_analysis::iterations(run);
         let memory = marey_analysis::memory(run);
@@ -118,6 +124,7 @@ impl Report {
             run: RunFacts::new(run),
             status: RunStatus::new(&run.ending()),
             phases: marey_analysis::phases(run, &sections),
+            account: marey_analysis::wall_account(run, &sections),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),
             activity: Activity::new(run, &sections, &iterations, memory.as_ref()),
@@ -125,8 +132,10 @@ impl Report {
             memory,
             gpu_times: marey_analysis::gpu_times(run),
             section_peaks: marey_analysis::section_peaks(run),
+            used_resources: marey_analysis::used_resources(run),
+            pipelines: runs.pipelines(&Thresholds::of(run)),
             session: None,
-            sessions,
+            sessions: SessionFacts::of(run, runs, first),
             under_no_section_ratio: under_no_section_ratio(&sections),
             snapshot_files: Vec::new(),
             trace_files: Vec::new(),
@@ -140,6 +149,13 @@ impl Report {
     pub fn n_sessions_left_short(&self) -> usize {
         let sessions = self.sessions.iter();
         sessions.filter(|s| s.activity.is_none()).count()
+    }
+
+    /// Whether a node counts iterations of a loop.
+    pub fn is_iteration(&self, node: u32) -> bool {
+        let row = self.rows_by_node.get(&node);
+        let row = row.and_then(|row| self.sections.tree.get(*row));
+        row.is_some_and(|row| row.kind == Kind::Iteration)
     }
 
     /// Names from the top level down to this node; empty when the report has no row for it.

@@ -1,7 +1,7 @@
 //! How far the figures can be trusted: what was lost, what was odd, what had not ended.
 
 use marey::{Gap, Losses, Run, Status, Unavailable};
-use marey_analysis::SynchronisedRow;
+use marey_analysis::{GPU_TIMES, SynchronisedRow};
 use serde::Serialize;
 
 use crate::quantity::{counted, time_s};
@@ -101,11 +101,17 @@ impl Quality {
                     node: open.node,
                     thread: open.thread.and_then(|id| thread_name(run, id)),
                     start_ns: open.start_ns,
-                    so_far_ns: run.wall_ns.saturating_sub(open.start_ns),
+                    so_far_ns: open.end_ns(run.wall_ns) - open.start_ns,
                 })
                 .collect(),
             unavailable: unavailable(run),
         }
+    }
+
+    /// How many sections have no GPU time, and why; `None` where the capture does not say. Not safe to print.
+    pub fn why_no_gpu_times(&self) -> Option<&str> {
+        let said = self.unavailable.iter().find(|said| said.what == GPU_TIMES);
+        said.map(|said| said.why.as_str())
     }
 }
 
@@ -216,8 +222,8 @@ impl Loss {
                 "sections_unrecorded",
                 lost.sections_unrecorded,
                 [
-                    "section was not recorded at all: too many were open",
-                    "sections were not recorded at all: too many were open",
+                    "section was not recorded at all: too many were open, or there was no memory for its thread",
+                    "sections were not recorded at all: too many were open, or there was no memory for their threads",
                 ],
             ),
             (

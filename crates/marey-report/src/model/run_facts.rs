@@ -1,6 +1,6 @@
 //! Where, when and how a process ran, and how it ended.
 
-use marey::{Launch, Run, Status};
+use marey::{Launch, Run, RunInfo, Status};
 use serde::Serialize;
 
 use crate::quantity::{bytes, counted, duration_ns};
@@ -28,6 +28,8 @@ pub struct RunFacts {
     pub start_unix_ns: u64,
     /// From the start to the end, or to the last thing known.
     pub wall_ns: u64,
+    /// How old the process was at the start, to 10 ms: most of it is what it imported. `None` where that is not known.
+    pub before_recording_ns: Option<u64>,
     /// How time was read: `tsc` or `monotonic`; `None` when unknown.
     pub clock: Option<String>,
     /// Versions and the like, in recorded order.
@@ -147,6 +149,7 @@ impl RunFacts {
             command: info.command.clone(),
             start_unix_ns: info.start_unix_ns,
             wall_ns: run.wall_ns,
+            before_recording_ns: info.before_recording_ns(),
             clock: known(&info.clock),
             facts: own_facts(&info.facts),
             launch: Launch::of(info).as_ref().map(LaunchFacts::new),
@@ -154,9 +157,10 @@ impl RunFacts {
     }
 }
 
-/// All but what a launcher said.
+/// All but what stands elsewhere in the report.
 fn own_facts(facts: &[(String, String)]) -> Vec<(String, String)> {
-    let own = facts.iter().filter(|(key, _)| !Launch::is_fact(key));
+    let is_elsewhere = |key: &str| Launch::is_fact(key) || key == RunInfo::BEFORE_RECORDING;
+    let own = facts.iter().filter(|(key, _)| !is_elsewhere(key));
     own.cloned().collect()
 }
 

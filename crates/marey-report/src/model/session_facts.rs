@@ -1,7 +1,7 @@
 //! A session of a run, and what it did.
 
 use marey::Run;
-use marey_analysis::{SessionRun, SessionRuns};
+use marey_analysis::{SessionRun, SessionRuns, UsedInSession};
 use serde::Serialize;
 
 use super::activity::Activity;
@@ -16,8 +16,12 @@ pub struct SessionFacts {
     pub start_ns: u64,
     /// How long it took; `None` if it was open when the capture ended.
     pub duration_ns: Option<u64>,
+    /// How it ended: `done`, `failed` or `cut_off`.
+    pub outcome: &'static str,
     /// The user's tags.
     pub tags: NamedValues,
+    /// What the process used from its begin to its end; `None` where that was not read.
+    pub used: Option<UsedInSession>,
     /// The session that it is nested in: an index into the sessions of the report.
     pub parent: Option<usize>,
     /// Sections of the run that were not recorded one by one; some may have been this session's. Its counts are of recorded
@@ -44,19 +48,23 @@ impl SessionFacts {
     /// The sessions of a run from the `first` on, in the order of their start. Parents before that are none.
     pub(super) fn of(run: &Run, runs: &SessionRuns<'_>, first: usize) -> Vec<Self> {
         let in_full = runs.in_full(first);
-        let rows = marey_analysis::sessions(run).into_iter().enumerate();
-        rows.skip(first)
-            .map(|(index, row)| {
-                let parent = run.sessions[index].parent.map(|parent| parent as usize);
-                let session = in_full.contains(&index).then(|| runs.get(index)).flatten();
+        let each = run.sessions.iter().enumerate();
+        each.skip(first)
+            .map(|(index, session)| {
+                let parent = session.parent.map(|parent| parent as usize);
+                let in_full = in_full.contains(&index).then(|| runs.get(index)).flatten();
                 Self {
-                    tags: NamedValues::new(&row.tags),
-                    name: row.name,
-                    start_ns: row.start_ns,
-                    duration_ns: row.duration_ns,
+                    tags: NamedValues::new(&session.tags),
+                    name: session.name.clone(),
+                    start_ns: session.start_ns,
+                    duration_ns: session
+                        .end_ns
+                        .map(|end| end.saturating_sub(session.start_ns)),
+                    outcome: session.outcome.name(),
+                    used: UsedInSession::of(session),
                     parent: parent.and_then(|parent| parent.checked_sub(first)),
                     n_sections_missing: runs.n_sections_missing(),
-                    activity: session.map(|session| Box::new(activity(&session))),
+                    activity: in_full.map(|session| Box::new(activity(&session))),
                 }
             })
             .collect()

@@ -6,12 +6,14 @@ use arrow_schema::SchemaRef;
 
 use super::column::ColumnFacts;
 use super::kinds::{
-    blocks::Blocks, cache::Cache, counters::Counters, events::Events, gpu_spans::GpuSpans,
-    memory::Memory, open::Open, processes::Processes, samples::Samples,
-    section_memory::SectionMemory, sections::Sections, sessions::Sessions, steps::Steps,
-    totals::Totals,
+    allocations::Allocations, blocks::Blocks, cache::Cache, counters::Counters,
+    deliveries::Deliveries, events::Events, gpu_spans::GpuSpans, layers::Layers, memory::Memory,
+    models::Models, open::Open, processes::Processes, samples::Samples,
+    section_memory::SectionMemory, section_resources::SectionResources, sections::Sections,
+    sessions::Sessions, steps::Steps, totals::Totals,
 };
 use super::process::Process;
+use super::reported::Reports;
 use super::table::{MakeBatch, facts_of, rows_of, schema_of};
 
 /// A kind of table.
@@ -29,6 +31,12 @@ pub enum Kind {
     Steps,
     /// Autoregressive blocks.
     Blocks,
+    /// Models that the program named.
+    Models,
+    /// Layers that the program measured.
+    Layers,
+    /// Frames that were delivered or dropped.
+    Deliveries,
     /// Sessions.
     Sessions,
     /// Points in time with a name.
@@ -37,8 +45,12 @@ pub enum Kind {
     Counters,
     /// Memory readings.
     Memory,
+    /// Allocations and releases that the program reported.
+    Allocations,
     /// What sections did to torch's memory.
     SectionMemory,
+    /// What outer sections used.
+    SectionResources,
     /// What GPUs did for sections.
     GpuSpans,
     /// What caches did.
@@ -57,11 +69,16 @@ macro_rules! of_table {
             Kind::Open => $function::<Open>($($argument),*),
             Kind::Steps => $function::<Steps>($($argument),*),
             Kind::Blocks => $function::<Blocks>($($argument),*),
+            Kind::Models => $function::<Reports<Models>>($($argument),*),
+            Kind::Layers => $function::<Reports<Layers>>($($argument),*),
+            Kind::Deliveries => $function::<Reports<Deliveries>>($($argument),*),
             Kind::Sessions => $function::<Sessions>($($argument),*),
             Kind::Events => $function::<Events>($($argument),*),
             Kind::Counters => $function::<Counters>($($argument),*),
             Kind::Memory => $function::<Memory>($($argument),*),
+            Kind::Allocations => $function::<Reports<Allocations>>($($argument),*),
             Kind::SectionMemory => $function::<SectionMemory>($($argument),*),
+            Kind::SectionResources => $function::<SectionResources>($($argument),*),
             Kind::GpuSpans => $function::<GpuSpans>($($argument),*),
             Kind::Cache => $function::<Cache>($($argument),*),
             Kind::Samples => $function::<Samples>($($argument),*),
@@ -71,18 +88,23 @@ macro_rules! of_table {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::Processes,
         Self::Sections,
         Self::Totals,
         Self::Open,
         Self::Steps,
         Self::Blocks,
+        Self::Models,
+        Self::Layers,
+        Self::Deliveries,
         Self::Sessions,
         Self::Events,
         Self::Counters,
         Self::Memory,
+        Self::Allocations,
         Self::SectionMemory,
+        Self::SectionResources,
         Self::GpuSpans,
         Self::Cache,
         Self::Samples,
@@ -97,11 +119,16 @@ impl Kind {
             Self::Open => "open",
             Self::Steps => "steps",
             Self::Blocks => "blocks",
+            Self::Models => "models",
+            Self::Layers => "layers",
+            Self::Deliveries => "deliveries",
             Self::Sessions => "sessions",
             Self::Events => "events",
             Self::Counters => "counters",
             Self::Memory => "memory",
+            Self::Allocations => "allocations",
             Self::SectionMemory => "section_memory",
+            Self::SectionResources => "section_resources",
             Self::GpuSpans => "gpu_spans",
             Self::Cache => "cache",
             Self::Samples => "samples",

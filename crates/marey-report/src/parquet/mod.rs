@@ -10,6 +10,7 @@ mod kinds;
 mod listed;
 mod paths;
 mod process;
+mod reported;
 mod rows;
 mod table;
 mod turns;
@@ -21,7 +22,7 @@ pub use process::Process;
 pub use rows::{Batches, Rows};
 
 /// Version of the tables: the first number changes when a column changes its meaning or goes.
-pub const SCHEMA_VERSION: &str = "1.0";
+pub const SCHEMA_VERSION: &str = "1.2";
 
 #[cfg(test)]
 mod tests;

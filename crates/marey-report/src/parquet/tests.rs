@@ -8,8 +8,9 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use marey::{
-    BlockComputation, DiffusionStep, Generation, MemoryReading, MemorySource, Run, RunBuilder,
-    Section, SeriesInfo, SeriesPoint, Unit, Value,
+    Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, MemoryReading,
+    MemorySource, ModelParameters, Run, RunBuilder, Section, SeriesInfo, SeriesPoint,
+    StreamingEvent, Unit, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -266,6 +267,90 @@ fn numbers_beyond_63_bits_are_null_and_counted() {
     let mut counted = Kind::Memory.rows(process(run));
     assert_eq!(counted.by_ref().count(), 1);
     assert_eq!(counted.n_too_large(), 1);
+}
+
+#[test]
+fn reports_of_a_kind_are_a_table_and_what_was_not_said_is_null() {
+    let model = |count, flops_per_call| {
+        Generation::Model(ModelParameters {
+            name: "dit".into(),
+            count,
+            kind: count.map(|_| "transformer".into()),
+            flops_per_call,
+            calls_per_step: flops_per_call.map(|_| 2.0),
+        })
+    };
+    let layer = |computation_ns, parameters| {
+        Generation::Layer(LayerComputation {
+            name: "mlp".into(),
+            computation_ns,
+            parameters,
+        })
+    };
+    let delivery = Generation::Streaming(StreamingEvent {
+        frames: Some(9),
+        encoding_ns: Some(5),
+        network_latency_ns: None,
+        buffer_occupancy: Some(0.5),
+    });
+    let allocation = |is_release, context: Option<&str>| {
+        Generation::Allocation(Allocation {
+            is_release,
+            bytes: 4096,
+            allocator: Some("cuda".into()),
+            context: context.map(str::to_owned),
+        })
+    };
+    let run = RunBuilder::new()
+        .session("clip", 0, Some(50), vec![])
+        .generation(1, None, model(Some(7), Some(1e12)))
+        .generation(2, Some(0), model(None, None))
+        .generation(3, Some(0), layer(Some(20), Some(3)))
+        .generation(4, None, layer(None, None))
+        .generation(5, Some(0), delivery)
+        .generation(6, None, Generation::DroppedFrames { count: 2 })
+        .generation(7, Some(0), allocation(false, Some("latents")))
+        .generation(8, None, allocation(true, None))
+        .finish(60);
+    let models = [
+        "at_ns",
+        "name",
+        "kind",
+        "parameters",
+        "flops_per_call",
+        "calls_per_step",
+        "session",
+    ];
+    let expected = [
+        json!([1, "dit", "transformer", 7, 1e12, 2.0, null]),
+        json!([2, "dit", null, null, null, null, "clip"]),
+    ];
+    assert_eq!(rows(run.clone(), Kind::Models, &models), expected);
+    let layers = ["at_ns", "name", "duration_ns", "parameters", "thread"];
+    let expected = [
+        json!([3, "mlp", 20, 3, 0]),
+        json!([4, "mlp", null, null, 0]),
+    ];
+    assert_eq!(rows(run.clone(), Kind::Layers, &layers), expected);
+    let deliveries = [
+        "frames",
+        "dropped_frames",
+        "encoding_ns",
+        "network_latency_ns",
+        "buffer_occupancy",
+        "session",
+    ];
+    let expected = [
+        json!([9, null, 5, null, 0.5, "clip"]),
+        json!([null, 2, null, null, null, null]),
+    ];
+    assert_eq!(rows(run.clone(), Kind::Deliveries, &deliveries), expected);
+    let allocations = ["at_ns", "is_release", "bytes", "allocator", "context"];
+    let expected = [
+        json!([7, false, 4096, "cuda", "latents"]),
+        json!([8, true, 4096, "cuda", null]),
+    ];
+    assert_eq!(rows(run, Kind::Allocations, &allocations), expected);
 }
 
 /// Sections that name nodes and threads that are not there, times at the end of 64 bits, a run of no time at all.

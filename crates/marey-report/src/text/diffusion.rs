@@ -72,10 +72,14 @@ impl Rows {
         let n_steps = counted(steps.each.len() as u64, "step", "steps");
         let loops = counted(steps.n_loops, "loop", "loops");
         let most = steps.per_loop_max;
+        let passes = steps.each.iter().map(|step| step.n_passes).max();
+        let passes = passes.filter(|most| *most > 1);
+        let passes = passes.map(|most| format!(", up to {most} passes a step"));
+        let passes = passes.unwrap_or_default();
         let source = source(&steps.source);
         self.add(
             "Steps",
-            format!("{n_steps} in {loops} of at most {most}, {source}"),
+            format!("{n_steps} in {loops} of at most {most}{passes}, {source}"),
         );
         self.not_recorded(steps.not_recorded);
         self.warm_up_and_steady(
@@ -170,19 +174,19 @@ impl Rows {
         if let Some(caching) = &found.caching {
             self.add("Cached steps", caching_line(caching));
         }
-        // What would be shown as no time is no growth.
-        if let Some(growth) = found
-            .growth
-            .filter(|growth| growth.per_block_ns.abs() >= 0.5)
-        {
-            let per_block = duration(growth.per_block_ns.abs());
-            let sign = if growth.per_block_ns < 0.0 { "-" } else { "+" };
+        if let Some(growth) = &found.growth {
+            let signed = |ns: f64| {
+                let sign = if ns < 0.0 { "-" } else { "+" };
+                format!("{sign}{}", duration(ns.abs()))
+            };
+            let [low, high] = growth.interval_ns.map(signed);
             let (first, last) = (duration(growth.first_ns), duration(growth.last_ns));
             let over = growth.n_blocks;
+            let per_block = signed(growth.per_block_ns);
             self.add(
                 "Context",
                 format!(
-                    "{sign}{per_block} a step with each block: {first} to {last} over {over} blocks"
+                    "{per_block} a step with each block (95 %: {low} to {high}): {first} to {last} over {over} blocks"
                 ),
             );
         }
@@ -210,6 +214,11 @@ impl Rows {
                     format!("p50 of a step {with} with it, {without} without"),
                 );
             }
+            for way in &guidance.ways {
+                let generations = counted(way.n_generations, "generation", "generations");
+                let how = cut(&way.how, NAME_WIDTH);
+                self.add("Guidance", format!("{how}, {generations}"));
+            }
             if let Some(ratio) = guidance.unconditional_ratio {
                 let share = percent(ratio);
                 self.add(
@@ -227,7 +236,14 @@ impl Rows {
         steady: Option<&Durations>,
     ) {
         if let Some(first) = warm_up {
-            self.add(labels[0], duration_ns(first.max_ns));
+            let several = format!(
+                "p50 {} of {} pipelines, max {}",
+                duration_ns(first.p50_ns),
+                first.count,
+                duration_ns(first.max_ns)
+            );
+            let one = || duration_ns(first.max_ns);
+            self.add(labels[0], if first.count > 1 { several } else { one() });
         }
         if let Some(steady) = steady {
             let [p50, p95, max] = [steady.p50_ns, steady.p95_ns, steady.max_ns].map(duration_ns);

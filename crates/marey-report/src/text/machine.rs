@@ -86,15 +86,22 @@ impl Rows<'_> {
             // A time between two readings, which no single section spans.
             None => UNKNOWN.into(),
         };
-        [format!("{} s", time_s(peak.start_ns)), path]
+        // What was counted between two readings.
+        let until = (peak.end_ns > peak.start_ns).then(|| format!("–{}", time_s(peak.end_ns)));
+        let when = format!("{}{} s", time_s(peak.start_ns), until.unwrap_or_default());
+        [when, path]
     }
 
     fn cpu(&mut self, found: &Telemetry) {
         let Some(cpu) = &found.cpu else { return };
         let cores = |n: f64| format!("{n:.2} cores");
+        let threads = |n: f64| format!("{n:.2} threads");
         self.add("CPU", cpu.busy_ratio, percent);
         let process = cpu.process.and_then(|process| process.cores);
         self.add("CPU of the process", process, cores);
+        let waited = cpu.waited.map(|waited| waited.per_second);
+        let waited = waited.filter(|waited| waited.mean > NOTABLE);
+        self.add("Own threads without a CPU", waited, threads);
         let children = cpu.children_cores.filter(|cores| cores.max > 0.0);
         self.add("CPU of its children", children, cores);
         let stolen = cpu.steal_ratio.filter(|steal| steal.max > NOTABLE);
@@ -118,6 +125,8 @@ impl Rows<'_> {
             let name = name(gpu);
             let named = |what: &str| format!("{name} {what}");
             self.add(&named("busy"), gpu.utilization, percent);
+            let controller = gpu.memory_controller;
+            self.add(&named("memory controller busy"), controller, percent);
             self.add(&named("memory"), gpu.memory_used, bytes_of);
             self.add(&named("temperature"), gpu.temperature, |t| {
                 format!("{t:.0} °C")
@@ -142,9 +151,8 @@ impl Rows<'_> {
             return;
         };
         let waits = [
-            ("Waiting for a processor", pressure.cpu_some),
-            ("Waiting for memory", pressure.memory_some),
-            ("Waiting for disks", pressure.io_some),
+            ("Machine waiting for memory", pressure.memory_some),
+            ("Machine waiting for disks", pressure.io_some),
         ];
         for (what, share) in waits {
             self.add(what, share.filter(|share| share.mean > NOTABLE), percent);
@@ -179,7 +187,7 @@ fn notes(found: &Telemetry) -> Vec<String> {
             percent(share)
         )),
         Some(PageCache::MappedFiles) => notes.push(
-            "Mapped files: more came from disks than the process read with calls. What the page cache served is not known."
+            "More came from disks than the process read with calls: files were mapped, or read ahead of what was asked for. What the page cache served is not known."
                 .into(),
         ),
         None => {}

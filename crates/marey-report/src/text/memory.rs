@@ -1,21 +1,18 @@
-//! Labelled memory readings, peaks, and the sections in which memory grew.
+//! Labelled memory readings and peaks.
 
-use std::cmp::Reverse;
-
-use marey_analysis::{LabelledReading, Memory, SectionMemory, SourceMemory, memory_source_name};
+use marey_analysis::{LabelledReading, Memory, SourceMemory, memory_source_name};
 
 use super::block;
 use super::columns::{Columns, Last};
 use super::sections::shown_path;
 use crate::escape::cut;
 use crate::model::Report;
-use crate::quantity::{bytes, growth, known, mebibytes, percent, time_s};
+use crate::quantity::{bytes, known, mebibytes, percent, time_s};
 use crate::width::pad_end;
 
 const TITLE: &str = "MEMORY USAGE SUMMARY";
 const WIDTH: usize = 82;
 const LABEL_WIDTH: usize = 43;
-const MAX_SECTIONS: usize = 20;
 const PATH_WIDTH: usize = 60;
 
 /// The labelled readings in order of time, in MiB.
@@ -47,15 +44,9 @@ fn row(label: &str, figures: [&str; 3]) -> String {
     format!("{label} {allocated:>12} {reserved:>12} {peak:>12}")
 }
 
-/// Peaks by source and growth by section; `None` without readings.
+/// Peaks by source; `None` without readings.
 pub(super) fn details(report: &Report) -> Option<String> {
-    let memory = report.memory.as_ref()?;
-    let mut text = peaks(report, memory);
-    if !memory.sections.is_empty() {
-        text.push('\n');
-        text.push_str(&sections(report, memory));
-    }
-    Some(text)
+    report.memory.as_ref().map(|memory| peaks(report, memory))
 }
 
 fn peaks(report: &Report, memory: &Memory) -> String {
@@ -63,9 +54,9 @@ fn peaks(report: &Report, memory: &Memory) -> String {
         "Source",
         "Readings",
         "Peak",
+        "Highest reading",
         "At",
         "Fragmented",
-        "Counted peak",
         "Where",
     ];
     let mut table = Columns::new(&headers, Last::Text);
@@ -74,10 +65,15 @@ fn peaks(report: &Report, memory: &Memory) -> String {
         table.row(vec![
             memory_source_name(source.source),
             source.n_readings.to_string(),
+            bytes(
+                source
+                    .counted_peak_bytes
+                    .unwrap_or(0)
+                    .max(peak.allocated_bytes),
+            ),
             bytes(peak.allocated_bytes),
             format!("{} s", time_s(peak.at_ns)),
             known(peak.fragmentation_ratio, percent),
-            known(source.counted_peak_bytes, bytes),
             place(report, source),
         ]);
     }
@@ -95,44 +91,4 @@ fn place(report: &Report, source: &SourceMemory) -> String {
         (Some(found), None) | (None, Some(found)) => found,
         (None, None) => "under no section".into(),
     }
-}
-
-fn sections(report: &Report, memory: &Memory) -> String {
-    let headers = [
-        "Section",
-        "Source",
-        "Readings",
-        "Peak",
-        "Largest growth",
-        "Net growth",
-    ];
-    let mut table = Columns::new(&headers, Last::Figure);
-    let mut rows: Vec<&SectionMemory> = memory.sections.iter().collect();
-    rows.sort_by_key(|row| (Reverse(row.peak_allocated_bytes), row.node, row.source));
-    for row in rows.iter().take(MAX_SECTIONS) {
-        table.row(vec![
-            shown_path(&report.call_path(row.node), PATH_WIDTH),
-            memory_source_name(row.source),
-            row.n_readings.to_string(),
-            bytes(row.peak_allocated_bytes),
-            known(row.largest_growth_bytes, growth),
-            known(row.net_growth_bytes, growth),
-        ]);
-    }
-    table.block("MEMORY BY SECTION", &notes(&rows))
-}
-
-fn notes(rows: &[&SectionMemory]) -> Vec<String> {
-    let mut notes = Vec::new();
-    if rows.len() > MAX_SECTIONS {
-        notes.push(format!("… and {} more", rows.len() - MAX_SECTIONS));
-    }
-    notes.push("Growth: last reading minus first reading during one call.".into());
-    if rows.iter().any(|row| row.n_calls_missing > 0) {
-        notes.push(
-            "Some calls were not recorded one by one: readings during them are not counted here."
-                .into(),
-        );
-    }
-    notes
 }

@@ -1,5 +1,6 @@
 //! The terminal summary, which is also `timing_summary.txt`.
 
+mod allocations;
 mod attributes;
 mod block;
 mod caches;
@@ -7,12 +8,16 @@ pub(crate) mod columns;
 mod counters;
 mod diffusion;
 mod findings;
+mod first_screen;
 mod iterations;
 mod job;
+mod layers;
 mod machine;
 mod memory;
+mod pipelines;
 mod quality;
 pub(crate) mod section_peaks;
+pub(crate) mod section_resources;
 mod sections;
 mod sessions;
 mod snapshot;
@@ -23,6 +28,7 @@ mod windows;
 
 use crate::model::Report;
 
+pub use first_screen::{Shown, first_screen};
 pub use iterations::iteration_summary;
 pub use job::{aggregation_summary, aggregation_text};
 pub use memory::memory_summary;
@@ -48,8 +54,12 @@ pub fn summary(report: &Report) -> String {
     parts.push(sections::tree(report));
     parts.extend(iterations::steadiness(report));
     parts.extend(diffusion::lines(report));
+    parts.extend(layers::table(report));
+    parts.extend(pipelines::table(report));
     parts.extend(memory::details(report));
+    parts.extend(allocations::table(report));
     parts.extend(section_peaks::table(report));
+    parts.extend(section_resources::table(report));
     parts.extend(report.snapshot_files.iter().map(snapshot_text));
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));

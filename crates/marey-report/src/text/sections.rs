@@ -10,10 +10,13 @@ use crate::quantity::{UNKNOWN, counted, duration, duration_ns, known, percent};
 use crate::width;
 
 const NAME_WIDTH: usize = 48;
+const REASONS_WIDTH: usize = 480;
 /// Deeper levels are not indented further.
 const MAX_INDENT: usize = 12;
 /// More rows than this do not help anybody on a terminal.
 const MAX_ROWS: usize = 200;
+/// An interpreter starts within that.
+const NOTABLE_BEFORE_NS: u64 = 100_000_000;
 /// Shown where GPU time was measured.
 const GPU_HEADERS: [&str; 3] = ["GPU", "GPU mean", "Queue delay"];
 const HEADERS: [&str; 12] = [
@@ -48,6 +51,14 @@ pub(super) fn tree(report: &Report) -> String {
     let mut last = under_no_section(report);
     last.resize(headers.len(), String::new());
     table.row(last);
+    let before_ns = report.run.before_recording_ns;
+    let before_ns = before_ns.filter(|ns| *ns >= NOTABLE_BEFORE_NS);
+    if let Some(before_ns) = before_ns {
+        let mut before = vec![String::new(); headers.len()];
+        before[0] = "(before the recording)".into();
+        before[2] = duration_ns(before_ns);
+        table.row(before);
+    }
     let mut notes = Vec::new();
     if rows.len() > MAX_ROWS {
         let more = (rows.len() - MAX_ROWS) as u64;
@@ -63,6 +74,12 @@ pub(super) fn tree(report: &Report) -> String {
         "Wall time {}. Share: wall time during which the section was open.",
         duration_ns(report.sections.wall_ns)
     ));
+    if before_ns.is_some() {
+        notes.push(
+            "Before the recording: the process's own start and imports, not in the wall time."
+                .into(),
+        );
+    }
     if rows.iter().any(|row| row.is_detached) {
         notes.push("~ ran beside its parent: not part of the parent's time.".into());
     }
@@ -77,6 +94,8 @@ pub(super) fn tree(report: &Report) -> String {
         );
     }
     notes.extend(gpu.map(gpu_note));
+    let why_not = report.quality.why_no_gpu_times();
+    notes.extend(why_not.map(|why| format!("GPU time: {}.", cut(why, REASONS_WIDTH))));
     notes.extend(precision.notes());
     table.block("SECTIONS - Inclusive and Self Time", &notes)
 }
@@ -121,7 +140,7 @@ fn gpu_note(gpu: &GpuTimes) -> String {
     let measured = gpu.n_calls.saturating_sub(gpu.n_not_measured);
     let how = gpu.measured_by.as_deref().unwrap_or("events on the stream");
     format!(
-        "GPU time: {}, {measured} of {} measured; all other times are the host's. Queue delay: mean, from the begin of a \
+        "GPU time: {}, {measured} of {} measured; all other times are the host's. Queue delay: mean, from the beginning of a \
          section to that of its work on the GPU.",
         cut(how, NAME_WIDTH),
         counted(gpu.n_calls, "call", "calls")

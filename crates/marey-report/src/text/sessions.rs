@@ -5,7 +5,7 @@ use marey_analysis::Streaming;
 use super::columns::{Columns, Last};
 use crate::escape::{cut, visible};
 use crate::model::{NamedValues, Report, SessionFacts};
-use crate::quantity::{duration_ns, known, time_s};
+use crate::quantity::{bytes, duration_ns, growth, known, time_s};
 
 /// More rows than this do not help anybody on a terminal.
 const MAX_ROWS: usize = 40;
@@ -16,20 +16,25 @@ pub(super) fn table(report: &Report) -> Option<String> {
         return None;
     }
     let has_frames = report.sessions.iter().any(|s| streaming(s).is_some());
-    let headers: &[&str] = if has_frames {
-        &["Session", "Start", "Duration", "Frames", "FPS", "Tags"]
-    } else {
-        &["Session", "Start", "Duration", "Tags"]
-    };
-    let mut table = Columns::new(headers, Last::Text);
+    let has_used = report.sessions.iter().any(|s| s.used.is_some());
+    let mut headers = vec!["Session", "Start", "Duration"];
+    if has_used {
+        headers.extend(["CPU", "Read", "Memory grew"]);
+    }
+    if has_frames {
+        headers.extend(["Frames", "FPS"]);
+    }
+    headers.push("Tags");
+    let mut table = Columns::new(&headers, Last::Text);
     for session in report.sessions.iter().take(MAX_ROWS) {
         let mut cells = vec![
             cut(&session.name, 48),
             format!("{} s", time_s(session.start_ns)),
-            session
-                .duration_ns
-                .map_or_else(|| "not ended".into(), duration_ns),
+            lasted(session),
         ];
+        if has_used {
+            cells.extend(used(session));
+        }
         if has_frames {
             cells.extend(frames(session));
         }
@@ -40,6 +45,11 @@ pub(super) fn table(report: &Report) -> Option<String> {
     if report.sessions.len() > MAX_ROWS {
         notes.push(format!("… and {} more", report.sessions.len() - MAX_ROWS));
     }
+    if has_used {
+        notes.push(
+            "CPU, read, memory: of the whole process from the session's begin to its end.".into(),
+        );
+    }
     if has_frames {
         notes.push(
             "FPS: frames delivered after the first delivery, in a second from it to the last."
@@ -47,6 +57,26 @@ pub(super) fn table(report: &Report) -> Option<String> {
         );
     }
     Some(table.block("SESSIONS", &notes))
+}
+
+/// How long it took, and how it ended where that was not as it should.
+fn lasted(session: &SessionFacts) -> String {
+    match (session.duration_ns, session.outcome) {
+        (None, _) => "not ended".into(),
+        (Some(ns), "failed") => format!("{}, failed", duration_ns(ns)),
+        (Some(ns), "cut_off") => format!("{}, cut off", duration_ns(ns)),
+        (Some(ns), _) => duration_ns(ns),
+    }
+}
+
+/// Processor time, bytes fetched from storage, and how much resident memory grew.
+fn used(session: &SessionFacts) -> [String; 3] {
+    let used = session.used;
+    [
+        known(used.map(|used| used.process.cpu_ns), duration_ns),
+        known(used.and_then(|used| used.process.read_bytes), bytes),
+        known(used.and_then(|used| used.growth_bytes), growth),
+    ]
 }
 
 /// Frames that it delivered, and how many a second.

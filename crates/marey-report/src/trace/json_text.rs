@@ -34,6 +34,7 @@ pub(super) fn fact(out: &mut impl Write, fact: Fact<'_>) -> io::Result<()> {
         Fact::Unsigned(value) => integer(out, value),
         Fact::Float(value) => float(out, value),
         Fact::Text(text) => out.write_all(string(text).as_bytes()),
+        Fact::List(values) => write!(out, "{}", crate::model::json_value(values)),
     }
 }
 

@@ -328,6 +328,7 @@ impl<W: Write> PerfettoWriter<W> {
             Fact::Int(value) => inner.signed(4, value),
             Fact::Float(value) => inner.double(5, value),
             Fact::Text(text) => inner.text(6, text),
+            Fact::List(values) => inner.text(6, &values.to_string()),
         }
         event.message(event::ANNOTATION, inner);
     }

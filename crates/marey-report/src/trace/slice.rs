@@ -145,6 +145,8 @@ pub(super) enum Fact<'a> {
     /// Never NaN or infinite.
     Float(f64),
     Text(&'a str),
+    /// [`Value::List`].
+    List(&'a Value),
 }
 
 impl<'a> Fact<'a> {
@@ -155,6 +157,8 @@ impl<'a> Fact<'a> {
             Value::Int(value) => Some(Self::Int(*value)),
             Value::Float(value) => Self::float(*value),
             Value::Text(value) => Some(Self::Text(value)),
+            Value::Null => None,
+            Value::List(_) => Some(Self::List(value)),
         }
     }
 

@@ -263,7 +263,8 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
             let (name, category) = self.names.of_node(open.node);
             slices.push(Slice {
                 flow: flow_of_open(run, open),
-                ..open_or_not(category, name, open.start_ns, None, run)
+                flags: Slice::OPEN,
+                ..Slice::new(category, name, open.start_ns, open.end_ns(run.wall_ns))
             });
         }
         slices

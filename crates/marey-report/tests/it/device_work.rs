@@ -7,7 +7,8 @@
 //! stream        |--step--|--step--|      9 and 9, delays 2 and 6; the call of <b> was not measured
 //! ```
 
-use marey::{DeviceMemory, GpuSpan, Run, RunBuilder, SectionMemory};
+use marey::{DeviceMemory, GpuSpan, Run, RunBuilder, SectionMemory, Unavailable};
+use marey_analysis::GPU_TIMES;
 use marey_report::{Report, markdown_report, profiling_report, summary};
 use serde_json::{Value, json};
 
@@ -80,6 +81,35 @@ fn the_summary_has_columns_for_the_gpu_where_it_was_measured() {
     let mut run = drawn();
     run.gpu_spans.clear();
     assert!(!summary(&Report::new(&run)).contains("Queue delay"));
+}
+
+#[test]
+fn why_sections_have_no_gpu_time_is_said_also_where_none_has_one() {
+    let why = "3 not measured: 3 ran on a device that is not known: several were in use, and none was chosen";
+    let mut run = drawn();
+    let (what, why_not) = (GPU_TIMES.to_owned(), why.to_owned());
+    run.unavailable.push(Unavailable { what, why: why_not });
+    let said = |run: &Run| {
+        let report = Report::new(run);
+        let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
+        assert_follows_schema(&document);
+        assert_eq!(document["data_quality"]["unavailable"][0]["why"], why);
+        [summary(&report), markdown_report(&report)]
+    };
+    let [text, markdown] = said(&run);
+    assert!(text.contains(&format!("GPU time: {why}.")), "{text}");
+    assert!(
+        markdown.contains(
+            "Measured by CUDA events; 0 of 2 calls not measured.\n\n3 not measured: 3 ran"
+        )
+    );
+    run.gpu_spans.clear();
+    let [text, markdown] = said(&run);
+    assert!(text.contains(&format!("GPU time: {why}.")), "{text}");
+    assert!(
+        markdown.contains("### GPU time of sections\n\n3 not measured: 3 ran"),
+        "{markdown}"
+    );
 }
 
 #[test]

@@ -295,11 +295,34 @@ fn what_is_empty_or_none_is_left_out_of_the_text() {
         .generation(450 * MS, None, Generation::Model(model))
         .finish(500 * MS);
     let report = Report::new(&run);
-    let growth = document(&run)["diffusion_analysis"]["context_growth"].clone();
-    assert!(growth.is_object(), "{growth}");
+    assert!(document(&run)["diffusion_analysis"]["context_growth"].is_null());
     let text = summary(&report);
     assert!(text.contains("d2, 0 parameters"), "{text}");
     assert!(!text.contains("a step with each block"), "{text}");
+}
+
+#[test]
+fn a_growth_stands_with_its_interval() {
+    // Steps of 100 ms, then 50, 60, 70, 80, 90.
+    let mut builder = RunBuilder::new();
+    let mut at = 0;
+    for (n, ms) in [100, 50, 60, 70, 80, 90].into_iter().enumerate() {
+        at += ms * MS;
+        builder =
+            builder
+                .generation(at, None, step(0, ms))
+                .generation(at, None, block(n as u64, ms));
+    }
+    let run = builder.finish(at);
+    let growth = document(&run)["diffusion_analysis"]["context_growth"].clone();
+    assert_eq!(growth["growth_per_block_ms"], 10.0);
+    assert_eq!(
+        growth["growth_interval_ms"],
+        serde_json::json!([10.0, 10.0])
+    );
+    let text = summary(&Report::new(&run));
+    let expected = "+10.0 ms a step with each block (95 %: +10.0 ms to +10.0 ms): 50.0 ms to 90.0 ms over 5 blocks";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -12,9 +12,9 @@
 //! ```
 
 use marey::{
-    CacheEvent, CacheOutcome, Generation, Losses, MemoryReading, MemorySource, Run, RunBuilder,
-    RunInfo, Section, SeriesInfo, Status, StreamingEvent, Unavailable, Unit, Value, Warning,
-    Within,
+    Allocation, CacheEvent, CacheOutcome, Generation, LayerComputation, Losses, MemoryReading,
+    MemorySource, Resources, Run, RunBuilder, RunInfo, Section, SeriesInfo, Spent, Status,
+    StreamingEvent, Unavailable, Unit, Value, Warning, Within,
 };
 
 const MS: u64 = 1_000_000;
@@ -35,6 +35,7 @@ pub(crate) fn latent_video() -> Run {
 /// ms        0     10   20   30    40    50   60   70    80    90   100
 /// read        ^             ^            ^             ^             ^     at 1, 25, 50, 75, 99
 /// stream                                                 3     3   3       at 80, 90, 95
+/// memory                     +3 MiB                -1 MiB                  at 30, 70; the layer attention ended at 85
 /// ```
 pub(crate) fn sampled_latent_video() -> Run {
     let builder = RunBuilder::new().with(|run| *run = latent_video());
@@ -50,6 +51,21 @@ pub(crate) fn sampled_latent_video() -> Run {
     let mut builder = host(gpu(builder));
     for (at_ns, event) in [80, 90, 95].map(frames) {
         builder = builder.generation(at_ns, None, Generation::Streaming(event));
+    }
+    let layer = LayerComputation {
+        name: "attention".into(),
+        computation_ns: Some(4 * MS),
+        parameters: Some(1_000_000),
+    };
+    builder = builder.generation(85 * MS, None, Generation::Layer(layer));
+    for (at_ms, is_release, bytes) in [(30, false, 3 << 20), (70, true, 1 << 20)] {
+        let allocation = Allocation {
+            is_release,
+            bytes,
+            allocator: Some("cuda".into()),
+            context: (!is_release).then(|| "latents".into()),
+        };
+        builder = builder.generation(at_ms * MS, None, Generation::Allocation(allocation));
     }
     let mut run = builder.finish(100 * MS);
     run.info.facts.extend(
@@ -204,6 +220,19 @@ fn pipeline(builder: RunBuilder) -> RunBuilder {
             vec![("seed".into(), 42i64.into()), ("cfg".into(), 6.5.into())],
         )
         .session("second prompt", 79 * MS, None, vec![])
+        .with(|run| {
+            run.sessions[0].used = Some(Resources {
+                process: Spent {
+                    cpu_ns: 90 * MS,
+                    read_bytes: Some(5 << 20),
+                    written_bytes: Some(0),
+                },
+                thread: None,
+                resident_before: Some(100 << 20),
+                resident_after: Some(98 << 20),
+                peak_bytes: None,
+            });
+        })
         .event(
             "prompt ready",
             12 * MS,

@@ -161,6 +161,51 @@ fn several_gpus_have_an_object_each() {
 }
 
 #[test]
+fn how_busy_each_gpu_and_its_memory_controller_was_is_said_by_name() {
+    let share = |name: &str, uuid: &str| SeriesInfo::gauge(name, uuid, Unit::Ratio);
+    let run = RunBuilder::new()
+        .series(
+            share("gpu.utilization", "GPU-a"),
+            &[(0, 0.25), (SECOND, 0.75)],
+        )
+        .series(
+            share("gpu.utilization", "GPU-b"),
+            &[(0, 0.875), (SECOND, 0.875)],
+        )
+        .series(
+            share("gpu.memory_controller.utilization", "GPU-a"),
+            &[(0, 0.125), (SECOND, 0.25)],
+        )
+        .with(|run| {
+            let uuids = [("gpu.0.uuid", "GPU-a"), ("gpu.1.uuid", "GPU-b")];
+            run.info.facts = uuids.map(|(key, uuid)| (key.into(), uuid.into())).into();
+        })
+        .finish(SECOND);
+    let report = Report::new(&run);
+    let text = block(&summary(&report), "MACHINE");
+    let row = |what: &str| {
+        let line = text.lines().find(|line| line.starts_with(what));
+        let figures = line.unwrap_or_default().trim_start_matches(what);
+        let mut figures = figures.split_whitespace();
+        figures.by_ref().take(4).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("GPU 0 busy"), "50.0 % 75.0 %");
+    assert_eq!(row("GPU 1 busy"), "87.5 % 87.5 %");
+    assert_eq!(row("GPU 0 memory controller busy"), "18.8 % 25.0 %");
+    assert_eq!(row("GPU 1 memory controller busy"), "");
+    let markdown = marey_report::markdown_report(&report);
+    let shown: Vec<String> = markdown
+        .lines()
+        .filter(|line| line.contains("busy"))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        shown,
+        ["| GPU 0 busy | 50.0 % |", "| GPU 1 busy | 87.5 % |"]
+    );
+}
+
+#[test]
 fn nested_stages_are_shares_of_the_wall_time() {
     // The original said 33.3 % each and a total of 0.61 s for 0.2 s.
     let ms = 1_000_000;

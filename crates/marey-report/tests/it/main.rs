@@ -6,6 +6,7 @@ mod diffusion;
 mod escaping;
 mod example;
 mod findings;
+mod first_screen;
 mod json;
 mod machine;
 mod markdown;

@@ -49,6 +49,8 @@ impl Decode {
             ..Run::default()
         };
         let mut sections = std::mem::take(&mut self.sections);
+        // A duration that the program measured by itself, and that reaches back before the run: its length is in the totals alone.
+        sections.retain(|raw| !clock.precedes_run(raw.start));
         for raw in &mut sections {
             raw.thread = thread(raw.thread);
         }
@@ -103,7 +105,9 @@ impl Decode {
                 | Note::Window { .. } => {
                     threads.entry(*thread).or_default();
                 }
-                Note::GpuSpan { section, .. } | Note::SectionMemory { section, .. } => {
+                Note::GpuSpan { section, .. }
+                | Note::SectionMemory { section, .. }
+                | Note::SectionResources { section, .. } => {
                     threads.entry(section.thread).or_default();
                 }
                 _ => {}
@@ -269,6 +273,7 @@ impl Decode {
             thread: thread_of(*lane),
             node: *node,
             start_ns: clock.ns(*start),
+            until_ns: clock.ns(self.last_ticks),
         };
         self.open.iter().map(open).collect()
     }

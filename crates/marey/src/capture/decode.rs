@@ -40,6 +40,8 @@ pub(super) struct RawNote {
     pub(super) thread: u32,
     /// Number of the session that it belongs to.
     pub(super) session: Option<u64>,
+    /// The flow in which it was noted.
+    pub(super) flow: u16,
     pub(super) note: Note,
 }
 
@@ -255,6 +257,7 @@ impl Decode {
                         ticks,
                         thread,
                         session: noted.session,
+                        flow: noted.flow,
                         note,
                     }),
                     None => is_sound = false,

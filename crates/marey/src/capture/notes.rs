@@ -8,7 +8,10 @@ use crate::clock_map::ClockMap;
 use crate::device_work::{GpuSpan, SectionMemory};
 use crate::generation::GenerationRecord;
 use crate::note::Note;
-use crate::run::{CacheEvent, CounterReading, Event, MemoryReading, Run, Session};
+use crate::resources::SectionResources;
+use crate::run::{
+    CacheEvent, CounterReading, Event, MemoryReading, Outcome, Run, Session, SessionWork,
+};
 use crate::series::Unavailable;
 use crate::window::Window;
 
@@ -45,6 +48,8 @@ pub(super) fn place_sessions(
                     name: name.clone(),
                     start_ns: at_ns,
                     end_ns: None,
+                    outcome: Outcome::CutOff,
+                    used: None,
                     tags: tags.clone(),
                     parent: None,
                     thread: thread(raw.thread),
@@ -52,8 +57,14 @@ pub(super) fn place_sessions(
                 };
                 found.insert(*session, (opened, raw.session));
             }
-            Note::SessionEnd { session } => {
+            Note::SessionEnd {
+                session,
+                outcome,
+                used,
+            } => {
                 if let Some((session, _)) = found.get_mut(session) {
+                    session.outcome = *outcome;
+                    session.used = *used;
                     session.end_ns = Some(at_ns.max(session.start_ns));
                 }
             }
@@ -113,7 +124,12 @@ pub(super) fn place(
                 });
             }
             Note::Counter { name, value } if value.is_finite() => {
-                run.counters.push(CounterReading { at_ns, name, value });
+                run.counters.push(CounterReading {
+                    at_ns,
+                    name,
+                    value,
+                    session,
+                });
             }
             Note::Cache {
                 cache,
@@ -142,6 +158,7 @@ pub(super) fn place(
                 run.generation.push(GenerationRecord {
                     at_ns,
                     thread: thread(raw.thread),
+                    flow: raw.flow,
                     session,
                     what,
                 });
@@ -183,6 +200,27 @@ pub(super) fn place(
                     figures,
                 });
             }
+            Note::SectionResources { section, used }
+                if (section.node as usize) < run.nodes.len() =>
+            {
+                run.section_resources.push(SectionResources {
+                    thread: thread(section.thread),
+                    node: section.node,
+                    start_ns: clock.ns(section.start_ticks),
+                    used,
+                });
+            }
+            Note::SessionWork {
+                start_ticks,
+                is_over,
+                flow,
+            } => run.session_work.extend(session.map(|session| SessionWork {
+                session,
+                thread: thread(raw.thread),
+                flow,
+                start_ns: clock.ns(start_ticks),
+                end_ns: is_over.then_some(at_ns),
+            })),
             Note::Series { group, index, info } => groups.define(group, index, info),
             Note::Samples(samples) => groups.add(samples, raw.ticks),
             Note::Unavailable { what, why } => run.unavailable.push(Unavailable { what, why }),
@@ -190,6 +228,7 @@ pub(super) fn place(
             Note::Counter { .. }
             | Note::GpuSpan { .. }
             | Note::SectionMemory { .. }
+            | Note::SectionResources { .. }
             | Note::Thread { .. }
             | Note::SectionAttributes { .. }
             | Note::SessionStart { .. }
@@ -206,5 +245,7 @@ pub(super) fn place(
     run.gpu_spans.sort_by_key(|s| (s.start_ns, s.thread));
     run.section_memory
         .sort_by_key(|m| (m.start_ns, m.thread, m.figures.device));
+    run.section_resources
+        .sort_by_key(|used| (used.start_ns, used.thread));
     run.series = groups.finish(clock);
 }

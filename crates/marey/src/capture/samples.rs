@@ -1,11 +1,5 @@
-//! Samples to series. A sampler's time buckets grow with the run; here the early, short ones are put together to the width of the last:
-//!
-//! ```text
-//! written   |..|..|..|..|.. ..|.. ..|.. .. .. ..|
-//! read      |.. .. .. ..|.. .. .. ..|.. .. .. ..|
-//! ```
-//!
-//! That is exact, because a bucket's beginning is a multiple of its width, and each width is twice the one before.
+//! Samples to series. A sampler's time buckets grow with the run; the early, short ones stay as they were written, so that nothing that was
+//! known of a time is taken back.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +14,6 @@ pub(super) struct Groups(BTreeMap<u32, Group>);
 #[derive(Debug, Default)]
 struct Group {
     infos: BTreeMap<u32, SeriesInfo>,
-    /// Widest bucket; 0 while every round is a bucket of its own.
-    width: u64,
-    /// First bucket's start.
-    origin: Option<u64>,
     buckets: Vec<(Samples, u64)>,
 }
 
@@ -36,9 +26,6 @@ impl Groups {
     /// A bucket of a group, whose last round was at `last`.
     pub(super) fn add(&mut self, samples: Samples, last: u64) {
         let group = self.0.entry(samples.group).or_default();
-        group.width = group.width.max(samples.width);
-        let origin = group.origin.get_or_insert(samples.start);
-        *origin = samples.start.min(*origin);
         group.buckets.push((samples, last));
     }
 
@@ -65,33 +52,23 @@ impl Groups {
 
 impl Group {
     fn finish(mut self, clock: &ClockMap) -> Vec<Series> {
-        let origin = self.origin.unwrap_or_default();
-        let number_of = |start: u64| start.saturating_sub(origin).checked_div(self.width);
         // A bucket that was read while it was filled, and again when it was full: the fuller one counts.
         let place = |samples: &Samples| (samples.first, samples.first_series);
         self.buckets
             .sort_by_key(|(samples, _)| (place(samples), std::cmp::Reverse(samples.rounds)));
         self.buckets
             .dedup_by(|(later, _), (kept, _)| place(later) == place(kept));
-        let mut found: BTreeMap<u32, Vec<(Option<u64>, SeriesPoint)>> = BTreeMap::new();
+        let mut found: BTreeMap<u32, Vec<SeriesPoint>> = BTreeMap::new();
         for (samples, last) in &self.buckets {
-            let number = number_of(samples.start);
             let (first_ns, last_ns) = (clock.ns(samples.first), clock.ns(*last));
             for (index, readings) in (samples.first_series..).zip(&samples.values) {
-                let Some(point) = point(*readings, first_ns, last_ns) else {
-                    continue;
-                };
-                let points = found.entry(index).or_default();
-                match points.last_mut() {
-                    Some((at, whole)) if at.is_some() && *at == number => whole.join(&point),
-                    _ => points.push((number, point)),
-                }
+                let point = point(*readings, first_ns, last_ns);
+                found.entry(index).or_default().extend(point);
             }
         }
-        let named = |(index, points): (u32, Vec<(Option<u64>, SeriesPoint)>)| {
+        let named = |(index, points): (u32, Vec<SeriesPoint>)| {
             let info = self.infos.remove(&index)?;
-            let points = points.into_iter().map(|(_, point)| point).collect();
-            Some(Series { info, points })
+            (!points.is_empty()).then_some(Series { info, points })
         };
         found.into_iter().filter_map(named).collect()
     }
@@ -116,16 +93,4 @@ fn point(readings: Readings, first_ns: u64, last_ns: u64) -> Option<SeriesPoint>
         sum,
         last,
     })
-}
-
-impl SeriesPoint {
-    /// Takes a later point of the same bucket in.
-    fn join(&mut self, later: &Self) {
-        self.last_ns = self.last_ns.max(later.last_ns);
-        self.count = self.count.saturating_add(later.count);
-        self.min = self.min.min(later.min);
-        self.max = self.max.max(later.max);
-        self.sum += later.sum;
-        self.last = later.last;
-    }
 }

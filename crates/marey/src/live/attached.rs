@@ -10,12 +10,14 @@ use super::{Look, OpenNow, Reading, Totals, Turns};
 use crate::capture::{Rings, how_it_ended};
 use crate::clock::{self, Anchor, ClockKind};
 use crate::clock_map::ClockMap;
-use crate::generation::Generated;
+use crate::generation::{Generated, ReportTimes};
 use crate::recorder::{Glance, glance, is_alive, lane_words, low, newest, process_words as at};
 use crate::run::{Losses, Node, NodeKind, Status};
 
 /// Turns of a loop that are kept.
 const KEPT_TURNS: usize = 256;
+/// How often words that change while they are read are read again.
+const MAX_READS: usize = 8;
 /// The node that stands for all that found no place of its own.
 const OTHER: u32 = 1;
 
@@ -29,8 +31,8 @@ pub struct Live {
     nodes: Arc<[Node]>,
     /// Of each lane, records that were looked at.
     seen: Vec<u64>,
-    /// The newest turns by node, in ticks.
-    turns: HashMap<u32, VecDeque<u64>>,
+    /// Ends and durations of the newest turns by node, in ticks.
+    turns: HashMap<u32, VecDeque<(u64, u64)>>,
     end: Option<End>,
     /// The moment of the last look at a process that was not over.
     now: Anchor,
@@ -95,6 +97,7 @@ impl Live {
         // Afterwards, so that all that the lanes name is there.
         self.find_nodes();
         let totals = self.totals(&glances, &clock);
+        let (generated, report_times) = self.reports(&clock);
         let mut look = Look {
             at_ns: 0,
             status,
@@ -104,7 +107,8 @@ impl Live {
             totals,
             open,
             series,
-            generated: self.generated(),
+            generated,
+            report_times,
             cache_hits: self.rings.get(at::CACHE_HITS),
             cache_misses: self.rings.get(at::CACHE_MISSES),
             step: self.rings.get(at::STEP).checked_sub(1),
@@ -212,7 +216,7 @@ impl Live {
                 if turns.len() == KEPT_TURNS {
                     turns.pop_front();
                 }
-                turns.push_back(end.saturating_sub(start));
+                turns.push_back((end, end.saturating_sub(start)));
             }
         }
         let mut glances: Vec<Glance> = by_node.into_values().collect();
@@ -228,10 +232,16 @@ impl Live {
     }
 
     fn totals(&self, glances: &[Glance], clock: &Clock) -> Vec<Totals> {
-        let turns = |node: u32| {
-            let ticks = self.turns.get(&node)?.iter();
+        let turns = |seen: &Glance| {
+            let turns = self.turns.get(&seen.node)?;
+            let ticks = turns.iter();
+            let is_last = turns.back().is_some_and(|(end, _)| *end == seen.last_end);
+            let first = turns.front().filter(|_| is_last);
             Some(Turns {
-                newest_ns: ticks.map(|ticks| clock.map.duration_ns(*ticks)).collect(),
+                newest_ns: ticks
+                    .map(|(_, ticks)| clock.map.duration_ns(*ticks))
+                    .collect(),
+                first_end_ns: first.map(|(end, _)| clock.map.ns(*end)),
             })
         };
         let totals = |seen: &Glance| Totals {
@@ -243,7 +253,7 @@ impl Live {
             max_ns: clock.map.duration_ns(seen.max),
             last_ns: clock.map.duration_ns(seen.last),
             last_end_ns: clock.map.ns(seen.last_end),
-            turns: turns(seen.node),
+            turns: turns(seen),
         };
         glances.iter().map(totals).collect()
     }
@@ -272,12 +282,23 @@ impl Live {
             .collect()
     }
 
-    fn generated(&self) -> Generated {
-        let mut words = [0; Generated::WORDS];
-        for (place, word) in words.iter_mut().enumerate() {
-            *word = self.rings.get(at::GENERATED + place);
+    /// What the program reported, and when it did: both of the same moment, as nearly as another process can see it.
+    fn reports(&self, clock: &Clock) -> (Generated, ReportTimes) {
+        let read = || -> ([u64; Generated::WORDS], [u64; ReportTimes::WORDS]) {
+            (
+                std::array::from_fn(|place| self.rings.get(at::GENERATED + place)),
+                std::array::from_fn(|place| self.rings.get(at::REPORT_TIMES + place)),
+            )
+        };
+        let mut words = read();
+        for _ in 0..MAX_READS {
+            let again = read();
+            if std::mem::replace(&mut words, again) == again {
+                break;
+            }
         }
-        Generated::of_words(words)
+        let times = ReportTimes::of_words(words.1, |ticks| clock.map.ns(ticks));
+        (Generated::of_words(words.0), times)
     }
 
     fn losses(&self, glances: &[Glance]) -> Losses {

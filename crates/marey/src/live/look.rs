@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::generation::Generated;
+use crate::generation::{Generated, ReportTimes};
+use crate::histogram::quantile_ranks;
 use crate::run::{Losses, Node, NodeKind, Status};
 use crate::series::SeriesInfo;
 
@@ -25,6 +26,8 @@ pub struct Look {
     pub series: Vec<Reading>,
     /// What the program reported about its own work, counted.
     pub generated: Generated,
+    /// When it made its newest reports.
+    pub report_times: ReportTimes,
     /// Lookups of caches that the program has reported so far as hits, and as misses; of all caches together. 0 before the first.
     pub cache_hits: u64,
     /// See [`Self::cache_hits`].
@@ -75,8 +78,19 @@ pub struct Totals {
 /// Durations of the newest turns of a loop that were seen one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turns {
-    /// In the order in which they were recorded, at most 256.
+    /// In the order in which they ended, at most 256.
     pub newest_ns: Vec<u64>,
+    /// When the first of them ended; `None` when the last of them is not the one that ended last.
+    pub first_end_ns: Option<u64>,
+}
+
+impl Totals {
+    /// An earlier end of a turn of this loop, and how many turns have ended since; `None` where that is not known.
+    pub fn turns_since(&self) -> Option<(u64, u64)> {
+        let turns = self.turns.as_ref()?;
+        let n_since = turns.newest_ns.len().checked_sub(1).filter(|n| *n > 0)?;
+        Some((turns.first_end_ns?, n_since as u64))
+    }
 }
 
 /// The latest reading of a series.
@@ -113,6 +127,15 @@ impl Look {
         self.nodes
             .get(node as usize)
             .map_or(NodeKind::Section, |node| node.kind)
+    }
+
+    /// The call path around a node, and whether the node runs beside that; `None` at the top level, and for a node that there is not.
+    pub fn parent(&self, node: u32) -> (Option<u32>, bool) {
+        let found = self.nodes.get(node as usize);
+        let parent = found
+            .and_then(|node| node.parent)
+            .filter(|parent| *parent > 0);
+        (parent, found.is_some_and(|node| node.is_detached))
     }
 
     /// The loop that turned last; `None` without any.
@@ -159,18 +182,13 @@ impl Totals {
 }
 
 impl Turns {
-    /// The smallest of the durations that at least `quantile` (0 to 1) of all do not exceed; `None` without any.
+    /// A quantile (0 to 1) of the durations, see [`crate::quantile_ranks`]; `None` without any.
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
         let mut sorted = self.newest_ns.clone();
         sorted.sort_unstable();
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a rank within the list"
-        )]
-        let rank = (quantile.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
-        sorted.get(rank.max(1) - 1).copied()
+        let (lower, upper) = quantile_ranks(sorted.len() as u64, quantile);
+        let ranked = |rank: u64| sorted.get(usize::try_from(rank).ok()? - 1).copied();
+        Some(ranked(lower)?.midpoint(ranked(upper)?))
     }
 }
 
@@ -242,6 +260,7 @@ mod tests {
     #[test]
     fn quantiles_are_those_of_the_nearest_rank() {
         let turns = Turns {
+            first_end_ns: None,
             newest_ns: vec![50, 10, 40, 20, 30],
         };
         // Ranks ⌈0.5 · 5⌉ = 3 and ⌈0.95 · 5⌉ = 5.
@@ -250,6 +269,15 @@ mod tests {
             (Some(30), Some(50))
         );
         assert_eq!(turns.quantile_ns(0.0), Some(10));
+        let newest_ns = vec![10, 20];
+        assert_eq!(
+            Turns {
+                newest_ns,
+                first_end_ns: None
+            }
+            .quantile_ns(0.5),
+            Some(15)
+        );
         assert_eq!(Turns::default().quantile_ns(0.5), None);
     }
 

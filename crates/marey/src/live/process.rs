@@ -47,6 +47,17 @@ pub fn processes(root: &Path) -> Vec<Process> {
         .collect()
 }
 
+/// The output folder and the name of the job into which a living process, whose rings are below `root`, records now; `None` where it does
+/// not.
+pub fn job_of(root: &Path, pid: u32) -> Option<(PathBuf, String)> {
+    let found = processes(root);
+    let recording = found
+        .into_iter()
+        .find(|process| process.identity.pid == pid && process.is_alive == Some(true))?;
+    let folder = recording.capture?.parent()?.to_owned();
+    Some((folder.parent()?.to_owned(), recording.job_id?))
+}
+
 impl Process {
     /// The process whose shared files lie in a folder; `None` when there are none of this version, or when they are somebody else's.
     pub fn at(folder: &Path) -> Option<Self> {

@@ -6,6 +6,7 @@ use crate::device_work::{DeviceMemory, SectionKey};
 use crate::generation::{
     Allocation, BlockComputation, DiffusionStep, LayerComputation, ModelParameters, StreamingEvent,
 };
+use crate::resources::Spent;
 use crate::series::Unit;
 use crate::value::Value;
 use crate::window::WindowChange;
@@ -24,12 +25,16 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 fn value() -> impl Strategy<Value = Value> {
-    prop_oneof![
+    let flat = prop_oneof![
         any::<bool>().prop_map(Value::Bool),
         any::<i64>().prop_map(Value::Int),
         number().prop_map(Value::Float),
         any::<String>().prop_map(Value::Text),
-    ]
+        Just(Value::Null),
+    ];
+    flat.prop_recursive(3, 12, 4, |inner| {
+        prop::collection::vec(inner, 0..4).prop_map(Value::List)
+    })
 }
 
 fn attributes() -> impl Strategy<Value = Attributes> {
@@ -128,6 +133,29 @@ fn generation() -> impl Strategy<Value = Generation> {
     ]
 }
 
+fn resources() -> impl Strategy<Value = Resources> {
+    let thread = proptest::option::of(spent());
+    let size = || proptest::option::of(any::<u64>());
+    (spent(), thread, size(), size(), size()).prop_map(
+        |(process, thread, resident_before, resident_after, peak_bytes)| Resources {
+            process,
+            thread,
+            resident_before,
+            resident_after,
+            peak_bytes,
+        },
+    )
+}
+
+fn spent() -> impl Strategy<Value = Spent> {
+    let bytes = || prop::option::of(any::<u64>());
+    (any::<u64>(), bytes(), bytes()).prop_map(|(cpu_ns, read_bytes, written_bytes)| Spent {
+        cpu_ns,
+        read_bytes,
+        written_bytes,
+    })
+}
+
 fn section_key() -> impl Strategy<Value = SectionKey> {
     any::<(u32, u32, u64)>().prop_map(|(thread, node, start_ticks)| SectionKey {
         thread,
@@ -169,6 +197,11 @@ fn note() -> impl Strategy<Value = Note> {
         Just(CacheOutcome::Hit),
         Just(CacheOutcome::Miss),
         Just(CacheOutcome::Eviction)
+    ];
+    let ended = prop_oneof![
+        Just(Outcome::Done),
+        Just(Outcome::Failed),
+        Just(Outcome::CutOff)
     ];
     prop_oneof![
         (any::<u32>(), any::<u32>(), text()).prop_map(|(thread, os_id, name)| Note::Thread {
@@ -229,7 +262,20 @@ fn note() -> impl Strategy<Value = Note> {
                 flow,
             }
         ),
-        any::<u64>().prop_map(|session| Note::SessionEnd { session }),
+        any::<(u64, bool, u16)>().prop_map(|(start_ticks, is_over, flow)| Note::SessionWork {
+            start_ticks,
+            is_over,
+            flow
+        }),
+        (any::<u64>(), ended, proptest::option::of(resources())).prop_map(
+            |(session, outcome, used)| {
+                Note::SessionEnd {
+                    session,
+                    outcome,
+                    used,
+                }
+            }
+        ),
         (any::<u32>(), any::<u32>(), text(), text(), 0_u8..10).prop_map(
             |(group, index, name, subject, unit)| {
                 let unit = Unit::of_code(unit).expect("ten units");
@@ -259,6 +305,8 @@ fn note() -> impl Strategy<Value = Note> {
                     error_ns,
                 }
             }),
+        (section_key(), resources())
+            .prop_map(|(section, used)| Note::SectionResources { section, used }),
         (section_key(), any::<(u32, [u64; 6])>(), optional()).prop_map(
             |(section, (device, [a, b, c, d, e, f]), inactive_split)| Note::SectionMemory {
                 section,
@@ -283,10 +331,11 @@ proptest! {
         note in note(),
         ticks in any::<u64>(),
         session in prop::option::of(any::<u64>()),
+        flow in any::<u16>(),
     ) {
-        let words = note.encode(ticks, session).expect("short enough");
+        let words = note.encode_in(flow, ticks, session).expect("short enough");
         let n_words = words.len();
-        prop_assert_eq!(Note::decode(&words), Some(Noted { ticks, session, note: Some(note), n_words }));
+        prop_assert_eq!(Note::decode(&words), Some(Noted { ticks, session, flow, note: Some(note), n_words }));
     }
 
     #[test]
@@ -342,6 +391,7 @@ fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
         Some(Noted {
             ticks: 7,
             session: None,
+            flow: 0,
             note: Some(note),
             n_words
         })
@@ -354,6 +404,7 @@ fn a_lookup_comes_back_as_it_was_written_and_a_newer_outcome_is_passed_over() {
         Some(Noted {
             ticks: 7,
             session: None,
+            flow: 0,
             note: None,
             n_words
         })

@@ -1,7 +1,8 @@
-//! Windows, GPU time and memory of sections, as payload.
+//! Windows, GPU time, memory and resources of sections, as payload.
 
 use super::wire::{Decoder, Encoder};
 use crate::device_work::{DeviceMemory, SectionKey};
+use crate::resources::{Resources, Spent};
 use crate::window::WindowChange;
 
 impl WindowChange {
@@ -86,6 +87,49 @@ impl DeviceMemory {
             reserved_after: from.u64()?,
             reserved_peak: from.u64()?,
             inactive_split: from.optional()?,
+        })
+    }
+}
+
+impl Resources {
+    pub(super) fn put(&self, out: &mut Encoder) {
+        self.process.put(out);
+        out.u8(u8::from(self.thread.is_some()));
+        if let Some(thread) = &self.thread {
+            thread.put(out);
+        }
+        out.optional(self.resident_before)
+            .optional(self.resident_after)
+            .optional(self.peak_bytes);
+    }
+
+    pub(super) fn take(from: &mut Decoder<'_>) -> Option<Self> {
+        Some(Self {
+            process: Spent::take(from)?,
+            thread: match from.u8()? {
+                0 => None,
+                _ => Some(Spent::take(from)?),
+            },
+            resident_before: from.optional()?,
+            resident_after: from.optional()?,
+            // The first captures have none.
+            peak_bytes: from.optional().flatten(),
+        })
+    }
+}
+
+impl Spent {
+    fn put(&self, out: &mut Encoder) {
+        out.u64(self.cpu_ns)
+            .optional(self.read_bytes)
+            .optional(self.written_bytes);
+    }
+
+    fn take(from: &mut Decoder<'_>) -> Option<Self> {
+        Some(Self {
+            cpu_ns: from.u64()?,
+            read_bytes: from.optional()?,
+            written_bytes: from.optional()?,
         })
     }
 }

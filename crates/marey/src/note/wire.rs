@@ -58,16 +58,30 @@ impl Encoder {
         self.u16(n);
         for (name, value) in attributes.iter().take(n.into()) {
             self.text(name);
-            match value {
-                Value::Bool(v) => self.u8(0).u8((*v).into()),
-                Value::Int(v) => self.u8(1).u64(v.cast_unsigned()),
-                Value::Float(v) => self.u8(2).u64(v.to_bits()),
-                Value::Text(v) => self.u8(3).text(v),
-            };
+            self.value(value);
         }
         self
     }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Bool(v) => self.u8(0).u8((*v).into()),
+            Value::Int(v) => self.u8(1).u64(v.cast_unsigned()),
+            Value::Float(v) => self.u8(2).u64(v.to_bits()),
+            Value::Text(v) => self.u8(3).text(v),
+            Value::Null => self.u8(4),
+            Value::List(values) => {
+                let n = u16::try_from(values.len()).unwrap_or(u16::MAX);
+                self.u8(5).u16(n);
+                values.iter().take(n.into()).for_each(|v| self.value(v));
+                self
+            }
+        };
+    }
 }
+
+/// Lists within each other that are read.
+const MAX_LISTS: usize = 16;
 
 /// Takes from the front of a payload.
 pub(super) struct Decoder<'a>(pub(super) &'a [u8]);
@@ -155,15 +169,26 @@ impl Decoder<'_> {
         let mut attributes = Attributes::new();
         for _ in 0..n {
             let name = self.text()?;
-            let value = match self.u8()? {
-                0 => Value::Bool(self.u8()? != 0),
-                1 => Value::Int(self.u64()?.cast_signed()),
-                2 => Value::Float(f64::from_bits(self.u64()?)),
-                3 => Value::Text(self.text()?),
-                _ => return None,
-            };
-            attributes.push((name, value));
+            attributes.push((name, self.value(MAX_LISTS)?));
         }
         Some(attributes)
+    }
+
+    /// A value in which lists lie in each other that often at most: a damaged capture cannot use up the stack.
+    fn value(&mut self, n_lists: usize) -> Option<Value> {
+        Some(match self.u8()? {
+            0 => Value::Bool(self.u8()? != 0),
+            1 => Value::Int(self.u64()?.cast_signed()),
+            2 => Value::Float(f64::from_bits(self.u64()?)),
+            3 => Value::Text(self.text()?),
+            4 => Value::Null,
+            5 => {
+                let n_inner = n_lists.checked_sub(1)?;
+                let n = self.u16()?;
+                let values = (0..n).map(|_| self.value(n_inner)).collect::<Option<_>>();
+                Value::List(values?)
+            }
+            _ => return None,
+        })
     }
 }

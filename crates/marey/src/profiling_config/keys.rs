@@ -107,7 +107,7 @@ keys! {
     output_dir: Folder(Option<PathBuf>) = None, argument "profiling_output_dir";
     /// Writes every series as JSON besides; the capture stays either way
     save_raw_data: Switch(bool) = false;
-    /// Points that a series may have; past that, points are joined into longer time buckets
+    /// Points of a series of which each is one reading; past that, readings share ever longer time buckets
     max_data_points: Points(usize) = 10_000;
     /// Records sections that are named as denoising steps
     profile_inference_steps: Switch(bool) = true;

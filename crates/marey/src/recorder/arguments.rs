@@ -10,7 +10,7 @@
 //! | users | `scheme://user:password@host` | what is before the `@` |
 //!
 //! A name and its value are `--name value`, `--name=value`, `name=value` or `name: value`. An argument of several words, as `sh -c` has
-//! it, is looked through word by word. What begins with `--` is taken for the next option, never for a value.
+//! it, is looked through word by word. What begins with `--` and has no capitals is taken for the next option, never for a value.
 
 /// Shown instead of what is not recorded.
 pub(crate) const REDACTED: &str = "<redacted>";
@@ -84,7 +84,7 @@ impl Expected {
         let is_option = is_option(&argument);
         match *self {
             // A value may begin with a dash: only what cannot be one is the next option.
-            Self::Value(kind) if !(is_option && argument.starts_with("--")) => {
+            Self::Value(kind) if !(is_option && is_next_option(&argument)) => {
                 *self = if kind == Kind::Words || is_option {
                     Self::MoreWords
                 } else {
@@ -130,7 +130,14 @@ fn is_option(argument: &str) -> bool {
     let name = argument.trim_start_matches('-');
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let before_value = name.split('=').next().unwrap_or_default();
-    argument.starts_with('-') && is_name && !before_value.contains(char::is_whitespace)
+    let n_dashes = argument.len() - name.len();
+    (1..=2).contains(&n_dashes) && is_name && !before_value.contains(char::is_whitespace)
+}
+
+/// What comes after the name of a secret and is no secret: options have no capitals.
+fn is_next_option(argument: &str) -> bool {
+    let name = argument.split('=').next().unwrap_or_default();
+    name.starts_with("--") && !name.contains(|c: char| c.is_ascii_uppercase())
 }
 
 /// An argument of several words: a script, a header. As it is where nothing in it is hidden.
@@ -295,6 +302,15 @@ mod tests {
     #[test]
     fn prompts_and_secrets_are_not_recorded() {
         for (given, expected) in [
+            (
+                "python|-c|pass|--private_key|-----BEGIN S3CRET",
+                "python|-c|pass|--private_key|<redacted>",
+            ),
+            ("--token|--S3CRET|--steps|4", "--token|<redacted>|--steps|4"),
+            (
+                "--private-key|-----BEGIN|--steps|4",
+                "--private-key|<redacted>|--steps|4",
+            ),
             (
                 "--prompt|a|red|fox|--steps|4",
                 "--prompt|<redacted>|<redacted>|<redacted>|--steps|4",

@@ -74,6 +74,7 @@ impl Drain {
         encode.info(&super::facts::of_this_process(
             config,
             recorder.folder().path(),
+            first.monotonic_ns,
         ));
         encode.anchor(first);
         if !self.append(recorder, &encode.bytes, Content::Summary) {
@@ -112,6 +113,7 @@ impl Drain {
         encode.info(&super::facts::of_this_process(
             config,
             recorder.folder().path(),
+            recorder.first_anchor().monotonic_ns,
         ));
         if !is_moved || !file.append(&encode.bytes, Content::Summary) {
             let path = file.path().unwrap_or(dir).to_owned();
@@ -128,11 +130,20 @@ impl Drain {
     /// Says in the capture, and to live viewers, which rank this is now, for readers to believe it over what was said before. The file
     /// keeps its name.
     pub(crate) fn note_place(&mut self, recorder: &Recorder, rank: u32) {
-        let facts = super::facts::of_this_process(&self.config, recorder.folder().path());
+        let began_ns = recorder.first_anchor().monotonic_ns;
+        let folder = recorder.folder();
+        let facts = super::facts::of_this_process(&self.config, folder.path(), began_ns);
         let mut encode = Encode::default();
         encode.info(&facts);
         self.append(recorder, &encode.bytes, Content::Summary);
         recorder.header()[process::SAID_RANK].store(u64::from(rank) + 1, Release);
+    }
+
+    /// Opens the capture for the calling thread, if it has descriptors of its own.
+    pub(super) fn reach(&mut self) {
+        if let Some(output) = &mut self.output {
+            output.is_within_reach();
+        }
     }
 
     /// One round: everything that is in the rings goes to the capture. Whether a ring had filled by more than a sixteenth.
@@ -405,6 +416,8 @@ impl Drain {
         let mut encode = Encode::default();
         encode_totals(recorder, &mut encode);
         encode.open(&recorder.slots.open_now());
+        // What ends after this is of no recording: the next one must not count the time before it.
+        recorder.slots.close_all();
         encode.open_buckets(&recorder.series_table());
         let last = clock::anchor();
         self.note_anchor(recorder, last);

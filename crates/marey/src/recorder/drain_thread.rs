@@ -9,6 +9,9 @@ use super::{ON, Recorder, STATE, identity};
 use crate::descriptors::leave_the_programs_table;
 use crate::run::Status;
 
+/// How long a start waits for its capture to be opened at most.
+const OPENING: Duration = Duration::from_secs(1);
+
 /// What the drain thread is to do.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Order {
@@ -29,12 +32,16 @@ pub(crate) struct Wake {
 }
 
 impl Recorder {
-    /// Starts the drain thread. Without one (no more threads to be had) the capture fills at the end and when it is asked for.
+    /// Starts the drain thread, and waits until it has opened the capture: what the program does next (another user, another root) may keep
+    /// it from that. Without such a thread (no more are to be had) the capture fills at the end and when it is asked for.
     pub(super) fn start_drain(&'static self) {
         *self.wake.hold() = Order::Drain;
         let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
+        let (has_opened, opened) = std::sync::mpsc::sync_channel(1);
         let work = move || {
             leave_the_programs_table();
+            self.drain().reach();
+            has_opened.send(()).ok();
             let (os_id, _) = identity::this_thread();
             let mut wait = interval;
             let order = loop {
@@ -56,8 +63,12 @@ impl Recorder {
         };
         let thread = std::thread::Builder::new()
             .name("marey-drain".into())
-            .stack_size(256 << 10)
-            .spawn(work);
+            .stack_size(256 << 10);
+        let thread = crate::descriptors::spawn(thread, work);
+        if thread.is_ok() {
+            // A disk that does not answer is not waited for.
+            opened.recv_timeout(OPENING).ok();
+        }
         self.drain().thread = thread.ok();
     }
 
@@ -74,16 +85,8 @@ impl Recorder {
         if abandoned.is_none() || super::fork::soon(&self.drain).is_none() {
             return;
         }
-        let Some(os_id) = self.end_drain(Order::Rest) else {
-            return;
-        };
-        // The kernel lets a waiting thread go on a moment before it stops counting the one that ended.
-        let task = format!("/proc/self/task/{os_id}");
-        for _ in 0..1000 {
-            if std::fs::metadata(&task).is_err() {
-                break;
-            }
-            std::thread::yield_now();
+        if let Some(os_id) = self.end_drain(Order::Rest) {
+            identity::wait_until_gone(os_id);
         }
     }
 

@@ -4,19 +4,21 @@ use std::path::Path;
 
 use super::arguments::redacted;
 use super::config::Config;
-use super::identity::{Identity, forked_from};
+use super::identity::{Identity, age_ms, forked_from};
 use super::job_id::job_id;
 use super::launcher::{Place, place_of_this_process};
 use crate::clock;
 use crate::profiling_config::ProfilingConfig;
+use crate::run::RunInfo;
 
 /// What readers make a warning of.
 pub(crate) const RANK_NOT_BELIEVED: &str = "rank_not_believed";
 
-/// Key and value of everything worth knowing at the start.
+/// Key and value of everything worth knowing of a recording that began at a moment of the monotonic clock.
 pub(crate) fn of_this_process(
     config: &Config,
     ring_folder: Option<&Path>,
+    began_ns: u64,
 ) -> Vec<(String, String)> {
     let me = Identity::of_this_process();
     let mut facts: Vec<(String, String)> = Vec::new();
@@ -26,6 +28,14 @@ pub(crate) fn of_this_process(
     add("start_time", me.start_time.to_string());
     add("boot_id", me.boot_id.to_string());
     add("pid_namespace", me.pid_namespace.to_string());
+    if config.outside.is_none()
+        && let Some(age_ms) = age_ms()
+    {
+        // What was recorded in memory before there was a file is of the recording, too.
+        let recorded_ms = clock::monotonic_ns().saturating_sub(began_ns) / 1_000_000;
+        let age_ms = age_ms.saturating_sub(recorded_ms);
+        add(RunInfo::BEFORE_RECORDING, age_ms.to_string());
+    }
     add("clock", clock::kind().name().into());
     add(
         "ring_folder",

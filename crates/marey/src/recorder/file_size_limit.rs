@@ -2,7 +2,7 @@
 //! ignored, so the recorder stays below.
 
 /// Bytes; `None` for no limit, or when it cannot be read. Costs some 10 µs.
-pub(crate) fn file_size_limit() -> Option<u64> {
+pub fn file_size_limit() -> Option<u64> {
     soft_limit(&std::fs::read_to_string("/proc/self/limits").ok()?)
 }
 

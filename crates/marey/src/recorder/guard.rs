@@ -9,10 +9,10 @@ use super::call_paths::NameId;
 use super::lane::{Ending, Lane};
 use super::layout::{high, low};
 use super::slots::{Current, Slot};
-use super::{Recorder, lane, recorder};
+use super::{Recorder, StartedSession, lane, recorder};
 use crate::clock;
 use crate::note::Note;
-use crate::run::NodeKind;
+use crate::run::{NodeKind, Outcome};
 use crate::value::Attributes;
 
 /// One place in the source that opens sections: remembers the number of its name and of its last call path.
@@ -222,7 +222,7 @@ impl Drop for SectionGuard {
 #[derive(Debug)]
 #[must_use = "the session ends when the guard is dropped"]
 pub struct SessionGuard {
-    open: Option<(&'static Recorder, u64)>,
+    open: Option<(&'static Recorder, StartedSession)>,
 }
 
 impl SessionGuard {
@@ -236,8 +236,13 @@ impl SessionGuard {
 
 impl Drop for SessionGuard {
     fn drop(&mut self) {
-        if let Some((recorder, session)) = self.open {
-            recorder.end_session(session);
+        if let Some((recorder, session)) = &self.open {
+            let outcome = if std::thread::panicking() {
+                Outcome::Failed
+            } else {
+                Outcome::Done
+            };
+            recorder.end_session(session, outcome);
         }
     }
 }

@@ -96,6 +96,17 @@ pub(super) fn start_time(pid: u32) -> Option<u64> {
     stat_fields(&stat).map(|(_, start)| start)
 }
 
+/// How old the calling process is, to 10 ms. A program that took the place of another one (`exec`) has its age.
+pub(super) fn age_ms() -> Option<u64> {
+    /// Of `start_time`, on every Linux.
+    const TICKS_PER_S: u64 = 100;
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    let (whole, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
+    let now = whole.parse::<u64>().ok()? * TICKS_PER_S + hundredths.parse::<u64>().ok()?;
+    let age = now.checked_sub(start_time(std::process::id())?)?;
+    Some(age * 1000 / TICKS_PER_S)
+}
+
 /// The process that started this one, or that took it over.
 pub(super) fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -128,6 +139,17 @@ pub(crate) fn this_thread() -> (u32, String) {
         .unwrap_or(0);
     let name = std::fs::read("/proc/thread-self/comm").unwrap_or_default();
     (os_id, crate::readable_text::readable(name.trim_ascii_end()))
+}
+
+/// The kernel lets who waits for a thread go on a moment before it stops counting the one that ended.
+pub(crate) fn wait_until_gone(os_id: u32) {
+    let task = format!("/proc/self/task/{os_id}");
+    for _ in 0..1000 {
+        if std::fs::metadata(&task).is_err() {
+            break;
+        }
+        std::thread::yield_now();
+    }
 }
 
 #[cfg(test)]

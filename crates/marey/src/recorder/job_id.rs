@@ -115,7 +115,18 @@ fn host() -> String {
     host.trim().to_owned()
 }
 
-/// Letters, digits, `.`, `_`, `-`; anything else becomes `_`. Never empty, never hidden, never longer than 100 bytes.
+/// What lies in a folder of output beside the jobs.
+const TAKEN: [&str; 6] = [
+    "latest",
+    "memory_log.json",
+    "profiling_report.json",
+    "report.html",
+    "report.md",
+    "timing_summary.txt",
+];
+
+/// Letters, digits, `.`, `_`, `-`; anything else becomes `_`. Never empty, never hidden, never longer than 101 bytes, never the name of what
+/// lies beside it.
 pub(crate) fn safe_name(name: &str) -> String {
     let mut safe: String = name
         .chars()
@@ -128,7 +139,7 @@ pub(crate) fn safe_name(name: &str) -> String {
             }
         })
         .collect();
-    if safe.is_empty() || safe.starts_with('.') {
+    if safe.is_empty() || safe.starts_with('.') || TAKEN.contains(&safe.as_str()) {
         safe.insert(0, '_');
     }
     safe

@@ -6,23 +6,34 @@
     reason = "every recorded section does this, from other crates too"
 )]
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Recorder;
 use super::call_paths::NameId;
 use super::identity;
 use super::layout::{FLAG_FAILED, FLAG_PAUSED, lane, low};
 use super::mapping::Mapping;
+use super::outer_sections::{LEVELS, OuterSections};
 use super::ring::Ring;
 use super::slots::{Current, Slot, Slots};
 use super::totals::NodeWords;
 use crate::clock;
+use crate::device_work::SectionKey;
+use crate::generation::Generation;
 use crate::note::Note;
 use crate::run::NodeKind;
 
 /// Slots that a lane's Rust guards use, taken from the table when the first guard is opened.
 const GUARD_SLOTS: u32 = 64;
 const NO_SLOTS: u64 = u64::MAX;
+/// The newest step of each session and flow, and how often it was reported again.
+type LastSteps = BTreeMap<(Option<u64>, u16), ((Option<u64>, bool), u32)>;
+/// Sessions whose newest steps are remembered.
+const MAX_SESSIONS: usize = 64;
+/// Most passes of one step, as in reports.
+const MAX_PASSES: u32 = 4;
 /// Entries of the cache from (parent, name) to node.
 const PATH_CACHE: usize = 256;
 
@@ -43,6 +54,9 @@ pub struct Lane {
     guard_slots_free: Own,
     is_introduced: Own,
     paths: [(Own, Own); PATH_CACHE],
+    outer: OuterSections,
+    /// Never waited for: only the thread itself takes it.
+    steps: Mutex<LastSteps>,
 }
 
 /// A number that only the owning thread touches. Atomic, because lanes are handed from thread to thread; a relaxed access is a plain one.
@@ -108,12 +122,19 @@ impl Lane {
             guard_slots_free: Own::new(u64::MAX),
             is_introduced: Own::new(0),
             paths: [const { (Own::new(u64::MAX), Own::new(0)) }; PATH_CACHE],
+            outer: OuterSections::new(),
+            steps: Mutex::default(),
         }
     }
 
     /// The recorder that this lane belongs to.
     pub fn recorder(&self) -> &'static Recorder {
         self.recorder
+    }
+
+    /// Rises with everything that this thread writes.
+    pub fn n_written(&self) -> u64 {
+        self.ring.get(lane::HEAD) + self.ring.get(lane::NOTES_HEAD)
     }
 
     /// The open section that a new one goes under.
@@ -136,6 +157,11 @@ impl Lane {
     pub fn set_current(&self, current: Current) {
         self.current_link.set(current.link);
         self.current_node.set(current.node.into());
+    }
+
+    /// When the section began that a new one goes under, in ticks; `None` when none is open.
+    pub fn current_start(&self) -> Option<u64> {
+        self.slots.start_of(self.current())
     }
 
     /// Whether the section that `current` stands for is still open.
@@ -167,10 +193,14 @@ impl Lane {
         node
     }
 
-    /// Opens a slot for a section of `node` under the current one, now. Returns the time in ticks.
+    /// Opens a slot for a section of `node` under the current one, now. Returns the time in ticks. What outer sections use is read before
+    /// they begin and after they end, within a budget ([`crate::SectionResources`]).
     #[inline(always)]
     pub fn enter(&self, slot: Slot, node: u32, flow: u16) -> u64 {
-        let start = clock::ticks();
+        let mut start = clock::ticks();
+        if self.outer.is_due(node, start) {
+            start = self.begin_outer(slot, node);
+        }
         let lane_flow = u64::from(self.id) | u64::from(flow) << 32;
         self.set_current(slot.open(node, self.current(), lane_flow, start));
         start
@@ -180,8 +210,43 @@ impl Lane {
     #[inline(always)]
     pub fn exit(&self, slot: Slot, ending: Ending) {
         let end = clock::ticks();
+        let may_be_read = self.outer.may_be_read(slot);
         if let Some((start, node)) = self.leave(slot) {
             self.complete(node, start, end, ending);
+            if may_be_read {
+                self.end_outer(slot, (start, node), ending);
+            }
+        }
+    }
+
+    /// Reads what is used until now, if the section is worth it. Returns the time in ticks.
+    #[cold]
+    fn begin_outer(&self, slot: Slot, node: u32) -> u64 {
+        let is_outer = self.level(node, LEVELS + 1) <= LEVELS;
+        let read = self.outer.begin(slot, node, is_outer);
+        read.unwrap_or_else(clock::ticks)
+    }
+
+    #[cold]
+    fn end_outer(&self, slot: Slot, (start_ticks, node): (u64, u32), ending: Ending) {
+        let Some(mut used) = self.outer.end(slot, start_ticks) else {
+            return;
+        };
+        if ending.flow != 0 {
+            used.thread = None;
+        }
+        let thread = self.thread_number();
+        let section = SectionKey {
+            thread,
+            node,
+            start_ticks,
+        };
+        let note = Note::SectionResources { section, used };
+        // Half of the room is for what the program says.
+        if let Some(words) = note.encode(clock::ticks(), None)
+            && self.has_half_room(words.len() as u64)
+        {
+            self.note(&words);
         }
     }
 
@@ -285,7 +350,7 @@ impl Lane {
         self.introduce();
         let (capacity, head) = (self.ring.note_capacity(), self.notes_head.get());
         let used = head - self.ring.get(lane::NOTES_TAIL);
-        if used + words.len() as u64 > capacity / 2 {
+        if !self.has_half_room(words.len() as u64) {
             self.recorder.wake_drain();
         }
         if used + words.len() as u64 > capacity {
@@ -297,6 +362,45 @@ impl Lane {
         }
         self.notes_head.set(head + words.len() as u64);
         self.ring.set(lane::NOTES_HEAD, head + words.len() as u64);
+    }
+
+    /// Less than half of the room for notes is taken, with so many words more.
+    fn has_half_room(&self, n_words: u64) -> bool {
+        let used = self.notes_head.get() - self.ring.get(lane::NOTES_TAIL);
+        used + n_words <= self.ring.note_capacity() / 2
+    }
+
+    /// Takes a report for a session in a flow: whether it is of a step that was reported before, as often as a step has passes.
+    pub(crate) fn is_pass_of_last_step(
+        &self,
+        report: &Generation,
+        place: (Option<u64>, u16),
+    ) -> bool {
+        let mut steps = self.steps();
+        match report {
+            Generation::Step(step) => {
+                // Sessions at once; what begins anew at worst is a count.
+                if steps.len() >= MAX_SESSIONS {
+                    steps.clear();
+                }
+                let (last, repeats) = steps.entry(place).or_default();
+                let here = (step.step, step.timestep.is_some());
+                let is_same = step.step.is_some() && *last == here;
+                let is_again = is_same && *repeats + 1 < MAX_PASSES;
+                (*last, *repeats) = (here, if is_again { *repeats + 1 } else { 0 });
+                is_again
+            }
+            // Steps of the next block are others.
+            Generation::Block(_) => {
+                steps.remove(&place);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn steps(&self) -> MutexGuard<'_, LastSteps> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All that was recorded is in the capture.
@@ -358,6 +462,8 @@ impl Lane {
         for own in [&self.limit, &self.notes_head, &self.is_introduced] {
             own.set(0);
         }
+        self.outer.forget();
+        self.steps().clear();
     }
 
     /// Makes the lane a sampler's: its notes are about the machine, and its thread is none of the program's.
@@ -371,6 +477,8 @@ impl Lane {
         self.ring.set(lane::THREAD, u64::from(thread));
         self.set_current(Current::NONE);
         self.is_introduced.set(0);
+        self.outer.forget();
+        self.steps().clear();
         self.introduce();
     }
 }

@@ -7,12 +7,16 @@ use super::layout::{LaneLayout, process};
 use super::mapping::Mapping;
 use super::ring::Ring;
 use super::{FORKED, Lane, OFF, ON, RECORDER, Recorder, STATE};
+use crate::clock;
 
 /// Most lanes that a process gets; threads beyond record nothing, and that is counted.
 const MAX_LANES: usize = 4096;
 
 /// Notes of a sampler between two rounds of the drain: a hundred rounds of a hundred series.
 const SAMPLER_NOTE_WORDS: usize = 16 << 10;
+
+/// How long no thread asks for a new lane after there was no memory for one.
+const CLAIM_PAUSE_NS: u64 = 100_000_000;
 
 /// Lanes that ended threads left behind and that are not drained yet.
 const MAX_UNDRAINED: usize = 16;
@@ -54,6 +58,11 @@ pub fn lane() -> Option<&'static Lane> {
         _ => {}
     }
     first_record()
+}
+
+/// The calling thread's lane, if it has recorded.
+pub fn own_lane() -> Option<&'static Lane> {
+    (STATE.load(Relaxed) == ON).then(|| LANE.get()).flatten()
 }
 
 #[cold]
@@ -102,11 +111,21 @@ impl Drop for LaneReturn {
 }
 
 impl Recorder {
-    /// A lane for the calling thread: one whose thread has ended and that is drained, or a new one.
+    /// A lane for the calling thread: one whose thread has ended and that is drained, or a new one. Where there was none it is tried again
+    /// only after a while: asking costs as much as thousands of sections.
     fn claim_lane(&'static self) -> Option<&'static Lane> {
+        let lane = (clock::ticks() >= self.next_claim.load(Relaxed))
+            .then(|| self.try_claim())
+            .flatten();
+        if lane.is_none() {
+            self.count_unrecorded();
+        }
+        lane
+    }
+
+    fn try_claim(&'static self) -> Option<&'static Lane> {
         if LANE_RETURN.try_with(|_| ()).is_err() {
             // The thread is being torn down.
-            self.count_unrecorded();
             return None;
         }
         // Unless the drain is at work, or waits for a disk.
@@ -122,7 +141,9 @@ impl Recorder {
             let lane = match drained {
                 Some(at) => lanes.free.swap_remove(at),
                 None => self.new_lane(&mut lanes).or_else(|| {
-                    self.count_unrecorded();
+                    let pause = self.ticks_of(CLAIM_PAUSE_NS);
+                    let next = clock::ticks().saturating_add(pause);
+                    self.next_claim.store(next, Relaxed);
                     None
                 })?,
             };

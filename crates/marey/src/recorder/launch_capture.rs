@@ -43,7 +43,7 @@ impl LaunchCapture {
         make_output_folder(&output_dir)?;
         make_job_folder(&folder)?;
         let name = format!("launcher-{}", command.pid());
-        let (file, _) = new_numbered(&folder, &name, "launch")?;
+        let (file, _) = new_numbered(&folder, &name, "launch", &FILE_HEADER)?;
         let mut begun = Self {
             launch: Launch {
                 pid: command.pid(),
@@ -59,9 +59,7 @@ impl LaunchCapture {
             },
             command,
         };
-        let mut encode = Encode {
-            bytes: FILE_HEADER.to_vec(),
-        };
+        let mut encode = Encode::default();
         begun.put_info(&mut encode);
         encode.anchor(begun.command.start);
         begun.file.write_all(&encode.bytes)?;
@@ -84,7 +82,7 @@ impl LaunchCapture {
     }
 
     fn put_info(&self, encode: &mut Encode) {
-        let mut facts = of_this_process(&self.config, None);
+        let mut facts = of_this_process(&self.config, None, clock::monotonic_ns());
         facts.extend(self.launch.facts());
         encode.info(&facts);
     }

@@ -42,20 +42,21 @@ struct Launcher {
     rank: &'static str,
     world_size: &'static [&'static str],
     local_rank: &'static str,
-    local_size: &'static str,
+    local_size: &'static [&'static str],
     node: &'static str,
     /// One of these is set when the launcher's variables mean a rank; none are needed when it is empty.
     proof: &'static [&'static str],
 }
 
-/// The one table, innermost first. accelerate, deepspeed and Ray Train set torchrun's variables, Intel MPI those of MPICH.
+/// The one table, innermost first. accelerate and Ray Train set torchrun's variables, Intel MPI those of MPICH; deepspeed sets `RANK` and
+/// `WORLD_SIZE` with `LOCAL_SIZE`.
 const LAUNCHERS: [Launcher; 6] = [
     Launcher {
         name: "torchrun",
         rank: "RANK",
         world_size: &["WORLD_SIZE"],
         local_rank: "LOCAL_RANK",
-        local_size: "LOCAL_WORLD_SIZE",
+        local_size: &["LOCAL_WORLD_SIZE", "LOCAL_SIZE"],
         node: "GROUP_RANK",
         proof: &["TORCHELASTIC_RUN_ID"],
     },
@@ -64,7 +65,7 @@ const LAUNCHERS: [Launcher; 6] = [
         rank: "RANK",
         world_size: &["WORLD_SIZE"],
         local_rank: "LOCAL_RANK",
-        local_size: "LOCAL_WORLD_SIZE",
+        local_size: &["LOCAL_WORLD_SIZE", "LOCAL_SIZE"],
         node: "GROUP_RANK",
         proof: &[],
     },
@@ -73,7 +74,7 @@ const LAUNCHERS: [Launcher; 6] = [
         rank: "OMPI_COMM_WORLD_RANK",
         world_size: &["OMPI_COMM_WORLD_SIZE"],
         local_rank: "OMPI_COMM_WORLD_LOCAL_RANK",
-        local_size: "OMPI_COMM_WORLD_LOCAL_SIZE",
+        local_size: &["OMPI_COMM_WORLD_LOCAL_SIZE"],
         node: "OMPI_COMM_WORLD_NODE",
         proof: &[],
     },
@@ -82,7 +83,7 @@ const LAUNCHERS: [Launcher; 6] = [
         rank: "PMI_RANK",
         world_size: &["PMI_SIZE"],
         local_rank: "MPI_LOCALRANKID",
-        local_size: "MPI_LOCALNRANKS",
+        local_size: &["MPI_LOCALNRANKS"],
         node: "",
         proof: &[],
     },
@@ -91,7 +92,7 @@ const LAUNCHERS: [Launcher; 6] = [
         rank: "SLURM_PROCID",
         world_size: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
         local_rank: "SLURM_LOCALID",
-        local_size: "",
+        local_size: &[],
         node: "SLURM_NODEID",
         proof: &["SLURM_STEP_ID", "SLURM_STEPID"],
     },
@@ -100,7 +101,7 @@ const LAUNCHERS: [Launcher; 6] = [
         rank: "PMIX_RANK",
         world_size: &[],
         local_rank: "PMIX_LOCAL_RANK",
-        local_size: "",
+        local_size: &[],
         node: "",
         proof: &[],
     },
@@ -161,7 +162,8 @@ impl Launcher {
             return None;
         };
         let world_size = size.flatten();
-        let local_size = given(self.local_size).and_then(|text| number(&text));
+        let mut local_sizes = self.local_size.iter().filter_map(|name| given(name));
+        let local_size = local_sizes.next().and_then(|text| number(&text));
         let limit = local_size.or(world_size).unwrap_or(u32::MAX);
         let local_rank = given(self.local_rank).and_then(|text| number(&text));
         Some(Place {

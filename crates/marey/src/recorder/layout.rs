@@ -18,6 +18,7 @@
 //! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
 //! | 53..55 | reported so far: hits of caches · misses |
 //! | 55 | number of the denoising step that was reported last, plus 1; 0 when none was |
+//! | 56..64 | when reports were made, the newest and the one before it, in ticks, 0 when there is none: of steps (2) · of blocks (2) · of deliveries (2); frames of the newest block and of the newest delivery |
 //! | 64, 65.. | length in bytes, and bytes, of the absolute path of the capture; 0 when there is none |
 //! | 512.. | name index: offset into the name words « 32 · length in bytes |
 //! | … | name words |
@@ -83,6 +84,7 @@ pub(crate) mod process {
     pub(crate) const CACHE_HITS: usize = 53;
     pub(crate) const CACHE_MISSES: usize = 54;
     pub(crate) const STEP: usize = 55;
+    pub(crate) const REPORT_TIMES: usize = 56;
     pub(crate) const CAPTURE_PATH: usize = 64;
 }
 

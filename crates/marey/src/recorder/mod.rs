@@ -23,7 +23,7 @@ mod fork;
 mod glance;
 mod guard;
 mod held;
-mod identity;
+pub(crate) mod identity;
 mod job_id;
 mod lane;
 mod lanes;
@@ -32,6 +32,7 @@ mod launcher;
 mod layout;
 mod mapping;
 mod notes;
+mod outer_sections;
 mod output;
 mod outside;
 mod readings;
@@ -44,7 +45,7 @@ mod shared_memory;
 mod slots;
 mod totals;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{
     AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
@@ -56,6 +57,7 @@ pub use call_paths::NameId;
 pub(crate) use call_paths::{CallPaths, read_name};
 pub use config::Config;
 pub(crate) use facts::RANK_NOT_BELIEVED;
+pub use file_size_limit::file_size_limit;
 pub(crate) use glance::{Glance, glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
 pub use identity::{Identity, is_alive};
@@ -63,7 +65,7 @@ pub use job_id::job_id;
 pub use lane::{Ending, Lane};
 use lanes::Lanes;
 pub(crate) use lanes::SamplerLane;
-pub use lanes::lane;
+pub use lanes::{lane, own_lane};
 pub use launch_capture::LaunchCapture;
 pub use launcher::{place_in_job, rank};
 pub(crate) use layout::{
@@ -71,6 +73,8 @@ pub(crate) use layout::{
     lane as lane_words, low, process as process_words,
 };
 pub(crate) use mapping::{View, halves, resident_pages};
+pub use notes::StartedSession;
+pub use outer_sections::Allowance;
 pub use outside::Outside;
 pub use recording::{Recording, is_asked_for_by_env, start, start_from_env, start_from_env_with};
 pub(crate) use ring::{Record, Ring};
@@ -86,7 +90,7 @@ use crate::capture::Encode;
 use crate::clock::{self, Anchor};
 use crate::clock_map::ClockMap;
 use crate::error::Error;
-use crate::generation::Generated;
+use crate::generation::{Generated, ReportTimes};
 use crate::run::Status;
 use crate::sampler::Sampler;
 use drain::Drain;
@@ -128,8 +132,12 @@ pub struct Recorder {
     /// What dead processes left: held while a capture of theirs is completed.
     abandoned: Mutex<crate::capture::Abandoned>,
     n_sessions: AtomicU64,
+    /// How many have ended.
+    n_sessions_ended: AtomicU64,
     /// Samplers so far, in all recordings.
     n_samplers: AtomicU32,
+    /// In ticks: no thread asks for a new lane before.
+    next_claim: AtomicU64,
 }
 
 fn set_state(state: u8) {
@@ -193,6 +201,9 @@ impl Recorder {
         if STATE.load(Acquire) == ON {
             if let Some(folder) = &config.output_dir {
                 recorder.drain().move_to_file(recorder, folder, config)?;
+                // Anew, so that it opens the file before the program goes on.
+                recorder.end_drain(Order::Rest);
+                recorder.start_drain();
                 recorder.sample_host(&config.profiling);
             }
             return Ok(recorder);
@@ -253,7 +264,9 @@ impl Recorder {
             wake: drain_thread::Wake::default(),
             abandoned: Mutex::default(),
             n_sessions: AtomicU64::new(0),
+            n_sessions_ended: AtomicU64::new(0),
             n_samplers: AtomicU32::new(0),
+            next_claim: AtomicU64::new(0),
         })
     }
 
@@ -365,6 +378,11 @@ impl Recorder {
         self.drain().capture_path()
     }
 
+    /// The folder of the files that others see this process by, for [`crate::live::Live`]; `None` while they are in private memory.
+    pub fn ring_folder(&self) -> Option<PathBuf> {
+        self.folder().path().map(Path::to_owned)
+    }
+
     /// Live totals since the last [`Self::clear_totals`], for each lane. Those of a thread that records meanwhile are of one moment each.
     pub fn totals(&self) -> Vec<TotalsSnapshot> {
         let n_nodes = &self.header()[process_words::N_NODES];
@@ -439,7 +457,9 @@ impl Recorder {
         ] {
             self.header()[at].store(0, Relaxed);
         }
-        for word in &self.header()[process_words::GENERATED..][..Generated::WORDS] {
+        let generated = &self.header()[process_words::GENERATED..][..Generated::WORDS];
+        let times = &self.header()[process_words::REPORT_TIMES..][..ReportTimes::WORDS];
+        for word in generated.iter().chain(times) {
             word.store(0, Relaxed);
         }
         self.series_table().clear();

@@ -4,12 +4,21 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Recorder, lane, process_words};
 use crate::clock;
-use crate::generation::{DiffusionStep, Generated, Generation};
+use crate::generation::{DiffusionStep, Generated, Generation, ReportTimes};
 use crate::note::Note;
 use crate::profiling_config::{ProfilingConfig, Setting};
-use crate::run::CacheOutcome;
+use crate::resources::{Counted, Resources};
+use crate::run::{CacheOutcome, Outcome};
 use crate::thresholds::Threshold;
 use crate::value::Attributes;
+
+/// A session of a recorder that was begun, to end it.
+#[derive(Clone, Copy, Debug)]
+pub struct StartedSession {
+    /// Its number in the process.
+    pub number: u64,
+    before: Option<Counted>,
+}
 
 /// `profiling.<key>` and value of what a configuration sets otherwise than another one; of limits each by itself.
 pub(super) fn settings_beside(
@@ -46,15 +55,24 @@ impl Recorder {
 
     /// As [`Self::note`], for what belongs to the session of that number.
     pub fn note_in(&self, session: Option<u64>, note: &Note) {
+        self.note_in_flow(session, 0, note);
+    }
+
+    /// As [`Self::note_in`], for what is told in that flow: tasks of one thread report their steps in turn.
+    pub fn note_in_flow(&self, session: Option<u64>, flow: u16, note: &Note) {
         let Some(lane) = lane().filter(|lane| std::ptr::eq(lane.recorder(), self)) else {
             return;
         };
+        let now = clock::ticks();
         match note {
-            Note::Generation(report) => self.count_generated(report),
+            Note::Generation(report) => {
+                let is_pass = lane.is_pass_of_last_step(report, (session, flow));
+                self.count_generated(report, now, is_pass);
+            }
             Note::Cache { outcome, .. } => self.count_cache(*outcome),
             _ => {}
         }
-        match note.encode(clock::ticks(), session) {
+        match note.encode_in(flow, now, session) {
             Some(words) => lane.note(&words),
             None => lane.drop_note(),
         }
@@ -74,15 +92,22 @@ impl Recorder {
         }
     }
 
-    /// Counts for live viewers.
-    fn count_generated(&self, report: &Generation) {
-        let words = &self.header()[process_words::GENERATED..];
-        for (word, more) in words.iter().zip(Generated::of(report).words()) {
-            word.fetch_add(more, Relaxed);
+    /// Counts for live viewers. Another pass of a step is no step.
+    fn count_generated(&self, report: &Generation, ticks: u64, is_pass: bool) {
+        if is_pass {
+            let is_first = self.header()[process_words::GENERATED].load(Relaxed) == 1;
+            let words = &self.header()[process_words::REPORT_TIMES..];
+            ReportTimes::note_pass(words, is_first, ticks);
+            return;
         }
         if let Generation::Step(DiffusionStep { step, .. }) = report {
             let said = step.and_then(|step| step.checked_add(1)).unwrap_or(0);
             self.header()[process_words::STEP].store(said, Relaxed);
+        }
+        ReportTimes::note(&self.header()[process_words::REPORT_TIMES..], report, ticks);
+        let words = &self.header()[process_words::GENERATED..];
+        for (word, more) in words.iter().zip(Generated::of(report).words()) {
+            word.fetch_add(more, Relaxed);
         }
     }
 
@@ -102,7 +127,16 @@ impl Recorder {
         Generated::of_words(std::array::from_fn(|at| words[at].load(Relaxed)))
     }
 
-    /// Opens a session: a number for [`Self::end_session`]. `within` is the session that it is nested in, `flow` the flow that it begins
+    /// When the program made its newest reports in this recording.
+    pub fn report_times(&self) -> ReportTimes {
+        let words = &self.header()[process_words::REPORT_TIMES..];
+        let first = self.first_anchor().ticks;
+        ReportTimes::of_words(std::array::from_fn(|at| words[at].load(Relaxed)), |ticks| {
+            self.duration_ns(ticks.saturating_sub(first))
+        })
+    }
+
+    /// Opens a session, for [`Self::end_session`]; reads what the process has used until now. `within` is the session that it is nested in, `flow` the flow that it begins
     /// in (0 for the thread's own stack).
     pub fn start_session(
         &self,
@@ -110,7 +144,7 @@ impl Recorder {
         tags: Attributes,
         within: Option<u64>,
         flow: u16,
-    ) -> u64 {
+    ) -> StartedSession {
         let session = self.n_sessions.fetch_add(1, Relaxed);
         let start = Note::SessionStart {
             session,
@@ -119,11 +153,32 @@ impl Recorder {
             flow,
         };
         self.note_in(within, &start);
-        session
+        StartedSession {
+            number: session,
+            before: Counted::now(),
+        }
+    }
+
+    /// Beginnings and ends of sessions by now.
+    pub(crate) fn session_edges(&self) -> u64 {
+        self.n_sessions.load(Relaxed) + self.n_sessions_ended.load(Relaxed)
     }
 
     /// Ends a session.
-    pub fn end_session(&self, session: u64) {
-        self.note(&Note::SessionEnd { session });
+    pub fn end_session(&self, session: &StartedSession, outcome: Outcome) {
+        let used = session.before.and_then(|before| {
+            let used = Counted::now()?.since(&before);
+            // Others may have worked for it, and another may end it.
+            Some(Resources {
+                thread: None,
+                ..used
+            })
+        });
+        self.n_sessions_ended.fetch_add(1, Relaxed);
+        self.note(&Note::SessionEnd {
+            session: session.number,
+            outcome,
+            used,
+        });
     }
 }

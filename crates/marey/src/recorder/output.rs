@@ -21,7 +21,7 @@ pub(crate) struct Output {
     /// Bytes that are whole blocks.
     whole_bytes: u64,
     room: Room,
-    /// Never passed, not even by what ends a capture. 0 when the file cannot be written any more.
+    /// Where the room ends, also for what ends a capture. 0 when the file cannot be written any more.
     file_size_limit: u64,
 }
 
@@ -54,11 +54,9 @@ impl Output {
         make_output_folder(output_dir)
             .and_then(|()| make_job_folder(&folder))
             .map_err(unusable)?;
-        let (mut file, path) =
-            new_numbered(&folder, &capture_name(config), "marey").map_err(unusable)?;
-        let written = file.write_all(&FILE_HEADER);
-        let made = written.and_then(|()| CaptureFile::made(&file, &path));
-        let made = made.map_err(|source| {
+        let (file, path) = new_numbered(&folder, &capture_name(config), "marey", &FILE_HEADER)
+            .map_err(unusable)?;
+        let made = CaptureFile::made(&file, &path).map_err(|source| {
             std::fs::remove_file(&path).ok();
             unusable(source)
         })?;
@@ -88,10 +86,7 @@ impl Output {
     pub(super) fn append(&mut self, blocks: &[u8], content: Content) -> bool {
         let length = blocks.len() as u64;
         let after = self.whole_bytes + length;
-        if after > self.file_size_limit
-            || !self.room.has(content, length)
-            || !self.is_within_reach()
-        {
+        if !self.room.has(content, length) || !self.may_reach(after) || !self.is_within_reach() {
             return false;
         }
         let is_written = match &mut self.sink {
@@ -115,6 +110,16 @@ impl Output {
         is_written
     }
 
+    /// Whether so long a file may be written; the program may have lowered its limit since the start.
+    fn may_reach(&self, length: u64) -> bool {
+        match self.sink {
+            Sink::Memory(_) => true,
+            Sink::File(_) => {
+                length <= self.file_size_limit && length <= file_size_limit().unwrap_or(u64::MAX)
+            }
+        }
+    }
+
     /// Whether blocks of a length still belong to the beginning, where everything is kept in order.
     pub(super) fn is_beginning(&self, length: usize) -> bool {
         self.room.has(Content::Beginning, length as u64)
@@ -130,9 +135,10 @@ impl Output {
         let offset = self.whole_bytes + encode.bytes.len() as u64;
         let after = offset + self.room.last_bytes();
         // Set aside before it is announced, as a hole: what is not written yet takes no space.
+        let may_reach = self.may_reach(after);
         let is_set_aside = match &mut self.sink {
             Sink::Memory(_) => true,
-            Sink::File(file) => after <= self.file_size_limit && file.set_len(after).is_ok(),
+            Sink::File(file) => may_reach && file.set_len(after).is_ok(),
         };
         if !is_set_aside || !self.append(&encode.bytes, Content::Summary) {
             return false;
@@ -154,13 +160,14 @@ impl Output {
         let Some((offset, lost)) = self.room.place_last(blocks.len() as u64, counts) else {
             return counts;
         };
+        let may_reach = self.may_reach(offset + blocks.len() as u64);
         let is_written = match &mut self.sink {
             Sink::Memory(bytes) => usize::try_from(offset)
                 .ok()
                 .and_then(|offset| bytes.get_mut(offset..offset + blocks.len()))
                 .map(|place| place.copy_from_slice(blocks))
                 .is_some(),
-            Sink::File(file) => file.write_at(blocks, offset).is_ok(),
+            Sink::File(file) => may_reach && file.write_at(blocks, offset).is_ok(),
         };
         if is_written {
             return lost;
@@ -212,21 +219,46 @@ fn capture_name(config: &Config) -> String {
     }
 }
 
-/// A file that did not exist; a taken name (by this process before an exec, say) gets a running number.
-pub(super) fn new_numbered(folder: &Path, name: &str, ending: &str) -> io::Result<(File, PathBuf)> {
-    for n in 1..1000 {
+/// A file that did not exist, with how it begins; a taken name (by this process before an exec, say) gets a running number.
+///
+/// Under its name it is never without its beginning, for a process may be killed at any moment: it is written under a hidden name first,
+/// where the file system has links.
+pub(super) fn new_numbered(
+    folder: &Path,
+    name: &str,
+    ending: &str,
+    beginning: &[u8],
+) -> io::Result<(File, PathBuf)> {
+    let hidden = folder.join(format!(".{name}.{ending}.part"));
+    // Of this name it is this process's own, or that of one that was killed.
+    std::fs::remove_file(&hidden).ok();
+    let begin = |path: &Path| {
+        let mut file = new_file(path)?;
+        file.write_all(beginning)
+            .inspect_err(|_| drop(std::fs::remove_file(path)))?;
+        Ok(file)
+    };
+    let prepared = begin(&hidden)?;
+    let found = (1..1000).find_map(|n| {
         let suffix = if n == 1 {
             String::new()
         } else {
             format!("-{n}")
         };
         let path = folder.join(format!("{name}{suffix}.{ending}"));
-        match new_file(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            other => return other.map(|file| (file, path)),
+        let is_taken = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+        match std::fs::hard_link(&hidden, &path) {
+            Ok(()) => Some(Ok((None, path))),
+            Err(error) if is_taken(&error) => None,
+            Err(_) => match begin(&path) {
+                Err(error) if is_taken(&error) => None,
+                other => Some(other.map(|file| (Some(file), path))),
+            },
         }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    });
+    std::fs::remove_file(&hidden).ok();
+    let found = found.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()));
+    found.map(|(file, path)| (file.unwrap_or(prepared), path))
 }
 
 /// A convenience: nothing depends on it, so failing is fine. Renamed into place, so that it always points somewhere.
@@ -237,5 +269,57 @@ pub(super) fn point_latest_to(output_dir: &Path, job: &str) {
         && std::fs::rename(&new, output_dir.join("latest")).is_err()
     {
         std::fs::remove_file(&new).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn nobody_sees_a_capture_without_its_beginning() {
+        // A worker of a pool that was terminated as it started left an empty file, which was no capture.
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().to_owned();
+        let is_done = std::sync::Arc::new(AtomicBool::new(false));
+        let says_done = std::sync::Arc::clone(&is_done);
+        let writer = std::thread::Builder::new().name("writer".into());
+        let writer = writer.spawn(move || {
+            for n in 0..3000 {
+                new_numbered(&folder, &format!("rank0-{n}"), "marey", &FILE_HEADER).unwrap();
+            }
+            says_done.store(true, Ordering::Release);
+        });
+        let folder = place.path();
+        let mut seen = u64::MAX;
+        while !is_done.load(Ordering::Acquire) {
+            let found = std::fs::read_dir(folder).unwrap().flatten();
+            let files = found.filter(|one| one.file_name().to_string_lossy().starts_with("rank0"));
+            let lengths = files.filter_map(|one| Some(one.metadata().ok()?.len()));
+            seen = lengths.min().unwrap_or(u64::MAX).min(seen);
+        }
+        writer.unwrap().join().unwrap();
+        assert!(
+            [u64::MAX, FILE_HEADER.len() as u64].contains(&seen),
+            "{seen}"
+        );
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 3000);
+    }
+
+    #[test]
+    fn a_name_that_is_taken_gets_a_number() {
+        let place = tempfile::tempdir().unwrap();
+        let made: Vec<String> = (0..3)
+            .map(|_| {
+                let (_, path) = new_numbered(place.path(), "rank0-7", "marey", b"x").unwrap();
+                path.file_name().unwrap().to_string_lossy().into_owned()
+            })
+            .collect();
+        assert_eq!(
+            made,
+            ["rank0-7.marey", "rank0-7-2.marey", "rank0-7-3.marey"]
+        );
     }
 }

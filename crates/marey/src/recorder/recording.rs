@@ -55,17 +55,17 @@ pub fn start(config: Config) -> Result<Recording, Error> {
 /// Starts recording if the environment asks for it (`MAREY_ENABLED=1`, as `marey run` sets it). Never fails: what is wrong
 /// becomes one warning on stderr, and recording stays off, or goes on in memory if only the output folder cannot be used.
 pub fn start_from_env() -> Option<Recording> {
-    start_from_env_with(Vec::new())
+    start_from_env_with(|_| ())
 }
 
-/// As [`start_from_env`], with things worth knowing about the run.
-pub fn start_from_env_with(facts: Vec<(String, String)>) -> Option<Recording> {
+/// As [`start_from_env`]; `prepare` changes what the environment says before it starts.
+pub fn start_from_env_with(prepare: impl FnOnce(&mut Config)) -> Option<Recording> {
     if !is_asked_for_by_env() {
         return None;
     }
     let (mut config, warnings) = Config::from_env();
-    config.facts = facts;
     config.output_dir.get_or_insert_with(default_output_dir);
+    prepare(&mut config);
     for warning in &warnings {
         warn(warning);
     }

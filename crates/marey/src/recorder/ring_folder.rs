@@ -1,6 +1,6 @@
 //! The folder with a process's shared files: where other processes find its rings.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -11,6 +11,7 @@ use super::identity::{Identity, forked_from, is_alive};
 use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::{Mapping, free_bytes};
 use crate::clock::unix_ns;
+use crate::descriptors::open_plain;
 
 /// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
 pub fn ring_root() -> Option<PathBuf> {
@@ -171,7 +172,7 @@ fn sweep(root: &Path) {
 /// Whether a dead process's rings lie there, of a recording in memory. `None` when there are no whole rings.
 fn is_worthless(folder: &Path) -> Option<bool> {
     let mut bytes = [0; HEADER_WORDS * 8];
-    File::open(folder.join("process"))
+    open_plain(OpenOptions::new().read(true), &folder.join("process"))
         .ok()?
         .read_exact(&mut bytes)
         .ok()?;
@@ -191,7 +192,7 @@ fn is_worthless(folder: &Path) -> Option<bool> {
 /// left alone.
 fn is_unfinished(folder: &Path) -> Option<bool> {
     let mut magic = [0; 8];
-    if let Ok(mut file) = File::open(folder.join("process")) {
+    if let Ok(mut file) = open_plain(OpenOptions::new().read(true), &folder.join("process")) {
         file.read_exact(&mut magic).ok();
     }
     let name = folder.file_name()?.to_str()?;

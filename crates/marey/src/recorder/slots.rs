@@ -204,12 +204,27 @@ impl Slots {
         Current::NONE
     }
 
+    /// When the section that `current` stands for began; `None` when there is none.
+    pub(crate) fn start_of(&self, current: Current) -> Option<u64> {
+        let start = self.slot(current.slot()?)[0].load(Relaxed);
+        (start != 0).then_some(start)
+    }
+
     /// Whether the section that `current` stands for is still open.
     pub(crate) fn is_open(&self, current: Current) -> bool {
         current.slot().is_some_and(|slot| {
             let words = self.slot(slot);
             words[0].load(Relaxed) != 0 && words[1].load(Relaxed) >> 32 == current.link >> 32
         })
+    }
+
+    /// Closes all of them, for whoever has them open.
+    pub(crate) fn close_all(&self) {
+        for words in self.words.chunks_exact(SLOT_WORDS) {
+            if words[0].load(Relaxed) != 0 {
+                words[0].store(0, Relaxed);
+            }
+        }
     }
 
     /// All open slots, by start.

@@ -5,8 +5,16 @@
 //! rounds             x x x x x x x x x x x x x x x x x x x x x x x x x x x x x
 //! ```
 //!
-//! Nothing that was written is taken back: early points stay narrower than late ones, and a reader puts them together. A run of
-//! `n` rounds writes no more than `max_points · (1 + log₂(n / max_points) / 2)` buckets, rounded up.
+//! Nothing that was written is taken back: early points stay narrower than late ones. A run of `n` rounds writes no more than
+//! `max_points · (1 + log₂(n / max_points) / 2)` buckets, rounded up, and at most `max_points` more where sessions begin and end:
+//!
+//! ```text
+//! session            |------- A ------|
+//! rounds       x x x x x x x x x x x x x x x x
+//! buckets     |     |     |   |     | |   |         a round before an end shares no bucket with one after it
+//! ```
+//!
+//! So what is known of a session when it ends is what is known of it later, however coarse the series has become by then.
 
 use crate::note::Readings;
 use crate::recorder::Bucket;
@@ -19,6 +27,9 @@ pub(crate) struct Buckets {
     /// The first round.
     origin: Option<u64>,
     n_rounds: u64,
+    /// Beginnings and ends of sessions by the last round, and how many more of them may cut a bucket.
+    edges: u64,
+    cuts_left: u64,
     width: u64,
     bucket: Bucket,
     values: Vec<Readings>,
@@ -32,16 +43,20 @@ impl Buckets {
             max_points: max_points.max(2),
             origin: None,
             n_rounds: 0,
+            edges: 0,
+            cuts_left: max_points.max(2),
             width: 0,
             bucket: Bucket::default(),
             values: vec![Readings::default(); n_series],
         }
     }
 
-    /// Takes a round at `now` in. `closed` gets the bucket that is full, before or with this round.
+    /// Takes a round at `now` in, by when so many sessions have begun or ended. `closed` gets the bucket that is full, before or
+    /// with this round.
     pub(crate) fn add(
         &mut self,
         now: u64,
+        edges: u64,
         values: &[f64],
         mut closed: impl FnMut(Bucket, &[Readings]),
     ) {
@@ -51,7 +66,8 @@ impl Buckets {
         let start = age
             .checked_div(self.width)
             .map_or(now, |n| origin + n * self.width);
-        if self.width == 0 || (start, self.width) != (self.bucket.start, self.bucket.width) {
+        let is_another = (start, self.width) != (self.bucket.start, self.bucket.width);
+        if self.width == 0 || is_another || self.is_cut(edges) {
             self.close(&mut closed);
             self.bucket = Bucket {
                 start,
@@ -62,6 +78,7 @@ impl Buckets {
             };
             self.values.fill(Readings::default());
         }
+        self.edges = edges;
         self.bucket.rounds += 1;
         self.bucket.last = now;
         for (readings, value) in self.values.iter_mut().zip(values) {
@@ -71,6 +88,13 @@ impl Buckets {
         if self.width == 0 {
             closed(self.bucket, &self.values);
         }
+    }
+
+    /// A session has begun or ended since the last round.
+    fn is_cut(&mut self, edges: u64) -> bool {
+        let is_cut = edges != self.edges && self.cuts_left > 0 && self.bucket.rounds > 0;
+        self.cuts_left -= u64::from(is_cut);
+        is_cut
     }
 
     /// Writes the bucket that is being filled, at the end.
@@ -119,7 +143,7 @@ mod tests {
         };
         let mut buckets = Buckets::new(10, max_points, 1);
         for (value, now) in (0u32..).zip(times) {
-            buckets.add(now, &[value.into()], &mut keep);
+            buckets.add(now, 0, &[value.into()], &mut keep);
         }
         buckets.close(&mut keep);
         written
@@ -141,6 +165,37 @@ mod tests {
             (220, 40, 1, [12.0, 12.0, 12.0]),
         ];
         assert_eq!(buckets(4, (100..230).step_by(10)), expected);
+    }
+
+    #[test]
+    fn rounds_before_and_after_an_end_of_a_session_share_no_bucket() {
+        // times    0 10 | 20 30 | 40 50 60 70 | …    2 points: 20 wide from 20 on, 40 from 40 on, 80 from 80 on
+        // edges    .  .    .  A    A  A  .  .        begun before 30, ended before 60; then at each round, which is too often
+        let edges = |now: u64| match now {
+            0..30 => 0,
+            30..60 => 1,
+            60..80 => 2,
+            _ => now,
+        };
+        let mut written = Vec::new();
+        let mut keep = |bucket: Bucket, _: &[Readings]| {
+            written.push((bucket.first, bucket.last, bucket.width, bucket.rounds));
+        };
+        let mut buckets = Buckets::new(10, 2, 1);
+        for now in (0..160).step_by(10) {
+            buckets.add(now, edges(now), &[1.0], &mut keep);
+        }
+        buckets.close(&mut keep);
+        let expected = [
+            (0, 0, 0, 1),
+            (10, 10, 0, 1),
+            (20, 20, 20, 1),
+            (30, 30, 20, 1),
+            (40, 50, 40, 2),
+            (60, 70, 40, 2),
+            (80, 150, 80, 8),
+        ];
+        assert_eq!(written, expected);
     }
 
     #[test]

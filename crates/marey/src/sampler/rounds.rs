@@ -96,8 +96,9 @@ impl Rounds {
             return false;
         }
         let (lane, group) = (&self.lane, self.place.group());
+        let edges = self.recorder.session_edges();
         self.buckets
-            .add(clock::ticks(), &self.values, |bucket, values| {
+            .add(clock::ticks(), edges, &self.values, |bucket, values| {
                 write(lane, group, bucket, values);
             });
         let (bucket, values) = self.buckets.current();

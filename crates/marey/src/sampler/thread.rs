@@ -17,7 +17,8 @@ use super::Source;
 use super::rounds::Rounds;
 use crate::clock;
 use crate::descriptors::leave_the_programs_table;
-use crate::recorder::{Recorder, recording_number};
+use crate::recorder::{Recorder, identity, recording_number};
+use crate::resources::rusage;
 
 /// How long a stop or a fork waits for samplers.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -45,10 +46,13 @@ pub struct SamplerOptions {
 pub(crate) struct Sampler {
     options: SamplerOptions,
     control: Arc<Control>,
-    thread: Option<JoinHandle<Option<Work>>>,
+    thread: Option<Thread>,
     /// While it is paused.
     idle: Option<Work>,
 }
+
+/// Returns what goes on working, and what the system called it.
+type Thread = JoinHandle<(Option<Work>, u32)>;
 
 /// What a sampler's thread works with, from start to start.
 struct Work {
@@ -232,8 +236,16 @@ impl Sampler {
             return;
         }
         if let Some(thread) = self.thread.take() {
-            self.idle = thread.join().ok().flatten();
+            self.join(thread);
         }
+    }
+
+    /// Waits for a thread that has ended, or is about to.
+    fn join(&mut self, thread: Thread) {
+        self.idle = thread.join().ok().and_then(|(work, os_id)| {
+            identity::wait_until_gone(os_id);
+            work
+        });
     }
 
     fn spawn(&mut self, begin: impl FnOnce() -> Option<Work> + Send + 'static) -> bool {
@@ -251,12 +263,13 @@ impl Sampler {
                 Some(work) => work.run(done.0, interval_ns),
                 None => false,
             };
-            work.filter(|_| is_to_continue)
+            let (os_id, _) = identity::this_thread();
+            (work.filter(|_| is_to_continue), os_id)
         };
         let thread = std::thread::Builder::new()
             .name(format!("marey-{}", self.options.name))
-            .stack_size(512 << 10)
-            .spawn(work);
+            .stack_size(512 << 10);
+        let thread = crate::descriptors::spawn(thread, work);
         self.thread = thread.ok();
         self.thread.is_some()
     }
@@ -268,16 +281,16 @@ impl Work {
         let mut last_took_ns = 0;
         loop {
             let order = control.wait_until(self.next_ns);
-            let began_ns = clock::monotonic_ns();
+            let begun = Begun::now();
             match order {
                 Order::Read => {
-                    let late_ns = began_ns.saturating_sub(self.next_ns);
+                    let late_ns = begun.wall_ns.saturating_sub(self.next_ns);
                     let n_missed = late_ns / interval_ns;
                     if !self.rounds.round(late_ns, n_missed) {
                         return false;
                     }
                     self.next_ns += (n_missed + 1) * interval_ns;
-                    last_took_ns = clock::monotonic_ns() - began_ns;
+                    last_took_ns = begun.took_ns();
                 }
                 Order::Pause => return true,
                 Order::Finish => {
@@ -288,6 +301,34 @@ impl Work {
                     return false;
                 }
             }
+        }
+    }
+}
+
+/// A moment of the calling thread.
+struct Begun {
+    wall_ns: u64,
+    cpu_ns: u64,
+    n_waits: Option<libc::c_long>,
+}
+
+impl Begun {
+    fn now() -> Self {
+        Self {
+            wall_ns: clock::monotonic_ns(),
+            cpu_ns: clock::thread_cpu_ns(),
+            n_waits: rusage(libc::RUSAGE_THREAD).map(|usage| usage.ru_nvcsw),
+        }
+    }
+
+    /// How long what was done since took by itself. On a busy machine a thread stands still in between, and that is no slow source:
+    /// where it never waited of its own accord, its processor time counts.
+    fn took_ns(&self) -> u64 {
+        let now = Self::now();
+        if self.n_waits.is_some() && now.n_waits == self.n_waits {
+            now.cpu_ns.saturating_sub(self.cpu_ns)
+        } else {
+            now.wall_ns.saturating_sub(self.wall_ns)
         }
     }
 }
@@ -310,7 +351,7 @@ fn end_all(samplers: &mut [Sampler], order: Order) {
     for sampler in samplers {
         let is_done = sampler.control.is_done_by(deadline_ns);
         if let Some(thread) = sampler.thread.take_if(|_| is_done) {
-            sampler.idle = thread.join().ok().flatten();
+            sampler.join(thread);
         }
     }
 }

@@ -129,6 +129,70 @@ fn switches_of_threads_that_ended_are_counted() {
     assert!(now("process.context_switches.voluntary") - before >= of_thread);
 }
 
+#[test]
+fn the_peak_stays_when_what_was_touched_is_given_back() {
+    const TOUCHED: usize = 96 << 20;
+    let touched = vec![1_u8; TOUCHED];
+    let resident = now("process.memory.resident");
+    drop(touched);
+    let peak = now("process.memory.peak");
+    // The kernel adds up what each thread touched late, some pages a thread.
+    assert!(peak + 8.0 * MIB >= resident, "{peak} {resident}");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: f64 = line
+        .unwrap()
+        .trim()
+        .strip_suffix(" kB")
+        .unwrap()
+        .parse()
+        .unwrap();
+    // Other tests of this process come and go.
+    assert!(peak <= kib * 1024.0 + MIB, "{peak} {kib}");
+}
+
+#[test]
+fn threads_that_want_a_processor_and_have_none_wait() {
+    let mut source = HostSource::new(&HostOptions::default());
+    let series = source.series();
+    let at = series
+        .iter()
+        .position(|series| series.name == "process.cpu.wait");
+    let mut values = vec![f64::NAN; series.len()];
+    let mut read = || {
+        // It is read twice a second at most.
+        values.fill(f64::NAN);
+        while values[at.unwrap()].is_nan() {
+            source.read(&mut values);
+        }
+        values[at.unwrap()]
+    };
+    let before = read();
+    let n_threads = 2 * std::thread::available_parallelism().unwrap().get() + 1;
+    let barrier = std::sync::Barrier::new(n_threads + 1);
+    std::thread::scope(|scope| {
+        for _ in 0..n_threads {
+            scope.spawn(|| {
+                while of_this_thread() < 0.005 {}
+                barrier.wait();
+                // Alive until it was looked at.
+                barrier.wait();
+            });
+        }
+        barrier.wait();
+        let waited = 0.005 * f64::from(u32::try_from(n_threads).unwrap());
+        // New threads are looked for once a second: a reading that never has them never ends this.
+        while read() - before < waited {}
+        barrier.wait();
+    });
+}
+
+/// Seconds that this thread waited for a processor.
+fn of_this_thread() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').nth(1).unwrap().parse::<f64>().unwrap() / 1e9
+}
+
 /// A child that spins until it is killed.
 struct Spinning(Child);
 

@@ -7,7 +7,8 @@ export type Diffusion = {
   delivery: Delivery | null;
   caching: StepCaching | null;
   guidance: Guidance | null;
-  growth: { n_blocks: number; first_ns: number; last_ns: number; per_block_ns: number } | null;
+  /** `between`: the first and the last block, as indices into `Blocks.each`. */
+  growth: { n_blocks: number; first_ns: number; last_ns: number; between: [number, number]; per_block_ns: number; interval_ns: [number, number] } | null;
   clean_passes: { name: string; calls: Durations; share_ratio: number | null } | null;
   models: { each: DiffusionModel[]; parameters: number | null } | null;
 };
@@ -50,13 +51,19 @@ export type Steps = {
 export type StepPoint = {
   end_ns: number;
   duration_ns: number | null;
+  /** Passes of the network in it. */
+  n_passes: number;
   step: number;
   loop_number: number;
   block: number | null;
+  /** That block, as an index into `Blocks.each`; null when it is not there. */
+  block_at: number | null;
   timestep: number | null;
   frames: number | null;
   guidance_scale: number | null;
   is_cached: boolean | null;
+  /** Of an outlier the median that it was compared with. */
+  usual_ns?: number;
   /** Time on the GPU; null when not measured. */
   gpu_ns: number | null;
   is_warm_up: boolean;
@@ -123,6 +130,8 @@ export type Guidance = {
   conditional_ns: number | null;
   unconditional_ns: number | null;
   unconditional_ratio: number | null;
+  /** As instrumented pipelines say. */
+  ways: { how: string; calls_per_step: number | null; batch_factor: number | null; n_generations: number }[];
 };
 
 export type DiffusionModel = {

@@ -5,7 +5,6 @@ import type { NamedValues, NodeId, Value } from "./value";
 export type Memory = {
   labelled: LabelledReading[];
   sources: SourceMemory[];
-  sections: SectionMemory[];
 };
 
 export type LabelledReading = {
@@ -31,15 +30,17 @@ export type SourceMemory = {
   counted_peak_bytes: number | null;
 };
 
-export type SectionMemory = {
+export type UsedResources = {
   node: NodeId;
-  source: string;
-  n_readings: number;
-  peak_allocated_bytes: number;
+  n_measured: number;
+  n_calls: number;
+  process: Used;
+  thread: Used | null;
+  growth_bytes: number | null;
   largest_growth_bytes: number | null;
-  net_growth_bytes: number | null;
-  n_calls_missing: number;
 };
+
+export type Used = { cpu_ns: number; read_bytes: number | null; written_bytes: number | null };
 
 export type Counter = {
   name: string;

@@ -11,6 +11,8 @@ export type RunFacts = {
   /** Nanoseconds since 1970; rounded to what a float holds, which is a quarter of a microsecond. */
   start_unix_ns: number;
   wall_ns: number;
+  /** How old the process was at the start, to 10 ms; `null` where that is not known. */
+  before_recording_ns: number | null;
   clock: string | null;
   facts: [string, string][];
 };

@@ -5,6 +5,6 @@ export type NodeId = number;
 
 export type Interval = { start_ns: number; end_ns: number };
 
-export type Value = null | boolean | number | string;
+export type Value = null | boolean | number | string | Value[];
 
 export type NamedValues = Record<string, Value>;

@@ -3,7 +3,7 @@
 use super::{Asked, Observations};
 use crate::compare::measure::{MeasureKind, Subject};
 use crate::readings::{Figures, Growth};
-use crate::{GpuUse, Telemetry};
+use crate::{CpuUse, GpuUse, Telemetry};
 
 pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
     let telemetry = crate::telemetry(asked.run);
@@ -24,7 +24,7 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
     let pressure = telemetry.pressure.unwrap_or_default();
     add(MeasureKind::IoPressure, mean(pressure.io_some));
     add(MeasureKind::MemoryPressure, mean(pressure.memory_some));
-    add(MeasureKind::CpuPressure, mean(pressure.cpu_some));
+    add(MeasureKind::CpuWait, cpu.and_then(CpuUse::waited_ratio));
     let resident = telemetry.memory.as_ref().and_then(|m| m.process_resident);
     add(MeasureKind::ProcessMemoryPeak, resident.map(|f| f.max));
     observe_gpus(&telemetry, found);

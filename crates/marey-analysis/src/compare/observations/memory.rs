@@ -11,10 +11,9 @@ use crate::memory_source_name;
 use crate::stats::float;
 
 pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
-    let Some(memory) = crate::memory(asked.run) else {
-        return;
-    };
-    for source in &memory.sources {
+    observe_sections(asked, found);
+    let memory = crate::memory(asked.run);
+    for source in memory.iter().flat_map(|memory| &memory.sources) {
         let of = || Subject::Memory(memory_source_name(source.source));
         let peak = source.counted_peak_bytes.unwrap_or(0);
         let peak = peak.max(source.peak.allocated_bytes);
@@ -30,18 +29,23 @@ pub(super) fn observe(asked: &Asked<'_>, found: &mut Observations) {
             source.peak.fragmentation_ratio,
         );
     }
+}
+
+/// What torch's allocator held at most during sections.
+fn observe_sections(asked: &Asked<'_>, found: &mut Observations) {
     let paths: BTreeMap<usize, &Path> = asked
         .paths
         .iter()
         .flat_map(|(path, nodes)| nodes.iter().map(move |node| (*node, path)))
         .collect();
     let mut highest: BTreeMap<(&Path, MemorySource), u64> = BTreeMap::new();
-    for row in &memory.sections {
+    for row in crate::section_peaks(asked.run) {
         let path = paths.get(&(row.node as usize));
-        // Of calls that were not recorded one by one nobody knows what was read during them.
-        if let Some(path) = path.filter(|_| row.n_calls_missing == 0) {
-            let peak = highest.entry((path, row.source)).or_default();
-            *peak = row.peak_allocated_bytes.max(*peak);
+        // Of calls that were not measured nobody knows the peak.
+        if let Some(path) = path.filter(|_| !row.is_at_least()) {
+            let source = MemorySource::TorchCuda(row.device);
+            let peak = highest.entry((path, source)).or_default();
+            *peak = row.allocated_bytes.max(*peak);
         }
     }
     for ((path, source), bytes) in highest {

@@ -33,15 +33,9 @@ fn memory_within_its_floor_is_the_same() {
 #[test]
 fn reads_that_stop_while_nothing_gets_slower_are_no_harm() {
     let with_reads = |per_second: f64| {
-        let readings: Vec<(u64, f64)> = (0..=20_u32)
-            .map(|s| (u64::from(s) * SECOND, f64::from(s) * per_second))
-            .collect();
         RunBuilder::new()
             .section("load", 0, 20 * SECOND, |_| {})
-            .series(
-                SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes),
-                &readings,
-            )
+            .used("load", |_| reads(20.0 * per_second))
             .finish(20 * SECOND)
     };
     let found = one(&with_reads(GB), &with_reads(0.0));
@@ -57,10 +51,9 @@ fn reads_that_stop_while_nothing_gets_slower_are_no_harm() {
 fn loading_that_found_its_files_in_memory_before_is_not_slower() {
     // 3 s from the page cache, 9 s from the disk; nothing else differs.
     let loading = |seconds: u64, read: f64| {
-        let series = SeriesInfo::cumulative("process.disk.read", "", Unit::Bytes);
         RunBuilder::new()
             .section("load", 0, seconds * SECOND, |_| {})
-            .series(series, &[(0, 0.0), (seconds * SECOND, read)])
+            .used("load", |_| reads(read))
             .finish((seconds + 2) * SECOND)
     };
     let of = |a: &Run, b: &Run| {

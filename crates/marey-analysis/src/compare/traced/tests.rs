@@ -296,3 +296,65 @@ fn what_a_trace_does_not_say_of_its_surroundings_is_listed() {
         "{note}"
     );
 }
+
+#[test]
+fn four_steps_against_four_that_are_all_longer_are_worse_however_many_kernels_there_are() {
+    // device busy per step   152.6 152.6 152.6 152.6   against   166 160 160 160 ms, after a warm-up each
+    let before = steps("gemm", &[170_000, 152_600, 152_600, 152_600, 152_600]);
+    let after = steps("gemm", &[180_000, 166_000, 160_000, 160_000, 160_000]);
+    let found = compare_traces(&before, &after, &CompareOptions::default());
+    assert_eq!(found.verdict, Verdict::Worse, "{:?}", found.headline);
+    let step = found.measures.iter().find(|m| {
+        matches!(m.kind, MeasureKind::StepBusy | MeasureKind::DeviceStep)
+            && m.subject == Subject::Run
+    });
+    let (low, _) = step.unwrap().change.unwrap().interval.unwrap();
+    assert!(low > 1.03);
+}
+
+#[test]
+fn a_part_that_grew_makes_a_run_no_worse_whose_device_worked_less() {
+    // layout     0.1 ms ─► 1.9 ms
+    // gemm       10 ms  ─► 6 ms
+    let found = compared(
+        &[("gemm", &[5_000, 5_000]), ("elementwise_copy", &[100])],
+        &[("gemm", &[3_000, 3_000]), ("elementwise_copy", &[1_900])],
+    );
+    assert_eq!(found.verdict, Verdict::Better);
+    assert_eq!(found.headline[0].verdict, Verdict::Better);
+}
+
+#[test]
+fn kernels_that_triton_numbered_anew_are_the_same() {
+    let before: [(&str, &[u64]); 2] = [
+        ("triton_poi_fused_add_15", &[50, 50, 50]),
+        ("triton_poi_fused_mul_16", &[40, 40]),
+    ];
+    let after: [(&str, &[u64]); 2] = [
+        ("triton_poi_fused_add_3", &[50, 50, 50]),
+        ("triton_poi_fused_mul_0", &[40, 40]),
+    ];
+    let found = compared(&before, &after);
+    assert_eq!(found.differences().count(), 0);
+}
+
+#[test]
+fn attention_by_another_path_is_replaced_and_not_slower() {
+    // sage     10 ms ─► gone
+    // flash     1 ms ─► 8 ms      attention of all paths 11 ms ─► 8 ms
+    let found = compared(
+        &[
+            ("gemm", &[5_000, 5_000]),
+            ("sage_fwd", &[10_000]),
+            ("flash_fwd_kernel", &[1_000]),
+        ],
+        &[("gemm", &[5_000, 5_000]), ("flash_fwd_kernel", &[8_000])],
+    );
+    let flash = of(
+        &found,
+        MeasureKind::AttentionTime,
+        &Subject::Attention("flash".into()),
+    );
+    assert_eq!(flash, (Some(1e6), Some(8e6), Verdict::Different));
+    assert_eq!(found.verdict, Verdict::Better);
+}

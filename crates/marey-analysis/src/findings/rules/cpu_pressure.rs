@@ -1,38 +1,39 @@
 //! Did tasks wait for a processor?
 //!
-//! Two things say so: the kernel's pressure (some task could have run and had no processor), which is of the whole machine, and the time in
-//! which the control group of the program was not let run, which is its own. Only of that a bound of the saving is known: who of the machine
-//! waited is not, and a program that sleeps waits for nothing. Only of that a bound of the saving is known: who of the machine
-//! waited is not, and a program that sleeps waits for nothing.
+//! Two things say so, both of the program itself: the time in which its threads could have run and had no processor, and the time in
+//! which its control group was not let run. The kernel's pressure is of the whole machine and says nothing of this program. Of what threads
+//! waited no bound of a saving is known: others may have run meanwhile.
 
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
-use crate::readings::{Figures, Growth};
+use crate::readings::Growth;
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "cpu-pressure",
     category: Category::Performance,
-    checks: "tasks waited long for a processor",
+    checks: "threads of the program waited long for a processor",
     check,
 };
 
+/// Mean number of waiting threads that is worth a finding.
+const WAITING_THREADS: f64 = 0.05;
+
 fn check(facts: &Facts<'_>) -> Outcome {
-    let waited = facts
-        .telemetry
-        .pressure
-        .and_then(|pressure| pressure.cpu_some);
-    let throttled = facts.telemetry.cpu.as_ref().and_then(|cpu| cpu.throttled);
+    let cpu = facts.telemetry.cpu.as_ref();
+    let waited = cpu.and_then(|cpu| Some((cpu.waited_ratio()?, cpu.waited?)));
+    let throttled = cpu.and_then(|cpu| cpu.throttled);
     if waited.is_none() && throttled.is_none() {
         return Outcome::Unknown(
-            "neither pressure (PSI) nor throttling of the CPU was sampled".into(),
+            "neither waiting of the program's threads nor throttling of the CPU was sampled".into(),
         );
     }
     let held = throttled.map_or(0.0, throttled_ratio);
-    let highest = waited.map_or(0.0, |waited| waited.mean).max(held);
+    let waited = waited.filter(|(_, waited)| waited.per_second.mean > WAITING_THREADS);
+    let highest = waited.map_or(0.0, |(ratio, _)| ratio).max(held);
     let limit = facts.thresholds.cpu_pressure_ratio;
     if highest <= limit {
         return Outcome::Passed(format!("{} of the time", percent(highest)));
@@ -52,21 +53,27 @@ fn throttled_ratio(throttled: Growth) -> f64 {
 
 fn finding(
     facts: &Facts<'_>,
-    waited: Option<Figures>,
+    waited: Option<(f64, Growth)>,
     throttled: Option<Growth>,
     limit: f64,
 ) -> Finding {
     let held = throttled.map(throttled_ratio);
     let is_quota = held.is_some_and(|held| held > limit);
-    let highest = waited
-        .map_or(0.0, |waited| waited.mean)
-        .max(held.unwrap_or(0.0));
+    let waited_ratio = waited.map_or(0.0, |(ratio, _)| ratio);
     let share = |what, value| Evidence::new(what, value, FigureUnit::Ratio).against(limit);
     let mut evidence = Vec::new();
-    evidence.extend(waited.map(|waited| {
+    evidence.extend(waited.map(|(ratio, _)| {
         share(
-            "share of the time that some task of the machine waited",
-            waited.mean,
+            "share of the time in which threads wanted a processor that they had none",
+            ratio,
+        )
+    }));
+    evidence.extend(waited.map(|(_, waited)| {
+        let threads = waited.per_second.mean;
+        Evidence::new(
+            "mean threads of this process that waited",
+            threads,
+            FigureUnit::Number,
         )
     }));
     evidence.extend(held.map(|held| {
@@ -94,19 +101,24 @@ fn finding(
         )
     }));
     let peak = throttled.filter(|_| is_quota).map(|t| t.per_second.peak);
-    let peak = peak.or(waited.map(|waited| waited.peak));
+    let peak = peak.or(waited.map(|(_, waited)| waited.per_second.peak));
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: if is_quota { Severity::Medium } else { Severity::Low },
         issue: if is_quota {
-            format!("The CPU quota of its control group held the program up for {} of the time", percent(highest))
+            let held = percent(held.unwrap_or(0.0));
+            format!("The CPU quota of its control group held the program up for {held} of the time")
         } else {
-            format!("Tasks of this machine waited for a processor for {} of the time", percent(highest))
+            format!("Threads of this program had no processor in {} of the time in which they wanted one", percent(waited_ratio))
         },
-        remedy: "Give the container more processors, or have fewer threads: OMP_NUM_THREADS, torch.set_num_threads() and num_workers \
-                 at no more than there are. A step loop that launches kernels needs one processor for itself."
-            .into(),
+        remedy: if !is_quota && are_others(facts) {
+            "Other programs had the processors: run beside fewer of them, or keep processors for this one (taskset, a cpuset)."
+        } else {
+            "Give the container more processors, or have fewer threads: OMP_NUM_THREADS, torch.set_num_threads() and num_workers at no \
+             more than there are. A step loop that launches kernels needs one processor for itself."
+        }
+        .into(),
         evidence,
         intervals: peak
             .map(|peak| Interval {
@@ -117,8 +129,19 @@ fn finding(
             .collect(),
         node: None,
         saving: held.filter(|_| is_quota).map(|held| saving(facts, held)),
-        confidence: if is_quota { Confidence::Medium } else { Confidence::Low },
+        confidence: Confidence::Medium,
     }
+}
+
+/// Other programs used more of the processors than this one and its children.
+fn are_others(facts: &Facts<'_>) -> bool {
+    let used = || {
+        let cpu = facts.telemetry.cpu.as_ref()?;
+        let busy = cpu.busy_ratio?.mean * float(cpu.n_cores?);
+        let children = cpu.children_cores.map_or(0.0, |cores| cores.mean);
+        Some((busy, cpu.process?.cores?.mean + children))
+    };
+    used().is_some_and(|(busy, own)| busy - own > own)
 }
 
 fn saving(facts: &Facts<'_>, held: f64) -> Saving {
@@ -140,66 +163,102 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Seconds that a counter grew by in 10 s.
-    fn run(name: &str, seconds: f64) -> Run {
-        RunBuilder::new()
-            .series(
+    /// Seconds that counters grew by in 10 s.
+    fn run(counters: &[(&str, f64)]) -> Run {
+        let mut builder = RunBuilder::new();
+        for (name, seconds) in counters {
+            builder = builder.series(
                 SeriesInfo::cumulative(name, "", Unit::Seconds),
                 &[(0, 7.0), (10 * SECOND, 7.0 + seconds)],
-            )
-            .finish(10 * SECOND)
+            );
+        }
+        builder.finish(10 * SECOND)
+    }
+
+    fn waiting(waited_s: f64, user_s: f64) -> Run {
+        run(&[
+            ("process.cpu.wait", waited_s),
+            ("process.cpu.user", user_s),
+            ("process.cpu.system", 0.0),
+        ])
+    }
+
+    fn found(run: &Run) -> Finding {
+        match check_run(&RULE, run) {
+            Outcome::Found(mut found) => found.remove(0),
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
-    fn five_of_ten_seconds_of_waiting_are_found() {
-        let Outcome::Found(found) = check_run(&RULE, &run("pressure.cpu.some", 5.0)) else {
-            panic!("not found");
-        };
-        assert_eq!(
-            found[0].issue,
-            "Tasks of this machine waited for a processor for 50 % of the time"
+    fn threads_that_had_a_processor_half_of_the_time_are_found() {
+        let found = found(&waiting(12.0, 12.0));
+        let expected =
+            "Threads of this program had no processor in 50 % of the time in which they wanted one";
+        assert_eq!(found.issue, expected);
+        // Two of four threads ran at each moment: what they did would have taken as long one after the other.
+        assert_eq!(found.saving, None);
+        assert_eq!(found.severity, Severity::Low);
+        let threads = found
+            .evidence
+            .iter()
+            .find(|e| e.what.contains("that waited"));
+        assert!((threads.unwrap().figure.value - 1.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn who_has_few_processors_beside_others_needs_no_fewer_threads() {
+        // Of two processors others used 1.7 and this program 0.3, which waited as long.
+        let mut beside = run(&[
+            ("process.cpu.wait", 3.0),
+            ("process.cpu.user", 3.0),
+            ("process.cpu.system", 0.0),
+            ("host.cpu.busy", 20.0),
+        ]);
+        beside.info.facts.push(("host.cpus".into(), "2".into()));
+        assert!(
+            found(&beside)
+                .remedy
+                .starts_with("Other programs had the processors")
         );
-        // Whether this program waited with them is not known.
-        assert_eq!(found[0].saving, None);
-        assert_eq!(found[0].severity, Severity::Low);
+        assert!(
+            found(&waiting(12.0, 12.0))
+                .remedy
+                .contains("OMP_NUM_THREADS")
+        );
+    }
+
+    #[test]
+    fn what_the_machine_waited_is_not_the_programs() {
+        // Others wait all the time; this program sleeps, and waits a moment when it wakes.
+        let mut sleeping = waiting(0.3, 0.1);
+        sleeping
+            .series
+            .extend(run(&[("pressure.cpu.some", 9.0)]).series);
+        assert_eq!(
+            check_run(&RULE, &sleeping),
+            Outcome::Passed("0 % of the time".into())
+        );
+        assert!(matches!(
+            check_run(&RULE, &run(&[("pressure.cpu.some", 9.0)])),
+            Outcome::Unknown(_)
+        ));
     }
 
     #[test]
     fn a_quota_is_the_programs_own() {
-        let Outcome::Found(found) = check_run(&RULE, &run("cgroup.cpu.throttled", 5.0)) else {
-            panic!("not found");
-        };
-        assert_eq!(
-            found[0].issue,
-            "The CPU quota of its control group held the program up for 50 % of the time"
-        );
-        let saving = found[0].saving.as_ref().unwrap();
-        assert_eq!(saving.at_most_ns, Some(5 * SECOND));
-        assert_eq!(found[0].severity, Severity::Medium);
-    }
-
-    #[test]
-    fn processors_of_the_process_have_three_decimals() {
-        let mut slept = run("pressure.cpu.some", 8.0);
-        for (name, seconds) in [
-            ("process.cpu.user", 0.07),
-            ("process.cpu.system", 0.006_819_1),
-        ] {
-            slept.series.extend(run(name, seconds).series);
-        }
-        let Outcome::Found(found) = check_run(&RULE, &slept) else {
-            panic!("not found");
-        };
-        // 0.0768191 s in 10 s.
-        let figure = found[0].evidence.last().unwrap();
-        assert_eq!(figure.what, "mean processors of this process");
-        assert!((figure.figure.value - 0.008).abs() < 1e-12, "{figure:?}");
+        let found = found(&run(&[("cgroup.cpu.throttled", 5.0)]));
+        let expected =
+            "The CPU quota of its control group held the program up for 50 % of the time";
+        assert_eq!(found.issue, expected);
+        assert_eq!(found.saving.as_ref().unwrap().at_most_ns, Some(5 * SECOND));
+        assert_eq!(found.severity, Severity::Medium);
     }
 
     #[test]
     fn four_of_ten_seconds_are_not_more_than_the_limit() {
         let expected = Outcome::Passed("40 % of the time".into());
-        assert_eq!(check_run(&RULE, &run("pressure.cpu.some", 4.0)), expected);
+        assert_eq!(check_run(&RULE, &waiting(4.0, 6.0)), expected);
     }
 
     #[test]

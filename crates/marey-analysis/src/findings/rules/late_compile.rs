@@ -6,6 +6,7 @@
 //! worker              |-- compile --|                             beside the steps: nobody waits for it
 //! ```
 
+use crate::StepPoint;
 use crate::findings::words::times;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
@@ -31,7 +32,18 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let n_named = (late.each.len() as u64).saturating_add(late.n_missing);
     late = late.of_thread(main_thread(facts.run));
     let warm_up_ends = steps.iter().map(|step| step.end_ns).min().unwrap_or(0);
-    late.each.retain(|call| call.time.start_ns >= warm_up_ends);
+    // Of each pipeline the first step compiles.
+    let warm_ups: Vec<Interval> = found
+        .each
+        .iter()
+        .filter(|step| step.is_warm_up)
+        .filter_map(StepPoint::time)
+        .collect();
+    let is_late = |at_ns: u64| {
+        let mut within = warm_ups.iter();
+        at_ns >= warm_up_ends && !within.any(|step| step.start_ns <= at_ns && at_ns <= step.end_ns)
+    };
+    late.each.retain(|call| is_late(call.time.start_ns));
     if n_named == 0 {
         return match found.outliers.len() {
             0 => Outcome::Passed(
@@ -54,13 +66,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let slow: Vec<Interval> = found
         .outliers
         .iter()
-        .filter_map(|at| {
-            let step = found.each.get(*at)?;
-            Some(Interval {
-                start_ns: step.end_ns.saturating_sub(step.duration_ns?),
-                end_ns: step.end_ns,
-            })
-        })
+        .filter_map(|at| found.each.get(*at)?.time())
         .collect();
     Outcome::Found(vec![finding(facts, &late, &slow, share)])
 }

@@ -8,8 +8,6 @@
 //!
 //! A layer is named where the program reported it. Few layers have large shares even when all are equal; hence the even share.
 
-use std::collections::BTreeMap;
-
 use marey::Generation;
 
 use crate::findings::words::percent;
@@ -17,7 +15,8 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
-use crate::stats::{float, ratio};
+use crate::questions::layers::{Layer, layers};
+use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "layer-bottleneck",
@@ -31,14 +30,6 @@ const ABOVE_EVEN: f64 = 1.25;
 
 /// More than this nobody reads.
 const MAX_FINDINGS: usize = 3;
-
-/// All reports of one layer.
-#[derive(Default)]
-struct Layer {
-    total_ns: u128,
-    calls: u64,
-    parameters: Option<u64>,
-}
 
 /// What a share was compared with.
 struct Limit {
@@ -66,57 +57,37 @@ impl Limit {
 }
 
 fn check(facts: &Facts<'_>) -> Outcome {
-    let layers = layers(facts);
-    let all_ns: u128 = layers.values().map(|layer| layer.total_ns).sum();
-    if layers.len() < 2 || all_ns == 0 {
+    let found = layers(facts.run).unwrap_or_default();
+    let timed: Vec<&Layer> = found.each.iter().filter(|it| it.n_timed > 0).collect();
+    if timed.len() < 2 || found.total_ns == 0 {
         return Outcome::Unknown(
             "fewer than two layers were reported with their time (profile_layer)".into(),
         );
     }
-    let limit = Limit::of(facts, layers.len() as u64);
-    let mut shares: Vec<(&str, &Layer, f64)> = layers
-        .iter()
-        .map(|(name, layer)| (*name, layer, ratio(layer.total_ns, all_ns)))
-        .collect();
-    shares.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let above = shares.iter().filter(|(_, _, share)| *share > limit.ratio);
+    let limit = Limit::of(facts, timed.len() as u64);
+    let share = |layer: &Layer| layer.share_ratio.unwrap_or(0.0);
+    let above = timed.iter().filter(|layer| share(layer) > limit.ratio);
     let found: Vec<Finding> = above
         .take(MAX_FINDINGS)
-        .map(|(name, layer, share)| finding(facts, name, layer, *share, &limit))
+        .map(|layer| finding(facts, layer, share(layer), &limit))
         .collect();
     if found.is_empty() {
-        let highest = shares.first().map_or(0.0, |(_, _, share)| *share);
+        let highest = timed.first().map_or(0.0, |layer| share(layer));
         return Outcome::Passed(format!(
             "the slowest of {} layers took {}",
-            layers.len(),
+            timed.len(),
             percent(highest)
         ));
     }
     Outcome::Found(found)
 }
 
-fn layers<'a>(facts: &Facts<'a>) -> BTreeMap<&'a str, Layer> {
-    let mut layers: BTreeMap<&str, Layer> = BTreeMap::new();
-    for record in &facts.run.generation {
-        let Generation::Layer(report) = &record.what else {
-            continue;
-        };
-        if let Some(ns) = report.computation_ns {
-            let layer = layers.entry(&report.name).or_default();
-            layer.total_ns += u128::from(ns);
-            layer.calls += 1;
-            layer.parameters = report.parameters.or(layer.parameters);
-        }
-    }
-    layers
-}
-
-fn finding(facts: &Facts<'_>, name: &str, layer: &Layer, share: f64, limit: &Limit) -> Finding {
-    let total_ns = u64::try_from(layer.total_ns).unwrap_or(u64::MAX);
+fn finding(facts: &Facts<'_>, layer: &Layer, share: f64, limit: &Limit) -> Finding {
+    let (name, total_ns) = (layer.name.as_str(), layer.total_ns);
     let mut evidence = vec![
         Evidence::new(limit.what, share, FigureUnit::Ratio).against(limit.ratio),
         Evidence::new("its time", float(total_ns), FigureUnit::Ns),
-        Evidence::new("its calls", float(layer.calls), FigureUnit::Count),
+        Evidence::new("its calls", float(layer.n_timed), FigureUnit::Count),
     ];
     evidence.extend(
         layer

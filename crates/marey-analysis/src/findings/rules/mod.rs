@@ -25,6 +25,7 @@ mod slow_blocks;
 mod slow_frames;
 mod ssd_starvation;
 mod stage_bottleneck;
+mod step_outliers;
 mod strict_threshold;
 mod swap_spill;
 mod synchronisation_points;
@@ -58,6 +59,7 @@ pub const RULES: &[Rule] = &[
     cache_never_hits::RULE,
     cache_memory_for_nothing::RULE,
     strict_threshold::RULE,
+    step_outliers::RULE,
     late_compile::RULE,
     rank_skew::RULE,
     needless_offload::RULE,

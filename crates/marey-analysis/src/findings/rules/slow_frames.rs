@@ -40,6 +40,9 @@ impl Known {
 }
 
 fn check(facts: &Facts<'_>) -> Outcome {
+    if facts.streaming.is_none() && makes_images(facts) {
+        return Outcome::Unknown("each generation made one frame: an image".into());
+    }
     let Some(rate) = delivered(facts).or_else(|| made(facts)) else {
         return Outcome::Unknown(
             "frames a second are not known; report blocks with their frames, or deliveries".into(),
@@ -60,6 +63,15 @@ fn delivered(facts: &Facts<'_>) -> Option<Known> {
         what: "delivered frames a second".into(),
         kind: FrameKind::Pixel,
         is_delivered: true,
+    })
+}
+
+/// No loop of steps made more than one frame, and nothing was made block by block.
+fn makes_images(facts: &Facts<'_>) -> bool {
+    facts.diffusion.is_some_and(|made| {
+        let n_loops = made.steps.as_ref().map_or(0, |steps| steps.n_loops);
+        let mut rates = made.rates.iter();
+        made.blocks.is_none() && n_loops > 0 && rates.all(|rate| rate.frames <= n_loops)
     })
 }
 
@@ -168,6 +180,29 @@ mod tests {
             builder = builder.generation(at_ns, None, event);
         }
         builder.finish(20 * SECOND)
+    }
+
+    #[test]
+    fn images_are_no_slow_video() {
+        // Three images, two steps of 100 ns each; the last loop of a video makes 16 frames.
+        let run = |frames: u64| {
+            let mut builder = RunBuilder::new();
+            for n in 0..6_u64 {
+                let step = marey::DiffusionStep {
+                    step: Some(n % 2),
+                    computation_ns: Some(100),
+                    block_size: Some(frames),
+                    ..marey::DiffusionStep::default()
+                };
+                builder = builder.generation((n + 1) * 100, None, Generation::Step(step));
+            }
+            let run = builder.finish(1_000_000_000);
+            let made = crate::diffusion(&run, &marey::Thresholds::default());
+            check_made(&RULE, &run, &made.unwrap_or_default())
+        };
+        let images = "each generation made one frame: an image".to_owned();
+        assert_eq!(run(1), Outcome::Unknown(images));
+        assert!(matches!(run(16), Outcome::Passed(_)), "{:?}", run(16));
     }
 
     #[test]

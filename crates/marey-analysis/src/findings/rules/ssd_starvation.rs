@@ -26,6 +26,7 @@ use crate::findings::{
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
 use crate::questions::during::{During, Stretch, during, highest_during, stretches};
+use crate::questions::section_resources::{UsedResources, used_resources};
 use crate::questions::sections::{Kind, SectionRow};
 use crate::records::Records;
 use crate::stats::float;
@@ -82,14 +83,15 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let records = Records::new(facts.run, is_wanted);
     let reads = facts.run.series.iter().find(|s| s.info.name == READ);
     let reads = reads.map_or(Vec::new(), |series| stretches(series, facts.run.wall_ns));
+    let used = used_resources(facts.run);
     let mut is_any_known = false;
     let mut starved: Vec<Starved<'_>> = Vec::new();
     let mut of_others: Vec<Interval> = Vec::new();
     for row in rows {
         let time = union(records.of(row.node as usize).to_vec());
         let waiting = waiting(facts, &time);
-        let slow = slow_reads(facts, &reads, &time);
-        let own = during(facts.run, READ, "", &time);
+        let own = own_reads(facts, &used, row, &time);
+        let slow = own.and_then(|own| slow_reads(facts, &reads, &time, own));
         is_any_known |= waiting.is_some() || own.is_some();
         let waiting = waiting.filter(|waiting| is_much(facts, waiting.ratio, &time));
         let gpu_ratio = highest_during(facts.run, "gpu.utilization", &time).map(|gpu| gpu.value);
@@ -197,9 +199,35 @@ fn is_much(facts: &Facts<'_>, ratio: f64, time: &[Interval]) -> bool {
         && facts.share_of_wall(waited_ns) > facts.thresholds.starved_ratio
 }
 
-fn slow_reads(facts: &Facts<'_>, reads: &[Stretch], time: &[Interval]) -> Option<SlowReads> {
+/// What this process read in a stage: from readings at both ends of its calls, else from those that lie within it.
+fn own_reads(
+    facts: &Facts<'_>,
+    used: &[UsedResources],
+    row: &SectionRow,
+    time: &[Interval],
+) -> Option<During> {
+    let of_row = used
+        .iter()
+        .find(|used| used.node == row.node && used.is_whole());
+    let exact = of_row.and_then(|used| used.process?.read_bytes);
+    let known_ns = length_ns(time);
+    let of_bytes = |bytes: u64| During {
+        value: float(bytes) * 1e9 / float(known_ns),
+        known_ns,
+    };
+    exact
+        .filter(|_| known_ns > 0)
+        .map(of_bytes)
+        .or_else(|| during(facts.run, READ, "", time))
+}
+
+fn slow_reads(
+    facts: &Facts<'_>,
+    reads: &[Stretch],
+    time: &[Interval],
+    here: During,
+) -> Option<SlowReads> {
     let limits = facts.thresholds;
-    let here = during(facts.run, READ, "", time)?;
     let is_elsewhere = |s: &&Stretch| intersection(&[s.time], time).is_empty();
     let elsewhere = reads.iter().filter(is_elsewhere).map(|s| s.value);
     let found = SlowReads {

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Denoising takes most of the time of every healthy run, so it is no finding; what makes it slow is the business of other rules. A stage
-//! is denoising when at least half of its own time certainly lies in steps, and where no steps are known, by its name. What ran only in other
+//! is denoising when at least half of its time under no other stage certainly lies in steps, and where no steps are known, by its name. What ran only in other
 //! threads than the leading one is no bottleneck: it ran beside.
 //!
 //! Denoising may have any name: `generate`, `forward`, `step`. So only a stage whose name says that it is separate work (text encoding,
@@ -24,12 +24,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use marey::profiling_config::{SectionKind, words_of_name};
+use marey::{NodeKind, OpenSection};
 
 use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::intervals::{Interval, length_ns, length_within};
+use crate::intervals::{Interval, length_ns, length_within, union};
 use crate::stats::float;
 use crate::{Kind, SectionRow, Stage};
 
@@ -101,7 +102,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .stages
         .each
         .iter()
-        .filter_map(|stage| Some((stage, stage.own_ratio?)))
+        .filter_map(|stage| Some((stage, stage.under_no_other_stage_ratio?)))
         .collect();
     if known.is_empty() {
         return Outcome::Unknown(
@@ -114,13 +115,21 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if !large.is_empty() {
         let beside = beside(facts);
         large.retain(|(stage, _)| !beside.contains(stage.name.as_str()));
+        // One that waited for its tasks did nothing itself.
+        large.retain(|(stage, _)| !within(facts, stage).any(|row| row.is_detached));
     }
     large.sort_by(|a, b| b.1.total_cmp(&a.1));
     let names: Vec<&str> = large.iter().map(|(stage, _)| stage.name.as_str()).collect();
     let in_steps = ns_in_steps(facts, &names);
+    let own_in_steps = |stage: &Stage| {
+        let all_ns = in_steps.get(stage.name.as_str()).copied()?;
+        let below: Vec<&str> = within(facts, stage).map(|row| row.name.as_str()).collect();
+        let below_ns = ns_in_steps(facts, &below).values().sum();
+        Some(all_ns.saturating_sub(below_ns))
+    };
     let (denoising, others): (Vec<_>, Vec<_>) = large
         .into_iter()
-        .partition(|(stage, _)| is_denoising(stage, in_steps.get(stage.name.as_str()).copied()));
+        .partition(|(stage, _)| is_denoising(stage, own_in_steps(stage)));
     if others.is_empty() {
         return Outcome::Passed(match denoising.first() {
             Some((_, own)) => format!("only denoising did, which took {}", percent(*own)),
@@ -174,7 +183,8 @@ fn severity(
         return Some(Severity::Medium);
     }
     let covered_ns = facts.stages.covered_ns.unwrap_or(facts.stages.wall_ns);
-    let is_whole = float(stage.own_ns.unwrap_or(0)) >= float(covered_ns) * NEARLY_ALL;
+    let is_whole =
+        float(stage.under_no_other_stage_ns.unwrap_or(0)) >= float(covered_ns) * NEARLY_ALL;
     (is_denoising_known || !is_whole).then_some(Severity::Low)
 }
 
@@ -268,9 +278,20 @@ fn beside<'a>(facts: &Facts<'a>) -> BTreeSet<&'a str> {
 
 /// Time of the calls of each name that lies in steps; empty when no steps are known.
 fn ns_in_steps<'a>(facts: &Facts<'_>, names: &[&'a str]) -> BTreeMap<&'a str, u64> {
-    let Some(times) = facts.step_time() else {
+    let Some(mut times) = facts.step_time() else {
         return BTreeMap::new();
     };
+    // A step in which the program was killed is one.
+    let run = facts.run;
+    let is_turn = |open: &&OpenSection| {
+        let node = run.nodes.get(open.node as usize);
+        node.is_some_and(|node| node.kind == NodeKind::Iteration)
+    };
+    times.extend(run.open.iter().filter(is_turn).map(|open| Interval {
+        start_ns: open.start_ns,
+        end_ns: open.end_ns(run.wall_ns),
+    }));
+    let times = union(times);
     let mut sums: BTreeMap<&str, u64> = names.iter().map(|name| (*name, 0)).collect();
     for call in calls(facts, |name| names.contains(&name)) {
         if let Some(sum) = names
@@ -293,31 +314,33 @@ fn calls<'a>(
     let is_wanted: Vec<bool> = run
         .nodes
         .iter()
-        .map(|node| node.kind == marey::NodeKind::Section && is_wanted(&node.name))
+        .map(|node| node.kind == NodeKind::Section && is_wanted(&node.name))
         .collect();
-    run.sections.iter().filter_map(move |section| {
-        let node = section.node as usize;
-        is_wanted.get(node).copied().filter(|is| *is)?;
-        let interval = Interval {
-            start_ns: section.start_ns,
-            end_ns: section.end_ns,
-        };
-        Some((run.nodes[node].name.as_str(), interval))
-    })
+    let ended = run.sections.iter().map(|s| (s.node, s.start_ns, s.end_ns));
+    let open = run.open.iter();
+    let open = open.map(|open| (open.node, open.start_ns, open.end_ns(run.wall_ns)));
+    ended
+        .chain(open)
+        .filter_map(move |(node, start_ns, end_ns)| {
+            let node = node as usize;
+            is_wanted.get(node).copied().filter(|is| *is)?;
+            Some((run.nodes[node].name.as_str(), Interval { start_ns, end_ns }))
+        })
 }
 
-/// What of its calls is in steps and cannot lie in other stages below it is at least half of its own time.
-fn is_denoising(stage: &Stage, ns_in_steps: Option<u64>) -> bool {
+/// What of its calls is in steps, and in no other stages below it, is at least half of its time under no other stage.
+fn is_denoising(stage: &Stage, own_in_steps_ns: Option<u64>) -> bool {
     let name = stage.name.to_lowercase();
     let is_named = DENOISING.iter().any(|word| name.contains(word));
     let is_named = is_named && !is_preparing(&name) && !is_move(&name);
-    let Some((in_steps, own_ns)) = ns_in_steps.zip(stage.own_ns) else {
+    let Some((in_steps, under_no_other_stage_ns)) =
+        own_in_steps_ns.zip(stage.under_no_other_stage_ns)
+    else {
         let kind = SectionKind::of(&stage.name);
         let of_denoising = [SectionKind::InferenceStep, SectionKind::BlockComputation];
         return is_named || kind.is_some_and(|kind| of_denoising.contains(&kind));
     };
-    let below_ns = stage.calls.total_ns.saturating_sub(own_ns);
-    in_steps.saturating_sub(below_ns) >= own_ns.div_ceil(2)
+    in_steps >= under_no_other_stage_ns.div_ceil(2)
 }
 
 /// Loads or compiles; moving between host and device is work of every generation.
@@ -334,10 +357,14 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Fi
     let kind = SectionKind::of(&stage.name);
     let is_preparing = is_preparing(&stage.name.to_lowercase());
     let is_sure = severity > Severity::Low;
-    let own_ns = stage.own_ns.unwrap_or(0);
+    let under_no_other_stage_ns = stage.under_no_other_stage_ns.unwrap_or(0);
     let mut evidence = vec![
         Evidence::new("its own share of the wall time", own, FigureUnit::Ratio).against(limit),
-        Evidence::new("its own time", float(own_ns), FigureUnit::Ns),
+        Evidence::new(
+            "its time under no other stage",
+            float(under_no_other_stage_ns),
+            FigureUnit::Ns,
+        ),
         Evidence::new("its calls", float(stage.calls.count), FigureUnit::Count),
     ];
     let first = stage.calls.first_ns.filter(|_| stage.calls.count > 1);
@@ -359,8 +386,8 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Fi
         node: largest_node(facts, &stage.name),
         saving: Some(Saving::of_time(
             None,
-            own_ns.min(facts.run.wall_ns),
-            "its own time, if it took none at all",
+            under_no_other_stage_ns.min(facts.run.wall_ns),
+            "its time under no other stage, if it took none at all",
         )),
         confidence: Confidence::High,
     }

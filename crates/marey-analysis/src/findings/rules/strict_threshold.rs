@@ -166,19 +166,24 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
     }
 }
 
-/// What a step that a cache answers takes less; `None` when not known, or when it takes more.
+/// What a step that a cache answers takes less, in the mean; `None` when not known, or when it takes more.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and casts saturate"
+)]
 fn per_hit_ns(facts: &Facts<'_>) -> Option<u64> {
     let caching = facts.diffusion?.caching.as_ref()?;
-    let computed_ns = caching.computed.as_ref()?.p50_ns;
-    computed_ns.checked_sub(caching.cached.as_ref()?.p50_ns)
+    let per_hit_ns = caching.saved_ns? / float(caching.n_cached);
+    (per_hit_ns >= 0.0).then_some(per_hit_ns as u64)
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
+    use crate::StepCaching;
     use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
-    use crate::{Durations, StepCaching};
     use marey::{Run, RunBuilder};
 
     /// Decisions of a step cache, one each 10 ns, as outcome and score.
@@ -224,19 +229,13 @@ mod tests {
     #[test]
     fn steps_that_were_cached_tell_what_a_hit_saves() {
         let times: Vec<(u64, u64)> = (0..10).map(|at| (at * 10, at * 10 + 10)).collect();
-        let with_median = |p50_ns| {
-            Some(Durations {
-                p50_ns,
-                ..Durations::default()
-            })
-        };
         let mut diffusion = steps_at(&times);
         diffusion.caching = Some(StepCaching {
-            cached: with_median(3),
-            computed: with_median(10),
+            cached: None,
+            computed: None,
             n_cached: 2,
             n_computed: 8,
-            saved_ns: None,
+            saved_ns: Some(14.0),
         });
         let found = only(check_made(&RULE, &ten([0.055, 0.0599]), &diffusion));
         let saving = found.saving.unwrap();

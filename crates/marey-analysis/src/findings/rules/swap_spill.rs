@@ -26,7 +26,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let Some((host, moved)) = facts.telemetry.memory.as_ref().and_then(|host| {
         let moved = [host.swapped_in, host.swapped_out].map(|g| g.map(|g| g.total));
         let known = moved.iter().any(Option::is_some) || host.process_swapped.is_some();
-        known.then(|| (host, moved.iter().flatten().sum::<f64>()))
+        known.then(|| (host, moved.iter().flatten().fold(0.0, |sum, one| sum + one)))
     }) else {
         return Outcome::Unknown("swap was not sampled (monitor_system_memory)".into());
     };

@@ -9,11 +9,11 @@
 
 use super::late_gaps::LateGaps;
 use super::low_gpu_utilization::gaps;
-use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
-use crate::findings::words::percent;
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+use super::{
+    LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span,
 };
+use crate::findings::words::percent;
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 use crate::{DeviceAnswers, GapReason};
 
@@ -75,7 +75,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         ],
         intervals: gaps(late.longest()),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Idle(device),
             None,
             waited_ns,
             "the gaps in which the host loaded data; loading has to be faster than the device to win all of it",

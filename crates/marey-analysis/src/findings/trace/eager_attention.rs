@@ -7,11 +7,9 @@
 //!
 //! By the names of kernels, which is what ran, whatever was asked for.
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, sentence};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving, sentence};
 use crate::findings::words::{percent, times};
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 use crate::{AttentionPath, AttentionUse, DeviceAnswers};
 
@@ -92,7 +90,8 @@ fn finding(
         ],
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Busy(device),
             None,
             took_ns,
             "the softmaxes; the products of matrices beside them become a part of the fused kernel, and are not counted",

@@ -5,12 +5,10 @@
 //! communication       |-----------|             the part after the first kernel hides behind nothing
 //! ```
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence};
 use crate::DeviceAnswers;
 use crate::findings::words::percent;
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 
 pub(super) const RULE: TraceRule = TraceRule {
@@ -76,7 +74,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
         evidence,
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Busy(device),
             None,
             exposed_ns,
             "the communication beside which nothing was computed; a part of it may be waiting for another rank",

@@ -5,11 +5,9 @@
 //! copies         |-copy-|    |copy|        the first holds everything up, the second is hidden behind b
 //! ```
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span};
 use crate::findings::words::percent;
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 use crate::{DeviceAnswers, TransferMemory};
 
@@ -76,7 +74,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
         evidence,
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Busy(device),
             None,
             exposed_ns,
             "the copies that nothing was hidden behind; they go as far as there is work to do meanwhile",

@@ -10,11 +10,11 @@
 
 use super::late_gaps::LateGaps;
 use super::low_gpu_utilization::gaps;
-use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
-use crate::findings::words::percent;
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
+use super::{
+    LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span,
 };
+use crate::findings::words::percent;
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 use crate::{DeviceAnswers, GapReason};
 
@@ -104,7 +104,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         evidence,
         intervals: gaps(late.longest()),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Idle(device),
             None,
             late_ns,
             "the gaps in which the host was late; what it did before it launched is not gone with them",

@@ -6,11 +6,9 @@
 //!
 //! From its first to its last work: loading before that does not count. Of several devices the busiest counts.
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, of_span, sentence, span};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span};
 use crate::findings::words::percent;
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::intervals::Interval;
 use crate::stats::float;
 use crate::{DeviceAnswers, Gap};
@@ -55,7 +53,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         ],
         intervals: gaps(device.idle_gaps.longest.iter()),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Idle(device),
             None,
             idle_ns,
             "the time in which it did nothing; how much of that can go depends on what it waited for",

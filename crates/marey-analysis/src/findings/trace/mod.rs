@@ -17,7 +17,7 @@ mod synchronisation_points;
 #[cfg(test)]
 mod made;
 
-use super::{Category, Findings, Outcome, Thresholds, collect};
+use super::{Category, Findings, Outcome, Saving, Thresholds, collect};
 use crate::stats::{float, ratio};
 use crate::{DeviceAnswers, RankCommunication, TraceAnswers};
 
@@ -88,6 +88,27 @@ impl TraceFacts<'_> {
     }
 }
 
+/// Where time can be won.
+enum Won<'a> {
+    /// Where a device did nothing, between its first and its last work: all that the host can be to blame for.
+    Idle(&'a DeviceAnswers),
+    /// Where it worked.
+    Busy(&'a DeviceAnswers),
+    /// In so many nanoseconds of the trace.
+    Within(u64),
+}
+
+/// What a rule saves: no more than `at_most_ns`, nor than there is to be won. Every saving of a trace is made here.
+fn saving(won: &Won<'_>, estimate_ns: Option<u64>, at_most_ns: u64, how: &str) -> Saving {
+    let limit_ns = match won {
+        Won::Idle(device) => device.utilization.idle_ns,
+        Won::Busy(device) => device.utilization.busy_ns,
+        Won::Within(limit_ns) => *limit_ns,
+    };
+    let estimate_ns = estimate_ns.map(|estimate_ns| estimate_ns.min(limit_ns));
+    Saving::of_time(estimate_ns, at_most_ns.min(limit_ns), how)
+}
+
 /// A part of the time from a device's first to its last work, 0 to 1; `None` when that is nothing.
 fn of_span(device: &DeviceAnswers, part_ns: u64) -> Option<f64> {
     let span_ns = device.utilization.span_ns;
@@ -117,6 +138,27 @@ mod tests {
         let all = trace_findings(&host, &Thresholds::default());
         assert_eq!((all.found.len(), all.passed.len()), (0, 0));
         assert_eq!(all.unchecked.len(), RULES.len());
+    }
+
+    #[test]
+    fn no_saving_is_more_than_there_is_to_be_won() {
+        // Works 100 to 160 and 200 to 240: busy 100, idle 40 of 140 µs.
+        let made = answers(&[launched("a", 1, 100, 60), launched("b", 2, 200, 40)]);
+        let device = &made.devices[0];
+        let of = |won: &Won<'_>, us: u64| {
+            let saving = saving(won, Some(us * 1_000), us * 1_000, "");
+            assert_eq!(saving.estimate_ns, saving.at_most_ns);
+            saving.at_most_ns.unwrap() / 1_000
+        };
+        assert_eq!(
+            (of(&Won::Idle(device), 30), of(&Won::Idle(device), 90)),
+            (30, 40)
+        );
+        assert_eq!(
+            (of(&Won::Busy(device), 90), of(&Won::Busy(device), 110)),
+            (90, 100)
+        );
+        assert_eq!(of(&Won::Within(7_000), 90), 7);
     }
 
     #[test]

@@ -5,10 +5,10 @@
 //! rank 1   |----------compute----------|all_reduce|      the last to come
 //! ```
 
-use super::{TraceFacts, TraceRule};
+use super::{TraceFacts, TraceRule, Won, saving};
 use crate::findings::words::percent;
 use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity, Thresholds,
+    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity, Thresholds,
 };
 use crate::stats::{float, ratio};
 use crate::{RankCommunication, RankWaiting};
@@ -48,13 +48,18 @@ pub(super) fn of_ranks(
         let (who, shown) = (named(most), percent(share));
         return Outcome::Passed(format!("{who} waited most, {shown} of the time"));
     }
-    Outcome::Found(vec![finding(most, late, (waiting_ns, share), limit)])
+    Outcome::Found(vec![finding(
+        most,
+        late,
+        (waiting_ns, span_ns, share),
+        limit,
+    )])
 }
 
 fn finding(
     most: &RankWaiting,
     late: &RankWaiting,
-    (waiting_ns, share): (u64, f64),
+    (waiting_ns, span_ns, share): (u64, u64, f64),
     limit: f64,
 ) -> Finding {
     let mut evidence = vec![
@@ -99,7 +104,8 @@ fn finding(
         evidence,
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Within(span_ns),
             None,
             waiting_ns,
             "what the calls of the rank that waits most took longer than the shortest of each",

@@ -8,13 +8,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{NO_DEVICE, TraceFacts, TraceRule};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
+use crate::SyncCall;
 use crate::findings::words::percent;
-use crate::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
-};
+use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::{float, ratio};
-use crate::{GapReason, SyncCall};
 
 pub(super) const RULE: TraceRule = TraceRule {
     id: "synchronisation-points",
@@ -64,12 +62,7 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
     let all = &facts.answers.synchronisation;
     let most: Option<&SyncCall> = all.calls.first();
     let named = most.map(|call| format!(", most of it in {}", call.name));
-    let stood_ns = facts.answers.devices.iter().map(|device| {
-        let reasons = device.idle_gaps.reasons.iter();
-        let reasons = reasons.filter(|reason| reason.reason == GapReason::Synchronising);
-        reasons.map(|reason| reason.total_ns).sum::<u64>()
-    });
-    let stood_ns = stood_ns.max().unwrap_or_default();
+    let gaps_ns = all.gaps_ns.unwrap_or_default();
     let mut evidence = vec![
         Evidence::new(
             "share of the time of steps in calls that wait",
@@ -80,7 +73,7 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         Evidence::new("time in them", float(waiting_ns), FigureUnit::Ns),
         Evidence::new(
             "time that a device stood still because of waiting, in all of the trace",
-            float(stood_ns),
+            float(gaps_ns),
             FigureUnit::Ns,
         ),
     ];
@@ -104,10 +97,11 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         evidence,
         intervals: Vec::new(),
         node: None,
-        saving: Some(Saving::of_time(
+        saving: Some(saving(
+            &Won::Within(gaps_ns),
             None,
             waiting_ns,
-            "the time waited within steps; no more than the device stood still can be won",
+            "the time waited within steps, and no more than a device stood still during a wait or from one to the next launch",
         )),
         confidence: Confidence::Medium,
     }
@@ -115,7 +109,7 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{check, launched, only};
+    use super::super::made::{answers, check, host, launched, only};
     use super::*;
 
     /// Four steps of 100 µs, each with a kernel and a call that waits so long.
@@ -148,6 +142,79 @@ mod tests {
             found.issue
         );
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120_000));
+    }
+
+    /// Two steps of 100 µs. The next kernel is in the queue while the host waits for the one before:
+    ///
+    /// ```text
+    /// host     [a][b] |----wait----|        [c]
+    /// µs       1  2   5            60       70        of each step
+    /// device     |----a----||------b------|╌╌╌|-c-|
+    ///            4         40            64   72  80
+    /// ```
+    fn queued() -> Vec<String> {
+        let step = |n: u64| {
+            let at = n * 100;
+            [
+                format!(
+                    r#"{{"ph":"X","cat":"user_annotation","name":"denoising_step {n}","pid":9,"tid":9,"ts":{at},"dur":100}}"#
+                ),
+                launched("a", at + 1, at + 4, 36),
+                launched("b", at + 2, at + 40, 24),
+                format!(
+                    r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":9,"tid":9,"ts":{},"dur":55}}"#,
+                    at + 5
+                ),
+                launched("c", at + 70, at + 72, 8),
+            ]
+        };
+        (0..2).flat_map(step).collect()
+    }
+
+    #[test]
+    fn no_more_can_be_won_than_the_device_stood_still_because_of_it() {
+        // It waits for 110 µs. Of the gaps of 8, 24 and 8 µs none begins before a wait has ended: nothing can be won.
+        let found = only(check(&RULE, &queued()));
+        let evidence = |n: usize| found.evidence[n].figure.value;
+        assert!((evidence(1) - 110_000.0).abs() < 1e-9);
+        assert!(evidence(2).abs() < 1e-9);
+        assert_eq!(found.saving.as_ref().unwrap().at_most_ns, Some(0));
+        // Four µs longer, the wait goes on until b has ended: both gaps of 8 µs, in which c is launched, may be its fault.
+        let mut longer = queued();
+        for event in &mut longer {
+            *event = event.replace("\"dur\":55", "\"dur\":60");
+        }
+        let found = only(check(&RULE, &longer));
+        assert_eq!(found.saving.unwrap().at_most_ns, Some(16_000));
+    }
+
+    /// A step of 1 000 µs whose wait ends as its first kernel does. What follows is launched at 100 and begins at `begins_us`.
+    ///
+    /// ```text
+    /// host    [a] |--wait--|------------[b]
+    /// µs       1  5        50           100
+    /// device    |-----a----|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|-b-|
+    /// ```
+    fn followed(begins_us: u64) -> Vec<String> {
+        let step = r#"{"ph":"X","cat":"user_annotation","name":"denoising_step 0","pid":9,"tid":9,"ts":0,"dur":1000}"#;
+        let wait = r#"{"ph":"X","cat":"cuda_runtime","name":"cudaStreamSynchronize","pid":9,"tid":9,"ts":5,"dur":45}"#;
+        vec![
+            step.to_owned(),
+            launched("a", 1, 4, 46),
+            wait.to_owned(),
+            launched("b", 100, begins_us, 10),
+        ]
+    }
+
+    #[test]
+    fn a_gap_counts_until_shortly_after_its_launch_and_not_if_data_was_loaded_in_it() {
+        let gaps_ns = |events: &[String]| answers(events).synchronisation.gaps_ns;
+        // Of 52 µs all, of 350 the 50 until the launch and the 10 that it may take.
+        assert_eq!(gaps_ns(&followed(102)), Some(52_000));
+        assert_eq!(gaps_ns(&followed(400)), Some(60_000));
+        let mut loads = followed(102);
+        loads.push(host("user_annotation", "DataLoader.__next__", 55, 40));
+        assert_eq!(gaps_ns(&loads), Some(0));
     }
 
     #[test]

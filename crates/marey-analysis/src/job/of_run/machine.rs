@@ -3,13 +3,13 @@
 use marey::{MemorySource, Run};
 
 use crate::job::{GpuSums, MachineSums, Range};
+use crate::questions::memory::process_peak_bytes;
 use crate::questions::telemetry::{GpuUse, brief_telemetry};
 use crate::readings::Figures;
 
 pub(super) fn machine(run: &Run) -> MachineSums {
     let read = brief_telemetry(run);
     let (cpu, memory) = (read.cpu.as_ref(), read.memory.as_ref());
-    let resident = memory.and_then(|memory| memory.process_resident);
     MachineSums {
         gpus: read
             .gpus
@@ -20,7 +20,7 @@ pub(super) fn machine(run: &Run) -> MachineSums {
         process_cores: cpu.and_then(|cpu| cpu.process?.cores).map(range),
         host_cpu_ratio: cpu.and_then(|cpu| cpu.busy_ratio).map(range),
         host_memory_bytes: memory.and_then(|memory| memory.used).map(range),
-        process_memory_peak_bytes: process_peak(run).max(resident.map(|read| whole(read.max))),
+        process_memory_peak_bytes: process_peak_bytes(run),
         torch_allocated_peak_bytes: torch_peak(run, |reading| {
             Some(reading.allocated_bytes.max(reading.peak_bytes.unwrap_or(0)))
         })
@@ -52,13 +52,6 @@ fn range(figures: Figures) -> Range {
     }
 }
 
-fn process_peak(run: &Run) -> Option<u64> {
-    let readings = run.memory.iter();
-    let own = readings.filter(|reading| reading.source == MemorySource::Process);
-    own.map(|reading| reading.allocated_bytes.max(reading.peak_bytes.unwrap_or(0)))
-        .max()
-}
-
 fn torch_peak(run: &Run, bytes: impl Fn(&marey::MemoryReading) -> Option<u64>) -> Option<u64> {
     let readings = run.memory.iter();
     let of_devices = readings.filter(|r| matches!(r.source, MemorySource::TorchCuda(_)));
@@ -67,13 +60,4 @@ fn torch_peak(run: &Run, bytes: impl Fn(&marey::MemoryReading) -> Option<u64>) -
 
 fn of_sections(run: &Run, bytes: impl Fn(&marey::DeviceMemory) -> u64) -> Option<u64> {
     run.section_memory.iter().map(|m| bytes(&m.figures)).max()
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "casts saturate; sizes are whole"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes.max(0.0) as u64
 }

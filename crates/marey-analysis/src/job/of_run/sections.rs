@@ -47,7 +47,7 @@ fn open(run: &Run) -> BTreeMap<usize, u64> {
     let mut open: BTreeMap<usize, u64> = BTreeMap::new();
     for section in &run.open {
         let longest = open.entry(section.node as usize).or_default();
-        *longest = run.wall_ns.saturating_sub(section.start_ns).max(*longest);
+        *longest = (section.end_ns(run.wall_ns) - section.start_ns).max(*longest);
     }
     open.retain(|node, _| *node > 0 && *node < run.totals.len());
     open

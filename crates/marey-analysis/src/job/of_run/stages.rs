@@ -60,8 +60,7 @@ fn shown_calls(run: &Run, names: &mut Names) -> Vec<StagePiece> {
     let own = own.filter(|section| section.flow == 0);
     let call = |section: &Section| (section.node, section.start_ns, section.end_ns);
     let open = run.open.iter().filter(|open| open.thread == Some(thread));
-    let end_ns = |start_ns: u64| run.wall_ns.max(start_ns);
-    let open = open.map(|open| (open.node, open.start_ns, end_ns(open.start_ns)));
+    let open = open.map(|open| (open.node, open.start_ns, open.end_ns(run.wall_ns)));
     let calls = own.map(call).chain(open);
 
     let levels = Levels::of(run, &Known::of(run), calls.clone());

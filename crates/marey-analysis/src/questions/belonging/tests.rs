@@ -248,3 +248,123 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_thread_works_for_encloses_its_sections() {
+    // time       0         10        20        30        40
+    // session A  |--------------------|                         begun in thread 1
+    // session B       |-------------------|                     begun in thread 1, too: not nested
+    // worker      [- for A -]  [- for B -]                      tasks of an executor
+    //              |-a-|        |--b--|     |- none -|
+    //                     |none|
+    // started         [- for B, as long as it lasts …           a thread
+    //                  |-b-|          |--b--|   |- none -|
+    let work = |session, thread, start_ns, end_ns| marey::SessionWork {
+        session,
+        thread,
+        flow: 0,
+        start_ns,
+        end_ns,
+    };
+    let run = RunBuilder::new()
+        .session("A", 0, Some(21), vec![])
+        .session("B", 5, Some(25), vec![])
+        .thread("worker")
+        .section("a1", 2, 6, |_| {})
+        .section("none1", 10, 13, |_| {})
+        .section("b1", 15, 20, |_| {})
+        .section("none2", 28, 36, |_| {})
+        .thread("started")
+        .section("b2", 6, 10, |_| {})
+        .section("b3", 22, 27, |_| {})
+        .section("none3", 30, 38, |_| {})
+        .with(|run| {
+            run.session_work = vec![
+                work(1, 1, 14, Some(21)),
+                work(0, 1, 1, Some(9)),
+                work(1, 2, 5, None),
+            ];
+        })
+        .finish(40);
+    let found = by_session(&run);
+    assert_eq!(found["A"], ["a1"]);
+    assert_eq!(found["B"], ["b1", "b2", "b3"]);
+    assert_eq!(found["none"], ["none1", "none2", "none3"]);
+}
+
+#[test]
+fn a_thread_that_was_started_in_a_session_serves_no_other_after_it() {
+    // time       0         10        20        30        40
+    // session A  |------------------|
+    // session B    |--- in A --|                                begun in thread 1
+    // session C                           |---------------|     begun in thread 1
+    // started        |b|          |a|   |none|  |-none-|
+    // bare                                      |--c--|
+    let run = RunBuilder::new()
+        .session("A", 0, Some(19), vec![])
+        .session("B", 2, Some(13), vec![])
+        .session("C", 25, Some(39), vec![])
+        .thread("started")
+        .section("b", 4, 6, |_| {})
+        .section("a", 15, 17, |_| {})
+        .section("none1", 21, 24, |_| {})
+        .section("none2", 30, 36, |_| {})
+        .thread("bare")
+        .section("c", 30, 35, |_| {})
+        .with(|run| {
+            run.sessions[1].parent = Some(0);
+            run.session_work = vec![marey::SessionWork {
+                session: 1,
+                thread: 1,
+                flow: 0,
+                start_ns: 3,
+                end_ns: None,
+            }];
+        })
+        .finish(40);
+    let found = by_session(&run);
+    assert_eq!(found["A"], ["a"]);
+    assert_eq!(found["B"], ["b"]);
+    assert_eq!(found["none"], ["none1", "none2"]);
+    assert_eq!(found["C"], ["c"]);
+    let belonging = Belonging::new(&run);
+    let of_started = |at_ns| belonging.of_record(None, Some(1), at_ns);
+    assert_eq!(
+        [of_started(5), of_started(16), of_started(30)],
+        [Some(1), Some(0), None]
+    );
+    assert_eq!(belonging.of_record(None, Some(2), 30), Some(2));
+}
+
+#[test]
+fn a_generators_session_is_what_it_does_not_what_its_consumer_does() {
+    // time        0         10        20        30
+    // session G   |-----------------------------|     begun in thread 1, by a generator
+    // runs        |------|       |------|             in thread 1
+    //              |-g-|       |-n-| |----- g -----|
+    // session H       |---------------------|         likewise, or the consumer would be alone with G
+    let work = |start_ns, end_ns| marey::SessionWork {
+        session: 0,
+        thread: 0,
+        flow: 0,
+        start_ns,
+        end_ns: Some(end_ns),
+    };
+    let run = RunBuilder::new()
+        .session("G", 0, Some(30), vec![])
+        .session("H", 4, Some(26), vec![])
+        .section("g1", 1, 5, |_| {})
+        .section("none1", 13, 17, |_| {})
+        .section("g2", 19, 33, |_| {})
+        .with(|run| {
+            run.sessions
+                .iter_mut()
+                .for_each(|session| session.flow = marey::Session::IN_NO_FLOW);
+            run.session_work = vec![work(0, 7), work(15, 22)];
+        })
+        .finish(40);
+    let found = by_session(&run);
+    assert_eq!(found["G"], ["g1", "g2"]);
+    assert_eq!(found["none"], ["none1"]);
+    assert_eq!(Belonging::new(&run).of_record(None, Some(0), 10), None);
+}

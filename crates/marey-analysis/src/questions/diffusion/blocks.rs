@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use super::durations::{Durations, Spread, between, jitter, rate, sum};
 use super::loops::places;
-use super::thread_spans::{beside_ns, disjoint};
-use super::turns::{Said, StepSource, Turns};
+use super::passes::{Origin, Passes, Said, StepSource};
+use super::thread_spans::{ThreadSpans, Turn};
 use crate::stats::float;
 
 /// Blocks of frames.
@@ -44,7 +44,7 @@ pub struct Blocks {
     pub total_frames: Option<u64>,
     /// Memory that the program said was in use, bytes; `None` when no block said.
     pub memory_bytes: Option<Spread>,
-    /// From the start of the session or the run to the end of its first block; with several sessions, of the first one that has blocks.
+    /// To the end of the first block, from the start of its outermost session, or of the run where it is of none.
     pub time_to_first_ns: Option<u64>,
     /// Time between the ends of neighbouring blocks of one generation, so that the first block's own time is in none of them; `None`
     /// when no generation has two blocks.
@@ -72,9 +72,27 @@ pub struct BlockPoint {
     pub session: Option<u32>,
     /// Index into `Run::threads`.
     pub thread: u32,
+    /// The flow in which it was made, as in `Section::flow`.
+    #[serde(skip)]
+    pub flow: u16,
+    /// The program said so; otherwise a section did.
+    #[serde(skip)]
+    pub is_reported: bool,
 }
 
-/// What a report says of a block's turn.
+impl BlockPoint {
+    pub(super) fn turn(&self) -> Turn {
+        Turn {
+            thread: self.thread,
+            flow: self.flow,
+            session: self.session,
+            end_ns: self.end_ns,
+            duration_ns: self.duration_ns,
+        }
+    }
+}
+
+/// What a report says of a block's pass.
 pub(super) fn said(what: &Generation) -> Option<Said> {
     let Generation::Block(block) = what else {
         return None;
@@ -82,12 +100,14 @@ pub(super) fn said(what: &Generation) -> Option<Said> {
     Some(Said {
         number: block.index,
         duration_ns: block.computation_ns,
+        frames: block.size,
+        ..Said::default()
     })
 }
 
 /// Figures of all blocks.
-pub(super) fn blocks(run: &Run, turns: &Turns) -> Blocks {
-    let each = points(run, turns);
+pub(super) fn blocks(run: &Run, passes: &Passes) -> Blocks {
+    let each = points(run, passes);
     let mut of_known = each.iter().map(|block| block.duration_ns);
     let first = of_known.next().flatten();
     let steady = Durations::of(of_known.flatten());
@@ -96,13 +116,13 @@ pub(super) fn blocks(run: &Run, turns: &Turns) -> Blocks {
     let frames = || each.iter().filter_map(|block| block.frames);
     let memory = each.iter().filter_map(|block| block.memory_bytes);
     Blocks {
-        source: turns.source.clone(),
+        source: passes.source.clone(),
         all: Durations::of(each.iter().filter_map(|block| block.duration_ns)),
         warm_up: Durations::of(first.into_iter()),
         steady,
         per_second: per_second(&each, |_| Some(1)),
         frames_per_second: per_second(&each, |block| block.frames),
-        not_recorded: turns.n_missing,
+        not_recorded: passes.n_missing,
         frames: Spread::of(frames().map(float)),
         total_frames: frames().reduce(u64::saturating_add),
         memory_bytes: Spread::of(memory.map(float)),
@@ -113,29 +133,31 @@ pub(super) fn blocks(run: &Run, turns: &Turns) -> Blocks {
     }
 }
 
-fn points(run: &Run, turns: &Turns) -> Vec<BlockPoint> {
-    let places = places(&turns.each, |_| None);
-    let point = |(turn, place): (&super::turns::Turn, super::loops::Place)| {
-        let reported = match turns.source {
-            StepSource::Reported => run.generation.get(turn.origin),
-            _ => None,
+fn points(run: &Run, passes: &Passes) -> Vec<BlockPoint> {
+    let places = places(&passes.each, |_| None, 1);
+    let point = |(pass, place): (&super::passes::Pass, super::loops::Place)| {
+        let reported = match pass.origin {
+            Origin::Report(report) => run.generation.get(report),
+            Origin::Section(_) => None,
         };
         let block = match reported.map(|record| &record.what) {
             Some(Generation::Block(block)) => block.clone(),
             _ => marey::BlockComputation::default(),
         };
         BlockPoint {
-            end_ns: turn.end_ns,
-            duration_ns: turn.duration_ns,
+            end_ns: pass.end_ns,
+            duration_ns: pass.duration_ns,
             index: place.number,
             generation: place.loop_number,
-            frames: block.size,
+            frames: pass.frames,
             memory_bytes: block.memory_bytes,
-            session: turn.session,
-            thread: turn.thread,
+            session: pass.session,
+            thread: pass.thread,
+            flow: pass.flow,
+            is_reported: pass.is_reported(),
         }
     };
-    turns.each.iter().zip(places).map(point).collect()
+    passes.each.iter().zip(places).map(point).collect()
 }
 
 /// Amounts in a second of the blocks of which amount and duration are known.
@@ -146,13 +168,8 @@ fn per_second(each: &[BlockPoint], amount: impl Fn(&BlockPoint) -> Option<u64>) 
         .filter_map(|block| Some((amount(block)?, block)));
     let known: Vec<(u64, &BlockPoint)> = known.collect();
     let amounts = sum(known.iter().map(|(amount, _)| *amount));
-    let durations = sum(known.iter().filter_map(|(_, block)| block.duration_ns));
-    let spans = disjoint(
-        known
-            .iter()
-            .map(|(_, b)| (b.thread, b.end_ns, b.duration_ns)),
-    );
-    rate(amounts, durations.saturating_sub(beside_ns(&spans)))
+    let made = ThreadSpans::of(known.iter().map(|(_, block)| block.turn()));
+    rate(amounts, made.time_ns())
 }
 
 fn ends_by_generation(each: &[BlockPoint]) -> BTreeMap<u64, Vec<u64>> {
@@ -163,11 +180,20 @@ fn ends_by_generation(each: &[BlockPoint]) -> BTreeMap<u64, Vec<u64>> {
     ends
 }
 
+/// When the outermost of the sessions around a session began; 0 without one.
+pub(super) fn outermost_start_ns(run: &Run, session: Option<u32>) -> u64 {
+    let get = |at: u32| run.sessions.get(at as usize);
+    let around = std::iter::successors(session.and_then(get), |session| get(session.parent?));
+    // As many as there can be; a damaged capture cannot loop for ever.
+    around
+        .take(run.sessions.len())
+        .last()
+        .map_or(0, |session| session.start_ns)
+}
+
 fn time_to_first(run: &Run, each: &[BlockPoint]) -> Option<u64> {
-    let of_session = each.iter().find(|block| block.session.is_some());
-    let first = of_session.or(each.first())?;
-    let session = first.session.and_then(|s| run.sessions.get(s as usize));
-    let start_ns = session.map_or(0, |session| session.start_ns);
+    let first = each.first()?;
+    let start_ns = outermost_start_ns(run, first.session);
     Some(first.end_ns.saturating_sub(start_ns))
 }
 

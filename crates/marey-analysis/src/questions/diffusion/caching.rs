@@ -6,9 +6,12 @@
 //! ```
 //!
 //! A decision belongs to the step with the number (and block) that it names, the nearest one in time; one that names none to the step
-//! during which it was made, if there is exactly one. A step is cached when one of the caches was asked for it and always answered.
+//! during which it was made, if there is exactly one. A block that no step of the decision's session has says nothing: a program may count
+//! its chunks on from one generation to the next. Steps that were reported begin, if that finds none, where the one before them in
+//! their thread ended: what a program says of a step's time need not hold all of it. A step is cached when one of the caches was asked for
+//! it and always answered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use marey::{CacheEvent, CacheOutcome, Run};
 use serde::Serialize;
@@ -30,27 +33,27 @@ pub struct StepCaching {
     pub n_cached: u64,
     /// How many were computed, warm-up included.
     pub n_computed: u64,
-    /// Median computed step less median cached step, times the cached steps; `None` when either is not known. Negative when cached steps
-    /// took longer.
+    /// Median computed step less median cached step of a pipeline, times its cached steps; of all pipelines together. `None` when a
+    /// median is not known. Negative when cached steps took longer.
     pub saved_ns: Option<f64>,
 }
 
 /// Tells steps which of them a cache answered.
 pub(super) fn mark(steps: &mut [StepPoint], run: &Run, belonging: &Belonging<'_>) {
-    let places = Places::of(steps);
+    let events = run.cache_events.iter();
+    let of_steps = events.filter(|event| is_step_cache(&event.cache));
+    let session = |event: &CacheEvent| belonging.of_record(event.session, None, event.at_ns);
+    let asked: Vec<(&CacheEvent, Option<u32>)> =
+        of_steps.map(|event| (event, session(event))).collect();
+    let places = Places::of(steps, &asked);
     // Hits and misses of each step and cache.
     let mut decisions: BTreeMap<(usize, &str), (u64, u64)> = BTreeMap::new();
-    for event in run
-        .cache_events
-        .iter()
-        .filter(|event| is_step_cache(&event.cache))
-    {
+    for (event, session) in asked {
         let (hit, miss) = match event.outcome {
             CacheOutcome::Hit => (1, 0),
             CacheOutcome::Miss => (0, 1),
             CacheOutcome::Eviction | CacheOutcome::Lookup => continue,
         };
-        let session = belonging.of_record(event.session, None, event.at_ns);
         if let Some(step) = places.step_of(event, session) {
             let counted = decisions.entry((step, &event.cache)).or_default();
             *counted = (counted.0 + hit, counted.1 + miss);
@@ -68,23 +71,49 @@ pub(super) fn caching(steps: &[StepPoint]) -> Option<StepCaching> {
     steps.iter().find(|step| step.is_cached.is_some())?;
     let is_cached = |step: &&StepPoint| step.is_cached == Some(true);
     let n_cached = steps.iter().filter(is_cached).count() as u64;
-    let durations = |of_cached: bool| -> Vec<u64> {
-        let wanted = steps
-            .iter()
-            .filter(|step| is_cached(step) == of_cached && (of_cached || !step.is_warm_up));
-        let mut known: Vec<u64> = wanted.filter_map(|step| step.duration_ns).collect();
-        known.sort_unstable();
-        known
-    };
-    let (cached, computed) = (durations(true), durations(false));
-    let medians = median(&computed).zip(median(&cached));
     Some(StepCaching {
-        saved_ns: medians.map(|(computed, cached)| (computed - cached) * float(n_cached)),
-        cached: Durations::of(cached.into_iter()),
-        computed: Durations::of(computed.into_iter()),
+        saved_ns: saved_ns(steps),
+        cached: Durations::of(durations(steps, true)),
+        computed: Durations::of(durations(steps, false)),
         n_cached,
         n_computed: steps.len() as u64 - n_cached,
     })
+}
+
+/// Of the steps that a cache answered, or of all others without the warm-up.
+fn durations<'a>(
+    steps: impl IntoIterator<Item = &'a StepPoint>,
+    of_cached: bool,
+) -> impl Iterator<Item = u64> {
+    let wanted = steps.into_iter().filter(move |step| {
+        let is_cached = step.is_cached == Some(true);
+        is_cached == of_cached && (of_cached || !step.is_warm_up)
+    });
+    wanted.filter_map(|step| step.duration_ns)
+}
+
+/// Of each pipeline by its own medians.
+fn saved_ns(steps: &[StepPoint]) -> Option<f64> {
+    let mut pipelines: BTreeMap<Option<usize>, Vec<&StepPoint>> = BTreeMap::new();
+    for step in steps {
+        pipelines.entry(step.pipeline).or_default().push(step);
+    }
+    let is_cached = |step: &&&StepPoint| step.is_cached == Some(true);
+    let using = pipelines.into_values();
+    let using = using.filter(|steps| steps.iter().any(|step| is_cached(&step)));
+    let saved = using.map(|steps| {
+        let middle = |of_cached: bool| {
+            let mut known: Vec<u64> = durations(steps.iter().copied(), of_cached).collect();
+            known.sort_unstable();
+            median(&known)
+        };
+        let n_cached = steps.iter().filter(is_cached).count() as u64;
+        Some((middle(false)? - middle(true)?) * float(n_cached))
+    });
+    let saved: Option<Vec<f64>> = saved.collect();
+    saved
+        .filter(|each| !each.is_empty())
+        .map(|each| each.iter().sum())
 }
 
 /// Steps by what a decision may name.
@@ -92,28 +121,43 @@ struct Places<'a> {
     steps: &'a [StepPoint],
     /// When each one began, as far as that is known: not before the one before it in its thread ended.
     begun_ns: Vec<u64>,
+    /// When the one before it in its thread ended.
+    after_ns: Vec<u64>,
     /// Ascending by end, as the steps are.
     by_number: BTreeMap<u64, Vec<usize>>,
     by_block: BTreeMap<(u64, u64), Vec<usize>>,
+    /// Sessions in which decisions name blocks that none of their steps has.
+    counted_on: BTreeSet<Option<u32>>,
 }
 
 /// Steps of several threads that are looked at for a decision without a number.
 const MAX_AT_ONCE: usize = 16;
 
 impl<'a> Places<'a> {
-    fn of(steps: &'a [StepPoint]) -> Self {
-        let mut last_end: BTreeMap<u32, u64> = BTreeMap::new();
+    fn of(steps: &'a [StepPoint], asked: &[(&CacheEvent, Option<u32>)]) -> Self {
+        let of_session = steps.iter().map(|step| (step.session, step.block));
+        let of_any = steps.iter().map(|step| (None, step.block));
+        let known: BTreeSet<(Option<u32>, Option<u64>)> = of_session.chain(of_any).collect();
+        let unknown = asked
+            .iter()
+            .filter(|(event, session)| !known.contains(&(*session, event.block)));
+        let mut last_end: BTreeMap<(u32, u16), u64> = BTreeMap::new();
         let mut places = Self {
             steps,
             begun_ns: Vec::with_capacity(steps.len()),
+            after_ns: Vec::with_capacity(steps.len()),
             by_number: BTreeMap::new(),
             by_block: BTreeMap::new(),
+            counted_on: unknown.map(|(_, session)| *session).collect(),
         };
         for (index, step) in steps.iter().enumerate() {
-            let before = last_end.insert(step.thread, step.end_ns).unwrap_or(0);
+            let before = last_end
+                .insert((step.thread, step.flow), step.end_ns)
+                .unwrap_or(0);
             let length_ns = step.duration_ns.unwrap_or(step.end_ns);
             let begun_ns = step.end_ns.saturating_sub(length_ns);
             places.begun_ns.push(begun_ns.max(before));
+            places.after_ns.push(before);
             places.by_number.entry(step.step).or_default().push(index);
             if let Some(block) = step.block {
                 let of_block = places.by_block.entry((step.step, block)).or_default();
@@ -124,21 +168,17 @@ impl<'a> Places<'a> {
     }
 
     fn step_of(&self, event: &CacheEvent, session: Option<u32>) -> Option<usize> {
+        let block = event.block.filter(|_| !self.counted_on.contains(&session));
         let fits = |index: &usize| {
             let step = &self.steps[*index];
             let fits_session =
                 session.is_none() || step.session.is_none() || session == step.session;
-            fits_session
-                && event
-                    .block
-                    .is_none_or(|block| step.block.is_none_or(|b| b == block))
+            fits_session && block.is_none_or(|block| step.block.is_none_or(|b| b == block))
         };
         let Some(number) = event.step else {
             return self.only_during(event.at_ns, fits);
         };
-        let of_block = event
-            .block
-            .and_then(|block| self.by_block.get(&(number, block)));
+        let of_block = block.and_then(|block| self.by_block.get(&(number, block)));
         let numbered = of_block.or_else(|| self.by_number.get(&number))?;
         self.nearest(numbered, event.at_ns, fits)
     }
@@ -146,11 +186,15 @@ impl<'a> Places<'a> {
     /// The only step that went on then.
     fn only_during(&self, at_ns: u64, fits: impl Fn(&usize) -> bool) -> Option<usize> {
         let next = self.steps.partition_point(|step| step.end_ns <= at_ns);
-        let known = (next..self.steps.len()).take(MAX_AT_ONCE).filter(|index| {
-            self.steps[*index].duration_ns.is_some() && self.begun_ns[*index] <= at_ns
-        });
-        let mut during = known.filter(fits);
-        during.next().filter(|_| during.next().is_none())
+        let only = |begun_ns: &[u64], is_known: &dyn Fn(&StepPoint) -> bool| {
+            let begun = (next..self.steps.len()).take(MAX_AT_ONCE).filter(|index| {
+                is_known(&self.steps[*index]) && begun_ns[*index] <= at_ns && fits(index)
+            });
+            let mut during = begun.fuse();
+            during.next().filter(|_| during.next().is_none())
+        };
+        only(&self.begun_ns, &|step| step.duration_ns.is_some())
+            .or_else(|| only(&self.after_ns, &|step| step.is_reported))
     }
 
     /// The one that is nearest in time; of two the later one, because steps are reported at their end.

@@ -30,12 +30,32 @@ pub(super) fn length_ns(section: &Section) -> u64 {
 
 /// A whole number that a section was given under one of these names.
 pub(super) fn attribute(run: &Run, section: usize, names: &[&str]) -> Option<u64> {
+    given(run, section, names, |value| match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    })
+}
+
+/// A finite number that a section was given under one of these names.
+pub(super) fn real(run: &Run, section: usize, names: &[&str]) -> Option<f64> {
+    given(run, section, names, |value| match value {
+        Value::Int(number) => i32::try_from(*number).ok().map(f64::from),
+        Value::Float(number) => Some(*number).filter(|number| number.is_finite()),
+        _ => None,
+    })
+}
+
+fn given<T>(
+    run: &Run,
+    section: usize,
+    names: &[&str],
+    read: impl Fn(&Value) -> Option<T>,
+) -> Option<T> {
     let given = &run.section_attributes;
     let first = given.partition_point(|attributes| attributes.section < section);
     let of_section = given[first..].iter().take_while(|a| a.section == section);
-    let mut values = of_section.flat_map(|a| &a.attributes);
-    values.find_map(|(name, value)| match value {
-        Value::Int(number) if names.contains(&name.as_str()) => u64::try_from(*number).ok(),
-        _ => None,
-    })
+    let mut named = of_section
+        .flat_map(|a| &a.attributes)
+        .filter(|(name, _)| names.contains(&name.as_str()));
+    named.find_map(|(_, value)| read(value))
 }

@@ -50,7 +50,7 @@ fn share(passes: Vec<Interval>, work: &Work) -> Option<f64> {
     let length_ns = sum(passes.iter().map(Interval::length_ns));
     let within_ns = common_length_ns(&passes, &union(work.intervals()));
     let outside_ns = length_ns.saturating_sub(within_ns);
-    let whole_ns = work.duration_ns.saturating_add(outside_ns);
+    let whole_ns = work.made.duration_ns.saturating_add(outside_ns);
     // Blocks may have been reported shorter than what went on in them.
     (whole_ns > 0).then(|| ratio(length_ns.into(), whole_ns.max(length_ns).into()))
 }

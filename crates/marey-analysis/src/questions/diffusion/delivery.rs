@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use marey::{Generation, GenerationRecord, Run};
 use serde::Serialize;
 
+use super::blocks::outermost_start_ns;
 use super::durations::{Durations, between, jitter, sum};
 use crate::questions::belonging::Belonging;
 use crate::stats::{float, ratio};
@@ -207,14 +208,9 @@ fn real_time_factor(viewers: &[Viewer]) -> Option<f64> {
 }
 
 fn time_to_first(run: &Run, each: &[DeliveryPoint]) -> Option<u64> {
-    let of_session = each.iter().find(|point| point.session.is_some());
-    let first = of_session.or(each.first())?;
-    let session = first.session.and_then(|s| run.sessions.get(s as usize));
-    Some(
-        first
-            .at_ns
-            .saturating_sub(session.map_or(0, |session| session.start_ns)),
-    )
+    let first = each.first()?;
+    let start_ns = outermost_start_ns(run, first.session);
+    Some(first.at_ns.saturating_sub(start_ns))
 }
 
 #[cfg(test)]

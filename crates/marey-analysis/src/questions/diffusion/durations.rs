@@ -17,7 +17,7 @@ pub struct Durations {
     pub mean_ns: f64,
     /// Longest.
     pub max_ns: u64,
-    /// Nearest rank: half took no longer.
+    /// The median: of an even number the mean of the middle two.
     pub p50_ns: u64,
     /// 95 % took no longer.
     pub p95_ns: u64,
@@ -43,6 +43,11 @@ impl Durations {
             p99_ns: percentile(&sorted, 0.99)?,
             std_dev_ns: sample_std_dev(&sorted),
         })
+    }
+
+    /// How many in a second of their time; `None` when they took none.
+    pub(crate) fn per_second(&self) -> Option<f64> {
+        rate(self.count, self.total_ns)
     }
 }
 

@@ -29,7 +29,8 @@ impl Enclosing {
     pub(super) fn new(run: &Run, nodes: &[u32], blocks: &[u32]) -> Self {
         let mut above: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for node in nodes {
-            let ancestors = ancestors(run, *node as usize).filter_map(|id| u32::try_from(id).ok());
+            let ancestors =
+                ancestors(&run.nodes, *node as usize).filter_map(|id| u32::try_from(id).ok());
             above.insert(*node, ancestors.filter(|id| *id != 0).collect());
         }
         let around: Vec<u32> = above.values().flatten().copied().collect();

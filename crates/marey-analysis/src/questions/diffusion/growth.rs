@@ -7,6 +7,10 @@
 //!      |  (·)
 //!      +---0----1----2----3----4- block    the block of the warm-up is left out
 //! ```
+//!
+//! The interval is Sen's (1968): of the ascending slopes those that are as far from the middle as Kendall's score can be by chance, once in
+//! twenty. Where the interval holds 0 no growth is claimed. Of several generations the one with most blocks is asked: others may be of
+//! another size.
 
 use serde::Serialize;
 
@@ -17,60 +21,75 @@ use crate::stats::{float, median};
 /// A straight line through step times over the context that they had.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ContextGrowth {
-    /// Blocks that it is made of.
+    /// Blocks that it is made of, all of one generation.
     pub n_blocks: u64,
-    /// Median computed step of the first steady block of the longest generation.
+    /// Median computed step of the first steady block.
     pub first_ns: f64,
     /// Median computed step of its last block.
     pub last_ns: f64,
-    /// Growth of a step with each block more of context (median of the slopes of all pairs of blocks of a generation). Negative when steps
+    /// Those two blocks, as indices into `Blocks::each`.
+    pub between: [usize; 2],
+    /// Growth of a step with each block more of context (median of the slopes of all pairs of blocks). Negative when steps
     /// became shorter.
     pub per_block_ns: f64,
+    /// Both ends of its interval, 95 %. 0 is not in it.
+    pub interval_ns: [f64; 2],
 }
 
 /// Blocks of a generation that a line goes through at most; of more every so many.
 const MAX_BLOCKS: usize = 400;
-/// Fewer than this say nothing of a line.
-const MIN_BLOCKS: usize = 3;
+/// Standard deviations of Kendall's score that leave one in twenty outside.
+const SCORES: f64 = 1.96;
 
-/// A block: its number in the generation, and its median step.
+/// A block: its number in the generation, its index into `Blocks::each`, and its median step.
 #[derive(Clone, Copy)]
 struct Point {
     number: u64,
+    at: usize,
     median_ns: f64,
 }
 
-/// `blocks_of` says in which block each step is. `None` unless a generation has three blocks with steps whose duration is known.
-pub(super) fn growth(
-    steps: &[StepPoint],
-    blocks: &[BlockPoint],
-    blocks_of: &[Option<usize>],
-) -> Option<ContextGrowth> {
-    let generations = points_by_generation(steps, blocks, blocks_of);
-    let long_enough = |points: &&Vec<Point>| points.len() >= MIN_BLOCKS;
-    let used = || generations.iter().filter(long_enough);
+/// `None` unless blocks are enough for an interval and 0 is not in it.
+pub(super) fn growth(steps: &[StepPoint], blocks: &[BlockPoint]) -> Option<ContextGrowth> {
+    let generations = points_by_generation(steps, blocks);
     // Of generations of equal length the first.
-    let longest = used().rev().max_by_key(|points| points.len())?;
-    let mut slopes: Vec<f64> = used().flat_map(|points| slopes(points)).collect();
-    slopes.sort_unstable_by(f64::total_cmp);
-    let (lower, upper) = ((slopes.len().checked_sub(1)?) / 2, slopes.len() / 2);
+    let longest = generations.iter().rev().max_by_key(|points| points.len())?;
+    let (first, last) = (longest.first()?, longest.last()?);
+    let mut found = slopes(longest);
+    found.sort_unstable_by(f64::total_cmp);
+    let (lower, upper) = ((found.len().checked_sub(1)?) / 2, found.len() / 2);
+    let interval_ns = interval(&found, SCORES * variance(thinned(longest).count()).sqrt())?;
     Some(ContextGrowth {
-        n_blocks: used().map(|points| points.len() as u64).sum(),
-        first_ns: longest.first()?.median_ns,
-        last_ns: longest.last()?.median_ns,
-        per_block_ns: f64::midpoint(slopes[lower], slopes[upper]),
+        n_blocks: longest.len() as u64,
+        first_ns: first.median_ns,
+        last_ns: last.median_ns,
+        between: [first.at, last.at],
+        per_block_ns: f64::midpoint(found[lower], found[upper]),
+        interval_ns,
     })
+    .filter(|growth| growth.interval_ns[0] > 0.0 || growth.interval_ns[1] < 0.0)
 }
 
-fn points_by_generation(
-    steps: &[StepPoint],
-    blocks: &[BlockPoint],
-    blocks_of: &[Option<usize>],
-) -> Vec<Vec<Point>> {
+/// Of Kendall's score of a series of `n` values without any trend.
+fn variance(n: usize) -> f64 {
+    let n = float(n as u64);
+    n * (n - 1.0) * (2.0 * n + 5.0) / 18.0
+}
+
+/// Ends of the interval of ascending slopes, where the score is at most `reach` from none; `None` when there are too few for one.
+fn interval(slopes: &[f64], reach: f64) -> Option<[f64; 2]> {
+    let all = float(slopes.len() as u64);
+    // As many slopes as that lie below the interval, and above, to the nearest whole number.
+    let outside = (0..slopes.len()).take_while(|n| float(*n as u64) + 0.5 <= (all - reach) / 2.0);
+    let lower = outside.count().checked_sub(1)?;
+    Some([slopes[lower], slopes[slopes.len() - 1 - lower]])
+}
+
+fn points_by_generation(steps: &[StepPoint], blocks: &[BlockPoint]) -> Vec<Vec<Point>> {
     let mut durations: Vec<Vec<u64>> = vec![Vec::new(); blocks.len()];
     let mut has_warm_up = vec![false; blocks.len()];
-    for (step, block) in steps.iter().zip(blocks_of) {
-        let Some(block) = block.filter(|block| *block < blocks.len()) else {
+    for step in steps {
+        let Some(block) = step.block_at.filter(|block| *block < blocks.len()) else {
             continue;
         };
         has_warm_up[block] |= step.is_warm_up;
@@ -93,6 +112,7 @@ fn points_by_generation(
         if let Some((points, median_ns)) = points.zip(median(&of_block)) {
             points.push(Point {
                 number: block.index,
+                at: index,
                 median_ns,
             });
         }
@@ -100,9 +120,14 @@ fn points_by_generation(
     found
 }
 
-fn slopes(points: &[Point]) -> Vec<f64> {
+/// Every so many of the points where there are very many.
+fn thinned(points: &[Point]) -> impl Iterator<Item = Point> {
     let every = points.len().div_ceil(MAX_BLOCKS).max(1);
-    let points: Vec<Point> = points.iter().copied().step_by(every).collect();
+    points.iter().copied().step_by(every)
+}
+
+fn slopes(points: &[Point]) -> Vec<f64> {
+    let points: Vec<Point> = thinned(points).collect();
     let mut found = Vec::new();
     for (index, from) in points.iter().enumerate() {
         for to in &points[index + 1..] {
@@ -152,23 +177,41 @@ mod tests {
 
     #[test]
     fn a_step_that_grows_by_10_with_each_block_grows_by_10_a_block() {
-        let run = blocks(&[&[900, 100], &[110, 110], &[120, 120], &[130, 130]]).finish(9999);
-        let found = found(&run).unwrap();
-        assert_eq!((found.n_blocks, found.per_block_ns), (3, 10.0));
-        assert_eq!((found.first_ns, found.last_ns), (110.0, 130.0));
+        let lengths: [&[u64]; 6] = [&[900, 100], &[110, 110], &[120], &[130], &[140], &[150]];
+        let found = found(&blocks(&lengths).finish(9999)).unwrap();
+        assert_eq!((found.n_blocks, found.per_block_ns), (5, 10.0));
+        assert_eq!(found.interval_ns, [10.0, 10.0]);
+        assert_eq!((found.first_ns, found.last_ns), (110.0, 150.0));
+        assert_eq!(found.between, [1, 5]);
     }
 
     #[test]
     fn one_odd_block_does_not_move_the_line() {
-        // Of the ten pairs of blocks 1 to 5 four have the odd one: slopes of −560, −275, 295 and 580. The other six are 10.
-        let run = blocks(&[&[900], &[110], &[120], &[700], &[140], &[150]]).finish(9999);
-        assert_eq!(found(&run).unwrap().per_block_ns, 10.0);
+        // Of the 45 pairs of blocks 1 to 10 nine have the odd one; the other 36 are 10, and so is the interval: the score's deviation is
+        // √(10 × 9 × 25 / 18) = 11.2, so (45 − 1.96 × 11.2) / 2 = 12 slopes lie below the interval and 12 above, of which the odd ones are at most 9.
+        let lengths = [900, 110, 120, 700, 140, 150, 160, 170, 180, 190, 200].map(|ns| [ns]);
+        let lengths = lengths.each_ref().map(|ns| &ns[..]);
+        let found = found(&blocks(&lengths).finish(9999)).unwrap();
+        assert_eq!(
+            (found.per_block_ns, found.interval_ns),
+            (10.0, [10.0, 10.0])
+        );
+    }
+
+    #[test]
+    fn noise_is_no_growth() {
+        let lengths = [900, 104, 101, 105, 102, 103, 106, 101, 104].map(|ns| [ns]);
+        let lengths = lengths.each_ref().map(|ns| &ns[..]);
+        assert_eq!(found(&blocks(&lengths).finish(9999)), None);
     }
 
     #[test]
     fn steps_that_a_cache_answered_do_not_count() {
-        let mut builder = blocks(&[&[900], &[100, 10, 10], &[110, 10, 10], &[120, 10, 10]]);
-        for block in 1..4 {
+        let lengths = [100, 110, 120, 130, 140].map(|ns| [ns, 10, 10]);
+        let warm_up = [900];
+        let lengths = std::iter::once(&warm_up[..]).chain(lengths.iter().map(|block| &block[..]));
+        let mut builder = blocks(&lengths.collect::<Vec<_>>());
+        for block in 1..6 {
             for step in 1..3 {
                 builder = builder.cache_event(CacheEvent {
                     at_ns: 1,
@@ -188,8 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn two_steady_blocks_are_no_line() {
-        let run = blocks(&[&[900], &[100], &[110]]).finish(9999);
+    fn four_steady_blocks_are_too_few() {
+        // All six pairs rise in one of 24 orders: chance is no smaller.
+        let run = blocks(&[&[900], &[100], &[110], &[120], &[130]]).finish(9999);
         assert_eq!(found(&run), None);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Steps are split by the scale that they were reported with; sections by names with `cond` or `uncond` as a word.
 
-use marey::Run;
+use marey::{Run, Value};
 use serde::Serialize;
 
 use super::durations::{Durations, sum};
@@ -23,9 +23,58 @@ pub struct Guidance {
     pub unconditional_ns: Option<u64>,
     /// Unconditional share of both; `None` unless both are known.
     pub unconditional_ratio: Option<f64>,
+    /// How guidance was computed, as instrumented pipelines say, in the order in which they did.
+    pub ways: Vec<GuidanceWay>,
 }
 
-/// `None` when no steady step has a scale and no section is named so.
+/// One way of computing guidance, of the event `guidance`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GuidanceWay {
+    /// In words: `separate calls`, `one call with a doubled batch`.
+    pub how: String,
+    /// Calls of the network for an evaluation.
+    pub calls_per_step: Option<u64>,
+    /// How many times the batch of the latents the largest of these calls got; `None` when not known.
+    pub batch_factor: Option<u64>,
+    /// Generations that said so.
+    pub n_generations: u64,
+}
+
+const EVENT: &str = "guidance";
+
+fn ways(run: &Run) -> Vec<GuidanceWay> {
+    let mut found: Vec<GuidanceWay> = Vec::new();
+    for event in run.events.iter().filter(|event| event.name == EVENT) {
+        let said = |name: &str| {
+            let mut given = event.attributes.iter();
+            given.find_map(|(given, value)| (given == name).then_some(value))
+        };
+        let count = |name| match said(name) {
+            Some(Value::Int(count)) => u64::try_from(*count).ok(),
+            _ => None,
+        };
+        let Some(Value::Text(how)) = said("how") else {
+            continue;
+        };
+        let way = GuidanceWay {
+            how: how.clone(),
+            calls_per_step: count("calls_per_step"),
+            batch_factor: count("batch_factor"),
+            n_generations: 1,
+        };
+        let same = |known: &&mut GuidanceWay| {
+            let key = |way: &GuidanceWay| (way.calls_per_step, way.batch_factor);
+            known.how == way.how && key(known) == key(&way)
+        };
+        match found.iter_mut().find(same) {
+            Some(known) => known.n_generations += 1,
+            None => found.push(way),
+        }
+    }
+    found
+}
+
+/// `None` when no steady step has a scale, no section is named so, and no pipeline said how.
 pub(super) fn guidance(run: &Run, named: &Named, steps: &[StepPoint]) -> Option<Guidance> {
     let of = |is_wanted: fn(f64) -> bool| {
         let wanted = steps.iter().filter(|step| !step.is_warm_up);
@@ -41,11 +90,13 @@ pub(super) fn guidance(run: &Run, named: &Named, steps: &[StepPoint]) -> Option<
         conditional_ns,
         unconditional_ns,
         unconditional_ratio: both.and_then(|(with, without)| share(without, with)),
+        ways: ways(run),
     };
     let says_something = found.guided.is_some()
         || found.unguided.is_some()
         || conditional_ns.is_some()
-        || unconditional_ns.is_some();
+        || unconditional_ns.is_some()
+        || !found.ways.is_empty();
     says_something.then_some(found)
 }
 
@@ -111,6 +162,42 @@ mod tests {
         assert_eq!(found.conditional_ns, Some(60));
         assert_eq!(found.unconditional_ns, Some(30));
         assert_eq!(found.unconditional_ratio, Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn how_pipelines_compute_it_is_counted_by_generation() {
+        let said = |how: &str, calls: i64, factor: Option<i64>| {
+            let mut data = vec![
+                ("how".to_owned(), how.into()),
+                ("calls_per_step".to_owned(), calls.into()),
+            ];
+            data.extend(factor.map(|factor| ("batch_factor".to_owned(), factor.into())));
+            data
+        };
+        let run = RunBuilder::new()
+            .event("guidance", 1, said("separate calls", 2, Some(1)))
+            .event(
+                "guidance",
+                2,
+                said("one call with a tripled batch", 1, Some(3)),
+            )
+            .event("guidance", 3, said("separate calls", 2, Some(1)))
+            .event("guidance", 4, vec![("how".to_owned(), 3i64.into())])
+            .finish(10);
+        let ways = found(&run).unwrap().ways;
+        let each = ways.iter().map(|way| {
+            (
+                way.how.as_str(),
+                way.calls_per_step,
+                way.batch_factor,
+                way.n_generations,
+            )
+        });
+        let expected = [
+            ("separate calls", Some(2), Some(1), 2),
+            ("one call with a tripled batch", Some(1), Some(3), 1),
+        ];
+        assert_eq!(each.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -12,17 +12,18 @@ mod guidance;
 mod loops;
 mod models;
 mod named;
+mod passes;
 mod peak;
 mod rates;
 mod steps;
 mod thread_spans;
-mod turns;
 mod work;
 
 use marey::{Run, Thresholds};
 use serde::Serialize;
 
 use crate::questions::belonging::Belonging;
+use crate::questions::pipelines::Pipelines;
 
 pub use blocks::{BlockPoint, Blocks};
 pub use caching::StepCaching;
@@ -30,15 +31,16 @@ pub use clean_passes::CleanPasses;
 pub use delivery::{Delivery, DeliveryPoint};
 pub use durations::{Durations, Spread};
 pub use growth::ContextGrowth;
-pub use guidance::Guidance;
+pub use guidance::{Guidance, GuidanceWay};
 pub use models::{Model, Models};
+pub use named::GeneratingNodes;
+pub use passes::StepSource;
 pub use peak::PeakFlops;
 pub use rates::{FrameKind, FrameRate};
 pub use steps::{StepPoint, Steps};
-pub use turns::StepSource;
 
 use named::Named;
-use turns::{Kind, Turns};
+use passes::Kind;
 use work::Work;
 
 /// What is known of a diffusion pipeline's own work. Parts are absent when the run says nothing of them.
@@ -66,68 +68,49 @@ pub struct Diffusion {
 
 /// What a diffusion pipeline made; `None` when the run says nothing of that kind.
 pub fn diffusion(run: &Run, limits: &Thresholds) -> Option<Diffusion> {
-    let named = Named::new(run);
+    let named = Named::new(&run.nodes);
     let belonging = Belonging::of_records(run);
-    let turns = |kind: &Kind<'_>| turns::turns(run, &named, &belonging, kind);
-    let block_turns = turns(&Kind {
+    let pipelines = Pipelines::new(run, belonging.nesting());
+    let passes = |kind: &Kind<'_>| passes::passes(run, &named, &belonging, kind);
+    let block_passes = passes(&Kind {
         nodes: &named.blocks,
+        between: &[],
         said: blocks::said,
         numbers: &["block", "block_index", "index"],
     });
-    let step_turns = turns(&Kind {
+    let between = [&named.text[..], &named.vae].concat();
+    let step_passes = passes(&Kind {
         nodes: &named.steps,
+        between: &between,
         said: steps::said,
         numbers: &["step", "step_index", "index"],
     });
-    let blocks = block_turns.map(|turns| blocks::blocks(run, &turns));
-    let made = step_turns.map(|turns| MadeSteps::new(run, turns, blocks.as_ref(), &belonging));
+    let blocks = block_passes.map(|passes| blocks::blocks(run, &passes));
     let block_points = blocks.as_ref().map_or(&[][..], |found| &found.each);
-    let step_points = made.as_ref().map_or(&[][..], |made| &made.points);
-    let work = Work::of(block_points, step_points);
+    let mut step_points = step_passes.as_ref().map_or_else(Vec::new, |passes| {
+        steps::points(run, &pipelines, passes, blocks.as_ref())
+    });
+    caching::mark(&mut step_points, run, &belonging);
+    let work = Work::of(block_points, &step_points);
     let playback = limits.playback_frames_per_second;
     let found = Diffusion {
-        rates: rates::rates(run, &named, work.as_ref()),
+        rates: rates::rates(
+            run,
+            &named,
+            &belonging,
+            work.as_ref(),
+            (block_points, &step_points),
+        ),
         delivery: delivery::delivery(run, &belonging, playback),
-        caching: caching::caching(step_points),
-        guidance: guidance::guidance(run, &named, step_points),
-        growth: made.as_ref().and_then(|made| made.growth(block_points)),
+        caching: caching::caching(&step_points),
+        guidance: guidance::guidance(run, &named, &step_points),
+        growth: growth::growth(&step_points, block_points),
         clean_passes: clean_passes::clean_passes(run, &named, work.as_ref()),
-        models: models::models(run, step_points),
-        steps: made.map(MadeSteps::figures),
+        models: models::models(run, &pipelines, &step_points),
+        steps: step_passes.map(|passes| steps::steps(&passes, step_points)),
         blocks,
     };
     (found != Diffusion::default()).then_some(found)
-}
-
-/// Steps, and in which blocks they are.
-struct MadeSteps {
-    turns: Turns,
-    points: Vec<StepPoint>,
-    blocks_of: Vec<Option<usize>>,
-}
-
-impl MadeSteps {
-    fn new(run: &Run, turns: Turns, blocks: Option<&Blocks>, belonging: &Belonging<'_>) -> Self {
-        let (each, source) = blocks.map_or((&[][..], &StepSource::Reported), |blocks| {
-            (&blocks.each[..], &blocks.source)
-        });
-        let blocks_of = steps::blocks_of(&turns, each, source);
-        let mut points = steps::points(run, &turns, each, &blocks_of);
-        caching::mark(&mut points, run, belonging);
-        Self {
-            turns,
-            points,
-            blocks_of,
-        }
-    }
-
-    fn growth(&self, blocks: &[BlockPoint]) -> Option<ContextGrowth> {
-        growth::growth(&self.points, blocks, &self.blocks_of)
-    }
-
-    fn figures(self) -> Steps {
-        steps::steps(&self.turns, self.points)
-    }
 }
 
 #[cfg(test)]

@@ -12,21 +12,23 @@ use serde::Serialize;
 
 use super::peak::{PeakFlops, peak};
 use super::steps::StepPoint;
+use crate::questions::pipelines::Pipelines;
 use crate::stats::median;
 
 /// Models.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Models {
-    /// Each model that the program named, in the order of their first reports; the last report counts.
+    /// Each model that the program named, in the order of their first reports; of one name in one pipeline the last report counts. What
+    /// several pipelines say alike is one model.
     pub each: Vec<Model>,
-    /// Parameters of all models whose number is known; `None` when none is.
+    /// Parameters of all models; `None` unless the number of each is known.
     pub parameters: Option<u64>,
 }
 
 /// One model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Model {
-    /// As the user gave it.
+    /// As the user gave it, with the pipeline in parentheses where several have one of that name.
     pub name: String,
     /// What it is: `transformer`, `vae`.
     pub kind: Option<String>,
@@ -36,8 +38,8 @@ pub struct Model {
     pub flops_per_call: Option<f64>,
     /// Passes of a denoising step, as the program said.
     pub calls_per_step: Option<f64>,
-    /// Operations in a second, over the median steady step that no cache answered, with as many passes as the program said; `None` unless
-    /// all is known.
+    /// Operations in a second, over the median steady step of its pipeline that no cache answered, with as many passes as the program
+    /// said; `None` unless all is known.
     pub achieved_flops_per_second: Option<f64>,
     /// What the device can do in a second, with where that is from; `None` for a device that is not known, or without operations to
     /// compare with it.
@@ -47,37 +49,63 @@ pub struct Model {
 }
 
 /// `None` when the program named no model.
-pub(super) fn models(run: &Run, steps: &[StepPoint]) -> Option<Models> {
-    let step_ns = step_ns(steps);
+pub(super) fn models(run: &Run, pipelines: &Pipelines<'_>, steps: &[StepPoint]) -> Option<Models> {
     let peak = peak(run);
-    let each: Vec<Model> = last_reports(run)
-        .into_iter()
-        .map(|said| Model::new(said, step_ns, peak.as_ref()))
-        .collect();
-    let known = each.iter().filter_map(|model| model.parameters);
-    let parameters = known.reduce(u64::saturating_add);
+    let named = named(run, pipelines);
+    let model = |(said, of): &(&ModelParameters, Vec<Option<usize>>)| {
+        let is_its =
+            |step: &&StepPoint| of.contains(&None) || of.contains(&pipelines.of(step.session));
+        let step_ns = step_ns(steps.iter().filter(is_its));
+        let mut model = Model::new(said, step_ns, peak.as_ref());
+        let has_namesake = named
+            .iter()
+            .filter(|(other, _)| other.name == said.name)
+            .nth(1);
+        let names = of.iter().flatten().map(|at| pipelines.names()[*at]);
+        let names: Vec<&str> = names.collect();
+        if has_namesake.is_some() && !names.is_empty() {
+            model.name = format!("{} ({})", said.name, names.join(", "));
+        }
+        model
+    };
+    let each: Vec<Model> = named.iter().map(model).collect();
+    let mut counts = each.iter().map(|model| model.parameters);
+    let parameters = counts.try_fold(0, |sum: u64, count| Some(sum.saturating_add(count?)));
     (!each.is_empty()).then_some(Models { each, parameters })
 }
 
-/// The last report of each model, in the order of their first.
-fn last_reports(run: &Run) -> Vec<&ModelParameters> {
-    let mut found: Vec<&ModelParameters> = Vec::new();
+/// The last report of each model of each pipeline, in the order of their first, with the places of its pipelines. What several say alike
+/// is one model that they share.
+fn named<'a>(
+    run: &'a Run,
+    pipelines: &Pipelines<'_>,
+) -> Vec<(&'a ModelParameters, Vec<Option<usize>>)> {
+    // Programs have a handful of models.
+    let mut last: Vec<(&ModelParameters, Option<usize>)> = Vec::new();
     for record in &run.generation {
         if let Generation::Model(model) = &record.what {
-            // Programs have a handful of models.
-            match found.iter_mut().find(|known| known.name == model.name) {
-                Some(known) => *known = model,
-                None => found.push(model),
+            let pipeline = pipelines.of(record.session);
+            match last
+                .iter_mut()
+                .find(|(known, of)| (&known.name, *of) == (&model.name, pipeline))
+            {
+                Some((known, _)) => *known = model,
+                None => last.push((model, pipeline)),
             }
         }
     }
-    found
+    let mut named: Vec<(&ModelParameters, Vec<Option<usize>>)> = Vec::new();
+    for (model, pipeline) in last {
+        match named.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, of)) => of.push(pipeline),
+            None => named.push((model, vec![pipeline])),
+        }
+    }
+    named
 }
 
-fn step_ns(steps: &[StepPoint]) -> Option<f64> {
-    let computed = steps
-        .iter()
-        .filter(|s| !s.is_warm_up && s.is_cached != Some(true));
+fn step_ns<'a>(steps: impl Iterator<Item = &'a StepPoint>) -> Option<f64> {
+    let computed = steps.filter(|s| !s.is_warm_up && s.is_cached != Some(true));
     let mut durations: Vec<u64> = computed.filter_map(|step| step.duration_ns).collect();
     durations.sort_unstable();
     median(&durations).filter(|ns| *ns > 0.0)
@@ -169,7 +197,7 @@ mod tests {
         let found = found(&reported(&models).finish(10));
         let names: Vec<&str> = found.each.iter().map(|m| m.name.as_str()).collect();
         assert_eq!(names, ["dit", "vae"]);
-        assert_eq!(found.parameters, Some(1_300_000_000));
+        assert_eq!(found.parameters, None, "that of the VAE is not known");
         assert_eq!(found.each[1].parameters, None);
     }
 
@@ -178,7 +206,7 @@ mod tests {
         let found = found(&reported(&[model("vae", None)]).finish(10));
         assert_eq!(found.parameters, None);
         let most = [model("a", Some(u64::MAX)), model("b", Some(1))];
-        let most = super::models(&reported(&most).finish(10), &[]).unwrap();
+        let most = self::found(&reported(&most).finish(10));
         assert_eq!(most.parameters, Some(u64::MAX));
     }
 

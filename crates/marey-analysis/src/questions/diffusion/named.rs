@@ -1,7 +1,7 @@
 //! Which call paths do what, by their names.
 
 use marey::profiling_config::{SectionKind, words_of_name};
-use marey::{NodeKind, Run};
+use marey::{Node, NodeKind};
 
 /// Call paths of a run by what is done there. Of paths within one another that do the same the outermost stands.
 #[derive(Debug, Default)]
@@ -35,17 +35,16 @@ enum Work {
 }
 
 impl Named {
-    pub(super) fn new(run: &Run) -> Self {
+    pub(super) fn new(nodes: &[Node]) -> Self {
         let mut named = Self::default();
-        let mut works: Vec<Option<Work>> =
-            run.nodes.iter().map(|node| Work::of(&node.name)).collect();
+        let mut works: Vec<Option<Work>> = nodes.iter().map(|node| Work::of(&node.name)).collect();
         if !works.contains(&Some(Work::Step)) {
-            add_step_loops(run, &mut works);
+            add_step_loops(nodes, &mut works);
         }
         for (id, work) in works.iter().enumerate() {
             let Some(work) = *work else { continue };
             let above =
-                |wanted: Work| ancestors(run, id).any(|a| works.get(a) == Some(&Some(wanted)));
+                |wanted: Work| ancestors(nodes, id).any(|a| works.get(a) == Some(&Some(wanted)));
             let is_inner = above(work) || (work == Work::Block && above(Work::Step));
             if let (false, Ok(id)) = (is_inner, u32::try_from(id)) {
                 named.list(work).push(id);
@@ -67,10 +66,27 @@ impl Named {
     }
 }
 
+/// Call paths whose calls are denoising steps, and those whose calls are blocks of frames, by their names.
+#[derive(Clone, Debug, Default)]
+pub struct GeneratingNodes {
+    /// Denoising steps.
+    pub steps: Vec<u32>,
+    /// Blocks of frames.
+    pub blocks: Vec<u32>,
+}
+
+impl GeneratingNodes {
+    /// As reports take them, for who looks at a process that still runs.
+    pub fn of(nodes: &[Node]) -> Self {
+        let Named { steps, blocks, .. } = Named::new(nodes);
+        Self { steps, blocks }
+    }
+}
+
 /// The nodes above a node, innermost first.
-pub(super) fn ancestors(run: &Run, node: usize) -> impl Iterator<Item = usize> + '_ {
-    let parent = |node: usize| {
-        let parent = run.nodes.get(node)?.parent? as usize;
+pub(super) fn ancestors(nodes: &[Node], node: usize) -> impl Iterator<Item = usize> + '_ {
+    let parent = move |node: usize| {
+        let parent = nodes.get(node)?.parent? as usize;
         // A damaged capture may claim a circle.
         (parent < node).then_some(parent)
     };
@@ -88,21 +104,20 @@ pub(super) fn ancestors(run: &Run, node: usize) -> impl Iterator<Item = usize> +
 /// step                 |--- 0 ---||--- 1 ---|        none: training, by what they do
 ///   backward               |---|     |---|
 /// ```
-fn add_step_loops(run: &Run, works: &mut [Option<Work>]) {
-    let names: Vec<Vec<String>> = run.nodes.iter().map(|n| words_of_name(&n.name)).collect();
+fn add_step_loops(nodes: &[Node], works: &mut [Option<Work>]) {
+    let names: Vec<Vec<String>> = nodes.iter().map(|n| words_of_name(&n.name)).collect();
     let mut learns = vec![false; works.len()];
     for (id, words) in names.iter().enumerate() {
         if has_any(words, &LEARNS) {
-            ancestors(run, id).for_each(|above| learns[above] = true);
+            ancestors(nodes, id).for_each(|above| learns[above] = true);
         }
     }
     for (id, words) in names.iter().enumerate() {
-        let is_candidate = works[id].is_none()
-            && run.nodes[id].kind == NodeKind::Iteration
-            && has_any(words, &STEPS);
+        let is_candidate =
+            works[id].is_none() && nodes[id].kind == NodeKind::Iteration && has_any(words, &STEPS);
         let mut others = [&PREPARES[..], &ENCODES, &TRAINS].into_iter();
         if is_candidate && !learns[id] && !others.any(|others| has_any(words, others)) {
-            let is_trained = ancestors(run, id).any(|above| has_any(&names[above], &EPOCHS));
+            let is_trained = ancestors(nodes, id).any(|above| has_any(&names[above], &EPOCHS));
             works[id] = (!is_trained).then_some(Work::Step);
         }
     }
@@ -243,7 +258,7 @@ pub(super) fn is_step_cache(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey::{Run, RunBuilder};
 
     fn names<'a>(run: &'a Run, nodes: &[u32]) -> Vec<&'a str> {
         let name = |node: &u32| run.nodes[*node as usize].name.as_str();
@@ -264,14 +279,14 @@ mod tests {
                 });
             })
             .finish(100);
-        let named = Named::new(&run);
+        let named = Named::new(&run.nodes);
         assert_eq!(names(&run, &named.steps), ["denoising_step"]);
         assert_eq!(names(&run, &named.blocks), ["block"]);
         assert_eq!(names(&run, &named.vae), ["vae_decode"]);
     }
 
     fn steps_of(run: &Run) -> Vec<&str> {
-        names(run, &Named::new(run).steps)
+        names(run, &Named::new(&run.nodes).steps)
     }
 
     #[test]

@@ -14,14 +14,19 @@
 //!
 //! What the worker decoded while the main thread made a block is not taken out of that block: both went on at the same time.
 
-use marey::{Generation, Run, Section};
+use std::collections::BTreeSet;
+
+use marey::{Event, Generation, Run, Section, Value};
 use serde::Serialize;
 
+use super::blocks::BlockPoint;
 use super::calls::{attribute, calls};
 use super::durations::{rate, sum};
 use super::named::Named;
+use super::steps::StepPoint;
 use super::work::Work;
 use crate::intervals::{Interval, common_length_ns, intersection, union, union_length_ns};
+use crate::questions::belonging::Belonging;
 use crate::questions::streaming::Counted;
 
 /// Which frames a rate counts.
@@ -53,23 +58,35 @@ pub struct FrameRate {
     pub meaning: String,
 }
 
-/// The rates that are known: latent frames, then pixel frames, from the shortest time to the longest.
-pub(super) fn rates(run: &Run, named: &Named, work: Option<&Work>) -> Vec<FrameRate> {
-    let mut found = Vec::new();
-    if let Some(work) = work {
-        let spans = Spans {
-            work,
-            text: Calls::of(run, &named.text),
-            vae: Calls::of(run, &named.vae),
+/// The rates that are known: latent frames in the time of the work that said its frames, then pixel frames in that of all work, each
+/// from the shortest time to the longest.
+pub(super) fn rates(
+    run: &Run,
+    named: &Named,
+    belonging: &Belonging<'_>,
+    work: Option<&Work>,
+    (blocks, steps): (&[BlockPoint], &[StepPoint]),
+) -> Vec<FrameRate> {
+    let outermost = |session: Option<u32>| belonging.chain(session?).last();
+    let sections = Belonging::new(run).into_sections();
+    // What other generations encoded and decoded is no part of this work's time.
+    let calls_of = |work: &Work| {
+        let makers: BTreeSet<_> = work.sessions.iter().map(|one| outermost(*one)).collect();
+        let is_of_work = |at: usize| {
+            let session = outermost(sections.of(at));
+            session.is_none() || makers.contains(&None) || makers.contains(&session)
         };
-        if let Some(frames) = work.frames {
-            found.extend(spans.rates(FrameKind::Latent, frames));
-        }
-        if let Some(frames) = delivered(run) {
-            found.extend(spans.rates(FrameKind::Pixel, frames));
-        } else if let Some(decoded) = Decoded::of(run, named) {
-            let rates = spans.rates(FrameKind::Pixel, decoded.frames);
-            found.extend(rates.into_iter().map(|rate| decoded.named(rate)));
+        [&named.text, &named.vae].map(|nodes| Calls::of(run, nodes, is_of_work))
+    };
+    let mut found = Vec::new();
+    if let Some((work, frames)) = work.and_then(|work| Some((work, work.frames?))) {
+        found.extend(Spans::new(work, calls_of(work)).rates(FrameKind::Latent, frames));
+    }
+    if let Some(pixels) = Pixels::of(run, named, belonging) {
+        let is_wanted = |session: Option<u32>| pixels.are_of(outermost(session));
+        if let Some(whole) = Work::whole(blocks, steps, is_wanted) {
+            let rates = Spans::new(&whole, calls_of(&whole)).rates(FrameKind::Pixel, pixels.frames);
+            found.extend(rates.into_iter().map(|rate| pixels.named(rate)));
         }
     }
     found.extend(delivery(run, named));
@@ -100,18 +117,20 @@ struct Calls {
 }
 
 impl Calls {
-    /// `None` when there are none, or not all were recorded one by one.
-    fn of(run: &Run, nodes: &[u32]) -> Option<Self> {
+    /// Those that are wanted, by their index; `None` when there are none, or not all were recorded one by one.
+    fn of(run: &Run, nodes: &[u32], is_wanted: impl Fn(usize) -> bool) -> Option<Self> {
         let span = |(_, section): (usize, &Section)| {
             let (start_ns, end_ns) = (section.start_ns, section.end_ns);
             (section.thread, Interval { start_ns, end_ns })
         };
-        let spans: Vec<(u32, Interval)> = calls(run, nodes).map(span).collect();
+        let n_recorded = calls(run, nodes).count() as u64;
+        let wanted = calls(run, nodes).filter(|(index, _)| is_wanted(*index));
+        let spans: Vec<(u32, Interval)> = wanted.map(span).collect();
         let counted = nodes
             .iter()
             .filter_map(|node| run.totals.get(*node as usize));
         let counted = sum(counted.map(|totals| totals.count));
-        (!spans.is_empty() && counted <= spans.len() as u64).then_some(Self { spans })
+        (!spans.is_empty() && counted <= n_recorded).then_some(Self { spans })
     }
 }
 
@@ -122,7 +141,11 @@ struct Spans<'a> {
     vae: Option<Calls>,
 }
 
-impl Spans<'_> {
+impl<'a> Spans<'a> {
+    fn new(work: &'a Work, [text, vae]: [Option<Calls>; 2]) -> Self {
+        Self { work, text, vae }
+    }
+
     /// Without both, with VAE decoding, with both; those that differ.
     fn rates(&self, kind: FrameKind, frames: u64) -> Vec<FrameRate> {
         let mut found: Vec<FrameRate> = Vec::new();
@@ -160,14 +183,20 @@ impl Spans<'_> {
         };
         let taken_out = self.not_counted_ns(&of(false));
         let put_to = self.outside_work_ns(&of(true));
-        let work_ns = self.work.duration_ns.saturating_sub(taken_out);
+        let work_ns = self.work.made.duration_ns.saturating_sub(taken_out);
         work_ns.saturating_add(put_to)
     }
 
     /// What the durations of all work have too much: time of the spans that lies in the work of their own thread, and work of
     /// several threads at once.
     fn not_counted_ns(&self, spans: &[(u32, Interval)]) -> u64 {
-        let mut threads: Vec<u32> = self.work.spans.iter().map(|(thread, _)| *thread).collect();
+        let mut threads: Vec<u32> = self
+            .work
+            .made
+            .spans
+            .iter()
+            .map(|(thread, _)| *thread)
+            .collect();
         threads.sort_unstable();
         threads.dedup();
         let left = threads.into_iter().flat_map(|thread| {
@@ -175,9 +204,14 @@ impl Spans<'_> {
                 let own = spans.iter().filter(|(other, _)| *other == thread);
                 union(own.map(|(_, span)| *span).collect())
             };
-            without(&of_thread(&self.work.spans), &of_thread(spans))
+            without(&of_thread(&self.work.made.spans), &of_thread(spans))
         });
-        let all_ns = sum(self.work.spans.iter().map(|(_, span)| span.length_ns()));
+        let all_ns = sum(self
+            .work
+            .made
+            .spans
+            .iter()
+            .map(|(_, span)| span.length_ns()));
         all_ns.saturating_sub(union_length_ns(left.collect()))
     }
 
@@ -186,7 +220,7 @@ impl Spans<'_> {
         let all = |spans: &[(u32, Interval)]| union(spans.iter().map(|(_, span)| *span).collect());
         let spans = all(spans);
         let length_ns = union_length_ns(spans.clone());
-        length_ns.saturating_sub(common_length_ns(&spans, &all(&self.work.spans)))
+        length_ns.saturating_sub(common_length_ns(&spans, &all(&self.work.made.spans)))
     }
 }
 
@@ -213,55 +247,129 @@ fn meaning(kind: FrameKind, over: &str, text: Option<bool>, vae: Option<bool>) -
     format!("{frames} in a second of {over}{with}{without}{unknown}")
 }
 
-/// Frames that were delivered.
-fn delivered(run: &Run) -> Option<u64> {
-    let frames = run
-        .generation
-        .iter()
-        .filter_map(|record| match &record.what {
-            Generation::Streaming(event) => event.frames,
-            _ => None,
-        });
-    frames
-        .reduce(u64::saturating_add)
-        .filter(|frames| *frames > 0)
-}
-
-/// Frames that VAE decoding said it made.
-struct Decoded {
-    /// Of all calls.
+/// Frames of pixels: those that were delivered and, of generations that delivered none, those that VAE decoding said it made.
+struct Pixels {
     frames: u64,
-    /// The attribute and the section of the first call that said.
-    attribute: &'static str,
-    section: String,
+    /// Who said so of what was decoded, of the first call; `None` where all were delivered.
+    how: Option<String>,
+    /// The outermost sessions that they are of; with `None` among them they may be of any.
+    of: BTreeSet<Option<u32>>,
 }
 
-impl Decoded {
-    /// `None` unless each call was recorded and said how many.
-    fn of(run: &Run, named: &Named) -> Option<Self> {
-        Calls::of(run, &named.vae)?;
+impl Pixels {
+    /// `None` unless each generation that decoded anything delivered frames, or each of its calls was recorded and said how many.
+    fn of(run: &Run, named: &Named, belonging: &Belonging<'_>) -> Option<Self> {
+        let outermost = |session: Option<u32>| belonging.chain(session?).last();
+        let mut delivered = 0_u64;
+        let mut delivering = BTreeSet::new();
+        for record in &run.generation {
+            if let Generation::Streaming(event) = &record.what
+                && let Some(frames) = event.frames.filter(|frames| *frames > 0)
+            {
+                delivered = delivered.saturating_add(frames);
+                let thread = Some(record.thread);
+                let session = belonging.of_record(record.session, thread, record.at_ns);
+                delivering.insert(outermost(session));
+            }
+        }
+        let only_delivered = (delivered > 0).then_some(Self {
+            frames: delivered,
+            how: None,
+            of: delivering.clone(),
+        });
+        // What was delivered in no session may be what any of them decoded.
+        if delivering.contains(&None) || named.vae.is_empty() {
+            return only_delivered;
+        }
+        let sessions = Belonging::new(run).into_sections();
+        let is_other = |session: Option<u32>| !delivering.contains(&outermost(session));
+        let others: Vec<(usize, &Section)> = calls(run, &named.vae)
+            .filter(|(at, _)| is_other(sessions.of(*at)))
+            .collect();
+        if others.is_empty() {
+            return only_delivered;
+        }
+        Calls::of(run, &named.vae, |_| true)?;
+        let decoded = Self::by_attributes(run, &others)
+            .or_else(|| Self::by_events(run, &others, is_other))
+            .filter(|decoded| decoded.frames > 0)?;
+        let mut of = delivering.clone();
+        of.extend(others.iter().map(|(at, _)| outermost(sessions.of(*at))));
+        let prefix = if delivered > 0 { "delivered or " } else { "" };
+        Some(Self {
+            frames: decoded.frames.saturating_add(delivered),
+            how: decoded.how.map(|how| format!("{prefix}{how}")),
+            of,
+        })
+    }
+
+    /// Whether a generation made some of them, or may have: work of no session may be of any.
+    fn are_of(&self, outermost: Option<u32>) -> bool {
+        outermost.is_none() || self.of.contains(&None) || self.of.contains(&outermost)
+    }
+
+    /// Calls that failed made none.
+    fn by_attributes(run: &Run, calls: &[(usize, &Section)]) -> Option<Self> {
         let mut found: Option<Self> = None;
-        for (index, section) in calls(run, &named.vae) {
+        for (index, section) in calls.iter().filter(|(_, section)| !section.is_failed) {
             let said = ["frames", "num_frames"]
                 .into_iter()
-                .find_map(|name| Some((name, attribute(run, index, &[name])?)));
+                .find_map(|name| Some((name, attribute(run, *index, &[name])?)));
             let (attribute, frames) = said?;
-            let name = || run.nodes[section.node as usize].name.clone();
+            let name = &run.nodes[section.node as usize].name;
             let decoded = found.get_or_insert_with(|| Self {
                 frames: 0,
-                attribute,
-                section: name(),
+                how: Some(format!("decoded, by the attribute `{attribute}` of {name}")),
+                of: BTreeSet::new(),
             });
             decoded.frames = decoded.frames.saturating_add(frames);
         }
-        found.filter(|decoded| decoded.frames > 0)
+        found
+    }
+
+    /// What instrumented pipelines say after each call that made frames, in an event: one for each outermost call that did not fail.
+    fn by_events(
+        run: &Run,
+        calls: &[(usize, &Section)],
+        is_wanted: impl Fn(Option<u32>) -> bool,
+    ) -> Option<Self> {
+        let said = run.events.iter();
+        let said = said.filter(|event| event.name == FRAMES_DECODED && is_wanted(event.session));
+        let frames: Vec<u64> = said.filter_map(frames_of).collect();
+        let each: Vec<&Section> = calls.iter().map(|(_, section)| *section).collect();
+        let holds = |outer: &Section, inner: &Section| {
+            !std::ptr::eq(outer, inner)
+                && (outer.thread, outer.flow) == (inner.thread, inner.flow)
+                && outer.start_ns <= inner.start_ns
+                && inner.end_ns <= outer.end_ns
+        };
+        let is_outermost = |one: &&&Section| !each.iter().any(|outer| holds(outer, one));
+        let outermost = each.iter().filter(is_outermost);
+        let n_made = outermost.filter(|section| !section.is_failed).count();
+        (n_made == frames.len()).then(|| Self {
+            frames: sum(frames.into_iter()),
+            how: Some("decoded, by what the decoder returned".into()),
+            of: BTreeSet::new(),
+        })
     }
 
     fn named(&self, mut rate: FrameRate) -> FrameRate {
-        let (attribute, section) = (self.attribute, &self.section);
-        let how = format!("; decoded, by the attribute `{attribute}` of {section}");
-        rate.meaning.push_str(&how);
+        if let Some(how) = &self.how {
+            rate.meaning.push_str("; ");
+            rate.meaning.push_str(how);
+        }
         rate
+    }
+}
+
+/// The event in which an instrumented pipeline says what a call of its decoder made.
+const FRAMES_DECODED: &str = "frames_decoded";
+
+fn frames_of(event: &Event) -> Option<u64> {
+    let frames = event.attributes.iter().find(|(name, _)| name == "frames");
+    match frames?.1 {
+        Value::Int(frames) => u64::try_from(frames).ok(),
+        _ => None,
     }
 }
 
@@ -269,7 +377,7 @@ impl Decoded {
 fn delivery(run: &Run, named: &Named) -> Option<FrameRate> {
     let found = Counted::of(run);
     let is_in = |nodes: &[u32]| {
-        let calls = Calls::of(run, nodes)?.spans;
+        let calls = Calls::of(run, nodes, |_| true)?.spans;
         let union = union(calls.into_iter().map(|(_, span)| span).collect());
         Some(common_length_ns(&union, &found.spans) > 0)
     };

@@ -1,9 +1,11 @@
 //! What frames were made in: blocks, or denoising steps.
 
+use std::collections::BTreeSet;
+
 use super::blocks::BlockPoint;
 use super::durations::sum;
 use super::steps::{StepPoint, frames_of_loops};
-use super::thread_spans::disjoint;
+use super::thread_spans::{ThreadSpans, Turn};
 use crate::intervals::Interval;
 
 /// What frames were made in.
@@ -12,10 +14,10 @@ pub(super) struct Work {
     pub(super) name: &'static str,
     /// Latent frames of all that was made.
     pub(super) frames: Option<u64>,
-    /// Sum of the durations of what was made.
-    pub(super) duration_ns: u64,
-    /// When it was made, by thread.
-    pub(super) spans: Vec<(u32, Interval)>,
+    /// When it was made.
+    pub(super) made: ThreadSpans,
+    /// The sessions that it was made in.
+    pub(super) sessions: BTreeSet<Option<u32>>,
 }
 
 impl Work {
@@ -24,9 +26,38 @@ impl Work {
         Self::of_blocks(blocks).or_else(|| Self::of_steps(steps))
     }
 
+    /// The same with what did not say its frames, of the sessions that are wanted; `None` where a duration is missing.
+    pub(super) fn whole(
+        blocks: &[BlockPoint],
+        steps: &[StepPoint],
+        is_wanted: impl Fn(Option<u32>) -> bool,
+    ) -> Option<Self> {
+        let has_blocks = blocks.iter().any(|block| block.duration_ns.is_some());
+        let (name, mut each): (_, Vec<Turn>) = if has_blocks {
+            ("blocks", blocks.iter().map(BlockPoint::turn).collect())
+        } else {
+            let turns = steps.iter().map(StepPoint::turn);
+            ("denoising steps", turns.collect())
+        };
+        each.retain(|turn| is_wanted(turn.session));
+        let is_whole = each.iter().all(|turn| turn.duration_ns.is_some());
+        is_whole.then(|| Self::new(name, None, each)).flatten()
+    }
+
     /// When it was made, threads beside one another.
     pub(super) fn intervals(&self) -> Vec<Interval> {
-        self.spans.iter().map(|(_, span)| *span).collect()
+        self.made.spans.iter().map(|(_, span)| *span).collect()
+    }
+
+    fn new(name: &'static str, frames: Option<u64>, turns: Vec<Turn>) -> Option<Self> {
+        let sessions = turns.iter().map(|turn| turn.session).collect();
+        let made = ThreadSpans::of(turns.into_iter());
+        (made.duration_ns > 0).then_some(Self {
+            name,
+            frames,
+            made,
+            sessions,
+        })
     }
 
     /// Blocks of which duration and, where any of them said, frames are known.
@@ -38,14 +69,9 @@ impl Work {
             .iter()
             .filter(|block| !have_frames || block.frames.is_some());
         let known: Vec<&BlockPoint> = known.filter(|block| block.duration_ns.is_some()).collect();
-        let spans = disjoint(known.iter().map(|b| (b.thread, b.end_ns, b.duration_ns)));
-        Some(Self {
-            name: "blocks",
-            frames: have_frames.then(|| sum(known.iter().filter_map(|b| b.frames))),
-            duration_ns: sum(known.iter().filter_map(|b| b.duration_ns)),
-            spans,
-        })
-        .filter(|work| work.duration_ns > 0)
+        let frames = have_frames.then(|| sum(known.iter().filter_map(|b| b.frames)));
+        let turns = known.iter().map(|block| block.turn());
+        Self::new("blocks", frames, turns.collect())
     }
 
     /// Steps of loops of which all durations and, where any of them said, frames are known.
@@ -54,13 +80,8 @@ impl Work {
         let is_known =
             |step: &&StepPoint| frames.is_empty() || frames.contains_key(&step.loop_number);
         let known: Vec<&StepPoint> = steps.iter().filter(is_known).collect();
-        let spans = disjoint(known.iter().map(|s| (s.thread, s.end_ns, s.duration_ns)));
-        Some(Self {
-            name: "denoising steps",
-            frames: (!frames.is_empty()).then(|| sum(frames.values().copied())),
-            duration_ns: sum(known.iter().filter_map(|s| s.duration_ns)),
-            spans,
-        })
-        .filter(|work| work.duration_ns > 0)
+        let turns = known.iter().map(|step| step.turn());
+        let frames = (!frames.is_empty()).then(|| sum(frames.values().copied()));
+        Self::new("denoising steps", frames, turns.collect())
     }
 }

@@ -11,7 +11,7 @@ use super::steady_turns::of_turns;
 use super::turns::common_rows;
 use super::{MemberState, RankStraggler, StragglerVerdict, Stragglers, Waiting, placed};
 use crate::job::RankSummary;
-use crate::stats::{float, percentile};
+use crate::stats::float;
 
 /// A median absolute deviation of normal noise, times this, is its standard deviation.
 const OF_NORMAL_NOISE: f64 = 1.4826;
@@ -111,7 +111,8 @@ impl<'a> Limits<'a> {
     fn of(compared: &[OwnTime], own_ns: &[u64], thresholds: &'a Thresholds) -> Self {
         let middle = |mut values: Vec<u64>| {
             values.sort_unstable();
-            percentile(&values, 0.5).unwrap_or_default()
+            let lower = values.len().saturating_sub(1) / 2;
+            values.get(lower).copied().unwrap_or_default()
         };
         let median_ns = middle(own_ns.to_vec());
         let mut errors: Vec<f64> = compared.iter().filter_map(|one| one.error_ns).collect();

@@ -1,12 +1,19 @@
 //! A part of a run, in time and by what belongs to it, as a run of its own.
 
+use std::ops::Range;
+
 use marey::{
-    Gap, Losses, NodeTotals, OpenSection, Run, Section, SectionAttributes, Series, Session, Status,
+    Gap, Losses, NodeTotals, OpenSection, Run, Section, SectionAttributes, Series, SeriesPoint,
+    Session, SessionWork, Status,
 };
 
 use crate::intervals::Interval;
+use crate::stats::float;
 
-/// What belongs to a session or to one within it, as ascending indices into the lists of the run.
+/// The kernel's count of the most memory that the process had since it began.
+const HIGH_WATER: &str = "process.memory.peak";
+
+/// What belongs to sessions, as ascending indices into the lists of the run.
 pub(super) struct Parts {
     pub(super) sections: Vec<usize>,
     pub(super) open: Vec<usize>,
@@ -19,7 +26,7 @@ pub(super) struct Parts {
     pub(super) sessions: Vec<usize>,
 }
 
-/// Takes out of a run what belongs to a session.
+/// Takes out of a run what belongs to sessions.
 pub(super) struct Cut<'a> {
     pub(super) run: &'a Run,
     pub(super) time: Interval,
@@ -27,8 +34,11 @@ pub(super) struct Cut<'a> {
 }
 
 impl Cut<'_> {
-    pub(super) fn run(&self, session: usize) -> Run {
+    pub(super) fn run(&self) -> Run {
         let run = self.run;
+        let sessions = self.sessions();
+        let mut outermost = sessions.iter().filter(|session| session.parent.is_none());
+        let have_ended = outermost.all(|session| session.end_ns.is_some());
         let mut info = run.info.clone();
         info.start_unix_ns = info.start_unix_ns.saturating_add(self.time.start_ns);
         let sections: Vec<Section> = self
@@ -39,9 +49,10 @@ impl Cut<'_> {
             .collect();
         Run {
             info,
-            status: match run.sessions[session].end_ns {
-                Some(_) => Status::Finished,
-                None => run.status.clone(),
+            status: if have_ended {
+                Status::Finished
+            } else {
+                run.status.clone()
             },
             wall_ns: self.time.length_ns(),
             nodes: run.nodes.clone(),
@@ -50,23 +61,16 @@ impl Cut<'_> {
             sections,
             open: self.parts.open.iter().map(|i| self.open(*i)).collect(),
             section_attributes: self.section_attributes(),
-            sessions: self.sessions(session),
+            sessions,
             events: self.records(&run.events, &self.parts.events, |r| {
                 (&mut r.at_ns, &mut r.session)
             }),
             memory: self.records(&run.memory, &self.parts.memory, |r| {
                 (&mut r.at_ns, &mut r.session)
             }),
-            counters: self
-                .parts
-                .counters
-                .iter()
-                .map(|i| {
-                    let mut reading = run.counters[*i].clone();
-                    reading.at_ns = self.shifted(reading.at_ns);
-                    reading
-                })
-                .collect(),
+            counters: self.records(&run.counters, &self.parts.counters, |r| {
+                (&mut r.at_ns, &mut r.session)
+            }),
             cache_events: self.records(&run.cache_events, &self.parts.cache_events, |r| {
                 (&mut r.at_ns, &mut r.session)
             }),
@@ -76,6 +80,8 @@ impl Cut<'_> {
             windows: self.windows(),
             gpu_spans: self.gpu_spans(),
             section_memory: self.section_memory(),
+            section_resources: self.section_resources(),
+            session_work: self.session_work(),
             series: run.series.iter().filter_map(|s| self.series(s)).collect(),
             unavailable: run.unavailable.clone(),
             losses: self.losses(),
@@ -137,6 +143,7 @@ impl Cut<'_> {
         let open = self.run.open[index];
         OpenSection {
             start_ns: self.shifted(open.start_ns),
+            until_ns: self.shifted(open.until_ns),
             ..open
         }
     }
@@ -156,8 +163,8 @@ impl Cut<'_> {
         kept
     }
 
-    /// This session, then those within it.
-    fn sessions(&self, session: usize) -> Vec<Session> {
+    /// Those that are nested in none of the others are nested in none.
+    fn sessions(&self) -> Vec<Session> {
         let sessions = self.parts.sessions.iter();
         sessions
             .map(|index| {
@@ -165,14 +172,23 @@ impl Cut<'_> {
                 Session {
                     start_ns: self.shifted(found.start_ns),
                     end_ns: found.end_ns.map(|end_ns| self.shifted(end_ns)),
-                    parent: (*index != session)
-                        .then_some(found.parent)
-                        .flatten()
-                        .and_then(|parent| self.renumbered(Some(parent))),
+                    parent: self.renumbered(found.parent),
                     ..found.clone()
                 }
             })
             .collect()
+    }
+
+    fn session_work(&self) -> Vec<SessionWork> {
+        let each = self.run.session_work.iter().filter_map(|work| {
+            Some(SessionWork {
+                session: self.renumbered(Some(work.session))?,
+                start_ns: self.shifted(work.start_ns),
+                end_ns: work.end_ns.map(|end_ns| self.shifted(end_ns)),
+                ..*work
+            })
+        });
+        each.collect()
     }
 
     /// Records of these places, with time and session as the session has them; `place` says where they stand in one.
@@ -196,7 +212,11 @@ impl Cut<'_> {
         let points = &series.points;
         let from = points.partition_point(|p| p.first_ns < self.time.start_ns);
         let until = points.partition_point(|p| p.last_ns <= self.time.end_ns);
-        let mut within = points.get(from..until)?.to_vec();
+        let mut within = if series.info.name == HIGH_WATER {
+            self.peaks(points, from..until)
+        } else {
+            points.get(from..until)?.to_vec()
+        };
         for point in &mut within {
             point.first_ns = self.shifted(point.first_ns);
             point.last_ns = self.shifted(point.last_ns);
@@ -205,6 +225,37 @@ impl Cut<'_> {
             info: series.info.clone(),
             points: within,
         })
+    }
+
+    /// Of the count of the most memory that the process ever had what was reached in the session: what the session read at its end, else
+    /// readings that are higher than one before them that is the session's, too.
+    fn peaks(&self, points: &[SeriesPoint], within: Range<usize>) -> Vec<SeriesPoint> {
+        let itself = self.parts.sessions.first();
+        let itself = itself.map(|session| &self.run.sessions[*session]);
+        let is_one = |session: &&Session| Some(self.time.end_ns) == session.end_ns;
+        if let Some(used) = itself.filter(is_one).and_then(|session| session.used) {
+            let reached = used.peak_bytes.map(float);
+            return reached
+                .into_iter()
+                .map(|peak| reading(self.time.end_ns, peak))
+                .collect();
+        }
+        let within = points.get(within).unwrap_or_default();
+        let pairs = within.iter().zip(within.iter().skip(1));
+        let rises = pairs.filter(|(before, point)| point.last > before.last);
+        rises.map(|(_, point)| *point).collect()
+    }
+}
+
+fn reading(at_ns: u64, value: f64) -> SeriesPoint {
+    SeriesPoint {
+        first_ns: at_ns,
+        last_ns: at_ns,
+        count: 1,
+        min: value,
+        max: value,
+        sum: value,
+        last: value,
     }
 }
 

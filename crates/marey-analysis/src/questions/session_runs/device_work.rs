@@ -1,8 +1,8 @@
-//! What a GPU did for the sections of a session, and the windows that were opened in it.
+//! What a GPU did for the sections of a session, what they used, and the windows that were opened in it.
 
 use std::collections::BTreeSet;
 
-use marey::{GpuSpan, SectionMemory, Window};
+use marey::{GpuSpan, SectionMemory, SectionResources, Window};
 
 use super::Cut;
 
@@ -46,6 +46,15 @@ impl Cut<'_> {
             memory.start_ns = self.shifted(memory.start_ns);
         }
         readings
+    }
+
+    pub(super) fn section_resources(&self) -> Vec<SectionResources> {
+        let key = |used: &SectionResources| (used.thread, used.node, used.start_ns);
+        let mut all = self.of_its_sections(&self.run.section_resources, key);
+        for used in &mut all {
+            used.start_ns = self.shifted(used.start_ns);
+        }
+        all
     }
 
     fn of_its_sections<T: Clone>(&self, all: &[T], key: impl Fn(&T) -> Key) -> Vec<T> {

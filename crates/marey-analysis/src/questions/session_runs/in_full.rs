@@ -14,7 +14,7 @@ const LONGEST: usize = 40;
 
 /// Sessions that are nested in each other have the same things. All that those in full have together is at most so many
 /// times what the run has.
-const MAX_TIMES: usize = 8;
+const MAX_TIMES: usize = 3;
 
 impl SessionRuns<'_> {
     /// The first, the last, and of the others the longest; all of a hundred. `from` is the first one that counts, as an
@@ -31,13 +31,20 @@ impl SessionRuns<'_> {
                 .chain(others)
                 .collect();
         }
+        self.within_room(chosen).collect()
+    }
+
+    /// Of these sessions, in this order, those that together have at most three times what the run has.
+    pub fn within_room(
+        &self,
+        sessions: impl IntoIterator<Item = usize>,
+    ) -> impl Iterator<Item = usize> {
         let mut room = MAX_TIMES.saturating_mul(self.n_things(&(0..u32::MAX)));
-        chosen.retain(|session| {
+        sessions.into_iter().filter(move |session| {
             let rest = room.checked_sub(self.n_things(&self.places(*session)));
             room = rest.unwrap_or(room);
             rest.is_some()
-        });
-        chosen.into_iter().collect()
+        })
     }
 
     fn length_ns(&self, session: usize) -> u64 {
@@ -101,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn of_sessions_nested_in_each_other_as_many_as_make_eight_times_the_run() {
-        // Twenty sessions, each in the one before, have 20, 19, …, 1 sessions; the run has 20, so there is room for 160.
+    fn of_sessions_nested_in_each_other_as_many_as_make_three_times_the_run() {
+        // Twenty sessions, each in the one before, have 20, 19, …, 1 sessions; the run has 20, so there is room for 60.
         let mut run = in_a_row(&[1; 20]);
         for (session, parent) in run.sessions.iter_mut().skip(1).zip(0..) {
             session.parent = Some(parent);
         }
-        // 20 + 19 + … + 11 = 155, and one with 5.
-        let expected: BTreeSet<usize> = (0..10).chain([15]).collect();
+        // 20 + 19 + 18 = 57, and one with 3.
+        let expected: BTreeSet<usize> = (0..3).chain([17]).collect();
         assert_eq!(SessionRuns::new(&run).in_full(0), expected);
     }
 }

@@ -42,9 +42,10 @@ impl Members {
         Self { starts, indices }
     }
 
-    /// Indices of what belongs to sessions of these places, ascending.
-    pub(super) fn within(&self, places: &Range<u32>) -> Vec<usize> {
-        let mut found = self.of(places).to_vec();
+    /// Indices of what belongs to sessions of these places, which do not overlap, ascending.
+    pub(super) fn within(&self, places: &[Range<u32>]) -> Vec<usize> {
+        let each = places.iter().map(|places| self.of(places));
+        let mut found: Vec<usize> = each.flatten().copied().collect();
         found.sort_unstable();
         found
     }

@@ -1,6 +1,9 @@
 use super::*;
 use crate::telemetry;
-use marey::{Generation, GpuSpan, RunBuilder, SeriesInfo, Status, StreamingEvent, Unit, Window};
+use marey::{
+    Generation, GenerationRecord, GpuSpan, ModelParameters, RunBuilder, SeriesInfo, Status,
+    StreamingEvent, Unit, Window,
+};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -97,6 +100,57 @@ fn two_sessions_on_two_threads_do_not_bleed_into_each_other() {
         let counted: u64 = found.totals.iter().map(|t| t.count).sum();
         assert_eq!(counted, 1);
     }
+}
+
+/// ```text
+/// time       0         10        20        30        40
+/// session A      |--------|                               first
+/// session B                        |-----------|          second
+///   C, in B                          |--|                 third
+/// models      vae   dit        unet  lora        late     dit: for A   lora: for B
+/// ```
+#[test]
+fn a_model_of_no_session_is_in_every_session_that_ends_after_it() {
+    let model = |name: &str| {
+        Generation::Model(ModelParameters {
+            name: name.into(),
+            ..ModelParameters::default()
+        })
+    };
+    let run = RunBuilder::new()
+        .session("A", 4, Some(13), vec![])
+        .session("B", 22, Some(34), vec![])
+        .session("C", 26, Some(29), vec![])
+        .with(|run| run.sessions[2].parent = Some(1))
+        .generation(1, None, model("vae"))
+        .generation(6, Some(0), model("dit"))
+        .generation(18, None, model("unet"))
+        .generation(24, Some(1), model("lora"))
+        .generation(36, None, model("late"))
+        .finish(40);
+    let runs = SessionRuns::new(&run);
+    let models = |runs: &SessionRuns<'_>, session| {
+        let found = runs.get(session).unwrap().run;
+        let of = |record: &GenerationRecord| match &record.what {
+            Generation::Model(model) => (model.name.clone(), record.at_ns),
+            other => panic!("{other:?}"),
+        };
+        found.generation.iter().map(of).collect::<Vec<_>>()
+    };
+    let named = |names: &[(&str, u64)]| {
+        let each = names
+            .iter()
+            .map(|(name, at_ns)| ((*name).to_owned(), *at_ns));
+        each.collect::<Vec<_>>()
+    };
+    assert_eq!(models(&runs, 0), named(&[("vae", 0), ("dit", 2)]));
+    let of_b = named(&[("vae", 0), ("unet", 0), ("lora", 2)]);
+    assert_eq!(models(&runs, 1), of_b);
+    let of_c = named(&[("vae", 0), ("unet", 0), ("lora", 0)]);
+    assert_eq!(models(&runs, 2), of_c);
+    // The same by way of the session around it.
+    let b = runs.get(1).unwrap();
+    assert_eq!(models(&SessionRuns::within(&b), 1), of_c);
 }
 
 /// ```text
@@ -217,4 +271,75 @@ fn a_session_of_a_run_that_dropped_sections_does_not_claim_shares() {
         (Some(1.0), None)
     );
     assert_eq!((step.share_of_wall_ratio, step.self_ns), (None, None));
+}
+
+#[test]
+fn a_peak_of_before_the_session_is_not_the_sessions() {
+    // session        |------ early ------|     |---- late ----|    |- grows -|      early reads 500 at its end
+    // counted   100  500            500        500        500      500  600
+    // resident   90  200            480        110        120      130  580
+    let counted = SeriesInfo::gauge("process.memory.peak", "", Unit::Bytes);
+    let resident = SeriesInfo::gauge("process.memory.resident", "", Unit::Bytes);
+    let times = [1, 5, 12, 21, 29, 41, 48];
+    let at = |values: [f64; 7]| -> Vec<(u64, f64)> { times.into_iter().zip(values).collect() };
+    let run = RunBuilder::new()
+        .session("early", 2, Some(15), vec![])
+        .session("late", 20, Some(30), vec![])
+        .session("grows", 40, Some(50), vec![])
+        .series(
+            counted,
+            &at([100.0, 500.0, 500.0, 500.0, 500.0, 500.0, 600.0]),
+        )
+        .series(
+            resident,
+            &at([90.0, 200.0, 480.0, 110.0, 120.0, 130.0, 580.0]),
+        )
+        .with(|run| {
+            run.sessions[0].used = Some(marey::Resources {
+                peak_bytes: Some(500),
+                ..marey::Resources::default()
+            });
+        })
+        .finish(60);
+    let runs = SessionRuns::new(&run);
+    let peak = |session: usize| {
+        let its = runs.get(session).unwrap().run;
+        let memory = crate::telemetry(&its).memory.unwrap();
+        memory.process_resident.unwrap().max
+    };
+    assert_eq!([peak(0), peak(1), peak(2)], [500.0, 120.0, 600.0]);
+}
+
+#[test]
+fn a_peak_between_two_sessions_readings_is_neither_ones_that_did_not_read_it() {
+    // session    |------- makes it -------|------- after it -------|     400 between the two readings around the edge
+    // counted        30              30                 400
+    // resident       30              30                  31
+    let series = |name: &str| SeriesInfo::gauge(name, "", Unit::Bytes);
+    let run = RunBuilder::new()
+        .session("makes it", 0, Some(20), vec![])
+        .session("after it", 20, Some(40), vec![])
+        .series(
+            series("process.memory.peak"),
+            &[(4, 30.0), (18, 30.0), (34, 400.0)],
+        )
+        .series(
+            series("process.memory.resident"),
+            &[(4, 30.0), (18, 30.0), (34, 31.0)],
+        )
+        .finish(40);
+    let peak = |run: &Run, session: usize| {
+        let its = SessionRuns::new(run).get(session).unwrap().run;
+        let memory = crate::telemetry(&its).memory.unwrap();
+        memory.process_resident.unwrap().max
+    };
+    assert_eq!([peak(&run, 0), peak(&run, 1)], [30.0, 31.0]);
+    let mut read = run;
+    for (session, peak_bytes) in read.sessions.iter_mut().zip([Some(400), None]) {
+        session.used = Some(marey::Resources {
+            peak_bytes,
+            ..marey::Resources::default()
+        });
+    }
+    assert_eq!([peak(&read, 0), peak(&read, 1)], [400.0, 31.0]);
 }

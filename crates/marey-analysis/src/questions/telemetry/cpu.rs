@@ -23,6 +23,8 @@ pub struct CpuUse {
     pub process: Option<CpuTime>,
     /// Cores that the processes below this one kept busy on average, and at most; 1 is one core.
     pub children_cores: Option<Figures>,
+    /// Seconds in which threads of the process could have run and had no processor, of all threads added up.
+    pub waited: Option<Growth>,
     /// Time in which the control group was not let run, in seconds.
     pub throttled: Option<Growth>,
     /// Load averages.
@@ -64,6 +66,16 @@ pub struct LoadAverage {
     pub load: Figures,
 }
 
+impl CpuUse {
+    /// Share of the time in which threads of the process wanted a processor that they had none, 0 to 1; `None` unless both were read.
+    pub fn waited_ratio(&self) -> Option<f64> {
+        let process = self.process?;
+        let had_s = process.user_s? + process.system_s?;
+        let waited_s = self.waited?.total;
+        (had_s + waited_s > 0.0).then(|| waited_s / (had_s + waited_s))
+    }
+}
+
 pub(super) fn cpu(sampled: &Sampled<'_>) -> Option<CpuUse> {
     let n_cores = n_cores(sampled);
     let of_machine = |name: &str| {
@@ -77,8 +89,9 @@ pub(super) fn cpu(sampled: &Sampled<'_>) -> Option<CpuUse> {
         iowait_ratio: of_machine("host.cpu.iowait"),
         steal_ratio: of_machine("host.cpu.steal"),
         cores: cores(sampled),
-        process: process(sampled),
+        process: process(sampled, n_cores),
         children_cores: rate(sampled, "children.cpu.time"),
+        waited: sampled.growth("process.cpu.wait", ""),
         throttled: sampled.growth("cgroup.cpu.throttled", ""),
         load: load(sampled),
         switches: sampled.growth("host.context_switches", ""),
@@ -119,12 +132,18 @@ fn cores(sampled: &Sampled<'_>) -> Vec<CoreUse> {
         .collect()
 }
 
-fn process(sampled: &Sampled<'_>) -> Option<CpuTime> {
+fn process(sampled: &Sampled<'_>, n_cores: Option<u64>) -> Option<CpuTime> {
     let [user, system] = ["process.cpu.user", "process.cpu.system"];
     let both = || {
         let both = [sampled.points(user, "")?, sampled.points(system, "")?];
         let sum = together(&both.map(<[_]>::to_vec), Merge::Sum);
-        Some(growth(&sum, &sampled.places)?.per_second)
+        let cores = growth(&sum, &sampled.places)?.per_second;
+        // Where they are counted in hundredths of a second, two that are close seem to have more between them.
+        Some(
+            n_cores
+                .filter(|n| *n > 0)
+                .map_or(cores, |n| cores.at_most(float(n))),
+        )
     };
     let found = CpuTime {
         user_s: sampled.growth(user, "").map(|g| g.total),
@@ -160,6 +179,28 @@ mod tests {
 
     fn seconds(name: &str, subject: &str) -> SeriesInfo {
         SeriesInfo::cumulative(name, subject, Unit::Seconds)
+    }
+
+    #[test]
+    fn a_process_has_no_more_processors_than_there_are() {
+        // Hundredths of a second: 0.02 s of two readings that are 8 ms apart.
+        let run = RunBuilder::new()
+            .with(|run| run.info.facts = vec![("host.cpus".into(), "2".into())])
+            .series(
+                seconds("process.cpu.user", ""),
+                &[(0, 1.0), (8_000_000, 1.02), (SECOND, 1.50)],
+            )
+            .series(
+                seconds("process.cpu.system", ""),
+                &[(0, 0.0), (8_000_000, 0.0), (SECOND, 0.0)],
+            )
+            .series(seconds("process.cpu.wait", ""), &[(0, 3.0), (SECOND, 3.25)])
+            .finish(SECOND);
+        let cpu = telemetry(&run).cpu.unwrap();
+        let cores = cpu.process.unwrap().cores.unwrap();
+        assert_eq!((cores.max, cores.mean), (2.0, 0.5));
+        // Of 0.75 s in which it wanted a processor.
+        assert!((cpu.waited_ratio().unwrap() - 0.25 / 0.75).abs() < 1e-12);
     }
 
     #[test]

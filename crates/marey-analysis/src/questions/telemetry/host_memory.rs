@@ -15,7 +15,8 @@ pub struct HostMemory {
     pub used: Option<Figures>,
     /// What programs could still get without swapping.
     pub available: Option<Figures>,
-    /// Resident memory of the process.
+    /// Resident memory of the process. Its highest is the kernel's own count where that was read: then `peak` is the time between two
+    /// readings of it.
     pub process_resident: Option<Figures>,
     /// The same, with pages that are shared counted by their share.
     pub process_proportional: Option<Figures>,
@@ -62,7 +63,7 @@ pub(super) fn host_memory(sampled: &Sampled<'_>) -> Option<HostMemory> {
         total_bytes,
         used: gauge("host.memory.used"),
         available: gauge("host.memory.available"),
-        process_resident: gauge("process.memory.resident"),
+        process_resident: resident(sampled),
         process_proportional: gauge("process.memory.proportional"),
         process_swapped: gauge("process.memory.swapped"),
         children_resident: gauge("children.memory.resident"),
@@ -78,6 +79,28 @@ pub(super) fn host_memory(sampled: &Sampled<'_>) -> Option<HostMemory> {
         ..HostMemory::default()
     };
     (found != nothing).then_some(found)
+}
+
+/// Readings of what is resident see a peak by chance. The kernel's count does not miss one, but knows no time.
+fn resident(sampled: &Sampled<'_>) -> Option<Figures> {
+    let read = sampled.gauge("process.memory.resident", "")?;
+    let counted = sampled.points("process.memory.peak", "").unwrap_or(&[]);
+    let Some(highest) = counted.last().filter(|last| last.last >= read.max) else {
+        return Some(read);
+    };
+    // The first reading that has it, and the one before: it was reached between them.
+    let reached = counted.partition_point(|point| point.last < highest.last);
+    let before = reached.checked_sub(1).map(|before| counted[before].last_ns);
+    let end_ns = counted[reached].last_ns;
+    Some(Figures {
+        max: highest.last,
+        peak: if highest.last > read.max {
+            sampled.places.moment(before.unwrap_or(end_ns), end_ns)
+        } else {
+            read.peak
+        },
+        ..read
+    })
 }
 
 #[cfg(test)]
@@ -109,6 +132,32 @@ mod tests {
         assert_eq!(run.nodes[node as usize].name, "decode");
         assert_eq!((memory.used, memory.total_bytes), (None, None));
         assert!(!memory.has_swapped());
+    }
+
+    #[test]
+    fn a_peak_between_two_readings_is_the_kernels() {
+        // 0         10        20        30
+        // |--- load ----|--- denoise -----|
+        //  1        5         3         2      resident
+        //  1        6         9         9      peak
+        let series = |name| SeriesInfo::gauge(name, "", Unit::Bytes);
+        let run = RunBuilder::new()
+            .section("load", 0, 10, |_| {})
+            .section("denoise", 10, 30, |_| {})
+            .series(
+                series("process.memory.resident"),
+                &[(1, 1.0), (10, 5.0), (20, 3.0), (30, 2.0)],
+            )
+            .series(
+                series("process.memory.peak"),
+                &[(1, 1.0), (10, 6.0), (20, 9.0), (30, 9.0)],
+            )
+            .finish(30);
+        let resident = telemetry(&run).memory.unwrap().process_resident.unwrap();
+        assert_eq!((resident.max, resident.last), (9.0, 2.0));
+        assert_eq!((resident.peak.start_ns, resident.peak.end_ns), (10, 20));
+        let node = resident.peak.node.unwrap();
+        assert_eq!(run.nodes[node as usize].name, "denoise");
     }
 
     #[test]

@@ -147,7 +147,10 @@ impl AttentionCalls {
                 host_ns: trace.rows.duration_of(*call),
                 ..AttentionCall::default()
             });
-            found.told = found.told.or(path.map(|path| (path, row)));
+            // Of several that tell a path the one that began first.
+            let told = path.map(|path| (path, row)).into_iter();
+            let began_ns = |(_, row): &(AttentionPath, u32)| trace.rows.start_of(*row);
+            found.told = found.told.into_iter().chain(told).min_by_key(began_ns);
         }
         by_row.retain(|row, _| context.has_row(*row));
         let mut calls = Self { by_row, of_row };

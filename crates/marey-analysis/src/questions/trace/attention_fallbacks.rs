@@ -58,7 +58,7 @@ pub enum FallbackReason {
 type Key<'a> = (
     Option<&'a str>,
     Option<PhaseRole>,
-    u32,
+    &'a str,
     AttentionPath,
     Option<&'a str>,
     Option<u64>,
@@ -99,12 +99,7 @@ pub fn attention_fallbacks<'a>(
         let key = (
             owner.name,
             owner.role,
-            trace
-                .rows
-                .name
-                .get(row as usize)
-                .copied()
-                .unwrap_or_default(),
+            trace.name_of(row),
             path,
             query.element_type,
             query.head_size,

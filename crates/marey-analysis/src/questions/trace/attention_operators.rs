@@ -36,19 +36,21 @@ pub fn attention_operators(
     context: &TraceContext<'_>,
     calls: &AttentionCalls,
 ) -> Vec<AttentionOperator> {
-    let mut by_key: BTreeMap<(Option<&str>, u32, Option<AttentionPath>), AttentionOperator> =
+    let mut by_key: BTreeMap<(Option<&str>, &str, Option<AttentionPath>), AttentionOperator> =
         BTreeMap::new();
     let trace = context.trace;
-    for (row, call) in &calls.by_row {
+    let mut calls: Vec<_> = calls.by_row.iter().collect();
+    calls.sort_by_key(|(row, _)| trace.rows.start_of(**row));
+    for (row, call) in calls {
         let mut around = context.owners.around(*row);
         let owner = around.find_map(|row| module_type(context, row));
-        let name = trace.rows.name.get(*row as usize).copied();
+        let name = trace.name_of(*row);
         let path = call.told.map(|(path, _)| path);
         let found = by_key
-            .entry((owner, name.unwrap_or_default(), path))
+            .entry((owner, name, path))
             .or_insert_with(|| AttentionOperator {
                 owner: owner.map(str::to_owned),
-                operator: trace.name_of(*row).to_owned(),
+                operator: name.to_owned(),
                 path,
                 told_by: call.told.map(|(_, row)| trace.name_of(row).to_owned()),
                 count: 0,

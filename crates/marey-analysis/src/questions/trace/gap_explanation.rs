@@ -30,6 +30,18 @@ pub(super) struct GapEnds {
     pub(super) next: DeviceWork,
 }
 
+impl GapEnds {
+    /// Of a gap for which the host was late: the streams do not matter then.
+    pub(super) fn of_late(time: Interval, next: DeviceWork) -> Self {
+        Self {
+            time,
+            stream_before: None,
+            stream_number: None,
+            next,
+        }
+    }
+}
+
 /// Why, and what the host did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Explained {

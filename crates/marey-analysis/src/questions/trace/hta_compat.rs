@@ -4,18 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::device_timeline::{DeviceWork, device_timelines};
-use super::launched_work::profiler_steps;
 use crate::import::chrome::{Identifier, Trace};
-use crate::intervals::{Interval, common_length_ns, intersection, length_ns, union};
-use crate::stats::ratio;
 
 /// Figures of one rank by the definitions of HTA 0.5.0, not by ours: all devices of a document together, the last step
-/// left out, each piece of work shortened to whole microseconds, synchronisations on the rows of devices taken for work.
+/// left out, each piece of work shortened to whole microseconds, and whatever has a stream taken for work: synchronisations on the
+/// rows of devices, operators of the host.
 ///
-/// Left out on purpose: operators of the host that have a stream in their arguments, which HTA takes for kernels, too. Where
-/// shortening would leave less than nothing, HTA ends in an assertion; here it leaves nothing. Without rounding HTA cuts each slice
-/// of its kernel types to whole microseconds; here they are whole.
+/// What shortening leaves less than nothing of counts as that, which adds to the idle time. Where HTA ends in an assertion because
+/// of it, figures below zero are 0 here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HtaAnswers {
     /// Which document of the file: 0 for the first.
@@ -68,14 +64,23 @@ pub enum HtaIdleCategory {
     Other,
 }
 
-/// What HTA takes for a kernel.
+/// What HTA takes for a kernel. Times are microseconds in floats, as HTA has them: their rounding is part of its figures.
+#[derive(Clone, Copy)]
 struct Kernel {
-    time: Interval,
+    span: Span,
     stream: i64,
     kind: Kind,
-    launched_ns: Option<u64>,
-    /// It is a synchronisation: those are in all figures but the idle time of streams.
-    is_wait: bool,
+    /// When the call began that launched it. Where the trace has none, HTA takes the first event of the file for it.
+    launched: Option<f64>,
+    /// The rest (synchronisations, operators) is in all figures but the idle time of streams.
+    is_work: bool,
+}
+
+/// From when to when. HTA's may end before it begins.
+#[derive(Clone, Copy)]
+struct Span {
+    start: f64,
+    end: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,98 +95,130 @@ enum Kind {
 /// The figures of each document that has kernels. `no_rounding` is HTA's `HTA_DISABLE_NS_ROUNDING`. O(n log n).
 pub fn hta_compat(trace: &Trace, no_rounding: bool) -> Vec<HtaAnswers> {
     let clock = Clock::new(trace, no_rounding);
+    let calls = trace.calls.iter().filter_map(|call| {
+        let correlation = call.correlation.filter(|number| *number >= 0)?;
+        Some(((trace.document_of(call.row), correlation), call.row))
+    });
+    let calls: BTreeMap<(u32, i64), u32> = calls.collect();
+    let limits = last_steps(trace, clock);
+    let first = first_event(trace).map(|row| clock.span(trace, row).start);
     let mut by_document: BTreeMap<u32, Vec<Kernel>> = BTreeMap::new();
-    for timeline in device_timelines(trace) {
-        let document = trace.tracks.processes.get(timeline.process as usize);
-        let document = document.map_or(0, |process| process.document);
-        let of_work = |work: &DeviceWork| {
-            let stream = timeline.streams.get(work.stream as usize)?;
-            kernel(
-                trace,
-                clock,
-                *stream,
-                (work.start_ns, work.end_ns),
-                work.name,
-                work.launch,
-            )
+    for (row, stream, correlation) in with_stream(trace) {
+        let document = trace.document_of(row);
+        let span = clock.span(trace, row);
+        let correlation = correlation.filter(|number| *number >= 0);
+        let call = correlation.and_then(|number| calls.get(&(document, number)));
+        let launched = call.map(|call| clock.span(trace, *call).start);
+        // Without a number that ties it to a call a row is one of the host to HTA, which begins by itself.
+        let begun = match correlation {
+            Some(_) => launched,
+            None => Some(span.start),
         };
-        let kernels = timeline.work.iter().filter_map(of_work);
-        by_document.entry(document).or_default().extend(kernels);
-    }
-    for (document, kernel) in synchronisations(trace, clock) {
-        by_document.entry(document).or_default().push(kernel);
-    }
-    let answers = by_document
-        .into_iter()
-        .filter_map(|(document, mut kernels)| {
-            if let Some(limit_ns) = last_step(trace, document) {
-                let limit_ns = clock.start(limit_ns);
-                kernels.retain(|kernel| kernel.launched_ns.is_some_and(|at_ns| at_ns < limit_ns));
-            }
-            answers(document, kernels)
+        let first = first.filter(|_| correlation.is_some() && document == 0);
+        let limit = limits.get(&document);
+        if limit.is_some_and(|limit| begun.is_none_or(|begun| begun >= *limit)) {
+            continue;
+        }
+        by_document.entry(document).or_default().push(Kernel {
+            span,
+            stream,
+            kind: kind_of(trace.name_of(row)),
+            launched: launched.or(first),
+            is_work: is_work(trace, row),
         });
-    answers.collect()
+    }
+    let answers = by_document.into_iter();
+    answers
+        .filter_map(|(document, kernels)| answer(document, kernels))
+        .collect()
 }
 
-/// Rounds as HTA does: towards the inside, to microseconds since the origin of the trace's own clock.
+/// Rows that say a stream, in the order of the file, with what ties them to a call.
+fn with_stream(trace: &Trace) -> Vec<(u32, i64, Option<i64>)> {
+    let work = trace.work.iter().filter_map(|work| match work.stream {
+        Identifier::Number(-1) => None,
+        Identifier::Number(stream) => Some((work.row, stream, work.correlation)),
+        _ => None,
+    });
+    let others = trace.streams.iter();
+    let others = others.map(|of| (of.row, of.stream, of.correlation));
+    let mut rows: Vec<_> = work.chain(others).collect();
+    rows.sort_unstable_by_key(|(row, ..)| *row);
+    rows
+}
+
+/// The first event of the file, where HTA keeps it.
+fn first_event(trace: &Trace) -> Option<u32> {
+    (trace.begins_with_row && category_of(trace, 0) != "Trace").then_some(0)
+}
+
+fn is_work(trace: &Trace, row: u32) -> bool {
+    trace.class_of(row).is_device_work() || category_of(trace, row) == "mtia_ccp_events"
+}
+
+fn category_of(trace: &Trace, row: u32) -> &str {
+    let category = trace.rows.category.get(row as usize).copied();
+    category.map_or("", |category| trace.categories.name(category))
+}
+
+/// HTA's times: towards the inside, to whole microseconds, if any beginning has a fraction.
 #[derive(Clone, Copy)]
 struct Clock {
-    /// From the last whole microsecond to the first event.
-    shift_ns: u64,
-    no_rounding: bool,
+    /// Nanoseconds of the trace's own clock.
+    first_ns: i64,
+    /// Microseconds that are taken off.
+    origin: f64,
+    is_rounding: bool,
 }
 
 impl Clock {
     fn new(trace: &Trace, no_rounding: bool) -> Self {
-        let shift_ns = trace.first_ns.unwrap_or_default().rem_euclid(1_000);
+        let first_ns = trace.first_ns.unwrap_or_default();
+        let mut starts = trace.rows.start_ns.iter();
+        let has_fraction =
+            starts.any(|start_ns| first_ns.saturating_add_unsigned(*start_ns) % 1_000 != 0);
+        let is_rounding = has_fraction && !no_rounding;
+        let origin = microseconds(first_ns);
         Self {
-            shift_ns: shift_ns.unsigned_abs(),
-            no_rounding,
+            first_ns,
+            origin: if is_rounding { origin.ceil() } else { origin },
+            is_rounding,
         }
     }
 
-    fn start(self, at_ns: u64) -> u64 {
-        let at_ns = at_ns.saturating_add(self.shift_ns);
-        if self.no_rounding {
-            at_ns
-        } else {
-            at_ns.div_ceil(1_000).saturating_mul(1_000)
+    fn span(self, trace: &Trace, row: u32) -> Span {
+        let start_ns = self
+            .first_ns
+            .saturating_add_unsigned(trace.rows.start_of(row));
+        let start = microseconds(start_ns);
+        let length = microseconds(trace.rows.duration_of(row).cast_signed());
+        if self.is_rounding {
+            return Span {
+                start: start.ceil() - self.origin,
+                end: (start + length).floor() - self.origin,
+            };
         }
-    }
-
-    fn end(self, at_ns: u64) -> u64 {
-        let at_ns = at_ns.saturating_add(self.shift_ns);
-        if self.no_rounding {
-            at_ns
-        } else {
-            at_ns / 1_000 * 1_000
+        let start = start - self.origin;
+        Span {
+            start,
+            end: start + length,
         }
     }
 }
 
-fn kernel(
-    trace: &Trace,
-    clock: Clock,
-    stream: Identifier,
-    (start_ns, end_ns): (u64, u64),
-    name: u32,
-    launch: Option<u32>,
-) -> Option<Kernel> {
-    let Identifier::Number(stream @ 0..) = stream else {
-        return None;
-    };
-    let name = trace.names.get(name);
-    let start_ns = clock.start(start_ns);
-    Some(Kernel {
-        time: Interval {
-            start_ns,
-            end_ns: clock.end(end_ns).max(start_ns),
-        },
-        stream,
-        kind: kind_of(name),
-        launched_ns: launch.map(|call| clock.start(trace.rows.start_of(call))),
-        is_wait: false,
-    })
+/// The nearest float, as if it were read from the text of the trace.
+fn microseconds(ns: i64) -> f64 {
+    format!("{ns}e-3").parse().unwrap_or_default()
+}
+
+/// Back to whole nanoseconds; 0 for what is below that.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "casts of floats saturate"
+)]
+fn nanoseconds(us: f64) -> u64 {
+    (us * 1_000.0).round() as u64
 }
 
 fn kind_of(name: &str) -> Kind {
@@ -195,150 +232,174 @@ fn kind_of(name: &str) -> Kind {
         .any(|first| name.starts_with(first))
     {
         Kind::Memory
-    } else if ["Memcpy", "Memset", "Sync"]
-        .iter()
-        .any(|part| name.contains(part))
-    {
+    } else if ["Memcpy", "Sync"].iter().any(|part| name.contains(part)) {
         Kind::Other
     } else {
         Kind::Computation
     }
 }
 
-/// Synchronisations on the rows of devices, with their documents.
-fn synchronisations(trace: &Trace, clock: Clock) -> Vec<(u32, Kernel)> {
-    let named: BTreeSet<i64> = trace.waits.iter().filter_map(|w| w.correlation).collect();
-    let mut calls: BTreeMap<(u32, i64), u32> = BTreeMap::new();
-    for call in trace.calls.iter().filter(|_| !named.is_empty()) {
-        if let Some(correlation) = call.correlation.filter(|c| named.contains(c)) {
-            calls.insert((trace.document_of(call.row), correlation), call.row);
+/// When the last step of each document began that has several: HTA leaves it out.
+fn last_steps(trace: &Trace, clock: Clock) -> BTreeMap<u32, f64> {
+    let is_step: Vec<bool> = trace
+        .names
+        .iter()
+        .map(|name| name.contains("ProfilerStep"))
+        .collect();
+    let mut found: BTreeMap<u32, (BTreeSet<u32>, u32)> = BTreeMap::new();
+    for (row, name) in (0_u32..).zip(&trace.rows.name) {
+        if is_step.get(*name as usize) == Some(&true) {
+            let document = trace.document_of(row);
+            let (names, last) = found.entry(document).or_insert((BTreeSet::new(), row));
+            names.insert(*name);
+            if trace.rows.start_of(row) > trace.rows.start_of(*last) {
+                *last = row;
+            }
         }
     }
-    let found = trace.waits.iter().filter_map(|wait| {
-        let document = trace.document_of(wait.row);
-        let launch = wait.correlation.and_then(|c| calls.get(&(document, c)));
-        let time = (trace.rows.start_of(wait.row), trace.rows.end_ns(wait.row));
-        let name = trace.rows.name.get(wait.row as usize).copied()?;
-        let stream = Identifier::Number(wait.stream?);
-        let found = kernel(trace, clock, stream, time, name, launch.copied())?;
-        let is_wait = true;
-        Some((document, Kernel { is_wait, ..found }))
-    });
-    found.collect()
+    let several = found.into_iter().filter(|(_, (names, _))| names.len() > 1);
+    several
+        .map(|(document, (_, last))| (document, clock.span(trace, last).start))
+        .collect()
 }
 
-/// When the last step began, if there are several: HTA leaves it out.
-fn last_step(trace: &Trace, document: u32) -> Option<u64> {
-    let steps = profiler_steps(trace);
-    let steps = steps
-        .iter()
-        .filter(|row| trace.document_of(**row) == document);
-    let mut starts: Vec<u64> = steps.map(|row| trace.rows.start_of(*row)).collect();
-    starts.sort_unstable();
-    starts.last().copied().filter(|_| starts.len() > 1)
-}
-
-fn answers(document: u32, kernels: Vec<Kernel>) -> Option<HtaAnswers> {
-    let times = |is_meant: &dyn Fn(&Kernel) -> bool| {
-        let meant = kernels.iter().filter(|kernel| is_meant(kernel));
-        union(meant.map(|kernel| kernel.time).collect())
+fn answer(document: u32, kernels: Vec<Kernel>) -> Option<HtaAnswers> {
+    let times = |is_meant: &dyn Fn(Kind) -> bool| {
+        let meant = kernels.iter().filter(|kernel| is_meant(kernel.kind));
+        merged(meant.map(|kernel| kernel.span).collect())
     };
-    let first_ns = kernels.iter().map(|kernel| kernel.time.start_ns).min()?;
-    let last_ns = kernels.iter().map(|kernel| kernel.time.end_ns).max()?;
-    let kernel_time_ns = last_ns.saturating_sub(first_ns);
-    let idle_ns = kernel_time_ns.saturating_sub(length_ns(&times(&|_| true)));
-    let computation = times(&|kernel| kernel.kind == Kind::Computation);
-    let communication = times(&|kernel| kernel.kind == Kind::Communication);
-    let memory = times(&|kernel| kernel.kind == Kind::Memory);
-    let compute_ns = length_ns(&computation);
-    let communication_ns = length_ns(&communication);
-    let overlapped_ns = common_length_ns(&communication, &computation);
+    let all = times(&|_| true);
+    let kernel_time = all.last()?.end - all.first()?.start;
+    let idle = kernel_time - length(&all);
+    let computation = times(&|kind| kind == Kind::Computation);
+    let communication = times(&|kind| kind == Kind::Communication);
+    let memory = times(&|kind| kind == Kind::Memory);
+    let compute = length(&computation);
+    let talks = length(&communication);
+    let both: f64 = slices(&[(&communication, 1), (&computation, 2)])
+        .filter(|(running, _)| *running == 3)
+        .map(|(_, length)| length)
+        .sum();
     Some(HtaAnswers {
         document,
-        kernel_time_ns,
-        idle_ns,
-        compute_ns,
-        non_compute_ns: kernel_time_ns
-            .saturating_sub(idle_ns)
-            .saturating_sub(compute_ns),
-        overlap_ratio: (communication_ns > 0)
-            .then(|| ratio(u128::from(overlapped_ns), u128::from(communication_ns))),
+        kernel_time_ns: nanoseconds(kernel_time),
+        idle_ns: nanoseconds(idle),
+        compute_ns: nanoseconds(compute),
+        non_compute_ns: nanoseconds(kernel_time - compute - idle),
+        overlap_ratio: (talks > 0.0).then(|| both / talks),
         kernel_types: kernel_types(&computation, &communication, &memory),
         idle_by_stream: idle_by_stream(kernels),
     })
 }
 
-/// Time by the types that ran in it; all three at once are a row of their own.
-fn kernel_types(
-    computation: &[Interval],
-    communication: &[Interval],
-    memory: &[Interval],
-) -> Vec<HtaKernelType> {
-    let both = common_length_ns(computation, communication);
-    let computing_copying = common_length_ns(computation, memory);
-    let talking_copying = common_length_ns(communication, memory);
-    let all = common_length_ns(&intersection(computation, communication), memory);
-    let only = |own: &[Interval], one: u64, other: u64| {
-        length_ns(own)
-            .saturating_add(all)
-            .saturating_sub(one)
-            .saturating_sub(other)
+/// Those that touch as one. What ends before it begins, and touches nothing, stays so.
+fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let mut merged: Vec<Span> = Vec::new();
+    let mut last_end = f64::NEG_INFINITY;
+    for span in spans {
+        match merged.last_mut() {
+            Some(group) if span.start <= last_end => group.end = group.end.max(span.end),
+            _ => merged.push(span),
+        }
+        last_end = last_end.max(span.end);
+    }
+    merged
+}
+
+fn length(spans: &[Span]) -> f64 {
+    spans.iter().map(|span| span.end - span.start).sum()
+}
+
+/// Times between neighbouring beginnings and ends, each with the sum of the weights of what runs then.
+fn slices(groups: &[(&[Span], i64)]) -> impl Iterator<Item = (i64, f64)> + use<> {
+    let of_group = |(spans, weight): &(&[Span], i64)| {
+        let weight = *weight;
+        let ends = |span: &Span| [(span.start, weight), (span.end, -weight)];
+        spans.iter().flat_map(ends).collect::<Vec<_>>()
     };
-    let found = [
-        ("COMPUTATION", only(computation, both, computing_copying)),
-        ("COMMUNICATION", only(communication, both, talking_copying)),
-        ("MEMORY", only(memory, computing_copying, talking_copying)),
-        ("COMPUTATION overlapping COMMUNICATION", both - all),
-        ("COMPUTATION overlapping MEMORY", computing_copying - all),
-        ("COMMUNICATION overlapping MEMORY", talking_copying - all),
-        (
-            "COMPUTATION overlapping COMMUNICATION overlapping MEMORY",
-            all,
-        ),
+    let mut changes: Vec<(f64, i64)> = groups.iter().flat_map(of_group).collect();
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let next: Vec<f64> = changes.iter().skip(1).map(|(at, _)| *at).collect();
+    let changes = changes.into_iter().zip(next);
+    changes.scan(0, |running, ((at, weight), next)| {
+        *running += weight;
+        Some((*running, next - at))
+    })
+}
+
+const COMPUTATION: i64 = 1;
+const COMMUNICATION: i64 = 2;
+const MEMORY: i64 = 4;
+
+/// Time by the types that ran in it, each slice cut to whole microseconds.
+fn kernel_types(
+    computation: &[Span],
+    communication: &[Span],
+    memory: &[Span],
+) -> Vec<HtaKernelType> {
+    let groups = [
+        (computation, COMPUTATION),
+        (communication, COMMUNICATION),
+        (memory, MEMORY),
     ];
-    let found = found.into_iter().filter(|(_, total_ns)| *total_ns > 0);
+    let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
+    for (running, length) in slices(&groups).filter(|(running, _)| *running > 0) {
+        *sums.entry(running).or_default() += length.trunc();
+    }
+    let found = sums.into_iter().filter(|(_, sum)| *sum > 0.0);
     let mut types: Vec<HtaKernelType> = found
-        .map(|(kernel_type, total_ns)| HtaKernelType {
-            kernel_type: kernel_type.to_owned(),
-            total_ns,
+        .map(|(running, sum)| HtaKernelType {
+            kernel_type: type_name(running),
+            total_ns: nanoseconds(sum),
         })
         .collect();
     types.sort_by_key(|row| std::cmp::Reverse(row.total_ns));
     types
 }
 
+fn type_name(running: i64) -> String {
+    let names = [
+        ("COMPUTATION", COMPUTATION),
+        ("COMMUNICATION", COMMUNICATION),
+        ("MEMORY", MEMORY),
+    ];
+    let running = names.iter().filter(|(_, weight)| running & weight != 0);
+    let running: Vec<&str> = running.map(|(name, _)| *name).collect();
+    running.join(" overlapping ")
+}
+
 /// Time between neighbours on each stream, in order of their beginnings.
 fn idle_by_stream(mut kernels: Vec<Kernel>) -> Vec<HtaIdle> {
-    kernels.retain(|kernel| !kernel.is_wait);
-    kernels.sort_by_key(|kernel| (kernel.stream, kernel.time));
-    let mut sums: BTreeMap<(i64, HtaIdleCategory), i64> = BTreeMap::new();
+    kernels.retain(|kernel| kernel.is_work);
+    kernels.sort_by(|a, b| {
+        let by_start = a.span.start.total_cmp(&b.span.start);
+        a.stream.cmp(&b.stream).then(by_start)
+    });
+    let mut sums: BTreeMap<(i64, HtaIdleCategory), f64> = BTreeMap::new();
     for pair in kernels.windows(2) {
         let [before, next] = pair else { continue };
         if before.stream != next.stream {
             continue;
         }
-        let gap_ns = next
-            .time
-            .start_ns
-            .cast_signed()
-            .saturating_sub_unsigned(before.time.end_ns);
-        let category = match next.launched_ns {
-            Some(at_ns) if at_ns > before.time.end_ns => HtaIdleCategory::HostWait,
-            _ if gap_ns < KERNEL_WAIT_NS => HtaIdleCategory::KernelWait,
+        let gap = next.span.start - before.span.end;
+        let category = match next.launched {
+            Some(at) if at > before.span.end => HtaIdleCategory::HostWait,
+            _ if gap < KERNEL_WAIT => HtaIdleCategory::KernelWait,
             _ => HtaIdleCategory::Other,
         };
-        let sum = sums.entry((next.stream, category)).or_default();
-        *sum = sum.saturating_add(gap_ns);
+        *sums.entry((next.stream, category)).or_default() += gap;
     }
-    let rows = sums
-        .into_iter()
-        .map(|((stream, category), total_ns)| HtaIdle {
+    let rows = sums.into_iter().map(|((stream, category), sum)| {
+        let total_ns = nanoseconds(sum.abs()).cast_signed();
+        HtaIdle {
             stream,
             category,
-            total_ns,
-        });
+            total_ns: if sum < 0.0 { -total_ns } else { total_ns },
+        }
+    });
     rows.collect()
 }
 
-/// Gaps from this length on are no delay between kernels. HTA's documentation says 30 ns, its code 30 µs.
-const KERNEL_WAIT_NS: i64 = 30_000;
+/// Gaps from this length on are no delay between kernels, in microseconds. HTA's documentation says 30 ns.
+const KERNEL_WAIT: f64 = 30.0;

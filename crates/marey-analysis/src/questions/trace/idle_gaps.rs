@@ -95,13 +95,10 @@ pub struct Gap {
     pub host_during: Option<String>,
     /// What came next.
     pub next: String,
-    /// Time in it that host threads spent in calls that wait for the device; those of several threads add up. `None` for
-    /// gaps of 20 µs and less.
+    /// Time in it that host threads spent in calls that wait for the device; those of several threads add up. `None` when the trace
+    /// has no calls.
     pub synchronising_ns: Option<u64>,
 }
-
-/// Gaps up to this length are not looked at for synchronisations.
-const SHORT_NS: u64 = 20_000;
 
 /// Gaps that are shown one by one.
 const MOST_SHOWN: usize = 10;
@@ -130,11 +127,8 @@ pub fn idle_gaps(trace: &Trace, host: &HostRows, timeline: &DeviceTimeline) -> I
     let launch_bound_ns = launching_ns.fold(0, u64::saturating_add);
     gaps.sort_unstable_by_key(|gap| (std::cmp::Reverse(gap.length_ns), gap.start_ns));
     gaps.truncate(MOST_SHOWN);
-    let waits = if gaps.iter().any(|gap| gap.length_ns > SHORT_NS) {
-        Synchronisations::new(trace)
-    } else {
-        Synchronisations::default()
-    };
+    let has_calls = !trace.calls.is_empty() && !gaps.is_empty();
+    let waits = has_calls.then(|| Synchronisations::new(trace));
     IdleGaps {
         n_gaps,
         total_ns,
@@ -144,7 +138,10 @@ pub fn idle_gaps(trace: &Trace, host: &HostRows, timeline: &DeviceTimeline) -> I
         reasons,
         launch_bound_ns,
         host_operations,
-        longest: gaps.iter().map(|gap| shown(trace, gap, &waits)).collect(),
+        longest: gaps
+            .iter()
+            .map(|gap| shown(trace, gap, waits.as_ref()))
+            .collect(),
     }
 }
 
@@ -230,11 +227,10 @@ fn reasons(gaps: &[Found], idle_ns: u64) -> Vec<ReasonTime> {
 
 /// Gaps for which the host was late, by the name of what it did, and the reason.
 fn host_operations(trace: &Trace, gaps: &[Found], idle_ns: u64) -> Vec<HostOperation> {
-    let mut by_name = BTreeMap::<(Option<u32>, GapReason), (u64, u64)>::new();
+    let mut by_name = BTreeMap::<(Option<&str>, GapReason), (u64, u64)>::new();
     let late = gaps.iter().filter(|gap| gap.cause == GapCause::LaunchLate);
     for gap in late {
-        let row = gap.explained.during;
-        let name = row.and_then(|row| trace.rows.name.get(row as usize).copied());
+        let name = gap.explained.during.map(|row| trace.name_of(row));
         let key = (name, gap.explained.reason);
         let (n_gaps, total_ns) = by_name.entry(key).or_default();
         *n_gaps += 1;
@@ -242,8 +238,8 @@ fn host_operations(trace: &Trace, gaps: &[Found], idle_ns: u64) -> Vec<HostOpera
     }
     let mut all: Vec<_> = by_name.into_iter().collect();
     all.sort_by_key(|(key, (_, total_ns))| (std::cmp::Reverse(*total_ns), *key));
-    let row = |((name, reason), (n_gaps, total_ns))| HostOperation {
-        name: Option::map(name, |name: u32| trace.names.get(name).to_owned()),
+    let row = |((name, reason), (n_gaps, total_ns)): ((Option<&str>, _), _)| HostOperation {
+        name: name.map(str::to_owned),
         reason,
         n_gaps,
         total_ns,
@@ -252,7 +248,7 @@ fn host_operations(trace: &Trace, gaps: &[Found], idle_ns: u64) -> Vec<HostOpera
     all.into_iter().map(row).collect()
 }
 
-fn shown(trace: &Trace, gap: &Found, waits: &Synchronisations) -> Gap {
+fn shown(trace: &Trace, gap: &Found, waits: Option<&Synchronisations>) -> Gap {
     let end_ns = gap.start_ns + gap.length_ns;
     Gap {
         start_ns: gap.start_ns,
@@ -268,7 +264,7 @@ fn shown(trace: &Trace, gap: &Found, waits: &Synchronisations) -> Gap {
             .during
             .map(|row| trace.name_of(row).to_owned()),
         next: trace.names.get(gap.next.name).to_owned(),
-        synchronising_ns: (gap.length_ns > SHORT_NS).then(|| {
+        synchronising_ns: waits.map(|waits| {
             waits
                 .before(end_ns)
                 .saturating_sub(waits.before(gap.start_ns))
@@ -280,14 +276,12 @@ fn shown(trace: &Trace, gap: &Found, waits: &Synchronisations) -> Gap {
 ///
 /// Up to t it is Σ (t − begin) over the calls that began, less Σ (t − end) over those that ended: counts and sums of
 /// sorted beginnings and ends are enough.
-#[derive(Default)]
 struct Synchronisations {
     starts: Prefix,
     ends: Prefix,
 }
 
 /// Sorted moments, with the sum of all up to each.
-#[derive(Default)]
 struct Prefix {
     moments: Vec<u64>,
     sums: Vec<u128>,

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::gap_explanation::{GapEnds, GapReasons};
+use super::gap_reason::GapReason;
 use super::owners::{HostKind, MODULE};
 use super::{DeviceTimeline, Owners, TraceContext};
 use crate::import::chrome::{Class, Trace};
@@ -17,6 +19,10 @@ pub struct Synchronisation {
     pub count: u64,
     /// Their durations together, in nanoseconds; those of several threads add up.
     pub total_ns: u64,
+    /// Time in which a device stood still because of these calls, or may have: gaps before a late launch that such a call ended in or
+    /// went on in, up to 10 µs after the launch, without those in which the host loaded data. Of the device with most of it;
+    /// `None` when the trace has no work of devices.
+    pub gaps_ns: Option<u64>,
     /// By name, the one that took most first. Operators that waited are rows of their own: their calls are counted there
     /// again, other than above.
     pub calls: Vec<SyncCall>,
@@ -63,6 +69,14 @@ pub struct SyncPlace {
     pub longest_ns: u64,
     /// As in [`SyncCall`].
     pub idle_ns: Option<u64>,
+}
+
+impl SyncPlace {
+    /// Where it was, outermost name last: the order of rows with the same time.
+    fn names(&self) -> (&str, [Option<&str>; 4]) {
+        let around = [&self.operator, &self.range, &self.module, &self.function];
+        (&self.name, around.map(Option::as_deref))
+    }
 }
 
 /// Operators that read a value of a device, or a size that only the device knows.
@@ -125,6 +139,7 @@ pub fn synchronisation(context: &TraceContext<'_>) -> Synchronisation {
         return Synchronisation::default();
     }
     let busy = busy(trace);
+    let gaps_ns = gaps_ns(context, &rows);
     let mut all = Sums::default();
     let mut calls: BTreeMap<(HostKind, u32), Sums> = BTreeMap::new();
     let mut places: BTreeMap<Place, Sums> = BTreeMap::new();
@@ -149,9 +164,70 @@ pub fn synchronisation(context: &TraceContext<'_>) -> Synchronisation {
     Synchronisation {
         count: all.count,
         total_ns: all.total_ns,
+        gaps_ns,
         calls: call_rows(trace, &calls, has_device),
         places: place_rows(trace, &places, has_device),
     }
+}
+
+/// Launches take up to this.
+const LATENCY_NS: u64 = 10_000;
+
+/// Gaps with a wait in them, or at their beginning, of the device with most.
+///
+/// ```text
+/// host        |--wait--|----|[launch]      |--wait--|[launch]
+/// device  --a----|╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌|--b--------------------|--c--    between a and b
+/// ```
+fn gaps_ns(context: &TraceContext<'_>, rows: &[u32]) -> Option<u64> {
+    let trace = context.trace;
+    let mut waits: BTreeMap<u32, Vec<Interval>> = BTreeMap::new();
+    for row in rows {
+        let document = waits.entry(trace.document_of(*row)).or_default();
+        document.push(Interval {
+            start_ns: trace.rows.start_of(*row),
+            end_ns: trace.rows.end_ns(*row),
+        });
+    }
+    for intervals in waits.values_mut() {
+        *intervals = union(std::mem::take(intervals));
+    }
+    let mut reasons = GapReasons::new(trace, &context.host);
+    let of_device = |timeline: &DeviceTimeline| {
+        let process = trace.tracks.processes.get(timeline.process as usize);
+        let waits = process.and_then(|process| waits.get(&process.document));
+        let waits = waits.map_or(&[][..], Vec::as_slice);
+        let mut waited_ns = 0_u64;
+        let mut busy_until_ns = timeline.span().start_ns;
+        for work in &timeline.work {
+            let launched_ns = work.launch.map(|call| trace.rows.start_of(call));
+            let late = Interval {
+                start_ns: busy_until_ns,
+                end_ns: launched_ns.unwrap_or(work.start_ns).min(work.start_ns),
+            };
+            let is_late = work.start_ns > busy_until_ns && late.end_ns >= busy_until_ns;
+            if is_late && is_touched(late, waits) {
+                let time = Interval {
+                    end_ns: work.start_ns,
+                    ..late
+                };
+                if reasons.of(&GapEnds::of_late(time, *work)).reason != GapReason::Data {
+                    let latency_ns = (work.start_ns - late.end_ns).min(LATENCY_NS);
+                    waited_ns = waited_ns.saturating_add(late.length_ns() + latency_ns);
+                }
+            }
+            busy_until_ns = busy_until_ns.max(work.end_ns);
+        }
+        waited_ns
+    };
+    context.timelines.iter().map(of_device).max()
+}
+
+/// One of the disjoint intervals, which are in order, begins or ends in this one, or goes on in it.
+fn is_touched(time: Interval, intervals: &[Interval]) -> bool {
+    let next = intervals.partition_point(|one| one.end_ns < time.start_ns);
+    let next = intervals.get(next);
+    next.is_some_and(|one| one.start_ns <= time.end_ns)
 }
 
 /// The rows of calls that wait, of the part that is asked about, in order.
@@ -308,6 +384,9 @@ fn place_rows(trace: &Trace, places: &BTreeMap<Place, Sums>, has_device: bool) -
         idle_ns: has_device.then_some(sums.idle_ns),
     };
     let mut rows: Vec<SyncPlace> = places.iter().map(row).collect();
-    rows.sort_by_key(|row| Reverse(row.total_ns));
+    rows.sort_by(|a, b| {
+        let by_time = b.total_ns.cmp(&a.total_ns);
+        by_time.then_with(|| a.names().cmp(&b.names()))
+    });
     rows
 }

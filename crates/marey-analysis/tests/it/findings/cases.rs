@@ -38,7 +38,9 @@ const CASES: &[Case] = &[
     }),
     ("layer-bottleneck", layer_bottleneck),
     ("cpu-pressure", || {
-        counter("pressure.cpu.some", 8.0, RunBuilder::new())
+        let system = growing("process.cpu.system", 0.0, RunBuilder::new());
+        let used = growing("process.cpu.user", 2.0, system);
+        counter("process.cpu.wait", 8.0, used)
     }),
     ("thermal-risk", || gauges(&[("gpu.temperature", 90.0)])),
     ("dropped-frames", || {
@@ -82,6 +84,10 @@ const CASES: &[Case] = &[
             .section("sdpa_math", 0, 2 * S, |_| {})
             .finish(10 * S)
     }),
+    ("step-outliers", || {
+        // Four steps of a second, one of two, and one more of a second.
+        steps_of(&[S, S, S, S, 2 * S, S]).finish(10 * S)
+    }),
     ("late-compile", || {
         steps(4)
             .section("torch.compile", 2 * S, 3 * S, |_| {})
@@ -105,14 +111,22 @@ const CASES: &[Case] = &[
 ];
 
 /// Steps of one second each, from 0 on.
-fn steps(n: u64) -> RunBuilder {
-    let report = |step| DiffusionStep {
+fn steps(n: usize) -> RunBuilder {
+    steps_of(&vec![S; n])
+}
+
+/// Steps that follow one another from 0 on.
+fn steps_of(durations: &[u64]) -> RunBuilder {
+    let report = |(step, duration_ns): (u64, &u64)| DiffusionStep {
         step: Some(step),
-        computation_ns: Some(S),
+        computation_ns: Some(*duration_ns),
         ..DiffusionStep::default()
     };
-    (0..n).fold(RunBuilder::new(), |builder, step| {
-        builder.generation((step + 1) * S, None, Generation::Step(report(step)))
+    let mut end_ns = 0;
+    let reports = (0..).zip(durations).map(report);
+    reports.fold(RunBuilder::new(), |builder, report| {
+        end_ns += report.computation_ns.unwrap_or(0);
+        builder.generation(end_ns, None, Generation::Step(report))
     })
 }
 

@@ -243,7 +243,7 @@ fn processor_and_disk(builder: RunBuilder) -> RunBuilder {
         .series(counter("process.cpu.user", Unit::Seconds), &always(0.6))
         .series(counter("process.cpu.system", Unit::Seconds), &always(0.1))
         .series(counter("host.cpu.busy", Unit::Seconds), &always(0.9))
-        .series(counter("pressure.cpu.some", Unit::Seconds), &always(0.02))
+        .series(counter("process.cpu.wait", Unit::Seconds), &always(0.02))
         .series(counter("host.swap.out", Unit::Bytes), &always(0.0))
         .series(
             counter("process.disk.read", Unit::Bytes),

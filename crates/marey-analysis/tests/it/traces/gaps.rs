@@ -128,6 +128,52 @@ fn what_was_launched_before_waited_for_the_launch_a_stream_or_something_else() {
     }
 }
 
+#[test]
+fn rows_with_equal_times_are_in_order_of_their_names() {
+    // device   |1|         |2|           |3|
+    //          5 10        60 61         111
+    // host         |wait |     |wait  |
+    //              10   58     60    108
+    // Written in the order of time and backwards: which name the file has first says nothing.
+    let waits = [
+        host("cuda_runtime", "cudaStreamSynchronize", 10, 58),
+        host("cuda_runtime", "cudaDeviceSynchronize", 60, 108),
+    ];
+    let work = [
+        call(1, 0, 1),
+        launched(1, 5, 10),
+        call(2, 58, 59),
+        launched(2, 60, 61),
+        call(3, 108, 109),
+        launched(3, 111, 120),
+    ];
+    let mut all = [&waits[..], &work[..]].concat();
+    for _ in 0..2 {
+        let trace = events(&all.join(","));
+        let operations = gaps(&trace).host_operations;
+        let operations: Vec<_> = operations
+            .iter()
+            .map(|row| (row.name.as_deref(), row.total_ns))
+            .collect();
+        let expected = [
+            (Some("cudaDeviceSynchronize"), 50_000),
+            (Some("cudaStreamSynchronize"), 50_000),
+        ];
+        assert_eq!(operations, expected);
+        let places = trace_answers(&trace, None).synchronisation.places;
+        let places: Vec<_> = places
+            .iter()
+            .map(|row| (&*row.name, row.total_ns))
+            .collect();
+        let expected = [
+            ("cudaDeviceSynchronize", 48_000),
+            ("cudaStreamSynchronize", 48_000),
+        ];
+        assert_eq!(places, expected);
+        all.reverse();
+    }
+}
+
 fn of_launches(trace: &Trace) -> Launches {
     launches(trace, &only_device(trace), &gaps(trace))
 }

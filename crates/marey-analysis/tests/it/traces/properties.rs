@@ -14,7 +14,7 @@ use super::{complete, try_read};
 type Drawn = (u64, u64, u8, u32);
 
 fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
-    prop::collection::vec((1..30_u64, 0..80_u64, 0..8_u8, 0..12_u32), 0..40)
+    prop::collection::vec((1..30_u64, 0..80_u64, 0..16_u8, 0..12_u32), 0..40)
 }
 
 /// Every beginning is another, so that the order of the file is no part of what happened. `k` shifts time and correlations.
@@ -34,11 +34,28 @@ fn written(all: &[Drawn], k: u64) -> Vec<String> {
             4 => complete("cuda_runtime", "cudaLaunchKernel", 9, at, end, &tied),
             5 => complete("cuda_runtime", "cudaDeviceSynchronize", 9, at, end, &tied),
             6 => complete("cpu_op", "aten::mm", 8, at, end, ""),
+            7 => complete("cuda_runtime", "cudaStreamSynchronize", 9, at, end, &tied),
+            8 => complete("cpu_op", SDPA, 8, at, end, ""),
+            9 => complete("cpu_op", "aten::_flash_attention_forward", 9, at, end, ""),
+            10 => complete("python_function", "nn.Module: Attention_0", 9, at, end, ""),
+            11 => complete(
+                "python_function",
+                "nn.Module: Transformer_0",
+                9,
+                at,
+                end,
+                "",
+            ),
+            12 => complete("kernel", "flash_fwd_kernel", 0, at, end, &on(7)),
+            13 => complete("user_annotation", "nccl:all_reduce", 9, at, end, ""),
+            14 => complete("user_annotation", "decode", 9, at, end, ""),
             _ => complete("python_function", "forward", 9, at, end, ""),
         }
     });
     each.collect()
 }
+
+const SDPA: &str = "aten::_scaled_dot_product_attention_math";
 
 fn document(events: &[String]) -> String {
     format!(r#"{{"traceEvents": [{}]}}"#, events.join(","))
@@ -66,8 +83,6 @@ impl Read for Pieces<'_> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn the_parts_of_a_device_and_of_a_path_are_their_wholes(all in drawn()) {
         let trace = try_read(document(&written(&all, 0))).unwrap();

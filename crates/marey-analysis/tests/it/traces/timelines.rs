@@ -120,9 +120,28 @@ fn a_gap_is_blamed_on_the_launch_of_what_follows() {
     let longest = &gaps.longest[0];
     assert_eq!((longest.start_ns, longest.length_ns), (20_000, 30_000));
     assert_eq!(longest.next, "k3");
-    // From 20 to 46; the other gaps are too short to be looked at.
-    assert_eq!(longest.synchronising_ns, Some(26_000));
-    assert_eq!(gaps.longest[1].synchronising_ns, None);
+    // It waits from 8 to 46: in the gaps from 20, from 52 and from 10 on.
+    let waited: Vec<_> = gaps
+        .longest
+        .iter()
+        .map(|gap| gap.synchronising_ns)
+        .collect();
+    assert_eq!(waited, [Some(26_000), Some(0), Some(2_000)]);
+}
+
+#[test]
+fn waiting_in_a_gap_is_known_however_short_it_is_and_not_without_calls() {
+    // µs       0   2      10  12      20
+    // device   |k1|       |k2|
+    // host       |-synchronise-|           8 µs of it in the gap
+    let wait = complete("cuda_runtime", "cudaDeviceSynchronize", 9, 1, 11, "");
+    let kernels = [kernel("k1", 0, 2), kernel("k2", 10, 12)].join(",");
+    let waited = |all: &str| {
+        let trace = events(all);
+        idle_gaps(&trace, &HostRows::new(&trace), &only_device(&trace)).longest[0].synchronising_ns
+    };
+    assert_eq!(waited(&format!("{kernels},{wait}")), Some(8_000));
+    assert_eq!(waited(&kernels), None);
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Of {
 
     fn includes(&self, measure: &Measure) -> bool {
         match self {
-            Self::Time => measure.kind.area() == Area::Time,
+            Self::Time => measure.kind.area() == Area::Time || measure.kind.is_total_time(),
             Self::Area(area) => measure.kind.area() == *area,
             Self::Kind(kind) => measure.kind == *kind,
             Self::Section(name) => match &measure.subject {
@@ -252,15 +252,16 @@ impl FailOn {
     fn is_met_by(&self, measure: &Measure, comparison: &Comparison) -> bool {
         let verdict = measure.verdict;
         match &self.what {
-            What::Worse => verdict == Verdict::Worse,
+            What::Worse => verdict == Verdict::Worse && comparison.verdict == Verdict::Worse,
             What::AnyChange => !matches!(verdict, Verdict::Same | Verdict::CannotTell),
             What::Never | What::CannotTell => false,
             What::Beyond { of, ratio } => {
                 of.includes(measure)
-                    && if *of == Of::Time && measure.kind != MeasureKind::WallTime {
+                    && if *of == Of::Time && !measure.kind.is_total_time() {
                         lengthens_by(measure, comparison, *ratio)
                     } else {
                         is_worse_by(measure, *ratio)
+                            || measure.kind.is_total_time() && is_surely_beyond(measure, *ratio)
                     }
             }
         }
@@ -286,6 +287,12 @@ fn is_worse_by(measure: &Measure, limit: f64) -> bool {
         (Verdict::Worse | Verdict::Different, Better::Neither) => is_more || is_less,
         _ => false,
     }
+}
+
+/// All that is possible with 95 % confidence is more than a share of the baseline, whatever else was tested beside it.
+fn is_surely_beyond(measure: &Measure, limit: f64) -> bool {
+    let interval = measure.change.and_then(|change| change.interval);
+    interval.is_some_and(|(low, _)| low > 1.0 + limit)
 }
 
 /// What it adds to a run is more than a share of the baseline's wall time.

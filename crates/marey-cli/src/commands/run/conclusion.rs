@@ -1,5 +1,7 @@
 //! What is said when the program has ended.
 
+use std::io::stderr;
+
 use marey::{Launch, Status};
 use marey_report::{LaunchFacts, RunStatus};
 
@@ -7,8 +9,9 @@ use super::Arguments;
 use super::child::Child;
 use super::job::Job;
 use super::python::Entry;
-use crate::commands::{other_processes, say_problems, say_written};
+use crate::commands::{processes, say_problems, say_written};
 use crate::console::Console;
+use crate::first_screen;
 use crate::run_folder::{JobFolder, Reading, captures, summary_of};
 use crate::shown_path::shown;
 
@@ -80,8 +83,7 @@ impl Conclusion<'_> {
         say_problems(job, console);
         let written = job.write();
         if !self.arguments.quiet && !self.arguments.no_summary {
-            let text = job.report.as_ref().map(summary_of).unwrap_or_default();
-            console.say_as_it_is(&format!("\n{text}{}\n", other_processes(job)));
+            console.say_as_it_is(&format!("\n{}\n", self.text(job)));
             self.say_window_before(console);
         }
         self.say_ending(console);
@@ -93,6 +95,17 @@ impl Conclusion<'_> {
                 shown(&job.path)
             )),
         }
+    }
+
+    /// The first screen, or all of it.
+    fn text(&self, job: &JobFolder) -> String {
+        let Some(report) = &job.report else {
+            return processes(job);
+        };
+        if self.arguments.full {
+            return summary_of(report) + &processes(job);
+        }
+        first_screen::of_report(report, &job.path, &stderr())
     }
 
     /// The window in which the job before this one ended: nobody may have seen its report.

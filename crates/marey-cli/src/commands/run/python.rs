@@ -25,7 +25,7 @@ impl Entry {
             return reason;
         }
         if self.is_python {
-            return "the program opened no section; add sections: \
+            return "the program opened no section, or its capture was taken away meanwhile; add sections: \
                     with marey.profile_section(\"name\"): …"
                 .into();
         }

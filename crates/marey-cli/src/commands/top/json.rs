@@ -74,6 +74,10 @@ struct OpenObject<'a> {
 
 #[derive(Serialize)]
 struct SectionObject<'a> {
+    id: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<u32>,
+    is_detached: bool,
     path: Vec<&'a str>,
     kind: &'static str,
     count: u64,
@@ -266,7 +270,11 @@ fn section<'a>(
         p50_seconds: turns.quantile_ns(0.5).map(seconds),
         p95_seconds: turns.quantile_ns(0.95).map(seconds),
     });
+    let (parent, is_detached) = look.parent(totals.node);
     SectionObject {
+        id: totals.node,
+        parent,
+        is_detached,
         path: look.path(totals.node),
         kind: match look.kind(totals.node) {
             NodeKind::Section => "section",
@@ -287,8 +295,8 @@ fn section<'a>(
 fn generation(shown: &Shown) -> GenerationObject {
     let generated = shown.look.generated;
     GenerationObject {
-        steps: generated.steps,
-        blocks: generated.blocks,
+        steps: shown.metrics.steps,
+        blocks: shown.metrics.blocks,
         latent_frames: generated.block_frames,
         streamed_frames: generated.streamed_frames,
         dropped_frames: generated.dropped_frames,

@@ -14,7 +14,7 @@ const COLUMN: usize = 11;
 
 /// A call path with its figures so far; `None` before the first call has ended.
 struct Row<'a> {
-    path: Vec<&'a str>,
+    path: String,
     totals: Option<&'a marey::live::Totals>,
     /// How long the oldest call that is open has been, and how many are.
     open: Option<(u64, usize)>,
@@ -61,7 +61,7 @@ pub(super) fn table(look: &Look, total_width: usize, skipped: usize, n_rows: usi
         } else {
             Role::Value
         };
-        let path = width::pad_end(&shown_path(&row.path, path_width), path_width);
+        let path = width::pad_end(&of_width(&row.path, path_width), path_width);
         lines.push(Line::of(role, path).and(role, figures(&texts)));
     }
     lines
@@ -75,17 +75,34 @@ pub(super) fn n_rows(look: &Look) -> usize {
 /// Names from the outside in; of a long path the end.
 pub(super) fn shown_path(path: &[&str], limit: usize) -> String {
     let shown: Vec<String> = path.iter().map(|name| escape::visible(name)).collect();
-    let joined = shown.join(" / ");
-    if width::columns(&joined) <= limit {
-        return joined;
+    of_width(&shown.join(" / "), limit)
+}
+
+fn of_width(path: &str, limit: usize) -> String {
+    if width::columns(path) <= limit {
+        path.to_owned()
+    } else {
+        width::back(path, limit)
     }
-    width::back(&joined, limit)
 }
 
 /// How long a section has been open; `None` when it began with the last thing that is known of a process that is over.
 pub(super) fn open_for_ns(look: &Look, open: &OpenNow) -> Option<u64> {
     let for_ns = look.at_ns.saturating_sub(open.start_ns);
     (for_ns > 0 || look.is_running()).then_some(for_ns)
+}
+
+/// Names from the outside in, `~` before what ran beside its parent, as in reports.
+fn marked_path(look: &Look, node: u32) -> String {
+    let around = std::iter::successors(Some(node), |node| look.parent(*node).0);
+    let names = look.path(node);
+    let marked = around.zip(names.iter().rev()).map(|(node, name)| {
+        let mark = if look.parent(node).1 { "~" } else { "" };
+        format!("{mark}{}", escape::visible(name))
+    });
+    let mut marked: Vec<String> = marked.collect();
+    marked.reverse();
+    marked.join(" / ")
 }
 
 fn rows(look: &Look) -> Vec<Row<'_>> {
@@ -104,7 +121,7 @@ fn rows(look: &Look) -> Vec<Row<'_>> {
         .chain(only_open.copied());
     let mut rows: Vec<Row<'_>> = nodes
         .map(|node| Row {
-            path: look.path(node),
+            path: marked_path(look, node),
             totals: look.totals_of(node),
             open: open.get(&node).copied(),
         })

@@ -1,11 +1,10 @@
 //! What is shown of one process: its latest look, and what the looks before it add.
 
 use marey::NodeKind;
-use marey::live::{Interval, Look, Process, Totals, Turns};
-use marey_report::Metrics;
+use marey::live::{Interval, Look, Process, Turns};
+use marey_report::{Metrics, Pace};
 
 use super::lanes::Lanes;
-use super::turn_rate::TurnRate;
 
 /// What is shown of one process.
 #[derive(Debug)]
@@ -18,9 +17,7 @@ pub(super) struct Shown {
     pub(super) lanes: Lanes,
     figures: marey_report::Watch,
     newest_loop: Option<Loop>,
-    turns: TurnRate,
-    steps: TurnRate,
-    blocks: TurnRate,
+    turns: Pace,
 }
 
 /// A loop, wherever in the program it turns: all call paths that end in its name.
@@ -48,9 +45,7 @@ impl Shown {
             lanes: Lanes::default(),
             figures: marey_report::Watch::default(),
             newest_loop: None,
-            turns: TurnRate::default(),
-            steps: TurnRate::default(),
-            blocks: TurnRate::default(),
+            turns: Pace::default(),
         }
     }
 
@@ -64,14 +59,7 @@ impl Shown {
         }
         let before = std::mem::replace(&mut self.look, look);
         self.before = had_one.then_some(before);
-        let readings = self.look.series.iter();
-        self.metrics = self.figures.look(marey_report::Look {
-            at_ns: self.look.at_ns,
-            readings: readings
-                .map(|r| (r.info.clone(), r.value, r.age_ns))
-                .collect(),
-            generated: self.look.generated,
-        });
+        self.metrics = self.figures.look((&self.look).into());
         self.count_turns();
         if self.look.is_running() {
             let interval = self.before.as_ref().map(|earlier| Interval {
@@ -104,24 +92,18 @@ impl Shown {
             .filter(|_| self.look.is_running())
     }
 
-    /// Blocks a second: as the program reports them, otherwise turns of loops and sections that are called `block`.
+    /// Blocks a second.
     pub(super) fn blocks_per_second(&self) -> Option<f64> {
-        let reported = self.metrics.blocks_per_second;
-        let counted = self
-            .blocks
-            .per_second()
-            .filter(|_| self.look.generated.blocks == 0);
-        reported.or(counted).filter(|_| self.look.is_running())
+        self.metrics
+            .blocks_per_second
+            .filter(|_| self.look.is_running())
     }
 
-    /// Denoising steps a second: as the program reports them, otherwise turns of loops that are called `step`.
+    /// Denoising steps a second.
     pub(super) fn steps_per_second(&self) -> Option<f64> {
-        let reported = self.metrics.steps_per_second;
-        let counted = self
-            .steps
-            .per_second()
-            .filter(|_| self.look.generated.steps == 0);
-        reported.or(counted).filter(|_| self.look.is_running())
+        self.metrics
+            .steps_per_second
+            .filter(|_| self.look.is_running())
     }
 
     fn count_turns(&mut self) {
@@ -129,17 +111,15 @@ impl Shown {
         let newest = Loop::newest(look);
         let name = |newest: &Option<Loop>| newest.as_ref().map(|newest| newest.name.clone());
         if name(&newest) != name(&self.newest_loop) {
-            self.turns = TurnRate::default();
+            self.turns = Pace::default();
         }
-        if let Some(newest) = &newest {
-            self.turns.take(look.at_ns, newest.count);
-        }
+        let is_newest = |node| {
+            newest
+                .as_ref()
+                .is_some_and(|newest| newest.is_at(look, node))
+        };
+        self.turns.take_calls(look.at_ns, &look.totals, is_newest);
         self.newest_loop = newest;
-        let is_loop = |node| look.kind(node) == NodeKind::Iteration;
-        let steps = count_named(look, "step", is_loop);
-        self.steps.take(look.at_ns, steps);
-        self.blocks
-            .take(look.at_ns, count_named(look, "block", |_| true));
     }
 }
 
@@ -147,10 +127,6 @@ impl Loop {
     fn newest(look: &Look) -> Option<Self> {
         let newest = look.newest_loop()?;
         let name = *look.path(newest.node).last()?;
-        let is_it = |totals: &&Totals| {
-            look.kind(totals.node) == NodeKind::Iteration
-                && look.path(totals.node).last() == Some(&name)
-        };
         let mut all = Self {
             name: name.to_owned(),
             count: 0,
@@ -158,7 +134,11 @@ impl Loop {
             last_ns: newest.last_ns,
             newest: Turns::default(),
         };
-        for totals in look.totals.iter().filter(is_it) {
+        let own = look
+            .totals
+            .iter()
+            .filter(|totals| all.is_at(look, totals.node));
+        for totals in own.collect::<Vec<_>>() {
             all.count = all.count.saturating_add(totals.count);
             all.sum_ns = all.sum_ns.saturating_add(totals.sum_ns);
             let turns = totals.turns.iter().flat_map(|turns| &turns.newest_ns);
@@ -167,25 +147,15 @@ impl Loop {
         Some(all)
     }
 
+    /// A node of its call paths.
+    fn is_at(&self, look: &Look, node: u32) -> bool {
+        look.kind(node) == NodeKind::Iteration
+            && look.path(node).last() == Some(&self.name.as_str())
+    }
+
     /// Mean duration of all turns.
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     pub(super) fn mean_ns(&self) -> f64 {
         self.sum_ns as f64 / self.count.max(1) as f64
     }
-}
-
-/// Completed calls of the nodes whose own name is `word`, or ends in it after an underscore.
-fn count_named(look: &Look, word: &str, counts: impl Fn(u32) -> bool) -> u64 {
-    let is_named = |node: u32| {
-        let name = look.path(node).pop().unwrap_or_default();
-        let before = name.strip_suffix(word);
-        before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
-    };
-    let named = look
-        .totals
-        .iter()
-        .filter(|totals| counts(totals.node) && is_named(totals.node));
-    named
-        .map(|totals| totals.count)
-        .fold(0, u64::saturating_add)
 }

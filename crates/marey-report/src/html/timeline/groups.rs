@@ -113,7 +113,7 @@ fn sections(run: &Run, paths: &Paths) -> BTreeMap<u32, Vec<Slice>> {
             ..open(
                 paths.node(section.node),
                 section.start_ns,
-                run.wall_ns.max(section.start_ns),
+                section.end_ns(run.wall_ns),
             )
         });
     }

@@ -204,6 +204,7 @@ fn a_run_of_extremes_or_of_nothing_has_a_timeline() {
                 thread,
                 node,
                 start_ns,
+                until_ns: u64::MAX,
             });
             run.sections[0].thread = 50;
         })

@@ -35,7 +35,7 @@ impl Listed for Open {
             Column::number(
                 "so_far_ns",
                 "from then to the end of the capture",
-                |row: &Row<'_>| Some(row.process.run.wall_ns.saturating_sub(row.it.start_ns)),
+                |row: &Row<'_>| Some(row.it.end_ns(row.process.run.wall_ns) - row.it.start_ns),
             )
             .in_unit("ns"),
             thread(|row: &Row<'_>| row.it.thread.map(u64::from))

@@ -156,7 +156,7 @@ impl Table for Processes {
             .in_unit("1"),
             Column::number(
                 "sections_unrecorded",
-                "calls that are in no table: too many were open",
+                "calls that are in no table: too many were open, or there was no memory for their threads",
                 |row: &Row<'_>| Some(row.run.losses.sections_unrecorded),
             )
             .in_unit("1"),

@@ -50,6 +50,11 @@ impl Listed for Sessions {
             .in_unit("ns")
             .null("it was open when the capture ended"),
             Column::text(
+                "outcome",
+                "`done`, `failed`, or `cut_off`: stopped before its end, or open when the capture ended",
+                |row: &Row<'_>| Some(row.it.outcome.name()),
+            ),
+            Column::text(
                 "parent",
                 "name of the session that it is nested in",
                 |row: &Row<'_>| row.process.session_name(row.it.parent),
@@ -60,6 +65,41 @@ impl Listed for Sessions {
                 "the thread that began it, by number in the process",
                 |row: &Row<'_>| Some(u64::from(row.it.thread)),
             ),
+            Column::number(
+                "cpu_ns",
+                "processor time of the whole process meanwhile",
+                |row: &Row<'_>| Some(row.it.used?.process.cpu_ns),
+            )
+            .in_unit("ns")
+            .null("it had not ended, or that was not read"),
+            Column::number(
+                "read_bytes",
+                "fetched from storage by the whole process meanwhile",
+                |row: &Row<'_>| row.it.used?.process.read_bytes,
+            )
+            .in_unit("B")
+            .null("it had not ended, or that was not read"),
+            Column::number(
+                "written_bytes",
+                "made by the whole process to be written to storage meanwhile",
+                |row: &Row<'_>| row.it.used?.process.written_bytes,
+            )
+            .in_unit("B")
+            .null("it had not ended, or that was not read"),
+            Column::number(
+                "resident_before_bytes",
+                "resident memory of the process when it began",
+                |row: &Row<'_>| row.it.used?.resident_before,
+            )
+            .in_unit("B")
+            .null("it had not ended, or that was not read"),
+            Column::number(
+                "resident_after_bytes",
+                "resident memory of the process when it ended",
+                |row: &Row<'_>| row.it.used?.resident_after,
+            )
+            .in_unit("B")
+            .null("it had not ended, or that was not read"),
             Column::made("tags", "the user's tags, a JSON object", |row: &Row<'_>| {
                 json(&row.it.tags)
             })

@@ -1,5 +1,7 @@
 //! One row a denoising step, in order of their ends.
 
+use std::collections::BTreeSet;
+
 use marey_analysis::{StepPoint, Steps as Found};
 
 use super::number;
@@ -9,7 +11,9 @@ use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 
 /// The table.
-pub(crate) struct Steps;
+pub(crate) struct Steps {
+    outliers: BTreeSet<usize>,
+}
 
 /// A step.
 pub(crate) struct Row<'a> {
@@ -77,6 +81,11 @@ impl Table for Steps {
             )
             .in_unit("ns")
             .null("not measured, or the step was reported"),
+            Column::number(
+                "passes",
+                "passes of the network in it that were reported or recorded one by one",
+                |row: &Row<'_>| Some(row.step.n_passes),
+            ),
             Column::real("timestep", "time step of the schedule", |row: &Row<'_>| {
                 row.step.timestep
             })
@@ -107,7 +116,7 @@ impl Table for Steps {
             ),
             Column::flag(
                 "is_outlier",
-                "it took much longer than the others: beyond the median by more than five times the median absolute deviation and a tenth",
+                "it took much longer than those like it in its loop or its pipeline",
                 |row: &Row<'_>| Some(row.is_outlier),
             ),
             thread(|row: &Row<'_>| Some(u64::from(row.step.thread))),
@@ -115,8 +124,11 @@ impl Table for Steps {
         ]
     }
 
-    fn new(_: &Process) -> Self {
-        Self
+    fn new(process: &Process) -> Self {
+        let outliers = found(process).map(|found| found.outliers.iter().copied());
+        Self {
+            outliers: outliers.into_iter().flatten().collect(),
+        }
     }
 
     fn len(&self, process: &Process) -> usize {
@@ -129,7 +141,7 @@ impl Table for Steps {
             process,
             place,
             step: found.each.get(place)?,
-            is_outlier: found.outliers.binary_search(&place).is_ok(),
+            is_outlier: self.outliers.contains(&place),
         })
     }
 }

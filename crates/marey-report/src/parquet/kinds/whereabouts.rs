@@ -5,7 +5,7 @@ use crate::parquet::column::Column;
 type Number<R> = fn(&R) -> Option<u64>;
 type Text<R> = for<'r> fn(&'r R) -> Option<&'r str>;
 
-pub(super) fn at_unix_ns<R>(get: Number<R>) -> Column<R> {
+pub(in crate::parquet) fn at_unix_ns<R>(get: Number<R>) -> Column<R> {
     on_the_wall_clock("at_unix_ns", "when, on the wall clock, since 1970", get)
 }
 
@@ -20,11 +20,11 @@ pub(super) fn on_the_wall_clock<R>(
         .null("the start of the process is not known")
 }
 
-pub(super) fn at_ns<R>(get: Number<R>) -> Column<R> {
+pub(in crate::parquet) fn at_ns<R>(get: Number<R>) -> Column<R> {
     Column::number("at_ns", "when, since the start of the process", get).in_unit("ns")
 }
 
-pub(super) fn thread<R>(get: Number<R>) -> Column<R> {
+pub(in crate::parquet) fn thread<R>(get: Number<R>) -> Column<R> {
     Column::number("thread", "its thread, by number in the process", get)
 }
 
@@ -41,7 +41,7 @@ pub(super) fn path<R>(get: Text<R>) -> Column<R> {
 }
 
 /// Of what the program recorded for a session.
-pub(super) fn recorded_for<R>(get: Text<R>) -> Column<R> {
+pub(in crate::parquet) fn recorded_for<R>(get: Text<R>) -> Column<R> {
     Column::text(
         "session",
         "name of the session that it was recorded for",

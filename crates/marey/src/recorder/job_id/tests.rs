@@ -48,6 +48,23 @@ fn without_a_run_id_ranks_of_one_host_are_named_after_their_agent() {
 }
 
 #[test]
+fn ranks_of_a_launcher_that_says_local_size_are_one_job() {
+    let of = |rank: &'static str| {
+        let variables = [
+            ("RANK", rank),
+            ("WORLD_SIZE", "2"),
+            ("LOCAL_RANK", rank),
+            ("LOCAL_SIZE", "2"),
+            ("MASTER_ADDR", "localhost"),
+            ("MASTER_PORT", "29500"),
+        ];
+        named(&variables, Some(AGENT))
+    };
+    assert_eq!(of("0").as_deref(), Some("node-0-4242-1001"));
+    assert_eq!(of("0"), of("1"));
+}
+
+#[test]
 fn without_a_run_id_ranks_of_several_hosts_are_named_after_where_they_meet() {
     let first = named(&torchrun("0", 2, "none"), Some(AGENT));
     let on_another = named(&torchrun("2", 2, "none"), Some("node-1-77-1003"));
@@ -131,5 +148,7 @@ fn job_ids_never_leave_their_folder() {
     assert_eq!(safe_name("../../etc/passwd"), "_.._.._etc_passwd");
     assert_eq!(safe_name("a b\u{1b}[31m"), "a_b__31m");
     assert_eq!(safe_name(""), "_");
+    assert_eq!(safe_name("report.html"), "_report.html");
+    assert_eq!(safe_name("latest"), "_latest");
     assert_eq!(safe_name(&"x".repeat(500)).len(), 100);
 }

@@ -8,7 +8,6 @@
 mod catalogue;
 mod cgroup;
 mod children;
-mod context_switches;
 mod cpu;
 mod disks;
 mod fields;
@@ -16,10 +15,12 @@ mod hierarchy;
 mod kept_file;
 mod memory;
 mod network;
+mod own_usage;
 mod pace;
 mod page_cache;
 mod pressure;
 mod process;
+mod run_queue;
 #[cfg(test)]
 mod tests;
 
@@ -162,8 +163,9 @@ fn open_parts(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     memory::open(catalogue, parts);
     cgroup::open(catalogue, parts);
     pressure::open(catalogue, parts);
+    own_usage::open(catalogue, parts);
     if cpu {
-        context_switches::open(catalogue, parts);
+        run_queue::open(catalogue, parts);
     }
     if memory {
         disks::open(catalogue, parts);

@@ -5,6 +5,7 @@ use super::cpu::TICKS;
 use super::fields::{bytes_of, fields, number, number_of, whole};
 use super::kept_file::KeptFile;
 use super::memory::page;
+use super::own_usage;
 use super::pace::Pace;
 use crate::series::Unit;
 
@@ -95,8 +96,11 @@ impl Process {
             resident: Slot::NONE,
         };
         if catalogue.options.cpu {
-            process.user = catalogue.cumulative("process.cpu.user", "", Unit::Seconds);
-            process.system = catalogue.cumulative("process.cpu.system", "", Unit::Seconds);
+            // Of this process itself `getrusage` knows them to the microsecond.
+            if !own_usage::is_own(catalogue.options) {
+                process.user = catalogue.cumulative("process.cpu.user", "", Unit::Seconds);
+                process.system = catalogue.cumulative("process.cpu.system", "", Unit::Seconds);
+            }
             process.threads = catalogue.gauge("process.threads", "", Unit::Count);
         }
         if catalogue.options.memory {

@@ -201,3 +201,42 @@ fn a_run_without_sections_cannot_tell() {
     let run = RunBuilder::new().section("a", 0, 0, |_| {}).finish(0);
     assert!(matches!(check_run(&RULE, &run), Outcome::Unknown(_)));
 }
+
+#[test]
+fn a_stage_that_only_waits_for_its_tasks_is_no_bottleneck() {
+    // denoise     |------ 50 ------|
+    // vae_decode                   |------ 40 ------|     await gather(…)
+    //   tile                         |-- 3 --|            in a task
+    let decoding = |is_task: bool| {
+        RunBuilder::new()
+            .section("denoise", 0, 50, |_| {})
+            .section("vae_decode", 50, 90, |s| {
+                s.section("tile", 52, 55, |_| {});
+            })
+            .with(|run| run.nodes[3].is_detached = is_task)
+            .finish(100)
+    };
+    assert!(matches!(
+        check_run(&RULE, &decoding(true)),
+        Outcome::Passed(_)
+    ));
+    assert!(matches!(
+        check_run(&RULE, &decoding(false)),
+        Outcome::Found(_)
+    ));
+}
+
+#[test]
+fn the_step_in_which_a_program_was_killed_is_none_of_its_stages_own_time() {
+    // generate          |---------------------- open
+    //   denoising_step  |-- 30 --||------------ open
+    let run = RunBuilder::new()
+        .open("generate", 0, |s| {
+            s.iteration("denoising_step", 0, 30, |_| {})
+                .open("denoising_step", 30, |_| {});
+        })
+        .with(|run| run.nodes[3].kind = marey::NodeKind::Iteration)
+        .finish(100);
+    let passed = check_made(&RULE, &run, &steps(0, &[30]));
+    assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
+}

@@ -210,6 +210,47 @@ fn where_nothing_was_delivered_decoded_frames_count() {
 }
 
 #[test]
+fn a_call_that_failed_decoded_nothing() {
+    let mut run = decoding(&[Some(12), Some(9), Some(12)]);
+    let failed = run.section_attributes[1].section;
+    run.sections[failed].is_failed = true;
+    let rates = of(&run);
+    let pixel = rates.iter().find(|rate| rate.kind == FrameKind::Pixel);
+    assert_eq!(pixel.unwrap().frames, 24);
+}
+
+#[test]
+fn generations_that_deliver_and_others_that_decode_count_together() {
+    // s     0       4    5  6             10   11
+    // A     |-block-|vae| 24 delivered
+    // B                     |--- block ---|vae|  40 decoded
+    let mut run = RunBuilder::new()
+        .session("A", 0, Some(6 * SECOND), vec![])
+        .session("B", 6 * SECOND, Some(12 * SECOND), vec![])
+        .generation(4 * SECOND, Some(0), block(0, 3, 4 * SECOND))
+        .section("vae_decode", 4 * SECOND, 5 * SECOND, |_| {})
+        .generation(5 * SECOND, Some(0), delivered(24))
+        .generation(10 * SECOND, Some(1), block(0, 3, 4 * SECOND))
+        .section("vae_decode", 10 * SECOND, 11 * SECOND, |_| {})
+        .finish(12 * SECOND);
+    let pixels = |run: &Run| -> Vec<(u64, f64)> {
+        let rates = of(run).into_iter();
+        let pixel = rates.filter(|rate| rate.kind == FrameKind::Pixel);
+        pixel.map(|rate| (rate.frames, rate.per_second)).collect()
+    };
+    // What B decoded is not known: nor is any rate of both.
+    assert_eq!(pixels(&run), []);
+    for (section, frames) in [(0, 30_i64), (1, 40)] {
+        run.section_attributes.push(marey::SectionAttributes {
+            section,
+            attributes: vec![("frames".into(), frames.into())],
+            session: None,
+        });
+    }
+    assert_eq!(pixels(&run), [(64, 8.0), (64, 6.4)]);
+}
+
+#[test]
 fn decoded_frames_count_only_when_all_calls_say_them() {
     let is_pixel = |rate: &FrameRate| rate.kind == FrameKind::Pixel;
     for calls in [&[Some(12), None][..], &[Some(0)], &[Some(-1)], &[]] {
@@ -248,4 +289,95 @@ fn blocks_of_two_threads_at_once_take_their_time_once() {
     let blocks = found.blocks.unwrap();
     assert_eq!(blocks.per_second, Some(0.5));
     assert_eq!(blocks.frames_per_second, Some(3.5));
+}
+
+#[test]
+fn pixel_frames_are_of_all_blocks_and_latent_ones_of_those_that_said_theirs() {
+    // block 0, 3 latent frames, 100 ms; block 1 does not say, 100 ms; 5 pixel frames delivered after each
+    let silent = Generation::Block(BlockComputation {
+        index: Some(1),
+        size: None,
+        computation_ns: Some(SECOND / 10),
+        memory_bytes: None,
+    });
+    let run = |second: Generation| {
+        RunBuilder::new()
+            .generation(SECOND / 10, None, block(0, 3, SECOND / 10))
+            .generation(SECOND / 10, None, delivered(5))
+            .generation(SECOND / 5, None, second)
+            .generation(SECOND / 5, None, delivered(5))
+            .finish(SECOND)
+    };
+    let rates = of(&run(silent));
+    let of_blocks: Vec<(FrameKind, u64, f64)> = rates
+        .iter()
+        .filter(|rate| rate.meaning.contains("of blocks"))
+        .map(|rate| (rate.kind, rate.frames, rate.per_second))
+        .collect();
+    assert_eq!(
+        of_blocks,
+        [(FrameKind::Latent, 3, 30.0), (FrameKind::Pixel, 10, 50.0)]
+    );
+    // A block of which nobody knows how long it took: no time to divide by.
+    let unknown = Generation::Block(BlockComputation {
+        index: Some(1),
+        ..BlockComputation::default()
+    });
+    let rates = of(&run(unknown));
+    let is_pixel = |rate: &&FrameRate| rate.meaning.contains("pixel frames in a second of blocks");
+    assert_eq!(rates.iter().filter(is_pixel).count(), 0);
+}
+
+#[test]
+fn frames_that_a_decoder_returned_have_a_rate_where_each_call_said() {
+    // step |-- 1 s --| |-- 1 s --|  vae_decode |-- 16 frames --|
+    let run = |n_events: usize| {
+        let mut builder = RunBuilder::new()
+            .iteration("denoising_step", 0, SECOND, |_| {})
+            .iteration("denoising_step", SECOND, 2 * SECOND, |_| {})
+            .section("vae_decode", 2 * SECOND, 3 * SECOND, |_| {});
+        for _ in 0..n_events {
+            let frames = vec![("frames".to_owned(), marey::Value::Int(16))];
+            builder = builder.event("frames_decoded", 3 * SECOND, frames);
+        }
+        builder.finish(3 * SECOND)
+    };
+    let rates = of(&run(1));
+    let first = &rates[0];
+    assert_eq!((first.frames, first.over_ns), (16, 2 * SECOND));
+    assert!(
+        first
+            .meaning
+            .ends_with("decoded, by what the decoder returned"),
+        "{}",
+        first.meaning
+    );
+    assert!(of(&run(2)).is_empty(), "two events of one call");
+}
+
+#[test]
+fn steps_of_a_pipeline_within_steps_of_another_take_no_time_of_their_own() {
+    // outer    |------------ 1 s ------------||------ 1 s ------|
+    // inner       |- 0.2 -||- 0.2 -|                                3 latent frames each
+    let step = |frames, took_ns: u64| marey::DiffusionStep {
+        block_size: frames,
+        computation_ns: Some(took_ns),
+        ..marey::DiffusionStep::default()
+    };
+    let mut run = RunBuilder::new()
+        .session("outer", 0, Some(2 * SECOND), vec![])
+        .session("inner", SECOND / 10, Some(SECOND / 2), vec![]);
+    let ends = [(1, 300, Some(3), 200), (1, 500, Some(3), 200)];
+    let outer = [(0, 1000, Some(5), 1000), (0, 2000, Some(5), 1000)];
+    for (session, end_ms, frames, took_ms) in ends.into_iter().chain(outer) {
+        let made = Generation::Step(step(frames, took_ms * 1_000_000));
+        run = run.generation(end_ms * 1_000_000, Some(session), made);
+    }
+    let rates = of(&run.finish(2 * SECOND));
+    let rate = &rates[0];
+    assert_eq!(
+        (rate.frames, rate.over_ns),
+        (5 + 3, 2 * SECOND),
+        "{rates:?}"
+    );
 }

@@ -51,6 +51,63 @@ fn a_block_of_3_frames_and_4_steps_of_100_ms_is_7_5_frames_and_2_5_blocks_a_seco
 }
 
 #[test]
+fn steps_that_are_counted_down_are_one_loop() {
+    // 50 steps of 20.4 ms that make 3 frames: 1.02 s.
+    let steps: Vec<_> = (0..50_u32)
+        .rev()
+        .map(|n| DiffusionStep {
+            block_size: Some(3),
+            timestep: Some(f64::from(n) / 50.0),
+            computation_ns: Some(20_400_000),
+            ..step(n.into(), 0)
+        })
+        .collect();
+    let found = found(&reported(&steps));
+    assert_eq!((found.n_loops, found.per_loop_max), (1, 50));
+    let per_second = found.frames_per_second.unwrap();
+    assert!((per_second - 3.0 / 1.02).abs() < 1e-9, "{per_second}");
+}
+
+#[test]
+fn a_guided_step_is_as_long_as_both_of_its_passes() {
+    // |- cond 12 -|- uncond 8 -| four times, 3 frames: 3 in 80 ms are 37.5
+    let passes = [
+        (0, 12),
+        (0, 8),
+        (1, 12),
+        (1, 8),
+        (2, 12),
+        (2, 8),
+        (3, 12),
+        (3, 8),
+    ];
+    let passes = passes.map(|(n, ms)| DiffusionStep {
+        block_size: Some(3),
+        ..step(n, ms)
+    });
+    let found = found(&reported(&passes));
+    assert_eq!((found.n_loops, found.per_loop_max), (1, 4));
+    let each = found
+        .each
+        .iter()
+        .map(|step| (step.n_passes, step.duration_ns));
+    assert_eq!(each.collect::<Vec<_>>(), [(2, Some(20 * MS)); 4]);
+    assert_eq!(found.steady.unwrap().p50_ns, 20 * MS);
+    assert_eq!(found.frames_per_second, Some(37.5));
+}
+
+#[test]
+fn a_pass_without_a_time_leaves_its_step_without_one() {
+    let unknown = DiffusionStep {
+        step: Some(1),
+        ..DiffusionStep::default()
+    };
+    let found = found(&reported(&[step(0, 5), step(0, 5), step(1, 5), unknown]));
+    let each = found.each.iter().map(|step| step.duration_ns);
+    assert_eq!(each.collect::<Vec<_>>(), [Some(10 * MS), None]);
+}
+
+#[test]
 fn eight_blocks_of_four_steps_are_four_steps_a_generation_and_not_32() {
     let steps: Vec<_> = (0..32).map(|n| step(n % 4, 10)).collect();
     let found = found(&reported(&steps));
@@ -67,7 +124,7 @@ fn the_first_step_is_apart_from_the_others() {
     assert_eq!((warm_up.count, warm_up.total_ns), (1, 900 * MS));
     let steady = found.steady.unwrap();
     assert_eq!((steady.count, steady.total_ns), (2, 80 * MS));
-    assert_eq!((steady.p50_ns, steady.p95_ns), (30 * MS, 50 * MS));
+    assert_eq!((steady.p50_ns, steady.p95_ns), (40 * MS, 50 * MS));
     assert!(found.each[0].is_warm_up && !found.each[1].is_warm_up);
 }
 
@@ -106,8 +163,79 @@ fn outliers_are_far_above_the_median() {
     let ms = [500, 99, 100, 101, 100, 99, 101, 110, 111, 100];
     let steps: Vec<_> = (0..).zip(ms).map(|(n, ms)| step(n, ms)).collect();
     assert_eq!(found(&reported(&steps)).outliers, [8]);
+    // The longest is shown first, wherever it lies.
+    let ms = [500, 99, 100, 120, 100, 99, 325, 100, 130, 100];
+    let steps: Vec<_> = (0..).zip(ms).map(|(n, ms)| step(n, ms)).collect();
+    assert_eq!(found(&reported(&steps)).outliers, [6, 8, 3]);
     let same: Vec<_> = (0..5).map(|n| step(n, 100)).collect();
     assert!(found(&reported(&same)).outliers.is_empty());
+}
+
+#[test]
+fn generations_that_report_nothing_keep_their_loops() {
+    // ms      0       40  |   100        200
+    // told    |--- 2 × 20 |   |              | 3 turns of 30, and a loop of 10 outside of all sessions
+    let told = |n: u64| Generation::Step(step(n, 20));
+    let builder = RunBuilder::new()
+        .session("told", 0, Some(50 * MS), vec![])
+        .generation(20 * MS, Some(0), told(0))
+        .generation(40 * MS, Some(0), told(1))
+        .section("within", 0, 45 * MS, |s| {
+            s.iteration("denoising_step", 0, 20 * MS, |_| {});
+            s.iteration("denoising_step", 20 * MS, 40 * MS, |_| {});
+        })
+        .session("turned", 100 * MS, Some(200 * MS), vec![])
+        .iteration("denoising_step", 100 * MS, 130 * MS, |_| {})
+        .iteration("denoising_step", 130 * MS, 160 * MS, |_| {})
+        .iteration("denoising_step", 160 * MS, 190 * MS, |_| {});
+    let run = builder.finish(200 * MS);
+    let found = found(&run);
+    let lengths: Vec<_> = found.each.iter().map(|step| step.duration_ns).collect();
+    assert_eq!(lengths, [20, 20, 30, 30, 30].map(|ms| Some(ms * MS)));
+    assert_eq!((found.n_loops, found.source), (2, StepSource::Reported));
+    // A report of no session speaks of all of them.
+    let mut of_none = run;
+    of_none.generation[0].session = None;
+    of_none.generation[0].at_ns = 60 * MS;
+    let found = answer(&of_none).steps.unwrap();
+    assert_eq!(found.each.len(), 2);
+}
+
+#[test]
+fn what_is_encoded_or_decoded_between_turns_without_numbers_ends_their_loop() {
+    // text_encoding |-|                     |-|
+    // step            |0||1||2|                |0||1||2|          a preview within a step ends nothing
+    // vae_decode               |-|                      |-|
+    let mut builder = RunBuilder::new();
+    for clip in [0, 100] {
+        let at = |ms: u64| (clip + ms) * MS;
+        builder = builder.section("text_encoding", at(0), at(10), |_| {});
+        for n in [10, 20, 30] {
+            builder = builder.iteration("denoising_step", at(n), at(n + 10), |s| {
+                s.section("vae_decode", at(n + 5), at(n + 9), |_| {});
+            });
+        }
+        builder = builder.section("vae_decode", at(40), at(50), |_| {});
+    }
+    let found = found(&builder.finish(200 * MS));
+    assert_eq!((found.n_loops, found.per_loop_max), (2, 3));
+    let numbers: Vec<u64> = found.each.iter().map(|step| step.step).collect();
+    assert_eq!(numbers, [0, 1, 2, 0, 1, 2]);
+}
+
+#[test]
+fn steps_of_a_larger_clip_are_compared_among_themselves() {
+    // 8 steps of 10, then 8 of 30 and one of those 90; both begin at 0.
+    let ms = [[10; 8], [30, 30, 30, 90, 30, 30, 30, 30]].concat();
+    let steps: Vec<_> = (0..).zip(&ms).map(|(n, ms)| step(n % 8, *ms)).collect();
+    assert_eq!(found(&reported(&steps)).outliers, [11]);
+    // Loops of three, each longer than the one before: none is far above its own.
+    let ms = [10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40, 40, 10, 10, 10];
+    let steps: Vec<_> = (0..).zip(ms).map(|(n, ms)| step(n % 3, ms)).collect();
+    assert!(found(&reported(&steps)).outliers.is_empty());
+    let ms = [10, 10, 10, 10, 10, 10, 10, 10, 90, 10, 10, 10];
+    let steps: Vec<_> = (0..).zip(ms).map(|(n, ms)| step(n % 3, ms)).collect();
+    assert_eq!(found(&reported(&steps)).outliers, [8]);
 }
 
 #[test]
@@ -288,4 +416,49 @@ fn steps_that_are_sections_have_their_time_on_the_gpu() {
         found.gpu_steady.map(|gpu| (gpu.count, gpu.max_ns)),
         Some((1, 5))
     );
+}
+
+#[test]
+fn steps_that_failed_are_none_and_schedulers_say_the_time_step() {
+    // denoising_step |-- 20 --| |-- 20 --| |-- 5, failed --|
+    //   scheduler_step    999         749
+    let run = RunBuilder::new()
+        .iteration("denoising_step", 0, 20 * MS, |s| {
+            s.section("scheduler_step", 15 * MS, 18 * MS, |_| {});
+        })
+        .iteration("denoising_step", 20 * MS, 40 * MS, |s| {
+            s.section("scheduler_step", 35 * MS, 38 * MS, |_| {});
+        })
+        .iteration("denoising_step", 40 * MS, 45 * MS, |_| {})
+        .with(|run| {
+            let said = |section: usize, timestep: f64| marey::SectionAttributes {
+                section,
+                session: None,
+                attributes: vec![("timestep".to_owned(), marey::Value::Float(timestep))],
+            };
+            let places = |name: &str| -> Vec<usize> {
+                let is_it =
+                    |s: &&(usize, &marey::Section)| run.nodes[s.1.node as usize].name == name;
+                let all = run.sections.iter().enumerate();
+                all.collect::<Vec<_>>()
+                    .iter()
+                    .filter(is_it)
+                    .map(|(at, _)| *at)
+                    .collect()
+            };
+            let (schedulers, steps) = (places("scheduler_step"), places("denoising_step"));
+            run.section_attributes = vec![said(schedulers[0], 999.0), said(schedulers[1], 749.0)];
+            run.sections[steps[2]].is_failed = true;
+        })
+        .finish(45 * MS);
+    let mut run = run;
+    let step = run
+        .nodes
+        .iter()
+        .position(|node| node.name == "denoising_step")
+        .unwrap();
+    run.totals[step].errors = 1;
+    let found = found(&run);
+    let timesteps: Vec<Option<f64>> = found.each.iter().map(|step| step.timestep).collect();
+    assert_eq!(timesteps, [Some(999.0), Some(749.0)]);
 }

@@ -119,9 +119,11 @@ impl<'a> Sums<'a> {
             })
             .collect();
         places.sort_by(|a, b| {
-            let key = |row: &PathPlaceTime| std::cmp::Reverse(row.total_ns);
+            // Threads of two processes may have one label.
             let label = |row: &PathPlaceTime| (row.device.clone(), row.thread_or_stream.clone());
-            key(a).cmp(&key(b)).then_with(|| label(a).cmp(&label(b)))
+            let by_time = b.total_ns.cmp(&a.total_ns);
+            let by_label = by_time.then_with(|| label(a).cmp(&label(b)));
+            by_label.then(b.n_segments.cmp(&a.n_segments))
         });
         let longest = self.longest.iter().map(|segment| {
             let (device, thread_or_stream) = self.labels(segment.place);

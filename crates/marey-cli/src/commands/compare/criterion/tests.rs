@@ -200,3 +200,31 @@ fn a_name_may_hold_the_sign() {
     };
     assert_eq!(named.what, expected);
 }
+
+#[test]
+fn a_total_that_cannot_be_told_is_beyond_a_limit_that_its_interval_lies_beyond() {
+    // device busy per step   +4.8 … +9.1 %
+    let mut step = measure(
+        MeasureKind::StepBusy,
+        Subject::Run,
+        1050.0,
+        Verdict::CannotTell,
+    );
+    if let Some(change) = &mut step.change {
+        change.interval = Some((1.048, 1.091));
+    }
+    let open = comparison(Verdict::CannotTell, vec![step]);
+    assert_met("time>3%", &open, &[0]);
+    assert_met("time>5%", &open, &[]);
+}
+
+#[test]
+fn a_part_that_is_worse_in_a_run_that_is_better_is_not_worse() {
+    let part = measure(MeasureKind::SectionTotal, path(), 1100.0, Verdict::Worse);
+    assert_met(
+        "worse",
+        &comparison(Verdict::Better, vec![part.clone()]),
+        &[],
+    );
+    assert_met("worse", &comparison(Verdict::Worse, vec![part]), &[0]);
+}

@@ -1,7 +1,9 @@
 //! A pipeline that is looked at once a second, its names hostile; every figure by hand.
 
 use marey::live::{Look, OpenNow, Process, Reading, Totals, Turns};
-use marey::{Generated, Identity, Node, NodeKind, SeriesInfo, Status, Unit};
+use marey::{
+    Generated, Identity, Node, NodeKind, ReportSpan, ReportTimes, SeriesInfo, Status, Unit,
+};
 
 use super::super::shown::Shown;
 use super::{HOSTILE, S};
@@ -56,7 +58,8 @@ pub(super) fn reading(info: SeriesInfo, value: f64, at_ns: u64) -> Reading {
     }
 }
 
-/// A pipeline at a second of its life: a turn of 100 ms, or 300 ms every fourth, in each; half a core; 1 MB read a second.
+/// A pipeline at a second of its life: a turn of 100 ms, or 300 ms every fourth, in each, which ends 0.4 s before it; a block of 3 frames
+/// every two of them; half a core; 1 MB read a second.
 pub(super) fn look(second: u32) -> Look {
     let at_ns = u64::from(second) * S;
     let nodes = [
@@ -73,7 +76,9 @@ pub(super) fn look(second: u32) -> Look {
     let mut steps = totals(4, &durations);
     steps.turns = Some(Turns {
         newest_ns: durations.iter().map(|ms| ms * 1_000_000).collect(),
+        first_end_ns: (second > 1).then_some(S - 400_000_000),
     });
+    steps.last_end_ns = at_ns - 400_000_000;
     let open = |node, start_s: u64| OpenNow {
         node,
         lane: 0,
@@ -148,6 +153,12 @@ pub(super) fn look(second: u32) -> Look {
             at_ns,
         ),
     ];
+    let n_blocks = u64::from(second) / 2;
+    let newest_block = ReportSpan {
+        at_ns: n_blocks * 2 * S,
+        first_ns: 2 * S,
+        first_frames: 3,
+    };
     Look {
         at_ns,
         status: Status::Running,
@@ -157,9 +168,13 @@ pub(super) fn look(second: u32) -> Look {
         open: vec![open(2, 1), open(3, 2)],
         series,
         generated: Generated {
-            blocks: u64::from(second) / 2,
-            block_frames: 3 * (u64::from(second) / 2),
+            blocks: n_blocks,
+            block_frames: 3 * n_blocks,
             ..Generated::default()
+        },
+        report_times: ReportTimes {
+            blocks: (n_blocks > 0).then_some(newest_block),
+            ..ReportTimes::default()
         },
         ..Look::default()
     }

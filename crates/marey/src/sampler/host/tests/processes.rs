@@ -193,3 +193,30 @@ fn the_switches_of_another_process_are_not_those_of_its_first_thread() {
             .contains("itself")
     );
 }
+
+#[test]
+fn waiting_for_a_processor_is_that_of_all_threads_also_of_those_that_ended() {
+    let machine = Machine::drawn(
+        "== proc/100/schedstat\n9 9 9\n== proc/100/task/100/schedstat\n7000000000 1500000000 12\n\
+         == proc/100/task/101/schedstat\n0 250000000 1\n\
+         == proc/100/task/103/schedstat\n0 64000000000 1\n== proc/100/task/103/comm\nmarey-drain\n",
+    );
+    let mut sampled = machine.sampled();
+    // Not the 64 s of the recorder's own thread.
+    sampled.assert("process.cpu.wait", "", 1.75);
+    // One ends, one begins, one goes on.
+    std::fs::remove_dir_all(machine.path("proc/100/task/101")).unwrap();
+    machine.write("proc/100/task/101", "");
+    machine.draw(
+        "== proc/100/task/100/schedstat\n7000000000 2000000000 13\n\
+         == proc/100/task/102/schedstat\n0 125000000 1\n",
+    );
+    sampled.read_again();
+    sampled.assert("process.cpu.wait", "", 2.0 + 0.25 + 0.125);
+}
+
+#[test]
+fn without_schedstat_nobody_knows_who_waited() {
+    let machine = Machine::drawn("== proc/100/schedstat\n\n");
+    assert!(!machine.sampled().why_not("process.cpu.wait").is_empty());
+}

@@ -306,6 +306,8 @@ mod tests {
                 name: "clip".into(),
                 start_ns: 5,
                 end_ns: Some(25),
+                outcome: marey::Outcome::Done,
+                used: None,
                 tags: vec![],
                 parent: None,
                 thread: 0,

@@ -1,0 +1,565 @@
+//! The processes of one command as one run.
+//!
+//! ```text
+//! launcher       |=============== the command ================|     wall time is the command's
+//!   encode.py        |--text_encoding--|
+//!   generate.py                             |----denoise----|        later by its start
+//! joined         |---|--text_encoding--|----|----denoise----|-|     threads, sessions and call paths renumbered
+//! ```
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use marey::{
+    Gap, Launch, MemoryReading, MemorySource, Node, NodeKind, NodeTotals, Run, Series, SeriesPoint,
+    Status,
+};
+
+use crate::process_peak_bytes;
+
+/// All processes of one command as one run, in time since the command began.
+///
+/// `parts` are in order of their start, on one host; `main` is the one that the user means, and `command` what a launcher recorded of the
+/// command. Calls of the same call path stand together, whichever process made them. What was read of the machine is as one process after the
+/// other read it; readings of two processes are no one series, so what was read of a process is of `main`. Of memory it has the readings of
+/// `main`, what others labelled, and the highest of each.
+pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
+    let began = |run: &Run| run.info.start_unix_ns;
+    let starts = parts.iter().chain(command).map(began);
+    let start_unix_ns = starts.min().unwrap_or_default();
+    let later = |run: &Run| began(run).saturating_sub(start_unix_ns);
+    let ends = parts.iter().chain(command);
+    let ends = ends.map(|run| later(run).saturating_add(run.wall_ns));
+    let last_record = ends.max().unwrap_or_default();
+    let Some(principal) = parts.get_mut(main) else {
+        return Run::default();
+    };
+    let mut whole = Joined::new(Run {
+        info: principal.info.clone(),
+        status: principal.status.clone(),
+        // A helper may outlive the command by a moment.
+        wall_ns: last_record,
+        unavailable: std::mem::take(&mut principal.unavailable),
+        ..Run::default()
+    });
+    whole.run.info.start_unix_ns = start_unix_ns;
+    if let Some(command) = command {
+        whole.run.info.command.clone_from(&command.info.command);
+        // The wall time has it.
+        let before = marey::RunInfo::BEFORE_RECORDING;
+        whole.run.info.facts.retain(|(key, _)| key != before);
+    }
+    end_open_sections(&mut parts, command);
+    let names = parts.len() > 1;
+    for (index, part) in parts.into_iter().enumerate() {
+        let after_ns = later(&part);
+        whole.add(part, after_ns, index == main, names);
+    }
+    whole.finish()
+}
+
+/// What was open when a process ended was open until then. That is known of one that another program replaced (`exec`), whose process id
+/// the next one has, and of the command itself, whose end the launcher saw.
+fn end_open_sections(parts: &mut [Run], command: Option<&Run>) {
+    let launched = command.and_then(|command| Some((Launch::of(&command.info)?.pid, command)));
+    let end_of = |run: &Run| run.info.start_unix_ns.saturating_add(run.wall_ns);
+    for index in 0..parts.len() {
+        let (before, after) = parts.split_at_mut(index + 1);
+        let part = &mut before[index];
+        let mut later = after.iter().filter(|next| next.info.pid == part.info.pid);
+        let ended = later
+            .next()
+            .map(|next| next.info.start_unix_ns)
+            .or_else(|| {
+                let (pid, command) = launched?;
+                (pid == part.info.pid && command.status != Status::Running).then(|| end_of(command))
+            });
+        let Some(ended) = ended.map(|at| at.saturating_sub(part.info.start_unix_ns)) else {
+            continue;
+        };
+        for open in &mut part.open {
+            open.until_ns = open.until_ns.max(ended);
+        }
+        if !part.open.is_empty() {
+            part.wall_ns = part.wall_ns.max(ended);
+        }
+    }
+}
+
+/// Leaves of the sections of a run their totals; the run says how many are missing.
+pub fn totals_only(run: &mut Run) {
+    let missing = run.sections.len() as u64;
+    if missing == 0 {
+        return;
+    }
+    (run.sections, run.section_attributes) = Default::default();
+    run.losses.sections_not_written = run.losses.sections_not_written.saturating_add(missing);
+    run.gaps.push(Gap {
+        start_ns: 0,
+        end_ns: run.wall_ns,
+        sections: missing,
+    });
+    run.gaps = without_overlap(std::mem::take(&mut run.gaps));
+}
+
+/// A run that takes in one process after the other.
+struct Joined {
+    run: Run,
+    /// Call paths that are known, by parent, name, kind and whether they are detached.
+    paths: HashMap<(u32, String, NodeKind, bool), u32>,
+}
+
+/// What becomes of the numbers of one process.
+struct Numbers {
+    after_ns: u64,
+    first_thread: u32,
+    first_session: u32,
+    first_section: usize,
+    first_number: u64,
+    nodes: Vec<u32>,
+}
+
+impl Numbers {
+    fn time(&self, at_ns: &mut u64) {
+        *at_ns = at_ns.saturating_add(self.after_ns);
+    }
+
+    fn time_if(&self, at_ns: &mut Option<u64>) {
+        if let Some(at_ns) = at_ns {
+            self.time(at_ns);
+        }
+    }
+
+    fn thread(&self, thread: &mut u32) {
+        *thread = thread.saturating_add(self.first_thread);
+    }
+
+    fn session(&self, session: &mut Option<u32>) {
+        if let Some(session) = session {
+            *session = session.saturating_add(self.first_session);
+        }
+    }
+
+    fn node(&self, node: &mut u32) {
+        *node = self.nodes.get(*node as usize).copied().unwrap_or_default();
+    }
+}
+
+impl Joined {
+    fn new(mut run: Run) -> Self {
+        run.nodes.push(Node {
+            parent: None,
+            name: String::new(),
+            kind: NodeKind::Section,
+            is_detached: false,
+        });
+        run.totals.push(NodeTotals::default());
+        Self {
+            run,
+            paths: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, mut part: Run, after_ns: u64, is_main: bool, names: bool) {
+        let numbers = Numbers {
+            after_ns,
+            first_thread: count(self.run.threads.len()),
+            first_session: count(self.run.sessions.len()),
+            first_section: self.run.sections.len(),
+            first_number: self
+                .run
+                .sessions
+                .iter()
+                .map(|s| s.number.saturating_add(1))
+                .max()
+                .unwrap_or_default(),
+            nodes: self.renumbered(&part),
+        };
+        if names {
+            name_threads(&mut part);
+        }
+        self.run.threads.append(&mut part.threads);
+        self.add_totals(&part, &numbers);
+        self.add_sections(&mut part, &numbers);
+        self.add_sessions(&mut part, &numbers);
+        self.add_said(&mut part, &numbers);
+        self.add_measured(&mut part, &numbers);
+        self.add_memory(&mut part, &numbers, is_main);
+        self.add_series(&mut part, &numbers, is_main);
+        self.add_losses(&part, &numbers);
+        self.run.warnings.append(&mut part.warnings);
+    }
+
+    /// The call paths of a process as those of all.
+    fn renumbered(&mut self, part: &Run) -> Vec<u32> {
+        let mut nodes: Vec<u32> = Vec::with_capacity(part.nodes.len());
+        for node in &part.nodes {
+            let parent = node.parent.and_then(|parent| nodes.get(parent as usize));
+            let Some(&parent) = parent else {
+                nodes.push(0);
+                continue;
+            };
+            let next = count(self.run.nodes.len());
+            let key = (parent, node.name.clone(), node.kind, node.is_detached);
+            let number = *self.paths.entry(key).or_insert(next);
+            if number == next {
+                self.run.nodes.push(Node {
+                    parent: Some(parent),
+                    ..node.clone()
+                });
+                self.run.totals.push(NodeTotals::default());
+            }
+            nodes.push(number);
+        }
+        nodes
+    }
+
+    fn add_totals(&mut self, part: &Run, numbers: &Numbers) {
+        for (totals, node) in part.totals.iter().zip(&numbers.nodes) {
+            if let Some(sum) = self.run.totals.get_mut(*node as usize) {
+                add_calls(sum, totals);
+            }
+        }
+    }
+
+    fn add_sections(&mut self, part: &mut Run, numbers: &Numbers) {
+        for open in &mut part.open {
+            if let Some(thread) = &mut open.thread {
+                numbers.thread(thread);
+            }
+            numbers.node(&mut open.node);
+            numbers.time(&mut open.start_ns);
+            numbers.time(&mut open.until_ns);
+        }
+        self.run.open.append(&mut part.open);
+        for section in &mut part.sections {
+            numbers.thread(&mut section.thread);
+            numbers.node(&mut section.node);
+            numbers.time(&mut section.start_ns);
+            numbers.time(&mut section.end_ns);
+        }
+        self.run.sections.append(&mut part.sections);
+        for said in &mut part.section_attributes {
+            said.section += numbers.first_section;
+            numbers.session(&mut said.session);
+        }
+        self.run
+            .section_attributes
+            .append(&mut part.section_attributes);
+    }
+
+    fn add_sessions(&mut self, part: &mut Run, numbers: &Numbers) {
+        for session in &mut part.sessions {
+            session.number = session.number.saturating_add(numbers.first_number);
+            numbers.time(&mut session.start_ns);
+            numbers.time_if(&mut session.end_ns);
+            numbers.session(&mut session.parent);
+            numbers.thread(&mut session.thread);
+        }
+        self.run.sessions.append(&mut part.sessions);
+        for work in &mut part.session_work {
+            work.session = work.session.saturating_add(numbers.first_session);
+            numbers.thread(&mut work.thread);
+            numbers.time(&mut work.start_ns);
+            numbers.time_if(&mut work.end_ns);
+        }
+        self.run.session_work.append(&mut part.session_work);
+    }
+
+    /// What the program said of its own work.
+    fn add_said(&mut self, part: &mut Run, numbers: &Numbers) {
+        for event in &mut part.events {
+            numbers.time(&mut event.at_ns);
+            numbers.thread(&mut event.thread);
+            numbers.session(&mut event.session);
+        }
+        self.run.events.append(&mut part.events);
+        for reading in &mut part.counters {
+            numbers.time(&mut reading.at_ns);
+            numbers.session(&mut reading.session);
+        }
+        self.run.counters.append(&mut part.counters);
+        for event in &mut part.cache_events {
+            numbers.time(&mut event.at_ns);
+            numbers.session(&mut event.session);
+        }
+        self.run.cache_events.append(&mut part.cache_events);
+        for record in &mut part.generation {
+            numbers.time(&mut record.at_ns);
+            numbers.thread(&mut record.thread);
+            numbers.session(&mut record.session);
+        }
+        self.run.generation.append(&mut part.generation);
+        for window in &mut part.windows {
+            numbers.thread(&mut window.thread);
+            numbers.session(&mut window.session);
+            numbers.time(&mut window.opened_ns);
+            numbers.time_if(&mut window.recording_ns);
+            numbers.time_if(&mut window.stopped_ns);
+            let files = window.files.iter_mut().map(|file| &mut file.at_ns);
+            let failures = window.failures.iter_mut().map(|failure| &mut failure.at_ns);
+            files.chain(failures).for_each(|at_ns| numbers.time(at_ns));
+        }
+        self.run.windows.append(&mut part.windows);
+    }
+
+    /// What was measured of single sections.
+    fn add_measured(&mut self, part: &mut Run, numbers: &Numbers) {
+        for span in &mut part.gpu_spans {
+            numbers.thread(&mut span.thread);
+            numbers.node(&mut span.node);
+            numbers.time(&mut span.start_ns);
+        }
+        self.run.gpu_spans.append(&mut part.gpu_spans);
+        for memory in &mut part.section_memory {
+            numbers.thread(&mut memory.thread);
+            numbers.node(&mut memory.node);
+            numbers.time(&mut memory.start_ns);
+        }
+        self.run.section_memory.append(&mut part.section_memory);
+        for used in &mut part.section_resources {
+            numbers.thread(&mut used.thread);
+            numbers.node(&mut used.node);
+            numbers.time(&mut used.start_ns);
+        }
+        self.run
+            .section_resources
+            .append(&mut part.section_resources);
+    }
+
+    /// The readings of two processes are no one curve: of the others it has what they labelled, and the highest.
+    fn add_memory(&mut self, part: &mut Run, numbers: &Numbers, is_main: bool) {
+        if !is_main {
+            note_peak(part);
+        }
+        let highest = highest(&part.memory);
+        let mut index = 0;
+        part.memory.retain(|reading| {
+            let is_kept = is_main || reading.label.is_some() || highest.contains(&index);
+            index += 1;
+            is_kept
+        });
+        for reading in &mut part.memory {
+            numbers.time(&mut reading.at_ns);
+            numbers.session(&mut reading.session);
+        }
+        self.run.memory.append(&mut part.memory);
+    }
+
+    /// What was read of the machine, by one process at a time; what was read of a process only of `main`.
+    fn add_series(&mut self, part: &mut Run, numbers: &Numbers, is_main: bool) {
+        for mut series in std::mem::take(&mut part.series) {
+            let is_of_machine = is_of_machine(&series.info.name);
+            if !is_main && !is_of_machine {
+                continue;
+            }
+            for point in &mut series.points {
+                numbers.time(&mut point.first_ns);
+                numbers.time(&mut point.last_ns);
+            }
+            let mut known = self.run.series.iter_mut();
+            match known.find(|known| known.info == series.info) {
+                None => self.run.series.push(series),
+                Some(known) => {
+                    let read_until = known.points.last().map(|point| point.last_ns);
+                    let is_new = |point: &SeriesPoint| Some(point.first_ns) > read_until;
+                    let points = series.points.into_iter().filter(is_new);
+                    known.points.extend(points);
+                }
+            }
+        }
+    }
+
+    fn add_losses(&mut self, part: &Run, numbers: &Numbers) {
+        let (sum, own) = (&mut self.run.losses, part.losses);
+        for (sum, own) in [
+            (&mut sum.sections_ring_full, own.sections_ring_full),
+            (&mut sum.sections_not_written, own.sections_not_written),
+            (&mut sum.notes_dropped, own.notes_dropped),
+            (&mut sum.calls_without_name, own.calls_without_name),
+            (&mut sum.sections_unrecorded, own.sections_unrecorded),
+            (
+                &mut sum.threads_in_private_memory,
+                own.threads_in_private_memory,
+            ),
+        ] {
+            *sum = sum.saturating_add(own);
+        }
+        let later = |gap: &Gap| Gap {
+            start_ns: gap.start_ns.saturating_add(numbers.after_ns),
+            end_ns: gap.end_ns.saturating_add(numbers.after_ns),
+            sections: gap.sections,
+        };
+        self.run.gaps.extend(part.gaps.iter().map(later));
+    }
+
+    /// Puts everything into the order that a run has.
+    fn finish(self) -> Run {
+        let mut run = self.run;
+        order_sessions(&mut run);
+        let by_name = |series: &Series| (series.info.name.clone(), series.info.subject.clone());
+        run.series.sort_by_key(by_name);
+        run.events.sort_by_key(|event| event.at_ns);
+        run.counters.sort_by_key(|reading| reading.at_ns);
+        run.cache_events.sort_by_key(|event| event.at_ns);
+        run.generation.sort_by_key(|record| record.at_ns);
+        run.windows.sort_by_key(|window| window.opened_ns);
+        run.memory.sort_by_key(|reading| reading.at_ns);
+        run.gpu_spans.sort_by_key(|span| span.start_ns);
+        run.section_memory
+            .sort_by_key(|memory| (memory.start_ns, memory.figures.device));
+        run.section_resources.sort_by_key(|used| used.start_ns);
+        run.gaps = without_overlap(run.gaps);
+        run
+    }
+}
+
+/// Every process that reads it reads the same.
+fn is_of_machine(series: &str) -> bool {
+    let of_machine = ["host.", "cgroup.", "gpu."];
+    of_machine.iter().any(|one| series.starts_with(one)) && series != "gpu.memory.process"
+}
+
+/// What a command line runs, without its folders: the script of an interpreter, else the program. Not safe to print; empty of no command.
+pub fn program_name(command: &[String]) -> &str {
+    let is_script = |argument: &&String| {
+        let extension = Path::new(argument).extension();
+        !argument.starts_with('-') && extension.is_some_and(|e| e == "py" || e == "sh")
+    };
+    let path = command.iter().find(is_script).or(command.first());
+    path.map_or("", |path| path.rsplit('/').next().unwrap_or(path))
+}
+
+/// Program and process id before the name of each thread.
+fn name_threads(part: &mut Run) {
+    let pid = part.info.pid;
+    let program = program_name(&part.info.command);
+    for thread in &mut part.threads {
+        thread.name = match thread.name.as_str() {
+            "" => format!("{program} {pid}"),
+            name => format!("{program} {pid}: {name}"),
+        };
+    }
+}
+
+/// Calls of a later process after those of earlier ones.
+fn add_calls(sum: &mut NodeTotals, more: &NodeTotals) {
+    if sum.count == 0 {
+        *sum = more.clone();
+        return;
+    }
+    if more.count == 0 {
+        return;
+    }
+    sum.count = sum.count.saturating_add(more.count);
+    sum.sum_ns = sum.sum_ns.saturating_add(more.sum_ns);
+    sum.min_ns = sum.min_ns.min(more.min_ns);
+    sum.max_ns = sum.max_ns.max(more.max_ns);
+    sum.last_ns = more.last_ns;
+    sum.errors = sum.errors.saturating_add(more.errors);
+    sum.n_threads = sum.n_threads.saturating_add(more.n_threads);
+    match (&mut sum.histogram, &more.histogram) {
+        (Some(all), Some(more)) => all.merge(more),
+        (all, _) => *all = None,
+    }
+}
+
+/// The peak that was counted of a process stands with its highest reading, for what counted it is not kept.
+fn note_peak(part: &mut Run) {
+    let Some(peak) = process_peak_bytes(part) else {
+        return;
+    };
+    let is_own = |reading: &&mut MemoryReading| reading.source == MemorySource::Process;
+    let readings = part.memory.iter_mut().filter(is_own);
+    match readings.max_by_key(|reading| reading.allocated_bytes) {
+        Some(highest) => highest.peak_bytes = highest.peak_bytes.max(Some(peak)),
+        None => part.memory.push(MemoryReading {
+            at_ns: part.wall_ns,
+            label: None,
+            source: MemorySource::Process,
+            allocated_bytes: peak,
+            reserved_bytes: None,
+            peak_bytes: Some(peak),
+            session: None,
+        }),
+    }
+}
+
+/// By source the reading with the most bytes: places in the list.
+fn highest(readings: &[MemoryReading]) -> Vec<usize> {
+    let mut found: HashMap<MemorySource, (u64, usize)> = HashMap::new();
+    for (index, reading) in readings.iter().enumerate() {
+        let bytes = reading
+            .allocated_bytes
+            .max(reading.peak_bytes.unwrap_or_default());
+        let best = found.entry(reading.source).or_insert((bytes, index));
+        if bytes > best.0 {
+            *best = (bytes, index);
+        }
+    }
+    found.into_values().map(|(_, index)| index).collect()
+}
+
+/// Sessions are in order of their start; whatever names one by its place follows it.
+fn order_sessions(run: &mut Run) {
+    let mut order: Vec<usize> = (0..run.sessions.len()).collect();
+    order.sort_by_key(|index| run.sessions[*index].start_ns);
+    if order.is_sorted() {
+        return;
+    }
+    let mut place_of = vec![0_u32; order.len()];
+    for (place, index) in order.iter().enumerate() {
+        place_of[*index] = count(place);
+    }
+    let moved = |session: &mut u32| {
+        *session = place_of.get(*session as usize).copied().unwrap_or(*session);
+    };
+    run.sessions = order
+        .iter()
+        .map(|index| run.sessions[*index].clone())
+        .collect();
+    run.session_work
+        .iter_mut()
+        .for_each(|work| moved(&mut work.session));
+    let parents = run.sessions.iter_mut().map(|session| &mut session.parent);
+    let attributes = run
+        .section_attributes
+        .iter_mut()
+        .map(|said| &mut said.session);
+    let events = run.events.iter_mut().map(|event| &mut event.session);
+    let counters = run.counters.iter_mut().map(|reading| &mut reading.session);
+    let caches = run.cache_events.iter_mut().map(|event| &mut event.session);
+    let generation = run.generation.iter_mut().map(|record| &mut record.session);
+    let windows = run.windows.iter_mut().map(|window| &mut window.session);
+    let memory = run.memory.iter_mut().map(|reading| &mut reading.session);
+    let all = parents.chain(attributes).chain(events).chain(counters);
+    let all = all
+        .chain(caches)
+        .chain(generation)
+        .chain(windows)
+        .chain(memory);
+    all.flatten().for_each(moved);
+}
+
+/// Gaps of processes that ran at the same time are one.
+fn without_overlap(mut gaps: Vec<Gap>) -> Vec<Gap> {
+    gaps.sort_by_key(|gap| (gap.start_ns, gap.end_ns));
+    let mut apart: Vec<Gap> = Vec::new();
+    for gap in gaps {
+        match apart.last_mut() {
+            Some(last) if gap.start_ns < last.end_ns => {
+                last.end_ns = last.end_ns.max(gap.end_ns);
+                last.sections = last.sections.saturating_add(gap.sections);
+            }
+            _ => apart.push(gap),
+        }
+    }
+    apart
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! On which device and stream the work of a section runs, by functions of torch's C part.
+//!
+//! | who says so | where the work runs |
+//! |---|---|
+//! | a `with` block ([`Place::Device`]) | on that device, on the thread's current stream there |
+//! | a `with` block ([`Place::Stream`]) | on that stream |
+//! | nobody | on the program's current device, where it has chosen one; else on the only device that is in use |
+//!
+//! A device is in use when it has a context, and nothing here opens one. A program has chosen devices if another one than 0 was
+//! current, or if it is one of a launcher's ranks. Where nobody says, several devices are in use and none was chosen, it is not known
+//! where: device 0 is current then, and most work may be elsewhere.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+pub(crate) mod captures;
+pub(crate) mod place;
+
+use place::{Place, StreamId};
+
+/// Streams whose objects are kept.
+const MAX_STREAMS: usize = 64;
+
+static WATCHED: Mutex<Option<Arc<Devices>>> = Mutex::new(None);
+
+/// A device's number and a stream's.
+pub(crate) type StreamKey = (u32, u64);
+
+/// A stream on which events may be recorded now.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) key: StreamKey,
+    pub(crate) object: Arc<Py<PyAny>>,
+}
+
+/// Why nothing may be recorded for a section that begins or ends now.
+#[derive(Debug)]
+pub(crate) enum Hindrance {
+    /// A graph is captured.
+    Capture,
+    /// Several devices are in use, and none was chosen.
+    UnknownDevice,
+    /// The program has not used the device yet.
+    UnusedDevice,
+    /// Torch failed.
+    Error(PyErr),
+}
+
+impl From<PyErr> for Hindrance {
+    fn from(error: PyErr) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Torch's devices, and its functions that tell of them.
+#[derive(Debug)]
+pub(crate) struct Devices {
+    number: u32,
+    current: Py<PyAny>,
+    /// `None` where torch does not tell: every device is taken for used.
+    has_context: Option<Py<PyAny>>,
+    current_stream: Py<PyAny>,
+    is_current_capturing: Py<PyAny>,
+    new_stream: Py<PyAny>,
+    /// `None` where torch tells it of the current stream only.
+    is_capturing: Option<Py<PyAny>>,
+    /// A bit for each device that was found in use, because it stays so.
+    used: AtomicU64,
+    /// The program chooses devices.
+    is_chosen: AtomicBool,
+    /// Locked only while no Python runs.
+    streams: Mutex<BTreeMap<StreamKey, Arc<Py<PyAny>>>>,
+}
+
+/// From now on sections have a place, by functions of `torch._C`. Returns whether that can be another one than the current device,
+/// which is so if there are several.
+#[pyfunction]
+#[pyo3(signature = (*, number, is_chosen, current, has_context, current_stream, is_current_capturing, new_stream))]
+#[expect(clippy::too_many_arguments, reason = "one for each function of torch")]
+pub(crate) fn watch_devices(
+    py: Python<'_>,
+    number: u32,
+    is_chosen: bool,
+    current: Py<PyAny>,
+    has_context: Option<Py<PyAny>>,
+    current_stream: Py<PyAny>,
+    is_current_capturing: Py<PyAny>,
+    new_stream: Py<PyAny>,
+) -> bool {
+    if !marey::is_on() {
+        return false;
+    }
+    let devices = Devices {
+        number,
+        current,
+        has_context,
+        current_stream,
+        is_current_capturing,
+        is_capturing: new_stream.getattr(py, "is_capturing").ok(),
+        new_stream,
+        used: AtomicU64::new(0),
+        is_chosen: AtomicBool::new(is_chosen),
+        streams: Mutex::new(BTreeMap::new()),
+    };
+    let before = known().replace(Arc::new(devices));
+    drop(before);
+    number > 1
+}
+
+/// The devices, while sections are watched.
+pub(crate) fn watched() -> Option<Arc<Devices>> {
+    known().clone()
+}
+
+/// The recording ends.
+pub(crate) fn forget() {
+    let before = known().take();
+    drop(before);
+}
+
+/// In the child of a fork nothing of torch is freed.
+pub(crate) fn forget_in_child() {
+    std::mem::forget(known().take());
+    captures::forget_in_child();
+}
+
+impl Devices {
+    /// The stream on which work runs now, or why nothing may be recorded there. On one device that costs two calls of torch.
+    pub(crate) fn stream(&self, py: Python<'_>) -> Result<Stream, Hindrance> {
+        if captures::is_any(py) {
+            return Err(Hindrance::Capture);
+        }
+        let said = place::said();
+        let device = match said {
+            Some(place) => place.device(),
+            None => self.where_nobody_says(py)?,
+        };
+        if !self.is_used(py, device)? {
+            return Err(Hindrance::UnusedDevice);
+        }
+        if self.is_current_capturing(py)? {
+            return Err(Hindrance::Capture);
+        }
+        let told = match said {
+            Some(Place::Stream(told)) => told,
+            _ => self.current_stream(py, device)?,
+        };
+        let stream = self.object(py, told)?;
+        // That of another device, or no current one.
+        if said.is_some() && self.is_captured(py, &stream)? {
+            return Err(Hindrance::Capture);
+        }
+        Ok(stream)
+    }
+
+    /// This thread captures a graph, or torch began to capture one: no event may be asked.
+    pub(crate) fn is_capturing(&self, py: Python<'_>) -> bool {
+        // With an error the context is broken, and so would be what events say.
+        captures::is_any(py) || self.is_current_capturing(py).unwrap_or(true)
+    }
+
+    /// The number of the device on which work runs now, the current one where that is not known; `None` while it is not in use.
+    pub(crate) fn of_work(&self, py: Python<'_>) -> PyResult<Option<u32>> {
+        let found = match place::said() {
+            Some(place) => Ok(place.device()),
+            None => self.where_nobody_says(py),
+        };
+        let device = match found {
+            Ok(device) => device,
+            Err(Hindrance::Error(error)) => return Err(error),
+            Err(_) => self.current(py)?,
+        };
+        Ok(self.is_used(py, device)?.then_some(device))
+    }
+
+    /// Devices that have a context, lowest first.
+    pub(crate) fn in_use(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let mut found = Vec::new();
+        for device in 0..self.number {
+            if self.is_used(py, device)? {
+                found.push(device);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Torch has one of this number.
+    pub(crate) fn has(&self, device: u32) -> bool {
+        device < self.number
+    }
+
+    fn where_nobody_says(&self, py: Python<'_>) -> Result<u32, Hindrance> {
+        if self.number == 1 {
+            return Ok(0);
+        }
+        let current = self.current(py)?;
+        if current != 0 {
+            self.is_chosen.store(true, Relaxed);
+        }
+        if self.is_chosen.load(Relaxed) {
+            return Ok(current);
+        }
+        let mut only = None;
+        for device in 0..self.number {
+            if self.is_used(py, device)? && only.replace(device).is_some() {
+                return Err(Hindrance::UnknownDevice);
+            }
+        }
+        only.ok_or(Hindrance::UnusedDevice)
+    }
+
+    /// The thread's current one.
+    pub(crate) fn current(&self, py: Python<'_>) -> PyResult<u32> {
+        self.current.call0(py)?.extract(py)
+    }
+
+    /// Whether a device has a context, which it keeps.
+    fn is_used(&self, py: Python<'_>, device: u32) -> PyResult<bool> {
+        let bit = 1_u64.checked_shl(device).unwrap_or(0);
+        let Some(has_context) = &self.has_context else {
+            return Ok(true);
+        };
+        if self.used.load(Relaxed) & bit != 0 {
+            return Ok(true);
+        }
+        let is_used = has_context.call1(py, (device,))?.is_truthy(py)?;
+        if is_used {
+            self.used.fetch_or(bit, Relaxed);
+        }
+        Ok(is_used)
+    }
+
+    fn is_current_capturing(&self, py: Python<'_>) -> PyResult<bool> {
+        self.is_current_capturing.call0(py)?.is_truthy(py)
+    }
+
+    fn is_captured(&self, py: Python<'_>, stream: &Stream) -> PyResult<bool> {
+        match &self.is_capturing {
+            Some(ask) => ask.call1(py, (&*stream.object,))?.is_truthy(py),
+            None => Ok(false),
+        }
+    }
+
+    /// The thread's current stream on a device.
+    fn current_stream(&self, py: Python<'_>, device: u32) -> PyResult<StreamId> {
+        let told = self.current_stream.call1(py, (device,))?;
+        let (id, device, kind) = told.extract(py)?;
+        Ok(StreamId { id, device, kind })
+    }
+
+    fn object(&self, py: Python<'_>, told: StreamId) -> PyResult<Stream> {
+        let key = (told.device, told.id.cast_unsigned());
+        if let Some(known) = self.streams().get(&key) {
+            let object = known.clone();
+            return Ok(Stream { key, object });
+        }
+        let keywords = PyDict::new(py);
+        keywords.set_item("stream_id", told.id)?;
+        keywords.set_item("device_index", told.device)?;
+        keywords.set_item("device_type", told.kind)?;
+        let object = Arc::new(self.new_stream.call(py, (), Some(&keywords))?);
+        let mut streams = self.streams();
+        if streams.len() < MAX_STREAMS {
+            streams.entry(key).or_insert_with(|| object.clone());
+        }
+        Ok(Stream { key, object })
+    }
+
+    fn streams(&self) -> MutexGuard<'_, BTreeMap<StreamKey, Arc<Py<PyAny>>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn known() -> MutexGuard<'static, Option<Arc<Devices>>> {
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
+}

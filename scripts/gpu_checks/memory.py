@@ -1,0 +1,53 @@
+"""Peaks of sections, and snapshots of torch's allocator."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from gpu_checks.rows import MIB, Row, check, marey_json, recorded, row
+
+
+@check
+def allocator_peaks() -> Iterator[Row]:
+    """The peak of a section, and the program's own, which it leaves alone."""
+    import torch
+
+    import marey
+
+    with recorded() as found:
+        kept = torch.empty(32 * MIB, dtype=torch.uint8, device="cuda")
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        with marey.profile_section("warm"):
+            pass
+        big = torch.empty(256 * MIB, dtype=torch.uint8, device="cuda")
+        del big
+        with marey.profile_section("allocates"):
+            small = torch.empty(64 * MIB, dtype=torch.uint8, device="cuda")
+            del small
+        peak = torch.cuda.max_memory_allocated()
+        del kept
+    (figures,) = [memory["allocated"] for memory in found["section_memory"] if memory["name"] == "allocates"]
+    yield row("peak of a section over its begin", f"{64} MiB", f"{(figures[1] - figures[0]) / MIB:g} MiB")
+    yield row("the program's own peak", f"{256} MiB", f"{(peak - before) / MIB:g} MiB")
+
+
+@check
+def memory_snapshot() -> Iterator[Row]:
+    """What `marey analyze` reads of a snapshot is what torch says of its allocator."""
+    import torch
+
+    import marey.torch
+
+    kept = [torch.empty(size * MIB, dtype=torch.uint8, device="cuda") for size in (3, 40, 7)]
+    allocated, reserved = torch.cuda.memory_allocated(), torch.cuda.memory_reserved()
+    path = marey.torch.memory_snapshot(Path(tempfile.mkdtemp(prefix="gpu-check-")) / "now.pickle")
+    if path is None:
+        yield row("memory snapshot", "a file", "none")
+        return
+    device = marey_json("analyze", str(path), "--format", "json")["answers"]["devices"][0]
+    yield row("snapshot: allocated bytes", allocated, device["end"]["allocated_bytes"])
+    yield row("snapshot: reserved bytes", reserved, device["end"]["reserved_bytes"])
+    del kept

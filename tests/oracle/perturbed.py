@@ -1,0 +1,81 @@
+"""Reports with one number changed, to see that the oracle would notice."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Place = tuple[str | int, ...]
+
+# Parts of the report that a program's log says something of.
+SEEN = re.compile(
+    r"(timing_stats|sections|iteration_profilers|stage_analysis|diffusion_analysis|block_analysis|streaming_analysis"
+    r"|cache_analysis|model_analysis|layer_analysis|memory_events|counters|section_resources|events|sessions)\."
+    r"|under_no_section\.seconds|run\.wall|memory_snapshots\.\*\.allocated_mb|cpu_metrics\.process\.(user_s|resident_mb\.peak)"
+    r"|cpu_metrics\.disk\.calls_(read|written)_mb\.total"
+)
+# Of these the log knows nothing, or they say with other words what is looked at elsewhere.
+UNSEEN = re.compile(
+    r".*(timestamp|session_info\..*|summary\..*|cpu_metrics\..*|recommendations\..*|bottlenecks\..*|timeline\..*|series\..*"
+    r"|delivery\..*|block_index|total_parameters_readable|durations\.\*|time_ms|sections_missing|guidance\..*"
+    r"|step_caching\.(cached|computed)\..*|frame_rates\.\*\.count|steps\.\*\.(guidance_scale|computation_time_ms)"
+    r"|blocks\.\*\..*|(warm_up|steady|between)\.(count|std_dev_ms|avg_ms|p95_ms|p99_ms)|miss_rate|.*_left_out|not_recorded"
+    r"|buffer_occupancy\.(min|last)|block_analysis\.(warm_up|steady)\..*|calls|largest_growth_bytes|thread\.(read|written)_bytes"
+    r"|peak_at|timed_call_count|gpu_\w+|stage_analysis\.(total_time|covered_time)|open\.so_far|steps_not_recorded|blocks_not_recorded)"
+)
+# Known less well than to a hundredth: what lies at the ends of the run, and small differences of large numbers.
+LOOSE = re.compile(
+    r".*(wall|under_no_section|std_dev|self|own|under_no_other_stage|cpu_s|user_s|resident|growth|jitter|start|_mb|time_to_first|rest_mean)"
+)
+# Keys under which everything is named by the user: a name is no kind of figure.
+NAMED = ("timing_stats", "iteration_profilers", "stages", "caches", "models", "layers", "counters", "tags", "data")
+# What ties rows together is no figure.
+TIES = ("id", "parent", "section", "depth", "loop")
+# So many of the largest numbers of a kind are tried: not all are known to a hundredth.
+TRIED = 12
+
+
+def kinds(report: Any) -> dict[str, list[Place]]:
+    """Where each kind of figure stands that the oracle knows, the largest numbers first."""
+    found: dict[str, list[Place]] = {}
+    for place, _ in _numbers(report, ()):
+        keys = ["*" if isinstance(key, int) or place[at - 1] in NAMED else key for at, key in enumerate(place)]
+        kind = ".".join(keys)
+        if SEEN.match(kind) and not UNSEEN.fullmatch(kind):
+            found.setdefault(kind, []).append(place)
+    return {kind: sorted(places, key=lambda place: -abs(_at(report, place)))[:TRIED] for kind, places in found.items()}
+
+
+def changed(report: Any, kind: str, place: Place) -> Any:
+    """The report with one number off: a count by 1, another by a hundredth; by half where that is loosely known."""
+    other = copy.deepcopy(report)
+    value = _at(report, place)
+    factor = 1.5 if LOOSE.match(kind) else 1.01
+    if isinstance(value, int):
+        value += 1 if abs(value) < 1 << 16 else round(value * (factor - 1))
+    else:
+        value = value * factor if value else 0.1
+    _at(other, place[:-1])[place[-1]] = value
+    return other
+
+
+def _numbers(value: Any, place: Place) -> Iterator[tuple[Place, float]]:
+    if isinstance(value, bool):
+        return
+    if isinstance(value, (int, float)):
+        if place[-1] not in TIES:
+            yield place, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, (*place, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _numbers(inner, (*place, index))
+
+
+def _at(value: Any, place: Place) -> Any:
+    for key in place:
+        value = value[key]
+    return value

@@ -1,0 +1,92 @@
+"""A program that was run under Marey: its folder, its log, and how it is read again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import logbook
+from programs import Node
+
+PLAYER = Path(__file__).with_name("player.py")
+INHERITED = ("MAREY_", "RANK", "WORLD_SIZE", "LOCAL_RANK")
+
+
+@dataclass
+class Played:
+    """A run of a program, with what was seen while it paused."""
+
+    program: Node
+    folder: Path
+    returncode: int
+    died_at: int
+    live: dict[str, Any] | None
+    told: dict[str, Any] | None
+    report_while_running: dict[str, Any] | None
+    stderr: str
+
+    @property
+    def recording(self) -> Path:
+        """Where it was recorded."""
+        return self.folder / "out"
+
+    def log(self, until: str | None = None) -> logbook.Log:
+        """What it logged itself."""
+        return logbook.read(self.folder / "log", until, self.died_at)
+
+    def report(self) -> dict[str, Any]:
+        """The JSON report, made from the capture alone."""
+        return json.loads(marey("report", str(self.recording), "--format", "json"))
+
+
+def marey(*arguments: str, may_fail: bool = False) -> str:
+    """What a command of marey shows."""
+    rings = "MAREY_RING_DIR"
+    environment = {key: value for key, value in os.environ.items() if key == rings or not key.startswith("MAREY_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "marey", *arguments],
+        env=environment | {"NO_COLOR": "1", "COLUMNS": "200", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert may_fail or done.returncode == 0, f"marey {' '.join(arguments)}: {done.stderr}"
+    return done.stdout
+
+
+def play(program: Node, folder: Path, *, is_watched: bool = True, **variables: str) -> Played:
+    """Runs a program in a folder of its own; looks at it from outside where it pauses, if it is watched."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "program.json").write_text(json.dumps(program))
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(INHERITED)}
+    with (folder / "stderr").open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, str(PLAYER), "program.json", "log"],
+            cwd=folder,
+            env=environment | program.get("environment", {}) | variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        live = report = told = None
+        if process.stdout.readline() == "ready\n":
+            told = json.loads((folder / "told.json").read_text())
+            if is_watched:
+                live = json.loads(marey("top", "--once", "--json", "--interval", "0.1", str(process.pid)))
+            if is_watched and program["seed"] % 4 == 0:
+                report = json.loads(marey("report", str(folder / "out"), "--format", "json"))
+            process.stdin.write("\n")
+            process.stdin.flush()
+        process.stdin.close()
+        code = process.wait(120)
+        process.stdout.close()
+    return Played(program, folder, code, time.perf_counter_ns(), live, told, report, (folder / "stderr").read_text())

@@ -1,0 +1,29 @@
+"""Programs that use stand-in devices, and what they left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from capture_records import recorded
+from interpreter import Finished, Interpreter, path_with
+
+ENVIRONMENT = {"PYTHONPATH": path_with(Path(__file__).parent)}
+
+
+def finished(interpreter: Interpreter, program: Any, *arguments: Any, **variables: str) -> Finished:
+    """The program, which has to end well and break no rule."""
+    done = interpreter.run(program, *arguments, env=ENVIRONMENT | variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done
+
+
+def spans(done: Finished) -> list[tuple[str, int, int, float]]:
+    """Name, device, stream and milliseconds of each span."""
+    found = recorded(done)["gpu_spans"]
+    return [(span["name"], span["device"], span["stream"], span["gpu_ns"] / 1e6) for span in found]
+
+
+def why_not(done: Finished) -> str:
+    """What a capture says of GPU times that are missing."""
+    return dict(recorded(done)["unavailable"])["GPU time of sections"]

@@ -1,0 +1,188 @@
+"""A job is what the user started: all processes of the command, and its wall time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from interpreter import environment
+
+ENCODE = """
+import time, marey
+with marey.profile_section("text_encoding"):
+    time.sleep(0.2)
+"""
+GENERATE = """
+import sys, time, marey
+with marey.profile_section("denoise"):
+    time.sleep(float(sys.argv[1]))
+"""
+BOTH = """
+python encode.py
+python generate.py "$1"
+"""
+KILLED = """
+import os, signal, time, marey
+marey.start()
+with marey.profile_section("load"):
+    time.sleep(0.3)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+POOL = """
+import multiprocessing, sys, time
+import marey
+
+def decode(seconds):
+    with marey.profile_section("decode"):
+        time.sleep(seconds)
+
+if __name__ == "__main__":
+    with marey.profile_section("all"):
+        with multiprocessing.get_context("spawn").Pool(2) as pool:
+            pool.map(decode, [0.05, float(sys.argv[1]), 0.05, 0.05], chunksize=1)
+            pool.close()
+            pool.join()
+"""
+
+
+def marey(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    variables = environment()
+    variables["PATH"] = f"{Path(sys.executable).parent}:{variables['PATH']}"
+    command = [sys.executable, "-m", "marey", *arguments]
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+
+
+def recorded(folder: Path, files: dict[str, str], *command: str, out: str = "out") -> Path:
+    """Runs a command under ``marey run``; gives its job folder."""
+    for name, text in files.items():
+        (folder / name).write_text(textwrap.dedent(text))
+    finished = marey(folder, "run", "--output", out, "--", *command)
+    assert finished.returncode == 0, finished.stderr
+    return folder / out / "latest"
+
+
+def reported(job: Path, *how: str) -> dict[str, Any]:
+    said = marey(job, "report", str(job), "--format", "json", *how)
+    assert said.returncode == 0, said.stderr
+    return json.loads(said.stdout)
+
+
+SCRIPTS = {"encode.py": ENCODE, "generate.py": GENERATE, "both.sh": BOTH}
+
+
+def test_two_programs_of_a_script_are_one_job(tmp_path: Path) -> None:
+    report = reported(recorded(tmp_path, SCRIPTS, "bash", "both.sh", "0.8"))
+    stats = report["timing_stats"]
+    assert stats["text_encoding"]["count"] == stats["denoise"]["count"] == 1
+    wall = report["session_info"]["duration"]
+    encoding, denoising = stats["text_encoding"]["total"], stats["denoise"]["total"]
+    # One after the other, and the starts of two interpreters.
+    assert wall > encoding + denoising
+    share = report["stage_analysis"]["stages"]["denoise"]["percentage_of_total"]
+    assert abs(share - 100 * denoising / wall) < 0.1
+
+
+def test_the_second_program_that_got_slower_is_a_job_that_got_slower(tmp_path: Path) -> None:
+    recorded(tmp_path, SCRIPTS, "bash", "both.sh", "0.2", out="before")
+    recorded(tmp_path, SCRIPTS, "bash", "both.sh", "2.0", out="after")
+    compared = marey(tmp_path, "compare", "before", "after", "--format", "json")
+    measures = json.loads(compared.stdout)["measures"]
+    verdicts = {(measure["kind"], *(measure["subject"]["path"] or [])): measure["verdict"] for measure in measures}
+    assert verdicts["section_total", "denoise"] == "worse"
+    assert verdicts["wall_time",] == "worse"
+    assert compared.returncode == 1
+
+
+def test_a_pools_worker_that_is_slow_is_in_the_report_of_the_job(tmp_path: Path) -> None:
+    report = reported(recorded(tmp_path, {"pool.py": POOL}, "python", "pool.py", "0.5"))
+    decode = report["timing_stats"]["decode"]
+    assert decode["count"] == 4
+    assert decode["max"] >= 0.5
+    assert decode["max"] > 3 * decode["median"]
+
+
+def test_one_process_of_a_job_can_be_asked_for(tmp_path: Path) -> None:
+    job = recorded(tmp_path, SCRIPTS, "bash", "both.sh", "0.1")
+    processes = json.loads((job / "run.json").read_text())["processes"]
+    encode = next(process for process in processes if process["command"][-1].endswith("encode.py"))
+    stats = reported(job, "--process", str(encode["pid"]))["timing_stats"]
+    assert list(stats) == ["text_encoding"]
+    refused = marey(job, "report", str(job), "--process", "1")
+    assert refused.returncode == 2
+    assert str(encode["pid"]) in refused.stderr
+
+
+def test_a_process_that_was_killed_is_in_its_section_until_then_and_no_longer(tmp_path: Path) -> None:
+    """
+    s           0        0.3                       1.1+
+    load        |---------x  killed
+    denoise                   |-- 0.8 ------------|
+    """
+    script = "python killed.py\npython generate.py 0.8\n"
+    files = {"killed.py": KILLED, "generate.py": GENERATE, "both.sh": script}
+    job = recorded(tmp_path, files, "bash", "both.sh")
+    report = reported(job)
+    (open_section,) = report["data_quality"]["open_sections"]
+    assert open_section["path"] == ["load"]
+    assert open_section["so_far"] < 0.6 < 1.1 <= report["session_info"]["duration"]
+    load = report["timing_stats"]["load"]["open"]["so_far"] if "load" in report["timing_stats"] else None
+    assert load in (None, open_section["so_far"])
+
+
+EXEC = """
+import os, sys, time, marey
+marey.start()
+if len(sys.argv) > 1:
+    with marey.profile_section("second"):
+        time.sleep(0.3)
+else:
+    with marey.profile_section("first"):
+        time.sleep(0.6)
+        os.execv(sys.executable, [sys.executable, __file__, "again"])
+"""
+LARGE = """
+import marey
+marey.start()
+with marey.profile_section("decode"):
+    held = bytearray(80 << 20)
+    del held
+"""
+
+
+def test_a_section_in_which_a_program_was_replaced_lasts_until_the_next_one_begins(tmp_path: Path) -> None:
+    """
+    first    |--- 0.6 ---x  exec
+    second                  |-- 0.3 --|
+    """
+    report = reported(recorded(tmp_path, {"exec.py": EXEC}, "python", "exec.py"))
+    (open_section,) = report["data_quality"]["open_sections"]
+    assert open_section["path"] == ["first"]
+    second = report["timing_stats"]["second"]["total"]
+    assert 0.6 <= open_section["so_far"] <= report["session_info"]["duration"] - second
+
+
+def test_the_peak_of_a_job_is_that_of_its_largest_process(tmp_path: Path) -> None:
+    """The second one holds 80 MiB for a moment, between any two readings."""
+    files = {"encode.py": ENCODE, "large.py": LARGE, "both.sh": "python encode.py\npython large.py\n"}
+    report = reported(recorded(tmp_path, files, "bash", "both.sh"))
+    (process,) = [row for row in report["memory"]["sources"] if row["source"] == "process"]
+    assert process["counted_peak_mb"] > 90
+
+
+def test_a_damaged_capture_of_another_process_is_data_that_was_lost(tmp_path: Path) -> None:
+    job = recorded(tmp_path, SCRIPTS, "bash", "both.sh", "0.1").resolve()
+    first, _ = sorted(job.glob("*.marey"), key=lambda path: path.stat().st_mtime)
+    whole = first.read_bytes()
+    for damaged in (whole[: len(whole) // 2 + 5], b"", b"nothing of the kind"):
+        first.write_bytes(damaged)
+        shown = marey(tmp_path, "report", str(job))
+        assert shown.returncode == 0
+        assert "data was lost" in shown.stdout.splitlines()[0]
+        assert "no data lost" not in shown.stdout
+        quality = reported(job)["data_quality"]
+        assert not quality["is_complete"]
+        assert any(first.name in warning for warning in quality["warnings"])
