@@ -13,7 +13,7 @@ import pytest
 
 from interpreter import Interpreter, environment, paths_of, read_capture
 
-N_KILLS = 30
+N_KILLS = 3
 
 # Counts completed sections in a file of its own, outside of Marey: once before and once after each section.
 COUNTED_WORK = """

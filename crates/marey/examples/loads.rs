@@ -237,6 +237,8 @@ fn moved(n: usize) {
 fn growth(n: usize) {
     let plain = |n: usize| (0..n).for_each(|_| drop(marey::section!("step")));
     plain(n / 100);
+    // Rings, names and totals have gone through the drain once.
+    marey::recorder().unwrap().drain_now();
     let early = marey::resident_bytes().unwrap();
     plain(n - n / 100);
     println!(

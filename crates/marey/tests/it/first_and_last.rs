@@ -111,7 +111,7 @@ fn past_the_cap_every_session_is_there_with_its_end_and_the_newest_sections_as_w
 fn a_kill_while_the_last_part_is_written_over_loses_nothing_that_is_not_counted() {
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[11; 32]);
     let mut n_gaps = 0;
-    for trial in 0..30 {
+    for trial in 0..8 {
         let folder = tempfile::tempdir().unwrap();
         let n_threads = 1 + trial % 2;
         let settings = [
@@ -128,8 +128,15 @@ fn a_kill_while_the_last_part_is_written_over_loses_nothing_that_is_not_counted(
             flood.assert_runs();
             std::thread::yield_now();
         }
-        let more = u64::from(random.next_u32() % 400_000);
-        flood.wait_for(flood.completed() + more);
+        if trial % 4 < 2 {
+            let more = u64::from(random.next_u32() % 400_000);
+            flood.wait_for(flood.completed() + more);
+        } else {
+            let capture = &captures(folder.path())[0];
+            while marey::load(capture).unwrap().gaps.is_empty() {
+                flood.assert_runs();
+            }
+        }
         flood.kill();
         let capture = &captures(folder.path())[0];
         let before = marey::load(capture).unwrap();
@@ -161,8 +168,8 @@ fn a_kill_while_the_last_part_is_written_over_loses_nothing_that_is_not_counted(
         assert!(n_threads > 1 || is_newest_there, "trial {trial}");
     }
     assert!(
-        n_gaps >= 10,
-        "{n_gaps} gaps in 30 trials are too few to prove anything"
+        n_gaps >= 4,
+        "{n_gaps} gaps in 8 trials are too few to prove anything"
     );
 }
 

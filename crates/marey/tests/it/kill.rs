@@ -11,7 +11,7 @@ use crate::program::{captures, completed, rings};
 fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let (mut all_completed, mut n_open) = (0, 0);
-    for trial in 0..100 {
+    for trial in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let n_threads = 1 + trial % 3;
         let hold = if trial % 2 == 0 { "open" } else { "none" };
@@ -72,8 +72,8 @@ fn a_kill_at_any_moment_loses_nothing_that_was_complete() {
         all_completed += found;
     }
     assert!(
-        all_completed >= 5_000_000,
-        "{all_completed} sections in 100 trials are too few to prove anything"
+        all_completed >= 1_000_000,
+        "{all_completed} sections in 20 trials are too few to prove anything"
     );
-    assert!(n_open >= 50);
+    assert!(n_open >= 10);
 }

@@ -20,20 +20,21 @@ fn sixty_four_threads_at_once_are_all_counted_and_named() {
 }
 
 #[test]
-fn five_thousand_short_threads_share_a_few_lanes() {
+fn a_thousand_short_threads_share_a_few_lanes() {
     let folder = tempfile::tempdir().unwrap();
-    let printed = printed(recorded("loads", folder.path()).args(["short threads", "5000"]));
+    let printed = printed(recorded("loads", folder.path()).args(["short threads", "1000"]));
     let run = only_run(folder.path());
     assert_adds_up(&run);
-    assert_eq!((calls(&run, "step"), run.threads.len()), (5000, 5000));
+    assert_eq!((calls(&run, "step"), run.threads.len()), (1000, 1000));
     let step = run
         .nodes
         .iter()
         .position(|node| node.name == "step")
         .unwrap();
-    assert_eq!(run.totals[step].n_threads, 5000);
+    assert_eq!(run.totals[step].n_threads, 1000);
     let lanes = number(&printed, "lanes");
-    assert!((4..=100).contains(&lanes), "{lanes} lanes");
+    // How many depends on how often the drain comes by in these milliseconds; one each would be 1000.
+    assert!((4..=250).contains(&lanes), "{lanes} lanes");
     let grown = number(&printed, "grown");
     assert!(grown < 16 << 20, "{grown} bytes more");
 }
