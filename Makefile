@@ -65,7 +65,7 @@ test-pythons: $(BIN)/maturin
 test-torch: wheel
 	$(PYTHON) scripts/torch-env/make_torch_env.py .venv-torch
 	.venv-torch/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
-	.venv-torch/bin/python -m pytest tests/torch --numprocesses 2 --dist loadfile $(RERUNS) $$(.venv-torch/bin/python scripts/torch-env/expected_skips.py)
+	.venv-torch/bin/python -m pytest tests/torch --numprocesses 2 --dist loadfile $(RERUNS)
 
 ## The names of torch that are used, in an older torch; another download of 0.8 GB.
 test-torch-older: wheel
