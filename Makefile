@@ -78,9 +78,9 @@ test-engines: wheel .venv-engines/bin/pytest
 	.venv-engines/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
 	.venv-engines/bin/python -m pytest tests/engines
 
-.venv-engines/bin/pytest: requirements-engines.txt
+.venv-engines/bin/pytest: requirements-engines.txt scripts/constraints/engines.txt
 	$(PYTHON) -m venv .venv-engines
-	.venv-engines/bin/python -m pip install --quiet -r requirements-engines.txt
+	.venv-engines/bin/python -m pip install --quiet -r requirements-engines.txt -c scripts/constraints/engines.txt
 	touch $@
 
 ## Every interleaving of a producer, the drain and a reader of a lane, in small models.
@@ -157,10 +157,9 @@ bench-torch:
 	.venv-torch/bin/python benches/torch/window.py
 	.venv-torch/bin/python benches/torch/instrument.py
 
-$(BIN)/maturin: requirements-dev.txt
+$(BIN)/maturin: requirements-dev.txt scripts/constraints/dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt -c scripts/constraints/dev.txt
 	touch $@
 
 # Built by cargo, so cargo decides what is new.

@@ -26,6 +26,8 @@ from pathlib import Path
 import cuda_stand_ins
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+CONSTRAINTS = Path(__file__).parents[1] / "constraints" / "torch.txt"
+"""Every package that these bring, as it was last tested."""
 ROOM_BYTES = {"stand-ins": 3e9, "full": 9e9, "existing": 1e9}
 """Free disk space to start with, downloads and unpacked wheels together."""
 
@@ -140,7 +142,8 @@ def install(python: Path, torch: str, requirements: Path) -> None:
     elif torch == "stand-ins" and sys.platform == "linux":
         install_torch_with_stand_ins(python, wanted)
     say("installing what is missing of " + requirements.name)
-    pip(python, "-r", str(requirements))
+    constraints = ["-c", str(CONSTRAINTS)] if requirements == REQUIREMENTS else []
+    pip(python, "-r", str(requirements), *constraints)
 
 
 def verify(python: Path, requirements: Path) -> None:
