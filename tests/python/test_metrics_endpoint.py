@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -322,8 +323,7 @@ def test_of_a_hundred_clients_at_once_each_gets_all_or_nothing_and_none_is_left(
         with ThreadPoolExecutor(100) as clients:
             outcomes = [scraped.result() for scraped in [clients.submit(scrape) for _ in range(100)]]
         assert "served" in outcomes
-        while is_above(resources(run.process.pid), idle):  # the last ones are going
-            pass
+        wait_until_idle(run.process.pid, idle)  # the last ones are going
         assert run.get()[0] == 200
 
 
@@ -350,8 +350,7 @@ sys.exit(7)
         while not served:  # 16 are served at a time, until their time is over
             with suppress(OSError, HTTPException):
                 served = run.get()[0] == 200
-        while is_above(resources(run.process.pid), idle):
-            pass
+        wait_until_idle(run.process.pid, idle)
         for client in deaf:
             client.close()
         run.go_on()
@@ -384,9 +383,11 @@ def resources(pid: int) -> tuple[int, int]:
     return len(os.listdir(f"/proc/{pid}/task")), len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def is_above(now: tuple[int, int], idle: tuple[int, int]) -> bool:
-    """More of either."""
-    return now[0] > idle[0] or now[1] > idle[1]
+def wait_until_idle(pid: int, idle: tuple[int, int]) -> None:
+    """Returns when a process has no more threads and open files than when it was idle; fails after a minute."""
+    deadline = time.monotonic() + 60
+    while any(now > then for now, then in zip(resources(pid), idle, strict=True)):
+        assert time.monotonic() < deadline, (resources(pid), idle)
 
 
 def test_a_port_in_use_is_said_before_the_program_starts(tmp_path: Path) -> None:

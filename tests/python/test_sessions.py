@@ -262,54 +262,53 @@ def test_a_profiler_that_nobody_holds_any_more_ends_its_sessions_and_its_display
 
 def test_ctrl_c_at_any_moment_leaves_no_session_that_cannot_be_ended(interpreter: Interpreter) -> None:
     def program():
-        import signal
-        import threading
+        import sys
 
         import marey
 
         profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
-        main, is_over = threading.main_thread().ident, threading.Event()
 
-        def interrupt():
-            while not is_over.wait(0.002):
-                signal.pthread_kill(main, signal.SIGINT)
+        def interrupted(at):
+            """A trace function that interrupts before one instruction, where Python handles signals, too."""
+            n = 0
 
-        thread = threading.Thread(target=interrupt)
-        n_interrupts = n_sessions = 0
-        is_armed = False  # only what is within the try block is interrupted
+            def trace(frame, event, argument):
+                nonlocal n
+                frame.f_trace_opcodes = True
+                n += event == "opcode"
+                if n == at:
+                    sys.settrace(None)
+                    raise KeyboardInterrupt
+                return trace
 
-        def handle(*_signal):
-            nonlocal is_armed, n_interrupts
-            if is_armed:
-                is_armed = False
-                n_interrupts += 1
-                raise KeyboardInterrupt
+            return trace
 
-        signal.signal(signal.SIGINT, handle)
-        thread.start()
-        while n_interrupts < 200:
-            try:
-                is_armed = True
-                profiler.start_session(f"{n_sessions}")
-                n_sessions += 1
-                with profiler.stage("work"):
-                    pass
-                profiler.end_session()
-                is_armed = False
-            except KeyboardInterrupt:
+        def work(name):
+            profiler.start_session(name)
+            with profiler.stage("work"):
                 pass
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        is_over.set()
-        thread.join()
+            profiler.end_session()
+
+        n_interrupts = 0
+        is_whole = False
+        while not is_whole:
+            sys.settrace(interrupted(n_interrupts + 1))
+            try:
+                work(f"{n_interrupts}")
+                is_whole = True
+            except KeyboardInterrupt:
+                n_interrupts += 1
+            finally:
+                sys.settrace(None)
         while profiler.end_session() is not None:
             pass
         with profiler.session("last"), profiler.stage("last"):
             pass
-        return profiler.open_sessions
+        return n_interrupts, profiler.open_sessions
 
-    # Room for what thousands of sessions say, should nothing be drained meanwhile.
-    finished = interpreter.run(program, env={"MAREY_NOTE_BYTES": str(16 << 20)})
-    assert finished.result == [], finished.stderr
+    finished = interpreter.run(program)
+    n_interrupts, still_open = finished.result
+    assert (n_interrupts > 20, still_open) == (True, []), finished.stderr
     records = recorded(finished)
     assert records["losses"]["notes_dropped"] == 0
     assert all(session["end_ns"] is not None for session in records["sessions"])
