@@ -1,6 +1,6 @@
 //! Real traces, figure for figure what a brute-force reference in Python's integers says: equal to the nanosecond.
 //!
-//! The small ones are in `tests/data/traces`. With `MAREY_FIXTURES=<folder>` every trace below that folder is read, too; what
+//! The small ones are in `tests/data/traces`. With `TRACE_FIXTURES=<folder>` every trace below that folder is read, too; what
 //! is compared is whatever `exact_ns.json` lies in a folder of the trace's name.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn all_traces_of_the_given_folder_are_equal_to_the_nanosecond() {
         clippy::disallowed_methods,
         reason = "a test is told where its files are"
     )]
-    let Ok(folder) = std::env::var("MAREY_FIXTURES") else {
+    let Ok(folder) = std::env::var("TRACE_FIXTURES") else {
         return;
     };
     let (n_traces, n_compared) = check_all(Path::new(&folder));
