@@ -37,10 +37,12 @@ def ring_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fails a run that skipped a test which `may_be_skipped.txt` does not name."""
+    """Names what was tried again; fails a run that skipped a test which `may_be_skipped.txt` does not name."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # A worker: whoever started it looks.
         return
+    for report in reporter.stats.get("rerun", []):
+        reporter.write_line(f"FLAKY {report.nodeid}\n{report.longreprtext}", yellow=True)
     lines = MAY_BE_SKIPPED.read_text(encoding="utf-8").splitlines()
     allowed = {line.split()[0] for line in lines if line and not line.startswith("#")}
     skipped = {report.nodeid.partition("::")[0] for report in reporter.stats.get("skipped", [])}
