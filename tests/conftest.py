@@ -41,7 +41,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # A worker: whoever started it looks.
         return
-    reporter.ensure_newline()
+    reporter.write_line("")
     for report in reporter.stats.get("rerun", []):
         reporter.write_line(f"FLAKY {report.nodeid}\n{report.longreprtext}", yellow=True)
     lines = MAY_BE_SKIPPED.read_text(encoding="utf-8").splitlines()
