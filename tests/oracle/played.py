@@ -45,13 +45,17 @@ class Played:
         return json.loads(marey("report", str(self.recording), "--format", "json"))
 
 
+def inherited() -> dict[str, str]:
+    """The variables of programs and commands: of Marey's own only where rings are."""
+    rings = "MAREY_RING_DIR"
+    return {key: value for key, value in os.environ.items() if key == rings or not key.startswith(INHERITED)}
+
+
 def marey(*arguments: str, may_fail: bool = False) -> str:
     """What a command of marey shows."""
-    rings = "MAREY_RING_DIR"
-    environment = {key: value for key, value in os.environ.items() if key == rings or not key.startswith("MAREY_")}
     done = subprocess.run(
         [sys.executable, "-m", "marey", *arguments],
-        env=environment | {"NO_COLOR": "1", "COLUMNS": "200", "LC_ALL": "C.UTF-8"},
+        env=inherited() | {"NO_COLOR": "1", "COLUMNS": "200", "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
         check=False,
@@ -64,12 +68,11 @@ def play(program: Node, folder: Path, *, is_watched: bool = True, **variables: s
     """Runs a program in a folder of its own; looks at it from outside where it pauses, if it is watched."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.json").write_text(json.dumps(program))
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(INHERITED)}
     with (folder / "stderr").open("w") as errors:
         process = subprocess.Popen(
             [sys.executable, str(PLAYER), "program.json", "log"],
             cwd=folder,
-            env=environment | program.get("environment", {}) | variables,
+            env=inherited() | program.get("environment", {}) | variables,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

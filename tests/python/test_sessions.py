@@ -289,6 +289,7 @@ def test_ctrl_c_at_any_moment_leaves_no_session_that_cannot_be_ended(interpreter
                 pass
             profiler.end_session()
 
+        work("imports what it needs; Python itself leaves an import that is interrupted half done")
         n_interrupts = 0
         is_whole = False
         while not is_whole:
