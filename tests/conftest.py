@@ -37,12 +37,14 @@ def ring_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Names what was tried again; fails a run that skipped a test which `may_be_skipped.txt` does not name."""
+    """Names what passed at a later try only; fails on a skipped test that `may_be_skipped.txt` does not name."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # A worker: whoever started it looks.
         return
     reporter.write_line("")
-    for report in reporter.stats.get("rerun", []):
+    failed = {report.nodeid for report in reporter.stats.get("failed", [])}
+    flaky = (report for report in reporter.stats.get("rerun", []) if report.nodeid not in failed)
+    for report in flaky:
         reporter.write_line(f"FLAKY {report.nodeid}\n{report.longreprtext}", yellow=True)
     lines = MAY_BE_SKIPPED.read_text(encoding="utf-8").splitlines()
     allowed = {line.split()[0] for line in lines if line and not line.startswith("#")}

@@ -269,13 +269,13 @@ def test_ctrl_c_at_any_moment_leaves_no_session_that_cannot_be_ended(interpreter
         profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
 
         def interrupted(at):
-            """A trace function that interrupts before one instruction, where Python handles signals, too."""
+            """A trace function that interrupts before one line or instruction, where Python handles signals, too."""
             n = 0
 
             def trace(frame, event, argument):
                 nonlocal n
                 frame.f_trace_opcodes = True
-                n += event == "opcode"
+                n += event in ("line", "opcode")
                 if n == at:
                     sys.settrace(None)
                     raise KeyboardInterrupt
@@ -309,7 +309,8 @@ def test_ctrl_c_at_any_moment_leaves_no_session_that_cannot_be_ended(interpreter
 
     finished = interpreter.run(program)
     n_interrupts, still_open = finished.result
-    assert (n_interrupts > 20, still_open) == (True, []), finished.stderr
+    # Before each of the four lines of `work`, and before their instructions where Python tells of them.
+    assert (n_interrupts >= 4, still_open) == (True, []), finished.stderr
     records = recorded(finished)
     assert records["losses"]["notes_dropped"] == 0
     assert all(session["end_ns"] is not None for session in records["sessions"])
