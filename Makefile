@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # All that are tested and linted. The same for the extension module, so that what both need is built once.
-FEATURES := marey/tracing,marey/yaml,marey-cli/otlp
+FEATURES := marey/tracing,marey/yaml
 WORKSPACE := --workspace --exclude latent-video --exclude recording-bench --features $(FEATURES)
 export OMP_NUM_THREADS ?= 1
 export RAYON_NUM_THREADS ?= 2
@@ -57,7 +57,7 @@ test-python: $(BIN)/marey
 test-oracle: $(BIN)/marey
 	$(BIN)/python -m pytest tests/oracle --numprocesses 2 $(RERUNS)
 
-## Sections, forks, asyncio, greenlets and decorators on each CPython from 3.10 to 3.14 that is installed.
+## Sections, forks, asyncio, greenlets and decorators on the oldest and the newest CPython from 3.10 to 3.14 that are installed; ALL=1: on all.
 test-pythons: $(BIN)/maturin
 	scripts/python-versions
 
@@ -76,7 +76,7 @@ test-torch-older: wheel
 ## Tables as DuckDB, DataFusion, Spark (Sail), pyarrow and Polars read them; downloads some 600 MB the first time.
 test-engines: wheel .venv-engines/bin/pytest
 	.venv-engines/bin/python -m pip install --quiet --force-reinstall --no-deps target/wheels/torch/*.whl
-	.venv-engines/bin/python -m pytest tests/engines
+	.venv-engines/bin/python -m pytest tests/engines $(RERUNS)
 
 .venv-engines/bin/pytest: requirements-engines.txt scripts/constraints/engines.txt
 	$(PYTHON) -m venv .venv-engines
@@ -103,7 +103,7 @@ test-web: web/node_modules
 ## Traces as the viewers' own programs read them: Perfetto, HolisticTraceAnalysis, TensorBoard's plugin, speedscope; needs node and
 ## chromium, and downloads some 80 MB the first time.
 test-viewers: .venv-viewers/bin/pytest web/node_modules
-	.venv-viewers/bin/python -m pytest tests/viewers
+	.venv-viewers/bin/python -m pytest tests/viewers $(RERUNS)
 	node --test --test-concurrency=1 tests/viewers/*.test.mjs
 
 .venv-viewers/bin/pytest: scripts/viewers-env/requirements.txt
@@ -119,7 +119,7 @@ web/node_modules: web/package-lock.json
 .PHONY: wheel
 wheel: $(BIN)/maturin
 	rm -rf target/wheels/torch
-	$(BIN)/maturin build --locked --quiet --features otlp,marey/tracing --interpreter $(PYTHON) --out target/wheels/torch
+	$(BIN)/maturin build --locked --quiet --features marey/tracing --interpreter $(PYTHON) --out target/wheels/torch
 
 ## Formatting, lints, documentation and types, with no warning left; what takes seconds first.
 lint: $(BIN)/maturin
@@ -137,7 +137,7 @@ lint: $(BIN)/maturin
 
 ## Every figure of docs/overhead.md and docs/performance.md, against its peers; the last needs node and chromium.
 bench: $(BIN)/maturin web/node_modules
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked --quiet --features otlp,marey/tracing
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --locked --quiet --features marey/tracing
 	cargo run --release --locked -p recording-bench
 	cargo bench --locked -p marey --bench watching
 	$(BIN)/python benches/python/run.py
@@ -165,7 +165,7 @@ $(BIN)/maturin: requirements-dev.txt scripts/constraints/dev.txt
 # Built by cargo, so cargo decides what is new.
 .PHONY: $(BIN)/marey
 $(BIN)/marey: $(BIN)/maturin
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --locked --quiet --features otlp,marey/tracing
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --locked --quiet --features marey/tracing
 
 clean:
 	cargo clean

@@ -44,7 +44,6 @@ Examples:
   marey run -- python pipeline.py --steps 30
   marey run --output results -- torchrun --nproc-per-node 4 generate.py
   marey run --prometheus 9400 -- python server.py     figures while it runs, at http://127.0.0.1:9400/metrics
-  marey run --otlp http://127.0.0.1:4318 -- python server.py     the same to a collector of OpenTelemetry
 
 Reports go to <DIR>/<job id>/, and those of the newest job also to <DIR> itself. What Marey says goes to standard error.")]
 pub(crate) struct Arguments {
@@ -94,9 +93,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     if let (Some(_), Some(reason)) = (&job, &entry.closed_by) {
         console.say(&format!("Python itself is not recorded: {reason}"));
     }
-    let (watched, command) = (&arguments.fleet, &arguments.command);
-    let mut fleet = match watched.start(job.as_ref(), command, arguments.quiet, console) {
-        Ok(fleet) => fleet,
+    let watched = &arguments.fleet;
+    let server = match watched.start(job.as_ref(), arguments.quiet, console) {
+        Ok(server) => server,
         Err(problem) => {
             console.say(&problem);
             if let Some(job) = job {
@@ -117,9 +116,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
             Watch::start(scope, Started::now(job, &entry, program))
         })
     });
-    if let Some(fleet) = &mut fleet {
-        fleet.program_ended();
-    }
+    drop(server);
     match ended {
         Err(NoEnding { text, code }) => {
             console.say(&text);
@@ -139,9 +136,6 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
                     entry: &entry,
                 }
                 .show(console);
-                if let Some(fleet) = fleet {
-                    fleet.finish(&job, exit_of(&child) != Exit::SUCCESS, console);
-                }
                 job.remove_if_empty();
             }
             exit_of(&child)

@@ -36,20 +36,20 @@ pub fn exposition(fleet: &Fleet) -> String {
 }
 
 fn family(text: &mut String, metric: Metric, groups: &[(Vec<Label>, &Figures)]) {
-    let name = metric.prometheus_name();
+    let name = metric.name();
     let mut is_begun = false;
     for (outer, figures) in groups {
         let from = (metric, Vec::new());
         let same = figures.range(from..).take_while(|((m, _), _)| *m == metric);
         for ((_, inner), value) in same {
             if !is_begun {
-                let (help, kind) = (metric.help(), metric.instrument().prometheus_name());
+                let (help, kind) = (metric.help(), metric.kind().name());
                 // Writing to a text cannot fail.
                 writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").ok();
                 is_begun = true;
             }
             let labels: Vec<&Label> = outer.iter().chain(inner).collect();
-            sample(text, &name, &labels, value);
+            sample(text, name, &labels, value);
         }
     }
 }
@@ -75,7 +75,7 @@ fn sample(text: &mut String, name: &str, labels: &[&Label], value: &Value) {
 fn line(text: &mut String, name: &str, labels: &[&Label], quantile: Option<f64>, value: f64) {
     let mut pairs: Vec<String> = labels
         .iter()
-        .map(|(name, value)| format!("{}=\"{}\"", name.replace('.', "_"), escaped(value)))
+        .map(|(name, value)| format!("{}=\"{}\"", name, escaped(value)))
         .collect();
     pairs.extend(quantile.map(|quantile| format!("quantile=\"{quantile}\"")));
     writeln!(text, "{name}{{{}}} {value}", pairs.join(",")).ok();
@@ -100,7 +100,6 @@ mod tests {
         let look = look();
         let member = |rank, pid| Member {
             labels: MemberLabels { rank, pid },
-            start_unix_ns: None,
             look: &look,
         };
         let members = [member(Some(0), 7), member(Some(1), 8)];

@@ -7,7 +7,7 @@ use super::metric::Metric;
 /// Characters of a label's value.
 const MAX_LABEL: usize = 250;
 
-/// A name of OpenTelemetry, and a value.
+/// A name, and a value.
 pub type Label = (&'static str, String);
 
 /// Values by metric and labels.

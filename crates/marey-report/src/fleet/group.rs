@@ -21,8 +21,6 @@ pub struct MemberLabels {
 pub struct Member<'a> {
     /// Which it is.
     pub labels: MemberLabels,
-    /// Wall clock at the start of its recording.
-    pub start_unix_ns: Option<u64>,
     /// What it showed.
     pub look: &'a Look,
 }
@@ -32,8 +30,6 @@ pub struct Member<'a> {
 pub struct Group {
     /// Which process.
     pub labels: MemberLabels,
-    /// Wall clock at the start of its recording, nanoseconds since 1970; `None` before that.
-    pub start_unix_ns: Option<u64>,
     /// Its figures.
     pub figures: Figures,
 }
@@ -43,7 +39,6 @@ impl Group {
     pub(super) fn of(member: &Member<'_>) -> Self {
         Self {
             labels: member.labels,
-            start_unix_ns: member.start_unix_ns,
             figures: Figures::new(),
         }
     }

@@ -1,8 +1,8 @@
 //! What is told to monitoring systems: the table of metrics.
 
-use Instrument::{Counter, Gauge, Summary, UpDownCounter};
+use Kind::{Counter, Gauge, Summary};
 
-/// A metric. Names are those of OpenTelemetry where it has one, and below `diffusion` where it has none.
+/// A metric. Names are those that OpenTelemetry's conventions have in Prometheus, and begin with `diffusion` where they have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// Whether a process records.
@@ -61,13 +61,11 @@ pub enum Metric {
 
 /// What a value says about time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instrument {
+pub enum Kind {
     /// Only grows.
     Counter,
     /// A reading of now.
     Gauge,
-    /// An amount of now; those of several processes can be added up.
-    UpDownCounter,
     /// Number, sum and some quantiles of durations.
     Summary,
 }
@@ -103,84 +101,61 @@ impl Metric {
         Self::ProcessesLeftOut,
     ];
 
-    /// Name, instrument, unit (UCUM) and what it is.
+    /// Name, kind and what it is.
     #[rustfmt::skip]
-    const fn row(self) -> (&'static str, Instrument, &'static str, &'static str) {
+    const fn row(self) -> (&'static str, Kind, &'static str) {
         match self {
-            Self::Running => ("diffusion.process.running", UpDownCounter, "{process}", "1 while the process records, 0 when that is over"),
-            Self::RecordingTime => ("diffusion.recording.time", Gauge, "s", "Time since the process began to record"),
-            Self::Steps => ("diffusion.steps", Counter, "{step}", "Denoising steps that the program reported"),
-            Self::StepNumber => ("diffusion.step.number", Gauge, "{step}", "Number of the denoising step that the program reported last, as it gave it"),
-            Self::CacheLookups => ("diffusion.cache.lookups", Counter, "{lookup}", "Lookups of caches that the program reported, by what came of them"),
-            Self::Blocks => ("diffusion.blocks", Counter, "{block}", "Blocks of frames that the program reported"),
-            Self::BlockFrames => ("diffusion.block.frames", Counter, "{frame}", "Latent frames in those blocks"),
-            Self::FramesDelivered => ("diffusion.frames.delivered", Counter, "{frame}", "Frames that were delivered"),
-            Self::FramesDropped => ("diffusion.frames.dropped", Counter, "{frame}", "Frames that were to be delivered and were not"),
-            Self::IterationTime => ("diffusion.iteration.time", Summary, "s", "Time of completed turns of a loop; quantiles of the newest turns that were seen, 256 at most"),
-            Self::SectionTime => ("diffusion.section.time", Counter, "s", "Time in completed calls of a section, with that of the sections inside"),
-            Self::SectionCalls => ("diffusion.section.calls", Counter, "{call}", "Completed calls of a section"),
-            Self::SectionErrors => ("diffusion.section.errors", Counter, "{call}", "Completed calls of a section that an error ended"),
-            Self::SectionsLeftOut => ("diffusion.sections.left_out", UpDownCounter, "{section}", "Call paths beyond the limit, which have no series of their own"),
-            Self::RecordsLost => ("diffusion.records.lost", Counter, "{record}", "Sections and notes that could not be recorded one by one"),
-            Self::CpuTime => ("process.cpu.time", Counter, "s", "CPU time of the process"),
-            Self::Memory => ("process.memory.usage", UpDownCounter, "By", "Resident memory of the process"),
-            Self::ProcessGpuMemory => ("diffusion.gpu.memory.usage", UpDownCounter, "By", "Memory of the GPU that the process holds"),
-            Self::GpuUtilization => ("hw.gpu.utilization", Gauge, "1", "Share of the driver's last sample period with work on the GPU"),
-            Self::GpuMemoryUsage => ("hw.gpu.memory.usage", UpDownCounter, "By", "Memory of the GPU in use by all processes"),
-            Self::GpuMemoryLimit => ("hw.gpu.memory.limit", UpDownCounter, "By", "Memory of the GPU"),
-            Self::Power => ("hw.power", Gauge, "W", "Power of the GPU's board"),
-            Self::Energy => ("hw.energy", Counter, "J", "Energy that the GPU took since its driver was loaded"),
-            Self::Temperature => ("hw.temperature", Gauge, "Cel", "Temperature of the GPU"),
-            Self::Errors => ("hw.errors", Counter, "{error}", "Errors of the GPU's memory since its driver was loaded"),
-            Self::ProcessesLeftOut => ("diffusion.processes.left_out", UpDownCounter, "{process}", "Processes of the job beyond the limit, which have no series"),
+            Self::Running => ("diffusion_process_running", Gauge, "1 while the process records, 0 when that is over"),
+            Self::RecordingTime => ("diffusion_recording_time_seconds", Gauge, "Time since the process began to record"),
+            Self::Steps => ("diffusion_steps_total", Counter, "Denoising steps that the program reported"),
+            Self::StepNumber => ("diffusion_step_number", Gauge, "Number of the denoising step that the program reported last, as it gave it"),
+            Self::CacheLookups => ("diffusion_cache_lookups_total", Counter, "Lookups of caches that the program reported, by what came of them"),
+            Self::Blocks => ("diffusion_blocks_total", Counter, "Blocks of frames that the program reported"),
+            Self::BlockFrames => ("diffusion_block_frames_total", Counter, "Latent frames in those blocks"),
+            Self::FramesDelivered => ("diffusion_frames_delivered_total", Counter, "Frames that were delivered"),
+            Self::FramesDropped => ("diffusion_frames_dropped_total", Counter, "Frames that were to be delivered and were not"),
+            Self::IterationTime => ("diffusion_iteration_time_seconds", Summary, "Time of completed turns of a loop; quantiles of the newest turns that were seen, 256 at most"),
+            Self::SectionTime => ("diffusion_section_time_seconds_total", Counter, "Time in completed calls of a section, with that of the sections inside"),
+            Self::SectionCalls => ("diffusion_section_calls_total", Counter, "Completed calls of a section"),
+            Self::SectionErrors => ("diffusion_section_errors_total", Counter, "Completed calls of a section that an error ended"),
+            Self::SectionsLeftOut => ("diffusion_sections_left_out", Gauge, "Call paths beyond the limit, which have no series of their own"),
+            Self::RecordsLost => ("diffusion_records_lost_total", Counter, "Sections and notes that could not be recorded one by one"),
+            Self::CpuTime => ("process_cpu_time_seconds_total", Counter, "CPU time of the process"),
+            Self::Memory => ("process_memory_usage_bytes", Gauge, "Resident memory of the process"),
+            Self::ProcessGpuMemory => ("diffusion_gpu_memory_usage_bytes", Gauge, "Memory of the GPU that the process holds"),
+            Self::GpuUtilization => ("hw_gpu_utilization_ratio", Gauge, "Share of the driver's last sample period with work on the GPU"),
+            Self::GpuMemoryUsage => ("hw_gpu_memory_usage_bytes", Gauge, "Memory of the GPU in use by all processes"),
+            Self::GpuMemoryLimit => ("hw_gpu_memory_limit_bytes", Gauge, "Memory of the GPU"),
+            Self::Power => ("hw_power_watts", Gauge, "Power of the GPU's board"),
+            Self::Energy => ("hw_energy_joules_total", Counter, "Energy that the GPU took since its driver was loaded"),
+            Self::Temperature => ("hw_temperature_celsius", Gauge, "Temperature of the GPU"),
+            Self::Errors => ("hw_errors_total", Counter, "Errors of the GPU's memory since its driver was loaded"),
+            Self::ProcessesLeftOut => ("diffusion_processes_left_out", Gauge, "Processes of the job beyond the limit, which have no series"),
         }
     }
 
-    /// Its name in OpenTelemetry.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         self.row().0
     }
 
     /// What a value says about time.
-    pub const fn instrument(self) -> Instrument {
+    pub const fn kind(self) -> Kind {
         self.row().1
-    }
-
-    /// Its unit, in the spelling of UCUM that OpenTelemetry uses.
-    pub const fn unit(self) -> &'static str {
-        self.row().2
     }
 
     /// What it is, in one line.
     pub const fn help(self) -> &'static str {
-        self.row().3
-    }
-
-    /// Its name in Prometheus, as collectors translate it: the unit in words, and `total` for what only grows.
-    pub fn prometheus_name(self) -> String {
-        let unit = match self.unit() {
-            "s" => "_seconds",
-            "By" => "_bytes",
-            "J" => "_joules",
-            "W" => "_watts",
-            "Cel" => "_celsius",
-            "1" => "_ratio",
-            _ => "",
-        };
-        let total = match self.instrument() {
-            Counter => "_total",
-            Gauge | UpDownCounter | Summary => "",
-        };
-        format!("{}{unit}{total}", self.name().replace('.', "_"))
+        self.row().2
     }
 }
 
-impl Instrument {
+impl Kind {
     /// What Prometheus calls it.
-    pub const fn prometheus_name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Counter => "counter",
-            Gauge | UpDownCounter => "gauge",
+            Gauge => "gauge",
             Summary => "summary",
         }
     }
@@ -191,41 +166,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_translated_as_collectors_do() {
-        let names = [
-            (Metric::SectionTime, "diffusion_section_time_seconds_total"),
-            (Metric::Steps, "diffusion_steps_total"),
-            (Metric::GpuUtilization, "hw_gpu_utilization_ratio"),
-            (Metric::GpuMemoryUsage, "hw_gpu_memory_usage_bytes"),
-            (Metric::Energy, "hw_energy_joules_total"),
-            (Metric::Temperature, "hw_temperature_celsius"),
-            (Metric::Running, "diffusion_process_running"),
-        ];
-        for (metric, name) in names {
-            assert_eq!(metric.prometheus_name(), name);
-        }
-    }
-
-    #[test]
     fn every_metric_is_in_the_table_of_the_documentation() {
         let documented = include_str!("../../../../docs/metrics.md");
         let rows: Vec<&str> = documented
             .lines()
             .filter(|line| {
-                ["| `diffusion", "| `hw.", "| `process."]
+                ["| `diffusion_", "| `hw_", "| `process_"]
                     .iter()
                     .any(|start| line.starts_with(start))
             })
             .collect();
         for (metric, row) in Metric::ALL.iter().zip(&rows) {
-            let start = format!(
-                "| `{}` | `{}` | {} | {:?} | `{}` |",
-                metric.name(),
-                metric.prometheus_name(),
-                metric.instrument().prometheus_name(),
-                metric.instrument(),
-                metric.unit(),
-            );
+            let start = format!("| `{}` | {} |", metric.name(), metric.kind().name());
             assert!(row.starts_with(&start), "{start}\n{row}");
         }
         assert_eq!(rows.len(), Metric::ALL.len(), "each once");

@@ -1,8 +1,7 @@
-//! What the processes of a job have done so far, as figures for monitoring systems.
+//! What the processes of a job have done so far, as figures for Prometheus.
 //!
 //! ```text
-//! live looks ─► observe (figures by metric and labels) ─┬─► exposition   what Prometheus scrapes
-//!                                                       └─► marey-cli    what a collector of OpenTelemetry is sent
+//! live looks ─► observe (figures by metric and labels) ─► exposition (the text that is scraped)
 //! ```
 //!
 //! What a look does not know is absent, never 0.
@@ -22,6 +21,6 @@ mod tests;
 pub use exposition::exposition;
 pub use figures::{Figures, Label, Value};
 pub use group::{Group, Member, MemberLabels};
-pub use metric::{Instrument, Metric};
+pub use metric::{Kind, Metric};
 pub use observe::{Fleet, observe};
 pub use past::Past;

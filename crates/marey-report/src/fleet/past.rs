@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::group::{Group, Member, MemberLabels};
-use super::metric::{Instrument, Metric};
+use super::metric::{Kind, Metric};
 use super::readings::Newest;
 
 /// What recordings that nobody looks at any more have counted: so what was counted stays counted.
@@ -21,12 +21,7 @@ impl Past {
             .entry(member.labels)
             .or_insert_with(|| Group::of(member));
         group.add(member.look, &mut self.gpus);
-        let only_grows = |metric: Metric| {
-            matches!(
-                metric.instrument(),
-                Instrument::Counter | Instrument::Summary
-            )
-        };
+        let only_grows = |metric: Metric| matches!(metric.kind(), Kind::Counter | Kind::Summary);
         group.figures.retain(|(metric, _), _| only_grows(*metric));
         self.gpus.retain(|(metric, _), _| only_grows(*metric));
     }

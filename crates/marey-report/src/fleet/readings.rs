@@ -6,7 +6,7 @@ use marey::Unit;
 use marey::live::{Look, Reading};
 
 use super::figures::{Figures, Label, grow, put, short};
-use super::metric::{Instrument, Metric};
+use super::metric::{Kind, Metric};
 
 /// Readings that are older say nothing about now.
 pub(super) const STALE_NS: u64 = 30_000_000_000;
@@ -19,7 +19,7 @@ pub(super) fn readings(look: &Look, figures: &mut Figures, gpus: &mut Newest) {
         let Some((metric, detail)) = metric_of(reading) else {
             continue;
         };
-        let only_grows = metric.instrument() == Instrument::Counter;
+        let only_grows = metric.kind() == Kind::Counter;
         let is_of_now = look.is_running() && reading.age_ns <= STALE_NS;
         if !only_grows && !is_of_now || !reading.value.is_finite() {
             continue;
@@ -27,8 +27,8 @@ pub(super) fn readings(look: &Look, figures: &mut Figures, gpus: &mut Newest) {
         let is_of_gpu = reading.info.name.starts_with("gpu.");
         let mut labels: Vec<Label> = Vec::new();
         if is_of_gpu {
-            labels.push(("hw.id", short(&reading.info.subject)));
-            labels.push(("hw.type", "gpu".into()));
+            labels.push(("hw_id", short(&reading.info.subject)));
+            labels.push(("hw_type", "gpu".into()));
         }
         labels.extend(detail.map(|(name, value)| (name, value.to_owned())));
         match metric {
@@ -53,14 +53,14 @@ pub(super) fn readings(look: &Look, figures: &mut Figures, gpus: &mut Newest) {
 fn metric_of(reading: &Reading) -> Option<(Metric, Option<(&'static str, &'static str)>)> {
     let info = &reading.info;
     let (metric, unit, detail) = match info.name.as_str() {
-        "process.cpu.user" => (Metric::CpuTime, Unit::Seconds, Some(("cpu.mode", "user"))),
-        "process.cpu.system" => (Metric::CpuTime, Unit::Seconds, Some(("cpu.mode", "system"))),
+        "process.cpu.user" => (Metric::CpuTime, Unit::Seconds, Some(("cpu_mode", "user"))),
+        "process.cpu.system" => (Metric::CpuTime, Unit::Seconds, Some(("cpu_mode", "system"))),
         "process.memory.resident" => (Metric::Memory, Unit::Bytes, None),
         "gpu.memory.process" => (Metric::ProcessGpuMemory, Unit::Bytes, None),
         "gpu.utilization" => (
             Metric::GpuUtilization,
             Unit::Ratio,
-            Some(("hw.gpu.task", "general")),
+            Some(("hw_gpu_task", "general")),
         ),
         "gpu.memory.used" => (Metric::GpuMemoryUsage, Unit::Bytes, None),
         "gpu.memory.total" => (Metric::GpuMemoryLimit, Unit::Bytes, None),
@@ -70,12 +70,12 @@ fn metric_of(reading: &Reading) -> Option<(Metric, Option<(&'static str, &'stati
         "gpu.ecc.corrected" => (
             Metric::Errors,
             Unit::Count,
-            Some(("error.type", "corrected")),
+            Some(("error_type", "corrected")),
         ),
         "gpu.ecc.uncorrected" => (
             Metric::Errors,
             Unit::Count,
-            Some(("error.type", "uncorrected")),
+            Some(("error_type", "uncorrected")),
         ),
         _ => return None,
     };

@@ -70,7 +70,6 @@ fn member(rank: u32, look: &Look) -> Member<'_> {
             rank: Some(rank),
             pid: 100 + rank,
         },
-        start_unix_ns: Some(1),
         look,
     }
 }
@@ -145,7 +144,7 @@ fn two_recordings_of_one_process_are_added_up_and_what_the_system_counts_is_not(
     assert_eq!(fleet.processes.len(), 1);
     let figures = &fleet.processes[0].figures;
     assert_eq!(number(figures, Metric::Steps, &[]), Some(8.0));
-    let user = [("cpu.mode", "user".to_owned())];
+    let user = [("cpu_mode", "user".to_owned())];
     assert_eq!(number(figures, Metric::CpuTime, &user), Some(7.0));
 }
 
@@ -195,7 +194,7 @@ fn a_gpu_that_two_ranks_read_is_told_once_by_the_newest_reading() {
         [member(0, &new), member(1, &old)],
     ] {
         let fleet = observe("h", "j", &Past::default(), &members, 0);
-        let gpu = [("hw.id", "GPU-a".to_owned()), ("hw.type", "gpu".to_owned())];
+        let gpu = [("hw_id", "GPU-a".to_owned()), ("hw_type", "gpu".to_owned())];
         assert_eq!(number(&fleet.machine, Metric::Power, &gpu), Some(300.0));
         assert_eq!(number(&fleet.machine, Metric::Energy, &gpu), Some(70.0));
         assert_eq!(fleet.machine.len(), 2);

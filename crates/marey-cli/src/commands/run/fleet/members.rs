@@ -59,12 +59,6 @@ impl Members {
         }
     }
 
-    /// Name of the machine, and of the job.
-    #[cfg(feature = "otlp")]
-    pub(super) fn place(&self) -> (String, String) {
-        (self.host.clone(), self.job_id.clone())
-    }
-
     /// Finds what is new, and looks at every process that is not over. Costs some hundred microseconds a process.
     pub(super) fn look(&mut self) -> Fleet {
         self.find();
@@ -85,7 +79,7 @@ impl Members {
     }
 
     /// Finds what is new.
-    pub(super) fn find(&mut self) {
+    fn find(&mut self) {
         for capture in captures(&self.folder).unwrap_or_default() {
             if self.settled.contains(&capture) {
                 continue;
@@ -154,7 +148,6 @@ impl Watched {
     fn member<'a>(&self, look: &'a Look) -> Member<'a> {
         Member {
             labels: self.labels(),
-            start_unix_ns: self.process.start_unix_ns,
             look,
         }
     }

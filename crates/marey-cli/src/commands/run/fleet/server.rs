@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(in super::super) struct Server {
     address: SocketAddr,
     /// Held open while it serves.
     waker: Option<UnixStream>,
@@ -39,7 +39,7 @@ pub(super) struct Server {
 
 #[derive(Debug)]
 struct Shared {
-    members: Arc<Mutex<Members>>,
+    members: Mutex<Members>,
     is_local: bool,
     n_clients: AtomicUsize,
 }
@@ -49,12 +49,12 @@ impl Server {
     ///
     /// # Errors
     /// When the port is taken, the host is not one of this machine's, or no thread is to be had.
-    pub(super) fn start(address: &Address, members: Arc<Mutex<Members>>) -> io::Result<Self> {
+    pub(super) fn start(address: &Address, members: Members) -> io::Result<Self> {
         let listener = TcpListener::bind((address.host.as_str(), address.port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
-            members,
+            members: Mutex::new(members),
             is_local: address.ip().is_loopback(),
             n_clients: AtomicUsize::new(0),
         });
