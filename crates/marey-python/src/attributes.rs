@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value as Json;
 
+use crate::callback;
 use crate::numbers::{is_on_device, is_scalar_at_hand, or_later};
 
 /// Longest text of an attribute that is not a string, in characters.
@@ -105,7 +106,7 @@ fn scalar(value: &Bound<'_, PyAny>) -> Value {
     if let Some(number) = number_of(value) {
         return number;
     }
-    let shown = or_later(py, value.repr());
+    let shown = or_later(py, callback::repr(value));
     let shown = shown.map(|repr| repr.to_string_lossy().chars().take(MAX_REPR).collect());
     Value::Text(shown.unwrap_or_else(|| type_name(value)))
 }
@@ -114,7 +115,7 @@ fn scalar(value: &Bound<'_, PyAny>) -> Value {
 pub(crate) fn text_of(value: &Bound<'_, PyAny>) -> String {
     match value.cast::<PyString>() {
         Ok(text) => text.to_string_lossy().into_owned(),
-        Err(_) => or_later(value.py(), value.repr()).map_or_else(
+        Err(_) => or_later(value.py(), callback::repr(value)).map_or_else(
             || type_name(value),
             |repr| repr.to_string_lossy().into_owned(),
         ),
@@ -129,14 +130,10 @@ fn number_of(value: &Bound<'_, PyAny>) -> Option<Value> {
         return None;
     }
     let py = value.py();
-    if let Some(whole) = or_later(py, value.extract::<i64>()) {
-        return Some(Value::Int(whole));
+    if let Some(whole) = or_later(py, callback::index(value)) {
+        return Some(scalar(&whole));
     }
-    // A whole number beyond 64 bits.
-    if let Some(whole) = or_later(py, value.call_method0("__index__")) {
-        return Some(Value::Text(text_of(&whole)));
-    }
-    or_later(py, value.extract()).map(Value::Float)
+    or_later(py, callback::float(value)).map(Value::Float)
 }
 
 fn as_float(value: &Bound<'_, PyAny>) -> Value {

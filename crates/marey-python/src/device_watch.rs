@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use marey::{Lane, NameId, SectionKey};
 use pyo3::prelude::*;
 
+use crate::callback;
 use crate::dropped_error::drop_error;
 use crate::known_names::forget_section_names;
 use crate::section_watch::{self, Watched, Watcher};
@@ -42,14 +43,14 @@ fn look(py: Python<'_>) {
         return;
     }
     let armed = || -> PyResult<bool> {
-        let modules = py.import("sys")?.getattr("modules")?;
+        let modules = callback::import(py, "sys")?.getattr("modules")?;
         if !modules.contains("torch")? {
             return Ok(false);
         }
         // Before the call: what it imports may open sections, too.
         IS_ARMED.store(true, Relaxed);
-        let begin = py.import("marey.gpu_times")?.getattr("watch")?;
-        begin.call0()?.is_truthy()
+        let begin = callback::import(py, "marey.gpu_times")?.getattr("watch")?;
+        callback::is_true(&callback::call(&begin, ())?)
     };
     match armed() {
         Ok(is_armed) => IS_ARMED.store(is_armed, Relaxed),

@@ -22,6 +22,8 @@ pub(crate) mod place;
 
 use place::{Place, StreamId};
 
+use crate::callback;
+
 /// Streams whose objects are kept.
 const MAX_STREAMS: usize = 64;
 
@@ -215,7 +217,7 @@ impl Devices {
 
     /// The thread's current one.
     pub(crate) fn current(&self, py: Python<'_>) -> PyResult<u32> {
-        self.current.call0(py)?.extract(py)
+        callback::call(self.current.bind(py), ())?.extract()
     }
 
     /// Whether a device has a context, which it keeps.
@@ -227,7 +229,7 @@ impl Devices {
         if self.used.load(Relaxed) & bit != 0 {
             return Ok(true);
         }
-        let is_used = has_context.call1(py, (device,))?.is_truthy(py)?;
+        let is_used = callback::is_true(&callback::call(has_context.bind(py), (device,))?)?;
         if is_used {
             self.used.fetch_or(bit, Relaxed);
         }
@@ -235,20 +237,20 @@ impl Devices {
     }
 
     fn is_current_capturing(&self, py: Python<'_>) -> PyResult<bool> {
-        self.is_current_capturing.call0(py)?.is_truthy(py)
+        callback::is_true(&callback::call(self.is_current_capturing.bind(py), ())?)
     }
 
     fn is_captured(&self, py: Python<'_>, stream: &Stream) -> PyResult<bool> {
         match &self.is_capturing {
-            Some(ask) => ask.call1(py, (&*stream.object,))?.is_truthy(py),
+            Some(ask) => callback::is_true(&callback::call(ask.bind(py), (&*stream.object,))?),
             None => Ok(false),
         }
     }
 
     /// The thread's current stream on a device.
     fn current_stream(&self, py: Python<'_>, device: u32) -> PyResult<StreamId> {
-        let told = self.current_stream.call1(py, (device,))?;
-        let (id, device, kind) = told.extract(py)?;
+        let told = callback::call(self.current_stream.bind(py), (device,))?;
+        let (id, device, kind) = told.extract()?;
         Ok(StreamId { id, device, kind })
     }
 
@@ -262,7 +264,8 @@ impl Devices {
         keywords.set_item("stream_id", told.id)?;
         keywords.set_item("device_index", told.device)?;
         keywords.set_item("device_type", told.kind)?;
-        let object = Arc::new(self.new_stream.call(py, (), Some(&keywords))?);
+        let object = callback::call_with(self.new_stream.bind(py), (), Some(&keywords))?;
+        let object = Arc::new(object.unbind());
         let mut streams = self.streams();
         if streams.len() < MAX_STREAMS {
             streams.entry(key).or_insert_with(|| object.clone());

@@ -2,9 +2,10 @@
 
 use marey::Attributes;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMapping, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::attributes::{MAX_DEPTH, MAX_ITEMS, items_of, text_of, value_of};
+use crate::callback;
 use crate::numbers::or_later;
 
 /// Attributes of `data`: the items of a mapping, dicts in it under names with dots between (`{"a": {"b": 1}}` is `a.b`); anything
@@ -26,9 +27,9 @@ fn dict_of<'py>(data: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
     if let Ok(dict) = data.cast::<PyDict>() {
         return Some(dict.clone());
     }
-    let mapping = data.cast::<PyMapping>().ok()?;
+    or_later(data.py(), callback::is_mapping(data)).filter(|is_mapping| *is_mapping)?;
     let dict = PyDict::new(data.py());
-    or_later(data.py(), dict.update(mapping))?;
+    or_later(data.py(), callback::update(&dict, data))?;
     Some(dict)
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn name_of(value: &Bound<'_, PyAny>) -> String {
     if value.cast::<PyString>().is_ok() {
         return text_of(value);
     }
-    match or_later(value.py(), value.str()) {
+    match or_later(value.py(), callback::str(value)) {
         Some(text) => text.to_string_lossy().into_owned(),
         None => text_of(value),
     }

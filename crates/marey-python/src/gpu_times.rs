@@ -23,6 +23,7 @@ mod waiting;
 use functions::Functions;
 use waiting::{MAX_WAITING, NotMeasured, Pair, state};
 
+use crate::callback;
 use crate::devices::{self, Hindrance, Stream, StreamKey, captures};
 use crate::dropped_error::drop_error;
 use crate::section_mode::{self, Watch};
@@ -95,7 +96,7 @@ pub(crate) fn start_gpu_times(
 /// Torch gets its functions back.
 pub(crate) fn put_functions_back(py: Python<'_>) {
     let undo = put_back().take();
-    if let Some(Err(error)) = undo.map(|undo| undo.call0(py)) {
+    if let Some(Err(error)) = undo.map(|undo| callback::call(undo.bind(py), ())) {
         drop_error(py, &error);
     }
     captures::forget_unasked();
@@ -207,7 +208,7 @@ fn queue(
             None => functions.event(py)?,
         };
         let ticks = marey::ticks();
-        functions.record.call1(py, (&event, &*object))?;
+        callback::call(functions.record.bind(py), (&event, &*object))?;
         Ok(Some((key, event, ticks)))
     };
     queued().unwrap_or_else(|hindrance| {

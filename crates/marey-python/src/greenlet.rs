@@ -6,6 +6,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::callback;
 use crate::dropped_error::drop_error;
 
 /// A greenlet runs, and not the thread's first one, in which all code runs that knows of no greenlets. Costs a look into `sys.modules`.
@@ -18,7 +19,7 @@ pub(crate) fn is_inside(py: Python<'_>) -> bool {
         let Some(greenlet) = modules.cast::<PyDict>()?.get_item("greenlet")? else {
             return Ok(false);
         };
-        let running = greenlet.call_method0("getcurrent")?;
+        let running = callback::method(&greenlet, "getcurrent", ())?;
         Ok(!running.getattr("parent")?.is_none())
     };
     asked().unwrap_or_else(|error| {

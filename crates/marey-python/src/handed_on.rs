@@ -15,6 +15,7 @@ use marey::Note;
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
 
+use crate::callback;
 use crate::session_context::{self, SessionChain};
 use crate::state;
 
@@ -39,7 +40,7 @@ pub(crate) fn watch(py: Python<'_>) -> PyResult<()> {
         let Some(module) = module(py) else {
             return Ok(());
         };
-        let watched = module.and_then(|module| module.call_method0("watch")?.extract());
+        let watched = module.and_then(|module| callback::method(&module, "watch", ())?.extract());
         match watched {
             Err(error) if !is_ours(py, &error) => return Err(error),
             Ok(false) => {}
@@ -58,14 +59,14 @@ fn is_ours(py: Python<'_>, error: &PyErr) -> bool {
 }
 
 /// Threads that come here meanwhile wait until it is imported. `None` in a child that was forked then: whom it would wait for is not there.
-fn module(py: Python<'_>) -> Option<PyResult<Bound<'_, PyModule>>> {
+fn module(py: Python<'_>) -> Option<PyResult<Bound<'_, PyAny>>> {
     static IMPORTED_IN: AtomicU32 = AtomicU32::new(0);
     let process = std::process::id();
     let before = IMPORTED_IN.swap(process, Relaxed);
     if before != 0 && before != process {
         return None;
     }
-    let module = py.import("marey.handed_on");
+    let module = callback::import(py, "marey.handed_on");
     IMPORTED_IN.store(0, Relaxed);
     Some(module)
 }

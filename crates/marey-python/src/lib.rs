@@ -5,6 +5,7 @@ mod aggregation;
 mod arrow_table;
 mod attributes;
 mod cache_log;
+mod callback;
 mod command_line;
 mod context_pointer;
 mod context_variable;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pyo3::prelude::*;
 
+use crate::callback;
 use crate::numbers::or_absent;
 
 /// Logs a warning the first time. Errors of the program's own handlers are dropped; Ctrl-C is not.
@@ -15,8 +16,6 @@ pub(crate) fn warn_once(py: Python<'_>, was_said: &AtomicBool, text: &str) -> Py
 }
 
 fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
-    let log = py
-        .import("logging")?
-        .call_method1("getLogger", ("marey",))?;
-    log.call_method1("warning", ("%s", text)).map(|_| ())
+    let log = callback::method(&callback::import(py, "logging")?, "getLogger", ("marey",))?;
+    callback::method(&log, "warning", ("%s", text)).map(drop)
 }

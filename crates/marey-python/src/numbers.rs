@@ -4,6 +4,8 @@ use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
+use crate::callback;
+
 /// Most that a reported count, size or duration can be: 2⁵³, which for nanoseconds is 104 days.
 const MAX: f64 = 9_007_199_254_740_992.0;
 
@@ -23,12 +25,16 @@ pub(crate) fn or_later<T>(py: Python<'_>, result: PyResult<T>) -> Option<T> {
         Err(error) => error,
     };
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
-        let interrupted = py
-            .import("_thread")
-            .and_then(|t| t.call_method0("interrupt_main"));
-        drop(interrupted);
+        interrupt_later(py);
     }
     None
+}
+
+/// Ctrl-C comes again, when the program's own code goes on. Last: whatever asks Python for anything after this would meet it there.
+pub(crate) fn interrupt_later(py: Python<'_>) {
+    callback::import(py, "_thread")
+        .and_then(|thread| callback::method(&thread, "interrupt_main", ()))
+        .ok();
 }
 
 /// A finite number: an int, a float, or what `float()` makes one of, such as `NumPy`'s scalars and tensors without dimensions. Absent for
@@ -41,7 +47,7 @@ pub(crate) fn real(value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<f64>> {
     if !is_plain && (is_none || value.cast::<PyString>().is_ok() || !is_scalar_at_hand(value)?) {
         return Ok(None);
     }
-    let number = or_absent(py, value.extract::<f64>())?;
+    let number = or_absent(py, callback::float(value))?;
     Ok(number.filter(|number| number.is_finite()))
 }
 
@@ -85,7 +91,10 @@ fn rounded(number: f64) -> u64 {
 /// the host.
 pub(crate) fn is_scalar_at_hand(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let has_dimensions = match attribute(value, "ndim")? {
-        Some(n) => or_absent(value.py(), n.extract::<usize>())?.is_none_or(|n| n > 0),
+        Some(n) => {
+            let n = callback::index(&n).and_then(|n| n.extract::<usize>());
+            or_absent(value.py(), n)?.is_none_or(|n| n > 0)
+        }
         None => false,
     };
     Ok(!has_dimensions && !is_on_device(value)?)
@@ -105,5 +114,5 @@ pub(crate) fn is_on_device(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 fn attribute<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    or_absent(value.py(), value.getattr(name))
+    or_absent(value.py(), callback::attribute(value, name))
 }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attributes;
+use crate::callback;
 use crate::guarded::guarded;
 use crate::names::section_id_of;
 use crate::open_section::SectionMeta;
@@ -168,7 +169,9 @@ impl<'py> Arguments<'py> {
         };
         // What has no truth (an array of several elements) is as if it had not been given.
         let truth = |given: Option<Bound<'py, PyAny>>, default| {
-            given.map_or(default, |value| value.is_truthy().unwrap_or(default))
+            given.map_or(default, |value| {
+                callback::is_true(&value).unwrap_or(default)
+            })
         };
         Ok(Self {
             name: take("name", 0)?.ok_or_else(missing)?,

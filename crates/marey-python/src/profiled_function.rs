@@ -119,7 +119,17 @@ unsafe extern "C-unwind" fn call(
     result
 }
 
-/// `PyObject_Vectorcall`, through which a thread may be ended: what is declared as `extern "C"` may not.
+unsafe extern "C-unwind" {
+    /// Through which a thread may be ended: what is declared as `extern "C"` may not.
+    fn PyObject_Vectorcall(
+        function: *mut ffi::PyObject,
+        args: *const *mut ffi::PyObject,
+        n: usize,
+        names: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+}
+
+/// As [`PyObject_Vectorcall`], without its checks.
 ///
 /// # Safety
 /// As there.
@@ -133,7 +143,7 @@ unsafe fn vectorcall(
     // SAFETY: a live object.
     let Some(own) = (unsafe { ffi::PyVectorcall_Function(function) }) else {
         // SAFETY: the caller's promise.
-        return unsafe { ffi::PyObject_Vectorcall(function, args, n, names) };
+        return unsafe { PyObject_Vectorcall(function, args, n, names) };
     };
     // SAFETY: the same function, which may be left in another way than by returning.
     let own = unsafe { std::mem::transmute::<ffi::vectorcallfunc, Unwinding>(own) };

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+use crate::callback;
 use crate::numbers::or_absent;
 use crate::once_object::OnceObject;
 use crate::profiler::ProfilerCore;
@@ -23,7 +24,7 @@ pub(crate) fn profiler_of(
     owner: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<ProfilerCore>> {
     let own = match owner {
-        Some(owner) => or_absent(py, owner.getattr("_profiler"))?,
+        Some(owner) => or_absent(py, callback::attribute(owner, "_profiler"))?,
         None => None,
     };
     let own = own.as_ref().and_then(|own| own.cast::<ProfilerCore>().ok());

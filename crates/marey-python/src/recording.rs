@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::{from_dict, text_of};
+use crate::callback;
 use crate::context_pointer::find_context_offset;
 use crate::errors::{config_error, start_error};
 use crate::names::id_of;
@@ -142,9 +143,9 @@ fn join_job_of(parent: Option<u32>, config: &mut Config) {
 
 /// The process that made this one by `multiprocessing`, if that did.
 fn parent_process(py: Python<'_>) -> Option<u32> {
-    let modules = py.import("sys").ok()?.getattr("modules").ok()?;
+    let modules = callback::import(py, "sys").ok()?.getattr("modules").ok()?;
     let module = modules.get_item("multiprocessing.process").ok()?;
-    let parent = module.call_method0("parent_process").ok()?;
+    let parent = callback::method(&module, "parent_process", ()).ok()?;
     parent.getattr("pid").ok()?.extract().ok()
 }
 

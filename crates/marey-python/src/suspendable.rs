@@ -11,6 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::callback;
 use crate::dropped_error::drop_error;
 
 /// `CO_COROUTINE`, `CO_ITERABLE_COROUTINE` and `CO_ASYNC_GENERATOR` of `inspect`.
@@ -34,7 +35,7 @@ fn has_running_loop(py: Python<'_>) -> PyResult<bool> {
     let Some(asyncio) = modules.cast::<PyDict>()?.get_item("_asyncio")? else {
         return Ok(false);
     };
-    let running = asyncio.call_method0("_get_running_loop")?;
+    let running = callback::method(&asyncio, "_get_running_loop", ())?;
     Ok(!running.is_none())
 }
 

@@ -2,19 +2,20 @@
 
 use pyo3::prelude::*;
 
+use crate::callback;
 use crate::dropped_error::drop_error;
 
 /// `torch.cuda.synchronize()` if the program has imported torch and uses CUDA; nothing otherwise. What it raises is the program's own failed
 /// kernel, which the program will meet itself; here it is dropped.
 pub(crate) fn synchronize(py: Python<'_>) {
     let waited = || -> PyResult<()> {
-        let modules = py.import("sys")?.getattr("modules")?;
+        let modules = callback::import(py, "sys")?.getattr("modules")?;
         let Ok(torch) = modules.get_item("torch") else {
             return Ok(());
         };
-        let cuda = torch.getattr("cuda")?;
-        if cuda.call_method0("is_initialized")?.is_truthy()? {
-            cuda.call_method0("synchronize")?;
+        let cuda = callback::attribute(&torch, "cuda")?;
+        if callback::is_true(&callback::method(&cuda, "is_initialized", ())?)? {
+            callback::method(&cuda, "synchronize", ())?;
         }
         Ok(())
     };

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::attributes::text_of;
+use crate::callback;
 use crate::profiler::count_unrecorded;
 use crate::{names, numbers, state};
 
@@ -123,10 +124,8 @@ impl TimingStats {
     #[pyo3(signature = (top_n=20))]
     fn print_summary(&self, py: Python<'_>, top_n: usize) -> PyResult<()> {
         // Python's own print, which tests and notebooks redirect.
-        py.import("builtins")?
-            .getattr("print")?
-            .call1((self.summary(py, top_n),))
-            .map(drop)
+        let print = callback::import(py, "builtins")?.getattr("print")?;
+        callback::call(&print, (self.summary(py, top_n),)).map(drop)
     }
 }
 

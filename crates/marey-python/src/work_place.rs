@@ -5,6 +5,7 @@ use std::cell::Cell;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::callback;
 use crate::devices;
 use crate::devices::place::{Place, StreamId, said, say};
 use crate::under_gil::UnderGil;
@@ -43,9 +44,9 @@ impl WorkPlace {
             return Ok(None);
         };
         let told = StreamId {
-            id: stream.getattr("stream_id")?.extract()?,
-            device: stream.getattr("device_index")?.extract()?,
-            kind: stream.getattr("device_type")?.extract()?,
+            id: callback::attribute(stream, "stream_id")?.extract()?,
+            device: callback::attribute(stream, "device_index")?.extract()?,
+            kind: callback::attribute(stream, "device_type")?.extract()?,
         };
         Ok(devices
             .has(told.device)

@@ -86,7 +86,7 @@ pub struct RunInfo {
     pub world_size: Option<u32>,
     /// Place among the ranks of its host; `None` when not known.
     pub local_rank: Option<u32>,
-    /// Command line; prompts and secrets in it are `<redacted>`.
+    /// Command line; what may be a prompt or a secret in it is `<redacted>`.
     pub command: Vec<String>,
     /// `tsc` or `monotonic`: how time was read.
     pub clock: String,

@@ -11,16 +11,13 @@ fn the_demo_records_itself_and_says_what_it_is() {
         said.out
             .starts_with("This is a scripted demo, no model runs.\n\n")
     );
+    // Which stages it names depends on how long they took.
+    assert!(said.out.contains("no data lost"), "{}", said.out);
+    let whole = place.read("out/latest/timing_summary.txt");
     for text in [
         "text_encoder",
         "denoising_step",
         "vae_decode",
-        "no data lost",
-    ] {
-        assert!(said.out.contains(text), "{text}: {}", said.out);
-    }
-    let whole = place.read("out/latest/timing_summary.txt");
-    for text in [
         "step_cache",
         "after_denoising",
         "Data: complete, nothing was lost",

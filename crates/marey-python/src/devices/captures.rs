@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
+use crate::callback;
+
 /// Locked only while no Python runs.
 static KNOWN: Mutex<Vec<Arc<Capture>>> = Mutex::new(Vec::new());
 
@@ -61,7 +63,7 @@ pub(super) fn forget_in_child() {
 impl Capture {
     fn goes_on(&self, py: Python<'_>) -> bool {
         let says = |ask: &Py<PyAny>| {
-            let said = ask.call0(py).and_then(|said| said.is_truthy(py));
+            let said = callback::call(ask.bind(py), ()).and_then(|said| callback::is_true(&said));
             // An error is of a stream that nobody may ask now.
             said.unwrap_or(true)
         };

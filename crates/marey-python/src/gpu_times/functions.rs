@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::waiting::{Pair, Seen, state};
+use crate::callback;
 use crate::devices::{Devices, StreamKey};
 
 /// Functions of torch's C part.
@@ -23,7 +24,7 @@ impl Functions {
     pub(super) fn event(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let keywords = PyDict::new(py);
         keywords.set_item("enable_timing", true)?;
-        self.new_event.call(py, (), Some(&keywords))
+        Ok(callback::call_with(self.new_event.bind(py), (), Some(&keywords))?.unbind())
     }
 
     /// Milliseconds between two events, as nanoseconds.
@@ -33,8 +34,8 @@ impl Functions {
         from: &Py<PyAny>,
         to: &Py<PyAny>,
     ) -> PyResult<f64> {
-        let ms: f64 = self.elapsed.call1(py, (from, to))?.extract(py)?;
-        Ok(ms * 1e6)
+        let ms = callback::call(self.elapsed.bind(py), (from, to))?;
+        Ok(callback::float(&ms)? * 1e6)
     }
 
     /// What a pair says; `None` when it is not done.
@@ -45,7 +46,7 @@ impl Functions {
         (device, stream): StreamKey,
         pair: &Pair,
     ) -> PyResult<Option<Note>> {
-        if !self.query.call1(py, (&pair.end,))?.is_truthy(py)? {
+        if !callback::is_true(&callback::call(self.query.bind(py), (&pair.end,))?)? {
             return Ok(None);
         }
         let done_ticks = marey::ticks();

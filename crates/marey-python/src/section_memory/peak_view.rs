@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::state::state;
+use crate::callback;
 use crate::dropped_error::drop_error;
 use crate::section_mode::{Watch, is_watched_for};
 
@@ -50,20 +51,20 @@ impl PeakView {
 
     /// Stands for `torch._C._cuda_memoryStats`.
     fn stats(&self, py: Python<'_>, device: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let stats = self.read.call1(py, (device,))?;
+        let stats = callback::call(self.read.bind(py), (device,))?.unbind();
         Ok(shown(py, device, stats))
     }
 
     /// Stands for `torch._C._cuda_resetPeakMemoryStats`.
     fn reset(&self, py: Python<'_>, device: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.before_reset(py, device);
-        self.reset_peaks.call1(py, (device,))
+        Ok(callback::call(self.reset_peaks.bind(py), (device,))?.unbind())
     }
 
     /// Stands for `torch._C._accelerator_getDeviceStats`.
     fn accelerator_stats(&self, py: Python<'_>, device: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let read = self.read_accelerator.as_ref().unwrap_or(&self.read);
-        let stats = read.call1(py, (device,))?;
+        let stats = callback::call(read.bind(py), (device,))?.unbind();
         Ok(shown(py, device, stats))
     }
 
@@ -71,7 +72,7 @@ impl PeakView {
     fn accelerator_reset(&self, py: Python<'_>, device: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         self.before_reset(py, device);
         let reset = self.reset_accelerator.as_ref().unwrap_or(&self.reset_peaks);
-        reset.call1(py, (device,))
+        Ok(callback::call(reset.bind(py), (device,))?.unbind())
     }
 }
 
@@ -83,13 +84,13 @@ impl PeakView {
             let ledger = state.devices.entry(device).or_default();
             ledger.begin(number, &figures.peaks);
         }
-        self.reset_peaks.call1(py, (device,))?;
+        callback::call(self.reset_peaks.bind(py), (device,))?;
         Ok(figures)
     }
 
     pub(super) fn figures(&self, py: Python<'_>, device: u32) -> PyResult<Figures> {
-        let stats = self.read.call1(py, (device,))?;
-        let stats = stats.bind(py).cast::<PyDict>()?;
+        let stats = callback::call(self.read.bind(py), (device,))?;
+        let stats = stats.cast::<PyDict>()?;
         let mut found = Vec::new();
         peaks_of(stats, &mut String::new(), &mut found)?;
         let peaks = {
@@ -135,7 +136,7 @@ impl PeakView {
             .devices
             .values()
             .any(|ledger| ledger.shown(&[]).iter().any(|peak| *peak > 0));
-        if !shows_more && let Err(error) = self.undo.call0(py) {
+        if !shows_more && let Err(error) = callback::call(self.undo.bind(py), ()) {
             drop_error(py, &error);
         }
     }

@@ -21,7 +21,6 @@ use crate::console::Console;
 /// What is asked for on the command line.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-#[expect(clippy::doc_markdown, reason = "help texts for a terminal")]
 pub(super) struct Arguments {
     /// Serve figures of the running job to Prometheus at http://HOST:PORT/metrics. Without a host only this machine can ask;
     /// port 0 takes any that is free
