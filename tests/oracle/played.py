@@ -51,10 +51,11 @@ def inherited() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key == rings or not key.startswith(INHERITED)}
 
 
-def marey(*arguments: str, may_fail: bool = False) -> str:
-    """What a command of marey shows."""
+def marey(*arguments: str, may_fail: bool = False, folder: Path | None = None) -> str:
+    """What a command of marey shows; in a folder, if one is given."""
     done = subprocess.run(
         [sys.executable, "-m", "marey", *arguments],
+        cwd=folder,
         env=inherited() | {"NO_COLOR": "1", "COLUMNS": "200", "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
