@@ -30,6 +30,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -202,15 +203,16 @@ def exits(folder: Path) -> Iterator[Line]:
         "doctor",
         "top",
         "top --once",
-        "run -q -- sh program.sh",
+        "run -q --output failed -- sh program.sh",
         "run -q -- no-such-program",
         "run -q -- ./program.sh",
-        "run -q -- sh -c kill\\ -9\\ $$",
+        "run -q -- sh -c 'kill -9 $$'",
         "view --no-browser --port 0 --timeout 1 out",
         "compare",
         "compare out out",
         "compare out out --fail-on any-change",
         "compare out nothing",
+        "compare out failed",
         *(f"{reader} {of}" for reader in ("report", "export", "aggregate") for of in ("out", "nothing")),
         "aggregate out nothing",
         "analyze trace.json",
@@ -218,8 +220,8 @@ def exits(folder: Path) -> Iterator[Line]:
         "analyze out",
         "report --no-such-flag",
     ):
-        arguments = [word.replace("\\ ", " ") for word in re.split(r"(?<!\\) ", command)]
-        yield Line("exit", f"marey {command}", f"ends with {marey(*arguments, folder=folder).returncode}")
+        code = marey(*shlex.split(command), folder=folder).returncode
+        yield Line("exit", f"marey {command}", f"ends with {code}")
 
 
 def schemas() -> Iterator[Line]:
@@ -257,7 +259,8 @@ def tables() -> Iterator[Line]:
         yield Line("threshold", name, default)
     document = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in row.split("|")] for row in document.splitlines()]
-    heads = next(row for row in rows if "Prometheus" in row)
+    heads = next((row for row in rows if "Prometheus" in row), None)
+    assert heads, "docs/metrics.md has no table with a column Prometheus"
     for row in rows:
         if len(row) == len(heads) and row[heads.index("Prometheus")].startswith("`"):
             yield Line("metric", row[heads.index("Prometheus")].strip("`"), row[heads.index("type")])
