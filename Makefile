@@ -59,7 +59,7 @@ test-oracle: $(BIN)/marey
 
 ## Every figure of some captures, traces, snapshots and pairs, as it was; with TRACE_FIXTURES of those there, too.
 test-goldens: $(BIN)/marey
-	$(BIN)/python -m pytest tests/goldens --numprocesses 2
+	$(BIN)/python -m pytest tests/goldens --numprocesses 2 $(RERUNS)
 
 ## Sections, forks, asyncio, greenlets and decorators on the oldest and the newest CPython from 3.10 to 3.14 that are installed; ALL=1: on all.
 test-pythons: $(BIN)/maturin
