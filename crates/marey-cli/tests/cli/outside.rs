@@ -305,7 +305,12 @@ fn marey_top_shows_it_under_the_programs_name_and_number() {
 #[test]
 fn what_was_seen_from_outside_is_never_the_main_process_beside_another() {
     let place = Place::new();
-    let mut marey = sampled(&place, &mut shell(&place, "", &[]));
+    let mut command = shell(&place, "", &[]);
+    // Killed, it leaves what it made for Python: here.
+    command
+        .env("TMPDIR", place.path(""))
+        .env_remove("XDG_RUNTIME_DIR");
+    let mut marey = sampled(&place, &mut command);
     marey.kill().unwrap();
     marey.wait().unwrap();
     // Of the same job, later, and without a section.
