@@ -1,9 +1,16 @@
 // What tests of charts and flame graphs share.
 
+import { frame } from "./patience.mjs";
+
+/** The strip of phases, once the timeline is read: what is below it has its place then. */
+export const PHASES = '.phases canvas:not([aria-label="Phases: "])';
+
 /** The plot of the chart with this title: left edge and width of its plot area, on the page. */
 export async function plotOf(page, title) {
   const canvas = page.locator(`[data-chart="${title}"] canvas`);
   await canvas.scrollIntoViewIfNeeded();
+  // What listens to the pointer is there one frame after the chart.
+  await frame(page);
   const box = await canvas.boundingBox();
   // Room for the figures of the y axis, and air at the right.
   return { left: box.x + 64, width: box.width - 64 - 14, top: box.y, height: box.height };
@@ -36,10 +43,13 @@ export function factsOf(page, part) {
     .evaluateAll((all) => Object.fromEntries(all.map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent])));
 }
 
-/** How many pixels of a canvas have a colour of their own: something is drawn there. */
-export function colours(canvas) {
-  return canvas.evaluate((element) => {
-    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-    return new Set(new Uint32Array(data.buffer)).size;
-  });
+/** The colour of a canvas at a point of it, in pixels of the page. */
+export function colourAt(canvas, x, y) {
+  return canvas.evaluate(
+    (element, [x, y]) => {
+      const sharpness = element.width / element.clientWidth;
+      return [...element.getContext("2d").getImageData(x * sharpness, y * sharpness, 1, 1).data].slice(0, 3).join();
+    },
+    [x, y],
+  );
 }

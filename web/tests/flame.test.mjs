@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { rowsOf } from "./charts.mjs";
-import { address, drawn, launch, open } from "./page.mjs";
+import { colourAt, rowsOf } from "./charts.mjs";
+import { address, drawn, launch, open, windowOf } from "./page.mjs";
+import { eventually, frame, says } from "./patience.mjs";
 
 let browser;
 before(async () => {
@@ -13,14 +14,16 @@ before(async () => {
 });
 after(() => browser.close());
 
-async function flame(hash = "", kind = "video", options = {}) {
-  const opened = await open(browser, drawn(kind), { hash: `#view=flame${hash}`, ...options });
+async function flame(hash = "", kind = "video") {
+  const opened = await open(browser, drawn(kind), { hash: `#view=flame${hash}` });
   await opened.page.waitForSelector(".flame canvas");
   return opened;
 }
 
 const canvas = (page, label) => page.locator(`[data-flame^="${label}"] canvas`);
 const tip = (page) => page.locator(".flame-tip:not([hidden])");
+const crumbs = (page) => page.locator(".crumbs");
+const found = (page) => page.locator(".controls [role=status]");
 
 /** A place of a canvas: a part of its width, and a row. */
 async function at(locator, part, row) {
@@ -32,23 +35,23 @@ test("left-heavy: the widest first, with figures, zoom by click and back", async
   const { page, problems } = await flame();
   const heavy = canvas(page, "Call paths");
   await heavy.hover(await at(heavy, 0.3, 0));
-  assert.match(await tip(page).textContent(), /^block.*7 \(turns of a loop\).*8\.096 s · 68\.4 % of all sections/);
+  await says(tip(page), /^block.*7 \(turns of a loop\).*8\.096 s · 68\.4 % of all sections/);
   // 8.096 of 11.836 is block, then vae_decode up to 10.056.
   await heavy.hover(await at(heavy, 0.75, 0));
-  assert.match(await tip(page).textContent(), /^vae_decode.*1\.960 s/);
+  await says(tip(page), /^vae_decode.*1\.960 s/);
   await heavy.hover(await at(heavy, 0.1, 3));
-  assert.match(await tip(page).textContent(), /^attention.*28.*2\.293 s.*self2\.293 s/);
+  await says(tip(page), /^attention.*28.*2\.293 s.*self2\.293 s/);
   await heavy.click(await at(heavy, 0.3, 2));
+  await says(crumbs(page), /all sections › block › denoising_step › transformer_forward/);
   // transformer_forward fills the width now: 4.669 s, of which attention is the first 2.293.
   await heavy.hover(await at(heavy, 0.48, 3));
-  assert.match(await tip(page).textContent(), /^attention/);
-  assert.match(await page.locator(".crumbs").textContent(), /all sections › block › denoising_step › transformer_forward/);
-  await page.locator(".crumbs button", { hasText: "denoising_step" }).click();
-  assert.match(await page.locator(".crumbs").textContent(), /denoising_step 7\.046 s$/);
+  await says(tip(page), /^attention/);
+  await crumbs(page).locator("button", { hasText: "denoising_step" }).click();
+  await says(crumbs(page), /denoising_step 7\.046 s$/);
   await heavy.click(await at(heavy, 0.5, 1));
-  assert.match(await page.locator(".crumbs").textContent(), /block 8\.096 s$/);
-  await page.locator(".crumbs button").first().click();
-  assert.doesNotMatch(await address(page), /focus=/);
+  await says(crumbs(page), /block 8\.096 s$/);
+  await crumbs(page).locator("button").first().click();
+  await eventually(page, address, (now) => !now.includes("focus="));
   assert.deepEqual(problems, []);
 });
 
@@ -57,24 +60,24 @@ test("the keyboard walks through call paths, zooms and goes back", async () => {
   await canvas(page, "Call paths").focus();
   for (const [key, name] of [["ArrowDown", "block"], ["ArrowRight", "vae_decode"], ["ArrowLeft", "block"], ["ArrowDown", "denoising_step"]]) {
     await page.keyboard.press(key);
-    assert.match(await tip(page).textContent(), new RegExp(`^${name}`));
+    await says(tip(page), new RegExp(`^${name}`));
   }
   await page.keyboard.press("Enter");
-  assert.match(await page.locator(".crumbs").textContent(), /denoising_step 7\.046 s$/);
+  await says(crumbs(page), /denoising_step 7\.046 s$/);
   await page.keyboard.press("Escape");
-  assert.match(await page.locator(".crumbs").textContent(), /block 8\.096 s$/);
+  await says(crumbs(page), /block 8\.096 s$/);
 });
 
 test("a search counts call paths and dims the others", async () => {
   const { page } = await flame();
   const heavy = canvas(page, "Call paths");
-  const pixel = () =>
-    heavy.evaluate((element) => [...element.getContext("2d").getImageData(element.width * 0.6, 4 * devicePixelRatio, 1, 1).data].join());
+  const { width } = await heavy.boundingBox();
+  const pixel = () => colourAt(heavy, width * 0.6, 4);
   const before = await pixel();
   await page.getByLabel("Search names").fill("ATTEN");
-  assert.equal(await page.locator(".controls [role=status]").textContent(), "1 of 11 call paths");
-  assert.match(await address(page), /q=ATTEN/);
-  assert.notEqual(await pixel(), before);
+  await says(found(page), "1 of 11 call paths");
+  await eventually(page, address, /q=ATTEN/);
+  await eventually(page, pixel, (now) => now !== before);
 });
 
 test("time order: threads, slices where they ran, zoom into one, and the same part in the address", async () => {
@@ -82,39 +85,32 @@ test("time order: threads, slices where they ran, zoom into one, and the same pa
   const order = canvas(page, "Sections as they ran");
   // A row for the time axis, then block, denoising_step, …; the outlier ran from 6.924 s to 7.532 s.
   await order.hover(await at(order, 7.2 / 10.696, 2));
-  assert.match(await tip(page).textContent(), /^denoising_steptook608 msfrom6\.924 sto7\.532 s/);
+  await says(tip(page), /^denoising_steptook608 msfrom6\.924 sto7\.532 s/);
   await order.click(await at(order, 7.2 / 10.696, 2));
-  assert.match(await address(page), /from=6924000000&to=7532000000/);
+  await eventually(page, address, /from=6924000000&to=7532000000/);
   await order.hover(await at(order, 0.5, 1));
-  assert.match(await tip(page).textContent(), /^blocktook1\.344 s/);
+  await says(tip(page), /^blocktook1\.344 s/);
   await page.keyboard.press("Escape");
   await order.focus();
   await page.keyboard.press("Escape");
-  assert.doesNotMatch(await address(page), /from=/);
+  await eventually(page, windowOf, null);
   await page.getByLabel("Thread").selectOption({ label: "decoder" });
   await order.hover(await at(order, 4.0 / 10.696, 1));
-  assert.match(await tip(page).textContent(), /^vae_decodetook280 msfrom3\.900 s/);
+  await says(tip(page), /^vae_decodetook280 msfrom3\.900 s/);
 });
 
 test("time order: the wheel zooms around the pointer and dragging moves", async () => {
   const { page } = await flame("&mode=order&from=4000000000&to=8000000000");
   const order = canvas(page, "Sections as they ran");
   const box = await order.boundingBox();
-  const window = async () => {
-    const state = new URLSearchParams(new URL(await address(page)).hash.slice(1));
-    return [Number(state.get("from")) / 1e9, Number(state.get("to")) / 1e9];
-  };
   await page.mouse.move(box.x + box.width / 2, box.y + 30);
   await page.mouse.wheel(0, -385);
-  await page.waitForFunction(() => !location.hash.includes("from=4000000000"));
   // e^(−0.0018 × 385) is one half: 5 s to 7 s.
-  const [from, to] = await window();
-  assert.ok(Math.abs(from - 5) < 0.01 && Math.abs(to - 7) < 0.01, `${from} ${to}`);
+  await eventually(page, windowOf, ([from, to]) => Math.abs(from - 5e9) < 1e7 && Math.abs(to - 7e9) < 1e7);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 4, box.y + 30, { steps: 5 });
   await page.mouse.up();
-  const [moved] = await window();
-  assert.ok(Math.abs(moved - 5.5) < 0.02, `${moved}`);
+  await eventually(page, windowOf, ([from]) => Math.abs(from - 5.5e9) < 2e7);
 });
 
 test("sandwich: names with their figures, callers above, callees below", async () => {
@@ -126,14 +122,14 @@ test("sandwich: names with their figures, callers above, callees below", async (
     ["transformer_forward", "28", "4.669 s", "2.377 s"],
   ]);
   await page.getByRole("button", { name: "transformer_forward" }).click();
-  assert.match(await address(page), /focus=transformer_forward/);
+  await eventually(page, address, /focus=transformer_forward/);
   const [callers, callees] = [canvas(page, "Callers"), canvas(page, "Callees")];
   await callers.hover(await at(callers, 0.5, 0));
-  assert.match(await tip(page).textContent(), /^block.*4\.669 s · 100\.0 % of its time/);
+  await says(tip(page), /^block.*4\.669 s · 100\.0 % of its time/);
   await callees.hover(await at(callees, 0.4, 1));
-  assert.match(await tip(page).textContent(), /^attention.*2\.293 s · 49\.1 %/);
+  await says(tip(page), /^attention.*2\.293 s · 49\.1 %/);
   await callees.click(await at(callees, 0.4, 1));
-  assert.match(await address(page), /focus=attention/);
+  await eventually(page, address, /focus=attention/);
 });
 
 test("an address leads to a mode, a thread, a call path and a search", async () => {
@@ -150,15 +146,15 @@ test("four thousand call paths are all there, and two thousand levels scroll", a
   const heavy = canvas(page, "Call paths");
   await heavy.hover(await at(heavy, 0.9, 0));
   // 904 ms of 5 s, under which the chain is.
-  assert.match(await tip(page).textContent(), /^chain.*904 ms/);
+  await says(tip(page), /^chain.*904 ms/);
   await page.getByLabel("Search names").fill(" 10");
-  assert.equal(await page.locator(".controls [role=status]").textContent(), "1024 of 4047 call paths");
+  await says(found(page), "1024 of 4047 call paths");
   await page.locator(".flame-scroll").evaluate((element) => element.scrollTo({ top: 1999 * 18 }));
-  const height = await heavy.evaluate((element) => element.getBoundingClientRect().height);
+  await frame(page);
+  const { width, height } = await heavy.boundingBox();
   assert.ok(height < 600);
-  const { height: seen } = await heavy.boundingBox();
-  await heavy.hover({ position: { x: (await heavy.boundingBox()).width * 0.9, y: seen - 12 } });
-  assert.match(await tip(page).textContent(), /^again/);
+  await heavy.hover({ position: { x: width * 0.9, y: height - 12 } });
+  await says(tip(page), /^again/);
   assert.deepEqual(problems, []);
 });
 
@@ -166,34 +162,13 @@ test("a million slices are found in a pixel and in a box", async () => {
   const { page, problems } = await flame("&mode=order", "million");
   const order = canvas(page, "Sections as they ran");
   await order.hover(await at(order, 0.5, 1));
-  assert.match(await tip(page).textContent(), /^denoising_step/);
+  await says(tip(page), /^denoising_step/);
   await order.focus();
   for (let n = 0; n < 12; n += 1) {
     await page.keyboard.press("w");
   }
   // 2^12 times larger: single operations have boxes and names.
   await order.hover(await at(order, 0.5, 3));
-  assert.match(await tip(page).textContent(), /took\d/);
+  await says(tip(page), /^(?!denoising_step).*took\d/);
   assert.deepEqual(problems, []);
-});
-
-test("hostile names stay text", async () => {
-  for (const mode of ["heavy", "order", "sandwich"]) {
-    const { page, problems } = await flame(`&mode=${mode}`, "hostile");
-    const first = page.locator(".flame canvas").first();
-    await first.hover(await at(first, 0.4, mode === "order" ? 1 : 0));
-    assert.match(await tip(page).textContent(), /^\w+<\/script><img/);
-    assert.equal(await page.evaluate(() => window.injected), undefined);
-    assert.equal(await page.locator("img").count(), 0);
-    assert.deepEqual(problems, []);
-  }
-});
-
-test("it is drawn in light and in dark", async () => {
-  const drawings = [];
-  for (const colorScheme of ["light", "dark"]) {
-    const { page } = await flame("", "video", { colorScheme });
-    drawings.push(await canvas(page, "Call paths").evaluate((element) => element.toDataURL()));
-  }
-  assert.notEqual(drawings[0], drawings[1]);
 });

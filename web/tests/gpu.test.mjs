@@ -8,8 +8,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { colours, factsOf, figuresOf, pointAt, rowsOf } from "./charts.mjs";
+import { PHASES, colourAt, factsOf, figuresOf, pointAt, rowsOf } from "./charts.mjs";
 import { drawn, launch, open } from "./page.mjs";
+import { eventually } from "./patience.mjs";
 
 const MS = 1e6;
 /** As drawn, in pixels: labels, the strip of the whole run with the axis, what scrolls. */
@@ -21,7 +22,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-const shown = (view, options = {}) => open(browser, drawn("gpu"), { hash: `#view=${view}`, ...options });
+const shown = (view) => open(browser, drawn("gpu"), { hash: `#view=${view}` });
 const byName = (rows) => Object.fromEntries(rows.map((row) => [row[0], row.slice(1)]));
 
 test("call paths have their time on the GPU, and those that were not measured have none", async () => {
@@ -63,35 +64,26 @@ test("what GPUs did lies below the threads, in the colours of the sections", asy
   assert.match(await page.locator(".note").innerText(), /^1 call measured on a GPU is not drawn there: when the work began is not known/);
   const box = await page.locator("canvas").boundingBox();
   const x = (ms) => LABELS + (ms / 1_000) * (box.width - LABELS - SCROLLBAR);
-  const colourAt = (row, ms) =>
-    page.locator("canvas").evaluate(
-      (canvas, [x, y]) => {
-        const sharpness = canvas.width / canvas.clientWidth;
-        return [...canvas.getContext("2d").getImageData(x * sharpness, y * sharpness, 1, 1).data].join();
-      },
-      [x(ms), HEAD + rows[row].y + 3],
-    );
+  const colour = (row, ms) => colourAt(page.locator("canvas"), x(ms), HEAD + rows[row].y + 3);
   // Of host and GPU: the loop, a step, the decoder.
-  assert.equal(await colourAt(2, 500), await colourAt(0, 500));
-  assert.equal(await colourAt(3, 250), await colourAt(1, 250));
-  assert.equal(await colourAt(4, 800), await colourAt(0, 800));
-  assert.notEqual(await colourAt(2, 500), await colourAt(4, 800));
+  assert.equal(await colour(2, 500), await colour(0, 500));
+  assert.equal(await colour(3, 250), await colour(1, 250));
+  assert.equal(await colour(4, 800), await colour(0, 800));
+  assert.notEqual(await colour(2, 500), await colour(4, 800));
   await page.mouse.move(box.x + x(570), box.y + HEAD + rows[3].y + rows[3].height / 2);
-  assert.match(await page.getByRole("tooltip").innerText(), /^denoising_step \(GPU\) gpu\s+start\s+530\.\d* ms\s+duration\s+90\.0 ms[\s\S]*on\s+GPU 0, stream 7/);
+  const tip = page.getByRole("tooltip");
+  await eventually(page, () => tip.innerText(), /^denoising_step \(GPU\) gpu\s+start\s+530\.\d* ms\s+duration\s+90\.0 ms[\s\S]*on\s+GPU 0, stream 7/);
   assert.deepEqual(problems, []);
 });
 
 test("steps have their time on the GPU beside that of the host", async () => {
   const { page, problems } = await shown("diffusion");
-  await page.waitForSelector("[data-chart]");
-  const figures = async (part) => {
-    await pointAt(page, "Duration of each step", part);
-    return Object.fromEntries((await figuresOf(page, "Duration of each step")).map((row) => [row[0], row.at(-1)]));
-  };
-  const second = await figures(0.4);
-  assert.equal(second["on the GPU (4)"], "80.0 ms");
-  assert.equal(second["computed (4)"], "90.0 ms");
-  assert.equal((await figures(0.3))["on the GPU (4)"], "200 ms");
+  await page.waitForSelector(PHASES);
+  const figures = async () => Object.fromEntries((await figuresOf(page, "Duration of each step")).map((row) => [row[0], row.at(-1)]));
+  await pointAt(page, "Duration of each step", 0.4);
+  await eventually(page, figures, (read) => read["on the GPU (4)"] === "80.0 ms" && read["computed (4)"] === "90.0 ms");
+  await pointAt(page, "Duration of each step", 0.3);
+  await eventually(page, figures, (read) => read["on the GPU (4)"] === "200 ms");
   const rows = byName(await rowsOf(page, "steps"));
   // Count, total, min, mean: 80, 85 and 90.
   assert.deepEqual(rows["steady, on the GPU"].slice(0, 4), ["3", "255 ms", "80.0 ms", "85.0 ms"]);
@@ -142,7 +134,7 @@ test("a memory snapshot tells its peak, and what was there then by stack and by 
   ]);
   const place = snapshot.locator("table details").first();
   await place.locator("summary").click();
-  assert.deepEqual(await place.locator("li").allInnerTexts(), [
+  await eventually(page, () => place.locator("li").allInnerTexts(), [
     "/opt/venv/site-packages/torch/nn/module.py:7 to",
     "/home/me/film.py:10 load_model",
     "/home/me/film.py:99 main",
@@ -152,14 +144,12 @@ test("a memory snapshot tells its peak, and what was there then by stack and by 
 
 test("a memory snapshot has its curve, the growth of steps, what did not fit, and what is held", async () => {
   const { page } = await shown("memory");
-  const figures = async (part) => {
+  await page.waitForSelector(PHASES);
+  const figures = async () => Object.fromEntries((await figuresOf(page, "Allocator of cuda:0")).map((row) => [row[0], row.at(-1)]));
+  for (const [part, allocated] of [[0.36, "7.0 GiB"], [0.42, "5.0 GiB"], [0.7, "6.5 GiB"]]) {
     await pointAt(page, "Allocator of cuda:0", part);
-    return Object.fromEntries((await figuresOf(page, "Allocator of cuda:0")).map((row) => [row[0], row.at(-1)]));
-  };
-  assert.match((await figures(0.36)).allocated, /7\.0 GiB/);
-  assert.match((await figures(0.42)).allocated, /5\.0 GiB/);
-  assert.match((await figures(0.7)).allocated, /6\.5 GiB/);
-  assert.match((await figures(0.7)).reserved, /14\.0 GiB/);
+    await eventually(page, figures, (read) => read.allocated.includes(allocated) && read.reserved.includes("14.0 GiB"));
+  }
   // Number, at, allocated, growth. The run has one loop: it is not named.
   assert.deepEqual(await rowsOf(page, "snapshot-0-0-growth"), [
     ["0", "0.300 s", "5.0 GiB", "-"],
@@ -205,55 +195,4 @@ test("windows tell what they recorded, what it cost, and what went wrong", async
   // 3 ms to start, 5 ms to stop.
   assert.match(await page.locator("main").innerText(), /Starting and stopping windows held up the program for 8\.00 ms\./);
   assert.deepEqual(problems, []);
-});
-
-test("everything is drawn in light and dark, and no view is wider than the window", async () => {
-  for (const colorScheme of ["light", "dark"]) {
-    for (const [view, drawing] of [
-      ["timeline", "canvas"],
-      ["diffusion", '[data-chart="Duration of each step"] canvas'],
-      ["memory", '[data-chart="Allocator of cuda:0"] canvas'],
-      ["phases", null],
-      ["system", null],
-    ]) {
-      const { page, problems } = await shown(view, { colorScheme, viewport: { width: 900, height: 900 } });
-      if (drawing) {
-        await page.waitForSelector(drawing);
-        await page.waitForFunction((drawing) => document.querySelector(drawing).width > 300, drawing);
-        assert.ok((await colours(page.locator(drawing).first())) > 8, `${view} ${colorScheme}`);
-      }
-      const dark = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor + getComputedStyle(document.body).backgroundColor);
-      assert.equal(/255, 255, 255/.test(dark), colorScheme === "light", `${view} ${dark}`);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.equal(overflow, 0, `${view} ${colorScheme}`);
-      assert.deepEqual(problems, []);
-      await page.context().close();
-    }
-  }
-});
-
-test("hostile names of windows, files, stacks and sections stay text", async () => {
-  // What of the name must be readable in the view.
-  for (const [view, wanted] of [
-    ["phases", /GPU time: CUDA events<\/script><img src=x onerror=/],
-    ["timeline", /1 call measured on a GPU/],
-    ["overview", /in the window "decoder<\/script><img/],
-    ["memory", /Memory snapshot after_denoising\.pickle<\/script><img[\s\S]*load_model<\/script><img[\s\S]*Not read: the opcode REDUCE runs code<\/script><img/],
-    ["system", /profiles\/profile\.trace\.json\.gz<\/script><img[\s\S]*failed during stop<\/script><img/],
-    ["findings", /in the window "decoder<\/script><img/],
-  ]) {
-    const { page, problems } = await open(browser, drawn("hostile-gpu"), { hash: `#view=${view}` });
-    if (view === "timeline") {
-      await page.waitForFunction(() => window.marey);
-    }
-    assert.match(await page.locator("main").innerText(), wanted, view);
-    for (const summary of await page.locator("main details summary").all()) {
-      await summary.click();
-    }
-    assert.doesNotMatch(await page.locator("main").innerText(), /[\x1b\u202e]/, view);
-    assert.equal(await page.evaluate(() => window.injected), undefined);
-    assert.equal(await page.locator("img").count(), 0);
-    assert.deepEqual(problems, [], view);
-    await page.context().close();
-  }
 });

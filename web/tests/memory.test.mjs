@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { colours, figuresOf, pointAt, rowsOf } from "./charts.mjs";
+import { PHASES, figuresOf, pointAt, rowsOf } from "./charts.mjs";
 import { drawn, launch, open } from "./page.mjs";
+import { eventually } from "./patience.mjs";
 
 let browser;
 before(async () => {
@@ -13,17 +14,20 @@ before(async () => {
 });
 after(() => browser.close());
 
-async function memory(kind, options = {}) {
-  const opened = await open(browser, drawn(kind), { hash: "#view=memory", ...options });
-  await opened.page.waitForSelector("[data-chart]");
+async function memory(kind, hash = "") {
+  const opened = await open(browser, drawn(kind), { hash: `#view=memory${hash}` });
+  await opened.page.waitForSelector(PHASES);
   return opened;
 }
+
+/** Once the first line of a chart has this value where the pointer is. */
+const reads = (page, title, value) => eventually(page, async () => (await figuresOf(page, title))[0].at(-1), value);
 
 test("what torch allocated and reserved stands beside what the device has in use", async () => {
   const { page, problems } = await memory("video");
   await pointAt(page, "cuda:0", 6 / 10.696);
-  const read = Object.fromEntries((await figuresOf(page, "cuda:0")).map((row) => [row[0], row.at(-1)]));
-  assert.equal(read.allocated, "12.0 GiB");
+  const figures = async () => Object.fromEntries((await figuresOf(page, "cuda:0")).map((row) => [row[0], row.at(-1)]));
+  const read = await eventually(page, figures, ({ allocated }) => allocated === "12.0 GiB");
   assert.equal(read.reserved, "16.0 GiB");
   assert.equal(read["there is"], "24.0 GiB");
   assert.match(read.device, /^1\d\.\d GiB$/);
@@ -54,7 +58,7 @@ test("labelled readings have their fragmentation, and outer sections what they u
   // 1 − 1/2, 1 − 5/6, 1 − 6/8, 1 − 5/17.
   assert.deepEqual(readings.map((row) => row.at(-1)), ["50.0 %", "16.7 %", "25.0 %", "70.6 %"]);
   await pointAt(page, "Fragmentation", 1.39 / 10.696);
-  assert.equal((await figuresOf(page, "Fragmentation"))[0].at(-1), "16.7 %");
+  await reads(page, "Fragmentation", "16.7 %");
   const { page: machine } = await memory("machine");
   // 6 s with two processors busy; from 4 times 600 MiB to 10 times.
   assert.deepEqual(await rowsOf(machine, "section-resources"), [
@@ -77,21 +81,9 @@ test("what the program reported of its own allocations is summed and listed", as
   ]);
 });
 
-test("the curve follows the window of the address and both themes", async () => {
-  for (const colorScheme of ["light", "dark"]) {
-    const { page } = await memory("video", { hash: "#view=memory&from=1000000000&to=2000000000", colorScheme });
-    assert.match(await page.locator(".phases-side").textContent(), /1\.00 s – 2\.00 s/);
-    await pointAt(page, "cuda:0", 0.98);
-    assert.equal((await figuresOf(page, "cuda:0"))[0].at(-1), "6.0 GiB");
-    assert.ok((await colours(page.locator('[data-chart="cuda:0"] canvas'))) > 10);
-  }
-});
-
-test("hostile names stay text", async () => {
-  for (const kind of ["hostile", "hostile-machine"]) {
-    const { page, problems } = await memory(kind);
-    assert.equal(await page.evaluate(() => window.injected), undefined);
-    assert.equal(await page.locator("img").count(), 0);
-    assert.deepEqual(problems, []);
-  }
+test("the curve follows the window of the address", async () => {
+  const { page } = await memory("video", "&from=1000000000&to=2000000000");
+  assert.match(await page.locator(".phases-side").textContent(), /1\.00 s – 2\.00 s/);
+  await pointAt(page, "cuda:0", 0.98);
+  await reads(page, "cuda:0", "6.0 GiB");
 });

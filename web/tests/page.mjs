@@ -2,7 +2,7 @@
 // cargo or, where BUILT_EXAMPLES names a folder of built examples, taken from there.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,8 +10,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 
-/** Milliseconds that whatever is waited for may take; a failure, not a measurement. */
-const PATIENCE = 120_000;
+import { PATIENCE, frame } from "./patience.mjs";
 
 // A file of tests that waits for ever says so, instead of keeping all others from running. Building what draws is in its time.
 setTimeout(() => {
@@ -20,6 +19,7 @@ setTimeout(() => {
 }, 1_800_000).unref();
 
 const folder = mkdtempSync(join(tmpdir(), "marey-page-"));
+process.on("exit", () => rmSync(folder, { recursive: true }));
 const made = new Map();
 
 /** The file of a drawn run: `video`, `hostile`, `empty`, `killed` or `million`. */
@@ -61,6 +61,12 @@ export function launch() {
 /** The address as the page itself has it; what drives the browser is told of a new one later. */
 export const address = (page) => page.evaluate(() => location.href);
 
+/** The part of the run that an address says, in nanoseconds; none where it says no part. */
+export async function windowOf(page) {
+  const state = new URLSearchParams(new URL(await address(page)).hash.slice(1));
+  return state.has("from") ? [Number(state.get("from")), Number(state.get("to"))] : null;
+}
+
 /**
  * Opens a file's page. `problems` collects whatever must not happen: errors of the script, of the policy, and every request but
  * that of the file itself. `before` runs in the page before its own script.
@@ -77,5 +83,6 @@ export async function open(browser, path, { hash = "", before = () => {}, ...opt
   page.on("request", (request) => request.url().split("#")[0] === own || problems.push(`request: ${request.url()}`));
   await page.goto(own + hash);
   await page.waitForSelector("#page > *");
+  await frame(page);
   return { page, problems };
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 
-import { address, drawn, edited, launch, modelOf, open } from "./page.mjs";
+import { address, drawn, edited, launch, modelOf, open, windowOf } from "./page.mjs";
+import { eventually, says } from "./patience.mjs";
 import { enrich } from "./rich.mjs";
 
 let browser;
@@ -30,8 +31,8 @@ test("the overview says which stage took most, and what was found", async () => 
     assert.ok(cards.includes(figure), figure);
   }
   await page.locator(".finding-list a").nth(1).click();
-  assert.match(await address(page), /finding=2/);
-  assert.match(await page.locator(".finding.chosen").textContent(), /Memory of the GPU/);
+  await eventually(page, address, /finding=2/);
+  await says(page.locator(".finding.chosen"), /Memory of the GPU/);
 });
 
 test("the overview of a killed run says what had not ended and what was lost", async () => {
@@ -67,7 +68,7 @@ test("a page that has not all of its run says so, where it is asked and at the t
   assert.match(quality, /this page lists 20 of 28 uses of caches\. Figures count all\./);
   assert.match(quality, /puts 2 000 000 sections shorter than 1\.50 µs together/);
   await page.getByRole("tab", { name: "Caches" }).click();
-  assert.match(await page.locator(".tools").textContent(), /8 more are not in this page/);
+  await says(page.locator(".view-caches .tools"), /8 more are not in this page/);
 });
 
 test("phases tell loading from work", async () => {
@@ -80,14 +81,12 @@ test("phases tell loading from work", async () => {
 
 test("phases, findings, sessions and cache events lead to their place in the timeline", async () => {
   const { page, problems } = await open(browser, rich(), { hash: "#view=phases" });
-  const place = async () => Object.fromEntries(new URLSearchParams(new URL(await address(page)).hash.slice(1)));
   const followed = async (view, link) => {
     await page.evaluate((to) => { location.hash = `#view=${to}`; }, view);
     await page.waitForSelector(`.view-${view}`);
     await page.locator(link).first().click();
     await page.waitForSelector(".view-timeline");
-    const { from, to } = await place();
-    return [from, to].map((time) => Number(time) / 1e6);
+    return (await windowOf(page)).map((time) => time / 1e6);
   };
   assert.deepEqual(await followed("phases", ".waterfall tbody a"), [20, 1400]);
   assert.deepEqual(await followed("phases", "table[aria-labelledby=table-phases] tbody tr:nth-child(2) a"), [2005, 9966]);
@@ -105,15 +104,16 @@ test("a table is sorted by its headings, and given back in its order by the thir
   const given = await column(page, "phases", 1);
   assert.equal(await heading.getAttribute("aria-sort"), "none");
   await heading.getByRole("button").click();
-  assert.equal(await heading.getAttribute("aria-sort"), "descending");
+  const order = () => heading.getAttribute("aria-sort");
+  await eventually(page, order, "descending");
   assert.equal((await column(page, "phases", 1))[0], "load_models");
-  assert.match(await address(page), /sort\.phases=mean_ns%3Adown/);
+  await eventually(page, address, /sort\.phases=mean_ns%3Adown/);
   await heading.getByRole("button").click();
-  assert.equal(await heading.getAttribute("aria-sort"), "ascending");
+  await eventually(page, order, "ascending");
   assert.equal((await column(page, "phases", 1))[0], "block › denoising_step › scheduler_step");
   await heading.getByRole("button").click();
-  assert.deepEqual(await column(page, "phases", 1), given);
-  assert.doesNotMatch(await address(page), /sort/);
+  await eventually(page, () => column(page, "phases", 1), given);
+  await eventually(page, address, (now) => !now.includes("sort"));
 });
 
 test("unknown figures stand last in either order", async () => {
@@ -128,12 +128,12 @@ test("unknown figures stand last in either order", async () => {
 test("a search leaves the rows that have it, and is in the address", async () => {
   const { page } = await open(browser, drawn("video"), { hash: "#view=caches" });
   await page.getByRole("searchbox").fill("HIT");
-  await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 6);
-  assert.match(await address(page), /find\.cache_events=HIT/);
-  assert.match(await page.getByRole("status").textContent(), /6 of 28/);
+  const nShown = () => page.locator("tbody tr").count();
+  await eventually(page, nShown, 6);
+  await eventually(page, address, /find\.cache_events=HIT/);
+  await says(page.getByRole("status"), /6 of 28/);
   await page.reload();
-  await page.waitForSelector("tbody tr");
-  assert.equal(await page.locator("tbody tr").count(), 6);
+  await eventually(page, nShown, 6);
 });
 
 test("what is exported are the figures of the model", async () => {
@@ -179,11 +179,12 @@ test("a long table is shown in pages", async () => {
   });
   const { page } = await open(browser, path, { hash: "#view=caches" });
   assert.equal(await page.locator("tbody tr").count(), 500);
-  await page.getByRole("button", { name: "Next" }).click();
-  await page.getByRole("button", { name: "Next" }).click();
-  assert.equal(await page.locator("tbody tr").count(), 200);
-  assert.match(await address(page), /page\.cache_events=3/);
-  assert.ok(await page.getByRole("button", { name: "Next" }).isDisabled());
+  const next = page.getByRole("button", { name: "Next" });
+  await next.click();
+  await next.click();
+  await eventually(page, () => page.locator("tbody tr").count(), 200);
+  await eventually(page, address, /page\.cache_events=3/);
+  await eventually(page, () => next.isDisabled(), true);
   assert.equal(JSON.parse((await saved(page, "JSON")).text).length, 1200);
 });
 
@@ -207,9 +208,9 @@ test("a finding has its figures, what to do, what that saves, and its place", as
   assert.match(cards[1], /23\.8 GiB.*limit 24\.0 GiB.*at most 3\.0 GiB/);
   assert.ok(!(await page.locator("text=2.1 GB/s were read").isVisible()));
   await page.getByText("1 check passed").click();
-  assert.ok(await page.locator("text=2.1 GB/s were read").isVisible());
+  await page.locator("text=2.1 GB/s were read").waitFor();
   await page.getByText("1 check could not be made").click();
-  assert.ok(await page.locator("text=no temperature was sampled").isVisible());
+  await page.locator("text=no temperature was sampled").waitFor();
 });
 
 test("the system view has the command, the versions and what could not be read", async () => {
@@ -231,9 +232,9 @@ test("values of any length are cut until all of them is asked for, and a name of
   const text = await page.locator("main").textContent();
   assert.ok(!text.includes("x".repeat(300)) && !text.includes("y".repeat(400)));
   await page.getByRole("button", { name: /^show all/ }).first().click();
-  assert.ok((await page.locator("main").textContent()).includes("x".repeat(10_000)));
+  await says(page.locator("main"), /x{10000}/);
   await page.getByRole("tab", { name: "Phases" }).click();
-  assert.deepEqual((await column(page, "phases", 1)).slice(0, 2), ["(no name)", "(no name)"]);
+  await eventually(page, async () => (await column(page, "phases", 1)).slice(0, 2), ["(no name)", "(no name)"]);
   assert.deepEqual(problems, []);
 });
 
