@@ -12,7 +12,6 @@ import { PHASES, colourAt, factsOf, figuresOf, pointAt, rowsOf } from "./charts.
 import { drawn, launch, open } from "./page.mjs";
 import { eventually } from "./patience.mjs";
 
-const MS = 1e6;
 /** As drawn, in pixels: labels, the strip of the whole run with the axis, what scrolls. */
 const [LABELS, HEAD, SCROLLBAR] = [196, 60, 10];
 
