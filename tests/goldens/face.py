@@ -259,11 +259,11 @@ def tables() -> Iterator[Line]:
         yield Line("threshold", name, default)
     document = (ROOT / "docs/metrics.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in row.split("|")] for row in document.splitlines()]
-    heads = next((row for row in rows if "Prometheus" in row), None)
-    assert heads, "docs/metrics.md has no table with a column Prometheus"
+    heads = next((row for row in rows if "metric" in row), None)
+    assert heads, "docs/metrics.md has no table with a column metric"
     for row in rows:
-        if len(row) == len(heads) and row[heads.index("Prometheus")].startswith("`"):
-            yield Line("metric", row[heads.index("Prometheus")].strip("`"), row[heads.index("type")])
+        if len(row) == len(heads) and row[heads.index("metric")].startswith("`"):
+            yield Line("metric", row[heads.index("metric")].strip("`"), row[heads.index("type")])
 
 
 def variables(folder: Path) -> Iterator[Line]:

@@ -308,3 +308,76 @@ def test_normal_end_of_a_recording_in_memory_leaves_no_rings(interpreter: Interp
     )
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "1\n", "")
     assert not rings.exists()
+
+
+CALLED_BACK = """
+import sys, threading, time, types
+import marey
+
+IS_INSIDE = threading.Barrier(4)
+
+
+class Late:
+    # Never comes back: the interpreter ends meanwhile, which `End` makes long.
+    def __repr__(self):
+        IS_INSIDE.wait()
+        while True:
+            HOW
+
+    __str__ = __float__ = __index__ = __repr__
+    device = property(__repr__)
+
+
+class End:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.3)
+
+
+def synchronize():
+    repr(Late())
+
+
+cuda = types.SimpleNamespace(is_initialized=lambda: True, synchronize=synchronize)
+sys.modules["torch"] = types.SimpleNamespace(cuda=cuda)
+
+
+def event():
+    marey.event("x", v=Late())
+
+
+def section():
+    with marey.profile_section("x", v=Late()):
+        pass
+
+
+def waiting():
+    with marey.profile_section("x", sync=True):
+        pass
+
+
+def session():
+    with marey.session("s", a=Late()):
+        pass
+
+
+def named():
+    with marey.profile_section(Late()):
+        pass
+
+
+marey.start("out")
+for work in WORK:
+    threading.Thread(target=work, daemon=True).start()
+IS_INSIDE.wait()
+end = End()
+"""
+
+
+@pytest.mark.parametrize("work", ["event, section, waiting", "session, named, waiting"])
+@pytest.mark.parametrize("how", ["time.sleep(0.001)", "sum(range(1000))", "threading.Event().wait(0.001)"])
+def test_a_thread_that_the_interpreter_ends_in_a_callback_ends_nothing_else(
+    either: Interpreter, work: str, how: str
+) -> None:
+    ended = either.run(CALLED_BACK.replace("HOW", how).replace("WORK", f"[{work}]"))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert read_capture(either.folder / "out")["status"]["kind"] == "finished"
