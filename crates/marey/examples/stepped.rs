@@ -1,11 +1,23 @@
 //! Stops, records two sections inside a third, one of them failed, and stops again: to be run instruction by instruction in
 //! between. All that lies within two others, so that no section is read for what it uses, which takes a hundred thousand instructions.
+//!
+//! `stepped N` records N sections there instead, and stops nowhere: `scripts/cost` counts the instructions of one.
 
 #![allow(unsafe_code, reason = "ptrace")]
+#![allow(clippy::unwrap_used, reason = "a test program")]
 
 fn main() {
     let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
     let around = (marey::section!("generate"), marey::section!("denoise"));
+    match std::env::args().nth(1) {
+        Some(n) => (0..n.parse::<u64>().unwrap()).for_each(|_| drop(marey::section!("counted"))),
+        None => stepped(),
+    }
+    drop(around);
+    recording.finish();
+}
+
+fn stepped() {
     for _ in 0..3 {
         record();
     }
@@ -15,8 +27,6 @@ fn main() {
     record();
     record();
     stop();
-    drop(around);
-    recording.finish();
 }
 
 fn stop() {
