@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
+.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -32,7 +32,7 @@ RERUNS := --reruns 2 --reruns-delay 2
 endif
 
 ## All tests that need no torch.
-test: test-rust test-python test-oracle test-goldens
+test: test-rust test-python test-oracle test-goldens test-cost
 
 ## What takes programs of others, other interpreters or much time.
 test-more: test-pythons test-example test-torch-older test-engines test-viewers test-loom test-threads
@@ -56,6 +56,11 @@ test-python: $(BIN)/marey
 ## Random programs that log what they do, and every figure that Marey gives of them.
 test-oracle: $(BIN)/marey
 	$(BIN)/python -m pytest tests/oracle --numprocesses 2 $(RERUNS)
+
+## Instructions and peak bytes of the readers and of a section, against scripts/cost.txt; needs valgrind.
+test-cost: $(BIN)/marey
+	cargo test --locked --quiet --no-run $(WORKSPACE)
+	$(BIN)/python scripts/cost
 
 ## Every figure of some captures, traces, snapshots and pairs, as it was; with TRACE_FIXTURES of those there, too.
 test-goldens: $(BIN)/marey
