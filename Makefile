@@ -32,7 +32,7 @@ RERUNS := --reruns 2 --reruns-delay 2
 endif
 
 ## All tests that need no torch.
-test: test-rust test-python test-oracle test-goldens test-cost
+test: test-rust test-python test-oracle test-goldens
 
 ## What takes programs of others, other interpreters or much time.
 test-more: test-pythons test-example test-torch-older test-engines test-viewers test-loom test-threads

@@ -20,32 +20,23 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// Declared by `pyo3::ffi`, too, but as what always returns.
-mod unwinding {
-    use super::{c_double, c_int, ffi};
-
-    unsafe extern "C-unwind" {
-        pub(super) fn PyDict_Update(a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> c_int;
-        pub(super) fn PyFloat_AsDouble(object: *mut ffi::PyObject) -> c_double;
-        pub(super) fn PyImport_Import(name: *mut ffi::PyObject) -> *mut ffi::PyObject;
-        pub(super) fn PyNumber_Index(object: *mut ffi::PyObject) -> *mut ffi::PyObject;
-        pub(super) fn PyObject_Call(
-            callable: *mut ffi::PyObject,
-            arguments: *mut ffi::PyObject,
-            keywords: *mut ffi::PyObject,
-        ) -> *mut ffi::PyObject;
-        pub(super) fn PyObject_GetAttr(
-            object: *mut ffi::PyObject,
-            name: *mut ffi::PyObject,
-        ) -> *mut ffi::PyObject;
-        pub(super) fn PyObject_IsInstance(
-            object: *mut ffi::PyObject,
-            class: *mut ffi::PyObject,
-        ) -> c_int;
-        pub(super) fn PyObject_IsTrue(object: *mut ffi::PyObject) -> c_int;
-        pub(super) fn PyObject_Repr(object: *mut ffi::PyObject) -> *mut ffi::PyObject;
-        pub(super) fn PyObject_Str(object: *mut ffi::PyObject) -> *mut ffi::PyObject;
-    }
+// Declared by `pyo3::ffi`, too, but as what always returns.
+unsafe extern "C-unwind" {
+    fn PyDict_Update(a: *mut ffi::PyObject, b: *mut ffi::PyObject) -> c_int;
+    fn PyFloat_AsDouble(object: *mut ffi::PyObject) -> c_double;
+    fn PyImport_Import(name: *mut ffi::PyObject) -> *mut ffi::PyObject;
+    fn PyNumber_Index(object: *mut ffi::PyObject) -> *mut ffi::PyObject;
+    fn PyObject_Call(
+        callable: *mut ffi::PyObject,
+        arguments: *mut ffi::PyObject,
+        keywords: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+    fn PyObject_GetAttr(object: *mut ffi::PyObject, name: *mut ffi::PyObject)
+    -> *mut ffi::PyObject;
+    fn PyObject_IsInstance(object: *mut ffi::PyObject, class: *mut ffi::PyObject) -> c_int;
+    fn PyObject_IsTrue(object: *mut ffi::PyObject) -> c_int;
+    fn PyObject_Repr(object: *mut ffi::PyObject) -> *mut ffi::PyObject;
+    fn PyObject_Str(object: *mut ffi::PyObject) -> *mut ffi::PyObject;
 }
 
 /// A frame that no unwinding leaves.
@@ -111,7 +102,7 @@ where
     let (callable, arguments) = (callable.as_ptr(), arguments.as_ptr());
     // SAFETY: live objects, a tuple and a dict or null; a new reference, or null.
     object(py, || unsafe {
-        unwinding::PyObject_Call(callable, arguments, keywords)
+        PyObject_Call(callable, arguments, keywords)
     })
 }
 
@@ -133,7 +124,7 @@ pub(crate) fn attribute<'py>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<
     let (py, name) = (value.py(), PyString::new(value.py(), name));
     let (value, name) = (value.as_ptr(), name.as_ptr());
     // SAFETY: two live objects; a new reference, or null.
-    object(py, || unsafe { unwinding::PyObject_GetAttr(value, name) })
+    object(py, || unsafe { PyObject_GetAttr(value, name) })
 }
 
 /// `import name`: the module itself, not the package that it is in.
@@ -141,14 +132,14 @@ pub(crate) fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, Py
     let name = PyString::new(py, name);
     let name = name.as_ptr();
     // SAFETY: a live string; a new reference, or null.
-    object(py, || unsafe { unwinding::PyImport_Import(name) })
+    object(py, || unsafe { PyImport_Import(name) })
 }
 
 /// `repr(value)`.
 pub(crate) fn repr<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let (py, value) = (value.py(), value.as_ptr());
     // SAFETY: a live object; a new reference, or null.
-    let shown = object(py, || unsafe { unwinding::PyObject_Repr(value) })?;
+    let shown = object(py, || unsafe { PyObject_Repr(value) })?;
     Ok(shown.cast_into()?)
 }
 
@@ -156,7 +147,7 @@ pub(crate) fn repr<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStri
 pub(crate) fn str<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
     let (py, value) = (value.py(), value.as_ptr());
     // SAFETY: a live object; a new reference, or null.
-    let text = object(py, || unsafe { unwinding::PyObject_Str(value) })?;
+    let text = object(py, || unsafe { PyObject_Str(value) })?;
     Ok(text.cast_into()?)
 }
 
@@ -164,7 +155,7 @@ pub(crate) fn str<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStrin
 pub(crate) fn is_true(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let object = value.as_ptr();
     // SAFETY: a live object, under the GIL.
-    truth(value.py(), || unsafe { unwinding::PyObject_IsTrue(object) })
+    truth(value.py(), || unsafe { PyObject_IsTrue(object) })
 }
 
 /// Whether it is a `collections.abc.Mapping`.
@@ -172,26 +163,21 @@ pub(crate) fn is_mapping(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let class = import(value.py(), "collections.abc")?.getattr("Mapping")?;
     let (object, class) = (value.as_ptr(), class.as_ptr());
     // SAFETY: two live objects, under the GIL.
-    truth(value.py(), || unsafe {
-        unwinding::PyObject_IsInstance(object, class)
-    })
+    truth(value.py(), || unsafe { PyObject_IsInstance(object, class) })
 }
 
 /// `dict.update(mapping)`.
 pub(crate) fn update(dict: &Bound<'_, PyDict>, mapping: &Bound<'_, PyAny>) -> PyResult<()> {
     let (into, from) = (dict.as_ptr(), mapping.as_ptr());
     // SAFETY: two live objects, the first a dict, under the GIL.
-    truth(dict.py(), || unsafe {
-        unwinding::PyDict_Update(into, from)
-    })
-    .map(drop)
+    truth(dict.py(), || unsafe { PyDict_Update(into, from) }).map(drop)
 }
 
 /// What `float(value)` is, of what is no text.
 pub(crate) fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     let object = value.as_ptr();
     // SAFETY: a live object, under the GIL.
-    let number = stopping(|| unsafe { unwinding::PyFloat_AsDouble(object) });
+    let number = stopping(|| unsafe { PyFloat_AsDouble(object) });
     match PyErr::take(value.py()) {
         Some(error) => Err(error),
         None => Ok(number),
@@ -202,5 +188,5 @@ pub(crate) fn float(value: &Bound<'_, PyAny>) -> PyResult<f64> {
 pub(crate) fn index<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let (py, value) = (value.py(), value.as_ptr());
     // SAFETY: a live object; a new reference, or null.
-    object(py, || unsafe { unwinding::PyNumber_Index(value) })
+    object(py, || unsafe { PyNumber_Index(value) })
 }
