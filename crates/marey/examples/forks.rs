@@ -3,7 +3,7 @@
 //! `forks CASE` records 10 times `before` under an open `outer`, forks as CASE says, then records 5 times `after`.
 
 #![allow(unsafe_code, reason = "fork")]
-#![allow(clippy::unwrap_used, reason = "a test program")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -37,6 +37,8 @@ fn main() {
         }
         "without room" => without_room(outer),
         "storm" => storm(),
+        "leftovers" => (0..N_DEAD).for_each(|_| wait_for(in_child(|| record("child", 1)))),
+        "beside the dead" => beside_the_dead(),
         _ => unreachable!("no such case"),
     }
     record("after", 5);
@@ -114,6 +116,27 @@ fn storm() {
         }
         is_over.store(true, Relaxed);
     });
+}
+
+/// As many as a start completes.
+const N_DEAD: usize = 16;
+
+/// Pauses whenever one more of the captures that dead processes left was completed, and prints how many threads there were at most.
+fn beside_the_dead() {
+    let recorder = marey::recorder().unwrap();
+    let own = recorder.ring_folder().unwrap();
+    let n_left = || std::fs::read_dir(own.parent().unwrap()).unwrap().count() - 1;
+    let n_threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let mut most = 0;
+    for n in (0..N_DEAD).rev() {
+        while n_left() > n {
+            std::thread::yield_now();
+        }
+        recorder.pause_threads();
+        most = most.max(n_threads());
+        recorder.resume_threads();
+    }
+    println!("{most} threads");
 }
 
 fn in_child(work: impl FnOnce()) -> libc::pid_t {

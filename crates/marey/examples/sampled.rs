@@ -169,6 +169,24 @@ fn main() {
         "pause" => {
             let leader = sample(recorder, 1000);
             leader.rounds(5);
+            for _ in 0..1000 {
+                leader.leave.send(()).unwrap();
+            }
+            recorder.pause_threads();
+            println!(
+                "{} threads",
+                std::fs::read_dir("/proc/self/task").unwrap().count()
+            );
+            // What it says from here on it says after the pause.
+            while leader.began.try_recv().is_ok() {}
+            recorder.resume_threads();
+            leader.rounds(5);
+            leader.let_go();
+            recording.finish();
+        }
+        "hang in a pause" => {
+            let leader = sample(recorder, 1000);
+            leader.rounds(5);
             // It waits for leave, so it cannot be paused, and reads on afterwards.
             recorder.pause_threads();
             recorder.resume_threads();
@@ -176,12 +194,6 @@ fn main() {
             leader.rounds(5);
             leader.leave.send(()).unwrap();
             leader.let_go();
-            recorder.pause_threads();
-            println!(
-                "{} threads",
-                std::fs::read_dir("/proc/self/task").unwrap().count()
-            );
-            recorder.resume_threads();
             recording.finish();
         }
         _ => unreachable!("no such way"),

@@ -35,6 +35,8 @@ pub struct Config {
     pub memory_capture_bytes: u64,
     /// Time between two rounds of the drain thread, milliseconds; two and a half times as long while little is recorded.
     pub drain_interval_ms: u64,
+    /// How long a stop or a fork waits for samplers, milliseconds; a fork waits twice as long for the drain, which may wait for a disk.
+    pub patience_ms: u64,
     /// Where rings are put first; `None` means `/dev/shm`.
     pub ring_dir: Option<PathBuf>,
     /// The program that the recording is about, when that is not this process: the capture has its number and command line, the
@@ -47,6 +49,9 @@ pub struct Config {
     /// Files whose share in the page cache is sampled with the host, weights say; read at the first start of the process.
     pub watched_files: Vec<PathBuf>,
 }
+
+/// See [`Config::patience_ms`]; for a fork before the first start, too.
+pub(super) const PATIENCE_MS: u64 = 50;
 
 impl Default for Config {
     fn default() -> Self {
@@ -64,6 +69,7 @@ impl Default for Config {
             capture_bytes: 40 << 20,
             memory_capture_bytes: 16 << 20,
             drain_interval_ms: 20,
+            patience_ms: PATIENCE_MS,
             ring_dir: None,
             outside: None,
             facts: Vec::new(),
@@ -75,7 +81,7 @@ impl Default for Config {
 
 /// The variables of the recorder. Those of the keys of `ProfilingConfig`, of which it uses `MAREY_ENABLED` and `MAREY_OUTPUT_DIR`, are
 /// known by their table.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 17] = [
     "MAREY_CAPTURE_BYTES",
     "MAREY_DRAIN_INTERVAL_MS",
     "MAREY_GPU_TIMES",
@@ -86,6 +92,7 @@ const KNOWN: [&str; 16] = [
     "MAREY_MAX_OPEN",
     "MAREY_NOTE_BYTES",
     "MAREY_NVML_LIBRARY",
+    "MAREY_PATIENCE_MS",
     "MAREY_RING_DIR",
     "MAREY_RING_RECORDS",
     "MAREY_SECTION_MEMORY",
@@ -95,9 +102,13 @@ const KNOWN: [&str; 16] = [
 ];
 
 impl Config {
+    pub(crate) fn patience_ns(&self) -> u64 {
+        self.patience_ms.saturating_mul(1_000_000)
+    }
+
     /// The defaults, changed by the environment: `MAREY_OUTPUT_DIR`, `MAREY_JOB_ID`, `MAREY_RING_DIR` and the caps
     /// `MAREY_RING_RECORDS`, `MAREY_NOTE_BYTES`, `MAREY_MAX_NODES`, `MAREY_MAX_OPEN`, `MAREY_SHARED_BYTES`, `MAREY_CAPTURE_BYTES`,
-    /// `MAREY_DRAIN_INTERVAL_MS`, `MAREY_WATCHED_FILES` (paths with colons between), and the variables of [`ProfilingConfig`]. The second value holds one warning for each variable that could not be used.
+    /// `MAREY_DRAIN_INTERVAL_MS`, `MAREY_PATIENCE_MS`, `MAREY_WATCHED_FILES` (paths with colons between), and the variables of [`ProfilingConfig`]. The second value holds one warning for each variable that could not be used.
     pub fn from_env() -> (Self, Vec<String>) {
         let mut config = Self::default();
         let mut warnings = Vec::new();
@@ -148,6 +159,9 @@ impl Config {
         }
         if let Some(v) = number("MAREY_DRAIN_INTERVAL_MS") {
             config.drain_interval_ms = v.clamp(1, 10_000);
+        }
+        if let Some(v) = number("MAREY_PATIENCE_MS") {
+            config.patience_ms = v.clamp(1, 600_000);
         }
         (config, warnings)
     }

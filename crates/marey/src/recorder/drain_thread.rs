@@ -86,7 +86,7 @@ impl Recorder {
             return;
         }
         if let Some(os_id) = self.end_drain(Order::Rest) {
-            identity::wait_until_gone(os_id);
+            identity::wait_until_gone(os_id, self.config.patience_ns());
         }
     }
 

@@ -20,6 +20,7 @@ use std::sync::atomic::{
 use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 
 use super::call_paths::Known;
+use super::config::PATIENCE_MS;
 use super::drain::Drain;
 use super::drain_thread::Order;
 use super::identity::set_forked_from;
@@ -42,17 +43,20 @@ thread_local! {
 /// recorded, and the locks are never asked for.
 static IS_CUT_OFF: AtomicBool = AtomicBool::new(false);
 
-/// How long a fork waits for the drain, which may wait for a disk.
-const PATIENCE_NS: u64 = 100_000_000;
-
 /// See [`IS_CUT_OFF`].
 pub(crate) fn is_cut_off() -> bool {
     IS_CUT_OFF.load(Relaxed)
 }
 
+/// How long a fork waits for a lock: who holds that of the drain may wait for a disk.
+fn patience_ns() -> u64 {
+    let patience_ms = RECORDER.get().map_or(PATIENCE_MS, |r| r.config.patience_ms);
+    patience_ms.saturating_mul(2_000_000)
+}
+
 /// A lock that is to be had soon.
 pub(super) fn soon<T>(mutex: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
-    let deadline = clock::monotonic_ns() + PATIENCE_NS;
+    let deadline = clock::monotonic_ns().saturating_add(patience_ns());
     loop {
         match mutex.try_lock() {
             Ok(guard) => return Some(guard),

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::layout::process;
+use crate::clock;
 
 /// Pid of the process that this one was forked from while that was recording; 0 for none.
 static FORKED_FROM: AtomicU32 = AtomicU32::new(0);
@@ -35,7 +36,7 @@ impl Identity {
     pub(crate) fn write_to(self, header: &[AtomicU64]) {
         header[process::PID].store(self.pid.into(), Relaxed);
         header[process::START_TIME].store(self.start_time, Relaxed);
-        header[process::CLOCK].store(crate::clock::kind().code(), Relaxed);
+        header[process::CLOCK].store(clock::kind().code(), Relaxed);
         let half = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("eight bytes"));
         let boot_id = self.boot_id.to_be_bytes();
         let (high, low) = (half(&boot_id[..8]), half(&boot_id[8..]));
@@ -142,12 +143,10 @@ pub(crate) fn this_thread() -> (u32, String) {
 }
 
 /// The kernel lets who waits for a thread go on a moment before it stops counting the one that ended.
-pub(crate) fn wait_until_gone(os_id: u32) {
+pub(crate) fn wait_until_gone(os_id: u32, patience_ns: u64) {
     let task = format!("/proc/self/task/{os_id}");
-    for _ in 0..1000 {
-        if std::fs::metadata(&task).is_err() {
-            break;
-        }
+    let deadline_ns = clock::monotonic_ns().saturating_add(patience_ns);
+    while std::fs::metadata(&task).is_ok() && clock::monotonic_ns() < deadline_ns {
         std::thread::yield_now();
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 mod buckets;
+mod deadline;
 mod host;
 mod machine;
 mod rounds;

@@ -6,7 +6,7 @@
 //!                                   ^ late; two rounds missed, not made up for
 //! ```
 //!
-//! Whoever ends a sampler waits for it up to [`PATIENCE`], together with all others; one that hangs in its source is left behind. When it
+//! Whoever ends a sampler waits for it up to [`patience_ms`](crate::Config::patience_ms), together with all others; one that hangs in its source is left behind. When it
 //! comes back it finds its recording over and ends.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,14 +14,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::Source;
+use super::deadline::{Deadline, Delay};
 use super::rounds::Rounds;
 use crate::clock;
 use crate::descriptors::leave_the_programs_table;
 use crate::recorder::{Recorder, identity, recording_number};
 use crate::resources::rusage;
 
-/// How long a stop or a fork waits for samplers.
-const PATIENCE: Duration = Duration::from_millis(50);
 /// A source that takes longer is not read once more at the end.
 const QUICK_NS: u64 = 20_000_000;
 
@@ -57,7 +56,7 @@ type Thread = JoinHandle<(Option<Work>, u32)>;
 /// What a sampler's thread works with, from start to start.
 struct Work {
     rounds: Rounds,
-    next_ns: u64,
+    deadline: Deadline,
 }
 
 impl std::fmt::Debug for Work {
@@ -170,8 +169,11 @@ impl Recorder {
         let begin = move || {
             let source = make();
             let rounds = Rounds::begin(source, options, self, recording)?;
-            let next_ns = clock::monotonic_ns();
-            Some(Work { rounds, next_ns })
+            let deadline = Deadline {
+                next_ns: clock::monotonic_ns(),
+                interval_ns: options.interval_ns(),
+            };
+            Some(Work { rounds, deadline })
         };
         let is_started = recording != 0 && sampler.spawn(begin);
         if is_started {
@@ -197,14 +199,14 @@ impl Recorder {
     /// Ends all samplers for a moment, as [`Recorder::pause_threads`] asks for.
     pub(crate) fn pause_samplers(&self) {
         let mut samplers = std::mem::take(&mut *self.samplers());
-        end_all(&mut samplers, Order::Pause);
+        self.end_all(&mut samplers, Order::Pause);
         self.samplers().append(&mut samplers);
     }
 
     /// Starts what was paused.
     pub(crate) fn resume_samplers(&self) {
         for sampler in self.samplers().iter_mut() {
-            sampler.come_back();
+            sampler.come_back(self.config().patience_ns());
             if let Some(work) = sampler.idle.take() {
                 sampler.control = Arc::default();
                 sampler.spawn(move || Some(work));
@@ -219,38 +221,52 @@ impl Recorder {
             let is_found = |s: &mut Sampler| s.options.name == name;
             samplers.extract_if(.., is_found).collect::<Vec<_>>()
         };
-        end_all(&mut found, Order::Finish);
+        self.end_all(&mut found, Order::Finish);
     }
 
     /// Ends all samplers after a last round, for good.
     pub(crate) fn finish_samplers(&self) {
         let mut samplers = std::mem::take(&mut *self.samplers());
-        end_all(&mut samplers, Order::Finish);
+        self.end_all(&mut samplers, Order::Finish);
+    }
+
+    /// Gives the order to all, then waits for all together.
+    fn end_all(&self, samplers: &mut [Sampler], order: Order) {
+        for sampler in samplers.iter() {
+            sampler.control.give(order);
+        }
+        let patience_ns = self.config().patience_ns();
+        let deadline_ns = clock::monotonic_ns().saturating_add(patience_ns);
+        for sampler in samplers {
+            let is_done = sampler.control.is_done_by(deadline_ns);
+            if let Some(thread) = sampler.thread.take_if(|_| is_done) {
+                sampler.join(thread, patience_ns);
+            }
+        }
     }
 }
 
 impl Sampler {
     /// Looks after a thread that was not waited for: it reads on, or has ended meanwhile.
-    fn come_back(&mut self) {
+    fn come_back(&mut self, patience_ns: u64) {
         if self.control.read_on() {
             return;
         }
         if let Some(thread) = self.thread.take() {
-            self.join(thread);
+            self.join(thread, patience_ns);
         }
     }
 
     /// Waits for a thread that has ended, or is about to.
-    fn join(&mut self, thread: Thread) {
+    fn join(&mut self, thread: Thread, patience_ns: u64) {
         self.idle = thread.join().ok().and_then(|(work, os_id)| {
-            identity::wait_until_gone(os_id);
+            identity::wait_until_gone(os_id, patience_ns);
             work
         });
     }
 
     fn spawn(&mut self, begin: impl FnOnce() -> Option<Work> + Send + 'static) -> bool {
         let control = Arc::clone(&self.control);
-        let interval_ns = self.options.interval_ns();
         let has_own_descriptors = self.options.has_own_descriptors;
         let work = move || {
             if has_own_descriptors {
@@ -260,7 +276,7 @@ impl Sampler {
             let done = SayDone(&control);
             let mut work = begin();
             let is_to_continue = match &mut work {
-                Some(work) => work.run(done.0, interval_ns),
+                Some(work) => work.run(done.0),
                 None => false,
             };
             let (os_id, _) = identity::this_thread();
@@ -277,19 +293,17 @@ impl Sampler {
 
 impl Work {
     /// Reads until ordered to end. Whether it is to be continued.
-    fn run(&mut self, control: &Control, interval_ns: u64) -> bool {
+    fn run(&mut self, control: &Control) -> bool {
         let mut last_took_ns = 0;
         loop {
-            let order = control.wait_until(self.next_ns);
+            let order = control.wait_until(self.deadline.next_ns);
             let begun = Begun::now();
             match order {
                 Order::Read => {
-                    let late_ns = begun.wall_ns.saturating_sub(self.next_ns);
-                    let n_missed = late_ns / interval_ns;
+                    let Delay { late_ns, n_missed } = self.deadline.begin(begun.wall_ns);
                     if !self.rounds.round(late_ns, n_missed) {
                         return false;
                     }
-                    self.next_ns += (n_missed + 1) * interval_ns;
                     last_took_ns = begun.took_ns();
                 }
                 Order::Pause => return true,
@@ -338,20 +352,5 @@ impl SamplerOptions {
         u64::try_from(self.interval.as_nanos())
             .unwrap_or(u64::MAX)
             .clamp(1_000_000, 1 << 60)
-    }
-}
-
-/// Gives the order to all, then waits for all together.
-fn end_all(samplers: &mut [Sampler], order: Order) {
-    for sampler in samplers.iter() {
-        sampler.control.give(order);
-    }
-    let patience_ns = u64::try_from(PATIENCE.as_nanos()).unwrap_or(u64::MAX);
-    let deadline_ns = clock::monotonic_ns() + patience_ns;
-    for sampler in samplers {
-        let is_done = sampler.control.is_done_by(deadline_ns);
-        if let Some(thread) = sampler.thread.take_if(|_| is_done) {
-            sampler.join(thread);
-        }
     }
 }

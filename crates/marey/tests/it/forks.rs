@@ -1,14 +1,20 @@
 //! Forks: parent and child have a capture each, with what each of them did.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use marey::{Run, Status};
 
-use crate::program::{assert_adds_up, calls, captures, printed, recorded, rings};
+use crate::program::{PATIENT, assert_adds_up, calls, captures, printed, recorded, rings};
 
 /// Runs a case to its end; the parent's capture, and those of its descendants, completed.
 fn after(case: &str, folder: &Path) -> (Run, Vec<(PathBuf, Run)>) {
-    printed(recorded("forks", folder).arg(case));
+    printed(
+        recorded("forks", folder)
+            .env(PATIENT.0, PATIENT.1)
+            .arg(case),
+    );
     marey::close_leftovers(&rings(folder), |_| Status::EndedWithoutClosing);
     assert!(!rings(folder).exists(), "nobody left rings behind");
     let mut runs: Vec<_> = captures(folder)
@@ -138,4 +144,28 @@ fn two_hundred_forks_while_threads_record_neither_hang_nor_mix() {
         assert_name(path, &parent, child);
         assert_eq!((calls(child, "child"), calls(child, "flood")), (1, 0));
     }
+}
+
+#[test]
+fn a_fork_beside_dead_neighbours_has_no_other_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(recorded("forks", folder.path()).arg("leftovers"));
+    let left = marey::leftovers(&rings(folder.path()));
+    assert_eq!(left.len(), 16);
+    for capture in left.into_iter().filter_map(|left| left.capture) {
+        let file = File::options().append(true).open(capture).unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(written - Duration::from_mins(2)).unwrap();
+    }
+    let mut command = recorded("forks", folder.path());
+    command
+        .env("MAREY_JOB_ID", "later")
+        .env(PATIENT.0, PATIENT.1);
+    let said = printed(command.arg("beside the dead"));
+    // What completes their captures ends for a fork, too.
+    assert_eq!(said.trim(), "1 threads");
+    for capture in captures(folder.path()) {
+        assert_eq!(marey::load(&capture).unwrap().warnings, []);
+    }
+    assert!(!rings(folder.path()).exists());
 }

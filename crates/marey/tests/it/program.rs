@@ -29,6 +29,9 @@ pub(crate) fn recorded_by_an_ordinary_user(example: &str, folder: &Path) -> Comm
 /// A user who owns nothing.
 const NOBODY: u32 = 65_534;
 
+/// Waits for threads of Marey until they have ended, however busy the machine is: for tests in which none hangs.
+pub(crate) const PATIENT: (&str, &str) = ("MAREY_PATIENCE_MS", "60000");
+
 fn recording(mut command: Command, folder: &Path) -> Command {
     command
         .env("MAREY_ENABLED", "1")

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use marey::{Run, Series, SeriesKind, Status, Unit};
 
-use crate::program::{captures, only_run, printed, recorded, rings};
+use crate::program::{PATIENT, captures, only_run, printed, recorded, rings};
 
 /// The program after it has said what it is to say; its input is open.
 fn until(command: &mut Command, said: &str) -> Child {
@@ -64,6 +64,21 @@ fn in_folder(how: &str, folder: &Path) -> Command {
     command
 }
 
+/// As [`in_folder`], for a source that answers: what it is to do it has done when the program goes on.
+fn patient(how: &str, folder: &Path) -> Command {
+    let mut command = in_folder(how, folder);
+    command.env(PATIENT.0, PATIENT.1);
+    command
+}
+
+/// How many rounds the led source read, each once.
+fn rounds(run: &Run) -> u32 {
+    let points = &series(run, "test.round").points;
+    let n = points.iter().map(|p| p.count).sum();
+    assert_rounds(run, n);
+    n
+}
+
 #[test]
 fn a_kill_loses_no_round_not_even_of_a_bucket_that_was_being_filled() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,12 +132,10 @@ fn a_source_that_is_never_made_delays_no_end() {
 #[test]
 fn the_end_reads_once_more_and_says_what_sampling_cost() {
     let folder = tempfile::tempdir().unwrap();
-    printed(&mut in_folder("finish", folder.path()));
+    printed(&mut patient("finish", folder.path()));
     let run = only_run(folder.path());
-    let rounds = series(&run, "test.round");
-    let n = rounds.points.iter().map(|p| p.count).sum::<u32>();
+    let n = rounds(&run);
     assert!(n >= 12, "{n}");
-    assert_rounds(&run, n);
     for own in ["sampler.late", "sampler.missed", "sampler.cpu"] {
         let series = series(&run, own);
         assert_eq!(series.info.subject, "led");
@@ -143,40 +156,36 @@ fn a_round_that_outlives_its_recording_writes_nothing_into_the_next() {
     printed(&mut in_folder("again", folder.path()));
     let paths = captures(folder.path());
     assert_eq!(paths.len(), 2, "{paths:?}");
-    let mut rounds: Vec<u32> = Vec::new();
+    let mut n_rounds: Vec<u32> = Vec::new();
     for path in &paths {
         let run = marey::load(path).unwrap();
-        let n = series(&run, "test.round")
-            .points
-            .iter()
-            .map(|p| p.count)
-            .sum();
-        assert_rounds(&run, n);
         assert_eq!(run.warnings, []);
-        rounds.push(n);
+        n_rounds.push(rounds(&run));
     }
-    assert!(rounds.contains(&3), "{rounds:?}");
+    assert!(n_rounds.contains(&3), "{n_rounds:?}");
 }
 
 #[test]
 fn samplers_end_for_a_fork_and_go_on_where_they_were() {
     let folder = tempfile::tempdir().unwrap();
-    let said = printed(&mut in_folder("pause", folder.path()));
+    let said = printed(&mut patient("pause", folder.path()));
     assert_eq!(said.trim(), "1 threads");
-    let run = only_run(folder.path());
-    let n = series(&run, "test.round")
-        .points
-        .iter()
-        .map(|p| p.count)
-        .sum::<u32>();
+    let n = rounds(&only_run(folder.path()));
     assert!(n >= 12, "{n}");
-    assert_rounds(&run, n);
+}
+
+#[test]
+fn a_source_that_hangs_during_a_fork_reads_on_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    printed(&mut in_folder("hang in a pause", folder.path()));
+    let n = rounds(&only_run(folder.path()));
+    assert!(n >= 11, "{n}");
 }
 
 #[test]
 fn a_sampler_that_takes_over_goes_on_with_the_series_however_often() {
     let folder = tempfile::tempdir().unwrap();
-    printed(&mut in_folder("restart", folder.path()));
+    printed(&mut patient("restart", folder.path()));
     let run = only_run(folder.path());
     let named = run.series.iter().filter(|s| s.info.name == "test.round");
     assert_eq!(named.count(), 1);
