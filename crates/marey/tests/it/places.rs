@@ -1,10 +1,52 @@
 //! Where rings and captures go when they cannot go where they should.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use marey::Status;
 
 use crate::program::{assert_adds_up, calls, captures, only_run, printed, recorded};
+
+/// As long as nobody names another place, which all other tests do.
+#[test]
+fn rings_lie_in_shared_memory_and_nothing_of_them_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_default_place = |how: &str| {
+        let mut command = recorded("endings", folder.path());
+        command.env_remove("MAREY_RING_DIR").arg(how);
+        command.output().unwrap().status
+    };
+    let user = fs::metadata("/proc/self").unwrap().uid();
+    let root = PathBuf::from(format!("/dev/shm/marey-{user}"));
+    assert_eq!(marey::ring_root(), Some(root.clone()));
+    in_default_place("_exit");
+    let [capture] = &captures(folder.path())[..] else {
+        panic!("one capture");
+    };
+    let mut left = marey::leftovers(&root);
+    left.retain(|left| left.capture.as_ref() == Some(capture));
+    let process = left[0].identity;
+    let own = root.join(format!("{}-{}", process.pid, process.start_time));
+    assert_eq!(left[0].folder, own);
+    assert_eq!(fs::metadata(&own).unwrap().mode() & 0o777, 0o700);
+    left[0].close(&Status::EndedWithoutClosing).unwrap();
+    assert!(!own.exists());
+
+    assert!(in_default_place("return").success());
+    let mut runs = captures(folder.path())
+        .into_iter()
+        .map(|path| marey::load(&path).unwrap());
+    let run = runs.find(|run| run.status == Status::Finished).unwrap();
+    let rings = run
+        .info
+        .facts
+        .iter()
+        .find(|(key, _)| key == "ring_folder")
+        .unwrap();
+    assert!(Path::new(&rings.1).starts_with(&root), "{rings:?}");
+    assert!(!Path::new(&rings.1).exists());
+}
 
 #[test]
 fn rings_go_to_the_output_folder_when_their_place_is_none() {
