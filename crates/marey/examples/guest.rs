@@ -2,16 +2,44 @@
 //!
 //! `guest CASE FOLDER` makes its own files in FOLDER and prints what it saw.
 
-#![allow(unsafe_code, reason = "descriptors, fork and seccomp")]
+#![allow(
+    unsafe_code,
+    reason = "descriptors, fork, seccomp and an allocator that counts"
+)]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test program")]
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use marey::Recording;
+
+/// Allocations that were not given back yet.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: all is handed on to the system's allocator; `realloc` and `alloc_zeroed` come here, too, by their defaults.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(1, Relaxed);
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(1, Relaxed);
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -123,26 +151,35 @@ fn has_a_dead_neighbour() {
     recording.finish();
 }
 
-/// 400 recordings, one after the other; prints by how much memory grew after the first 50, and what is still mapped of their rings.
+/// 400 recordings, one after the other; prints how many allocations, mappings, threads and files are held more than after the first 50, and
+/// what is still mapped of their rings.
 fn starts_and_stops() {
-    let mut early = (0, 0);
+    let maps = || std::fs::read_to_string("/proc/self/maps").unwrap();
+    let entries = |folder| std::fs::read_dir(folder).unwrap().count();
+    let held = || {
+        [
+            HELD.load(Relaxed),
+            maps().lines().count(),
+            entries("/proc/self/task"),
+            entries("/proc/self/fd"),
+        ]
+    };
+    let mut early = [0; 4];
     for n in 0..400 {
         let recording = sampled();
         (0..100).for_each(|_| drop(marey::section!("step")));
         recording.finish();
         if n == 50 {
-            early = memory();
+            early = held();
         }
     }
-    let late = memory();
-    println!("resident {}", late.0.saturating_sub(early.0));
-    println!("mapped {}", late.1.saturating_sub(early.1));
+    let what = ["allocations", "mappings", "threads", "files"];
+    for (what, (late, early)) in what.into_iter().zip(held().into_iter().zip(early)) {
+        println!("{what} {}", late.saturating_sub(early));
+    }
     let rings = std::env::var("MAREY_RING_DIR").unwrap();
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    println!(
-        "rings {}",
-        maps.lines().filter(|line| line.contains(&rings)).count()
-    );
+    let of_rings = maps().lines().filter(|line| line.contains(&rings)).count();
+    println!("rings {of_rings}");
 }
 
 /// Thirty-two threads record where items of 8 MiB are handed on, too, then where nothing at all is free, then so do eight new ones. Prints how
@@ -174,25 +211,18 @@ fn shares_its_memory() {
 /// A million names; prints by how much memory grew after the first tenth.
 fn has_many_names() {
     let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
-    let mut early = (0, 0);
+    let mut early = 0;
     for n in 0..1_000_000 {
         drop(marey::section_named(&format!("name-{n}")));
         if n == 100_000 {
             // Names, rings and totals have gone through the drain once.
             marey::recorder().unwrap().drain_now();
-            early = memory();
+            early = marey::resident_bytes().unwrap();
         }
     }
-    println!("resident {}", memory().0.saturating_sub(early.0));
+    let late = marey::resident_bytes().unwrap();
+    println!("resident {}", late.saturating_sub(early));
     recording.finish();
-}
-
-/// Resident and mapped bytes of this process.
-fn memory() -> (u64, u64) {
-    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let mut pages = text.split(' ').map(|n| n.parse::<u64>().unwrap() * 4096);
-    let mapped = pages.next().unwrap();
-    (pages.next().unwrap(), mapped)
 }
 
 /// A recording whose host sampler has had its first round, and whose drain has written.

@@ -52,7 +52,7 @@ pub(crate) fn leave_the_programs_table() {
         static N_TABLES: AtomicU64 = AtomicU64::new(PROGRAMS + 1);
         TABLE.set(N_TABLES.fetch_add(1, Relaxed));
     }
-    std::mem::forget(streams);
+    streams.into_iter().for_each(std::mem::forget);
 }
 
 /// Begins a thread of ours, which no signal of the program's is delivered to: where all of its own threads hold one back, it has to wait, and
@@ -140,13 +140,15 @@ const HIGH: libc::c_int = 1000;
 /// The same open file under a high number of the program's table, if there is one: a number that the program closes by mistake while a
 /// call lasts does not become one of its own files.
 pub(crate) fn out_of_reach(file: File) -> File {
+    at_or_above(HIGH, &file).unwrap_or(file)
+}
+
+/// The same open file under the first free number from one on.
+fn at_or_above(number: libc::c_int, file: &File) -> Option<File> {
     // SAFETY: a valid descriptor and plain numbers.
-    let high = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, HIGH) };
-    if high < 0 {
-        return file;
-    }
+    let found = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, number) };
     // SAFETY: a new descriptor that nobody else has.
-    unsafe { File::from_raw_fd(high) }
+    (found >= 0).then(|| unsafe { File::from_raw_fd(found) })
 }
 
 /// Whether the calling thread's descriptors are the program's, too.
@@ -169,6 +171,7 @@ pub(crate) fn open_plain(options: &mut OpenOptions, path: &std::path::Path) -> i
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::os::unix::fs::MetadataExt;
 
     /// On a thread of its own, as all of ours are.
     fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
@@ -225,19 +228,23 @@ mod tests {
 
     #[test]
     fn a_kept_file_is_open_in_its_own_table_only_and_closes_nothing_elsewhere() {
-        let kept = apart(|| {
+        // The same number in both tables, and in this one no other test has it.
+        let mine = out_of_reach(tempfile::tempfile().unwrap());
+        let number = mine.as_raw_fd();
+        let kept = apart(move || {
             leave_the_programs_table();
-            let kept = Kept::keep(tempfile::tempfile().unwrap()).unwrap();
+            let file = at_or_above(number, &tempfile::tempfile().unwrap()).unwrap();
+            assert_eq!(file.as_raw_fd(), number);
+            let kept = Kept::keep(file).unwrap();
             assert!(kept.get().is_some());
             kept
         });
         assert!(kept.get().is_none());
-        let number = kept.file.as_ref().unwrap().as_raw_fd();
-        // Whatever has that number in this table stays open.
-        let is_open = || std::fs::read_link(format!("/proc/self/fd/{number}")).ok();
-        let before = is_open();
+        let identity = || mine.metadata().map(|file| (file.dev(), file.ino())).ok();
+        let before = identity();
         drop(kept);
-        assert_eq!(is_open(), before);
+        assert!(before.is_some());
+        assert_eq!(identity(), before);
         assert!(Kept::keep(tempfile::tempfile().unwrap()).is_err());
     }
 
