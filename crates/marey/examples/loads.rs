@@ -60,24 +60,16 @@ fn threads(n: usize) {
     });
 }
 
-/// Threads that live for one section, four at a time; prints lanes, and growth of memory after the first tenth.
+/// Threads that live for one section, four at a time; prints how many lanes they had.
 fn short_threads(n: usize) {
-    let mut early = None;
-    for i in 0..n / 4 {
+    for _ in 0..n / 4 {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| drop(marey::section!("step")));
             }
         });
-        if i == n / 40 {
-            early = marey::resident_bytes();
-        }
     }
-    let grown = marey::resident_bytes()
-        .unwrap()
-        .saturating_sub(early.unwrap());
     println!("lanes {}", n_lanes());
-    println!("grown {grown}");
 }
 
 fn n_lanes() -> usize {

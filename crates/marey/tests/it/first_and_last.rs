@@ -124,7 +124,8 @@ fn a_kill_while_the_last_part_is_written_over_loses_nothing_that_is_not_counted(
                 .first()
                 .map(|path| path.metadata().unwrap().len())
         };
-        while begun() < Some(300_000) {
+        // Of first and last sections 300 000 bytes; beyond, it grows by a little each second.
+        while begun() < Some(250_000) {
             flood.assert_runs();
             std::thread::yield_now();
         }
