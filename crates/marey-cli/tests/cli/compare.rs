@@ -28,6 +28,8 @@ fn recording(
         .env("MAREY_OUTPUT_DIR", place.path(folder))
         .env("MAREY_JOB_ID", job)
         .env("MAREY_RING_DIR", place.path("rings"))
+        // The machine is read once more at the end, however busy it is.
+        .env("MAREY_PATIENCE_MS", "60000")
         // What the machine does meanwhile is made up, or none of the test's business.
         .env("MAREY_MONITOR_CPU_USAGE", "0")
         .env("MAREY_MONITOR_SYSTEM_MEMORY", "0")
@@ -78,12 +80,13 @@ fn the_regression_of_a_faster_attention_is_named_in_the_first_lines() {
     assert!(swapped.out.starts_with("BETTER: "), "{}", swapped.out);
     assert_eq!(swapped.code, 0, "{}", swapped.out);
 
+    // The memory is made up, a time only longer than it was to be.
     let limits = |limit: &str| compare(&["--fail-on", limit], &[&before, &after]).code;
-    assert_eq!(limits("section:vae_decode>100%"), 1);
+    assert_eq!(limits("section:vae_decode>1%"), 1);
     assert_eq!(limits("section:vae_decode>100000%"), 0);
     assert_eq!(limits("memory>100%"), 1);
     assert_eq!(limits("memory>200%"), 0);
-    assert_eq!(limits("time>100%"), 1);
+    assert_eq!(limits("time>1%"), 1);
     assert_eq!(limits("never"), 0);
     assert_eq!(limits("section:vae_encode>1%"), 2);
 }
