@@ -20,6 +20,12 @@ def interpreter(tmp_path: Path) -> Interpreter:
     return Interpreter(tmp_path)
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forks and ends wait for threads of Marey until they have ended, however busy the machine is."""
+    monkeypatch.setenv("MAREY_PATIENCE_MS", "60000")
+
+
 @pytest.fixture(params=["fast", "plain"])
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Interpreter:
     """As ``interpreter``; the test runs with the fast and with the plain section objects."""

@@ -15,9 +15,9 @@ from typing import Any
 
 
 def environment() -> dict[str, str]:
-    """The variables of a program that is told nothing about Marey but where the test's rings are."""
-    kept = "MAREY_RING_DIR"
-    return {key: value for key, value in os.environ.items() if key == kept or not key.startswith("MAREY_")}
+    """The variables of a program that is told nothing about Marey but where its rings are, and how patient it is."""
+    kept = ("MAREY_RING_DIR", "MAREY_PATIENCE_MS")
+    return {key: value for key, value in os.environ.items() if key in kept or not key.startswith("MAREY_")}
 
 
 @dataclass

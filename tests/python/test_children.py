@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from interpreter import Finished, Interpreter, paths_of, read_capture
+
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 def all_paths(finished: Finished) -> list[dict[str, int]]:
@@ -61,6 +65,43 @@ def test_fork_of_a_program_with_one_thread_warns_of_none(either: Interpreter) ->
     # The program itself, what drains, and what samples the host.
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "3\n", "")
     assert all_paths(finished) == [{"parent": 50}]
+
+
+def test_fork_beside_dead_neighbours_warns_of_no_thread(interpreter: Interpreter) -> None:
+    """What a start completes of theirs, a capture at a time, it completes on a thread that ends for a fork."""
+    left = interpreter.run("""
+        import os, marey
+        marey.start("out", job_id="dead")
+        for _ in range(16):
+            child = os.fork()
+            if child == 0:
+                with marey.profile_section("child"):
+                    pass
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    """)
+    assert (left.returncode, left.stderr) == (0, "")
+    for capture in left.captures:  # Whoever waits for a process has a minute to say how it ended.
+        os.utime(capture, (0, 0))
+    finished = interpreter.run(
+        """
+        import os, marey
+        marey.start("out", job_id="job")
+        rings = os.environ["MAREY_RING_DIR"]
+        while True:
+            left = len(os.listdir(rings))
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+            if left == 1:
+                break
+            while len(os.listdir(rings)) == left:
+                pass
+        """,
+        options=("-W", "always"),
+    )
+    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
 
 
 def test_child_leaves_sections_of_its_parent_without_recording_them(either: Interpreter) -> None:
