@@ -89,22 +89,45 @@ def of(series: list[dict[str, Any]], name: str, subject: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(("gpu_s", "cpu_s"), [(0.02, 0.1), (0.1, 0.02)])
+def read_often(sampler, intervals):
+    """Records until that sampler has read ten times at least, and the other once; the job's folder."""
+    import time
+
+    import marey
+
+    profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, save_raw_data=True, **intervals)
+
+    def wait_for(is_shown):
+        while not is_shown(profiler.get_current_metrics()):
+            time.sleep(0.001)
+
+    wait_for(lambda now: {"gpu", "cpu"} <= now.keys())
+    if sampler == "gpu":  # whose temperature is how often it was read
+        wait_for(lambda now: now["gpu"]["GPU-1"]["temperature_celsius"] >= 10)
+    else:  # each reading shows memory that the one before did not
+        touched = []
+        for _ in range(10):
+            before = profiler.get_current_metrics()["cpu"]["process_memory_mb"]
+            touched.append(b"x" * (16 << 20))
+            wait_for(lambda now, before=before: now["cpu"]["process_memory_mb"] > before + 8)
+    return str(marey.stop().parent)
+
+
+@pytest.mark.parametrize(("often", "seldom"), [("gpu", "host"), ("host", "gpu")])
 def test_intervals_say_how_often_each_is_read(
-    interpreter: Interpreter, nvml: StandInNvml, gpu_s: float, cpu_s: float
+    interpreter: Interpreter, nvml: StandInNvml, often: str, seldom: str
 ) -> None:
-    intervals = {"gpu_monitor_interval": gpu_s, "cpu_monitor_interval": cpu_s}
-    series = raw_series(interpreter, nvml.environment(**{"GPU-1": {}}), 1.0, **intervals)
-    for sampler, interval in (("gpu", gpu_s), ("host", cpu_s)):
-        # Without the first, which takes longer, and the last, which the end asks for; each when it should have begun.
-        points = of(series, "sampler.late", sampler)["points"]
-        assert {point["count"] for point in points} == {1}
-        due = [point["timestamp"] - point["last"] for point in points[1:-1]]
-        # A round that is late leaves out those after it.
-        missed = [point["last"] for point in of(series, "sampler.missed", sampler)["points"][:-2]]
-        rounds = len(due) - 1 + missed[-1] - missed[0]
-        assert rounds >= 5
-        assert rounds == pytest.approx((due[-1] - due[0]) / interval, abs=1), sampler
+    """One goes on for as long as it is let, the other's second round is due tomorrow."""
+    of_gpu, of_host = (0.01, 86400.0) if often == "gpu" else (86400.0, 0.01)
+    intervals = {"gpu_monitor_interval": of_gpu, "cpu_monitor_interval": of_host}
+    numbered = {"nvmlDeviceGetTemperature": " ".join(map(str, range(41)))}
+    job = interpreter.result(read_often, often, intervals, env=nvml.environment(**{"GPU-1": numbered}))
+    raw = json.loads((interpreter.folder / job / "raw_profiling_data_run.json").read_text())
+    points = {name: of(raw["gpu_data"] + raw["cpu_data"], "sampler.late", name)["points"] for name in ("gpu", "host")}
+    rounds = {name: sum(point["count"] for point in points[name]) for name in points}
+    assert rounds[often] >= 10
+    # The first, and the one that the end asks for where a round is quick.
+    assert rounds[seldom] in (1, 2)
 
 
 def test_points_are_joined_beyond_the_most_that_are_kept_and_the_start_stays(
@@ -249,29 +272,48 @@ def test_a_gpu_that_is_lost_has_no_readings_from_then_on_and_the_other_goes_on(
 
 def test_what_a_session_took_stays_as_it_was_when_it_ended(interpreter: Interpreter, nvml: StandInNvml) -> None:
     """300 W for as long as each session lasts, although the series gets ever coarser afterwards."""
-    env = nvml.environment(**{"GPU-a": {"nvmlDeviceGetTotalEnergyConsumption": "!3"}})
+    # The temperature is how often it was read.
+    numbered = {"nvmlDeviceGetTemperature": " ".join(map(str, range(1000)))}
+    env = nvml.environment(**{"GPU-a": {"nvmlDeviceGetTotalEnergyConsumption": "!3"} | numbered})
     env |= {"MAREY_GPU_MONITOR_INTERVAL": "0.01", "MAREY_MAX_DATA_POINTS": "20"}
 
-    def program() -> list[float]:
+    def program() -> list[tuple[float, float]]:
         import time
 
         import marey
 
-        marey.start("out", job_id="job")
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
+
+        def n_readings():
+            gpus = profiler.get_current_metrics().get("gpu", {})
+            return gpus.get("GPU-a", {}).get("temperature_celsius", 0)
+
+        def wait_for(n_more):
+            """A moment at which the last of so many readings was still to come."""
+            wanted = n_readings() + n_more
+            looked = time.monotonic()
+            while True:
+                before, looked = looked, time.monotonic()
+                if n_readings() >= wanted:
+                    return before
+                time.sleep(0.001)
+
         lasted = []
         for name in ("early", "late"):
-            time.sleep(0.4)
+            wait_for(40)
             began = time.monotonic()
             with marey.session(name):
-                time.sleep(0.3)
-            lasted.append(time.monotonic() - began)
-        time.sleep(1.5)
+                wait_for(1)
+                first_is_there = time.monotonic()
+                last_is_not = wait_for(20)
+            lasted.append((last_is_not - first_is_there, time.monotonic() - began))
+        wait_for(150)
         return lasted
 
     finished = interpreter.run(program, env=env)
     sessions = read_capture(finished.captures[0])["sessions"]
     assert [session["name"] for session in sessions] == ["early", "late"]
-    for session, lasted_s in zip(sessions, finished.result, strict=True):
+    for session, (between_s, lasted_s) in zip(sessions, finished.result, strict=True):
         power = session["gpu_metrics"]["power_analysis"]
-        # Between the first reading and the last, which come late on a busy machine.
-        assert 0.7 * 300 * 0.3 <= power["total_energy_joules"] <= 300 * lasted_s * 1.02, (session["name"], lasted_s)
+        # Between the first reading and the last.
+        assert 300 * between_s * 0.999 <= power["total_energy_joules"] <= 300 * lasted_s * 1.001, session["name"]
