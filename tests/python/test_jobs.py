@@ -43,7 +43,7 @@ def decode(seconds):
 if __name__ == "__main__":
     with marey.profile_section("all"):
         with multiprocessing.get_context("spawn").Pool(2) as pool:
-            pool.map(decode, [0.05, float(sys.argv[1]), 0.05, 0.05], chunksize=1)
+            pool.map(decode, [0, float(sys.argv[1]), 0, 0], chunksize=1)
             pool.close()
             pool.join()
 """
@@ -128,7 +128,7 @@ def test_a_process_that_was_killed_is_in_its_section_until_then_and_no_longer(tm
     report = reported(job)
     (open_section,) = report["data_quality"]["open_sections"]
     assert open_section["path"] == ["load"]
-    assert open_section["so_far"] < 0.6 < 1.1 <= report["session_info"]["duration"]
+    assert 0 < open_section["so_far"] <= report["session_info"]["duration"] - 0.8
     load = report["timing_stats"]["load"]["open"]["so_far"] if "load" in report["timing_stats"] else None
     assert load in (None, open_section["so_far"])
 
