@@ -23,6 +23,9 @@ QUERIES = {path.stem: path.read_text() for path in sorted(FOLDER.glob("*.sql"))}
 MS = 1e6
 ROUNDED_MS = 5e-5
 """Sums of exact ticks against sums of whole nanoseconds: some ns a call."""
+SLOPE = 1e-3
+"""Totals become times by the mean speed of the clock, single sections by that between two anchors. In a run of
+milliseconds those are exact to 0.02 %, and the system may let its own clock run 0.05 % faster or slower meanwhile."""
 
 
 @pytest.fixture(scope="session")
@@ -100,19 +103,20 @@ def test_time_by_section(answers: dict[str, dict[str, Rows]], ranks: list[dict[s
     # 2 blocks with 4, 4 and 5 steps.
     assert [found[name]["calls"] for name in ("block_computation", "denoising_step")] == [6, 26]
     for name, row in found.items():
-        assert row["total_ms"] == pytest.approx(total[name], abs=ROUNDED_MS)
-        assert row["slowest_ms"] == pytest.approx(max(max(durations(r, name)) for r in ranks) / MS, abs=ROUNDED_MS)
+        assert row["total_ms"] == pytest.approx(total[name], rel=SLOPE, abs=ROUNDED_MS)
+        slowest = max(max(durations(rank, name)) for rank in ranks) / MS
+        assert row["slowest_ms"] == pytest.approx(slowest, rel=SLOPE, abs=ROUNDED_MS)
     own = total["denoising_step"] - total["attention"]
-    assert found["denoising_step"]["self_ms"] == pytest.approx(own, abs=ROUNDED_MS)
+    assert found["denoising_step"]["self_ms"] == pytest.approx(own, abs=SLOPE * total["denoising_step"] + ROUNDED_MS)
 
 
 def test_slowest_rank_by_section(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, Any]]) -> None:
     for row in answers["slowest_rank_by_section"]["DuckDB"]:
         totals = [sum(durations(rank, row["name"])) for rank in ranks]
         assert row["ranks"] == 3
-        assert totals[row["rank"]] == pytest.approx(max(totals), abs=20)
-        assert row["total_ms"] == pytest.approx(max(totals) / MS, abs=ROUNDED_MS)
-        assert row["fastest_ms"] == pytest.approx(min(totals) / MS, abs=ROUNDED_MS)
+        assert totals[row["rank"]] == pytest.approx(max(totals), rel=SLOPE)
+        assert row["total_ms"] == pytest.approx(max(totals) / MS, rel=SLOPE, abs=ROUNDED_MS)
+        assert row["fastest_ms"] == pytest.approx(min(totals) / MS, rel=SLOPE, abs=ROUNDED_MS)
 
 
 def test_a_section_within_one_of_its_name_adds_no_time_and_one_rank_is_not_compared(
@@ -215,7 +219,7 @@ def test_stage_share(answers: dict[str, dict[str, Rows]], ranks: list[dict[str, 
     walls = {process["rank"]: process["wall"] for process in json.loads((job / "run.json").read_text())["processes"]}
     for row in found:
         total = sum(durations(ranks[row["rank"]], row["name"])) / MS
-        assert row["total_ms"] == pytest.approx(total, abs=ROUNDED_MS)
+        assert row["total_ms"] == pytest.approx(total, rel=SLOPE, abs=ROUNDED_MS)
         assert row["share"] == pytest.approx(total / 1e3 / walls[row["rank"]], rel=0.02)
 
 
