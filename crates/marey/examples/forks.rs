@@ -37,7 +37,8 @@ fn main() {
         }
         "without room" => without_room(outer),
         "storm" => storm(),
-        "leftovers" => (0..N_DEAD).for_each(|_| wait_for(in_child(|| record("child", 1)))),
+        // Of so many sections that completing a capture takes a while.
+        "leftovers" => (0..N_DEAD).for_each(|_| wait_for(in_child(|| record("child", 20_000)))),
         "beside the dead" => beside_the_dead(),
         _ => unreachable!("no such case"),
     }
@@ -121,22 +122,23 @@ fn storm() {
 /// As many as a start completes.
 const N_DEAD: usize = 16;
 
-/// Pauses whenever one more of the captures that dead processes left was completed, and prints how many threads there were at most.
+/// Pauses whenever one more of the captures that dead processes left was completed, and prints how many threads there were at most, at work
+/// and then.
 fn beside_the_dead() {
     let recorder = marey::recorder().unwrap();
     let own = recorder.ring_folder().unwrap();
     let n_left = || std::fs::read_dir(own.parent().unwrap()).unwrap().count() - 1;
     let n_threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
-    let mut most = 0;
+    let (mut at_work, mut paused) = (n_threads(), 0);
     for n in (0..N_DEAD).rev() {
         while n_left() > n {
-            std::thread::yield_now();
+            at_work = at_work.max(n_threads());
         }
         recorder.pause_threads();
-        most = most.max(n_threads());
+        paused = paused.max(n_threads());
         recorder.resume_threads();
     }
-    println!("{most} threads");
+    println!("{at_work} and {paused} threads");
 }
 
 fn in_child(work: impl FnOnce()) -> libc::pid_t {
