@@ -137,6 +137,7 @@ lint: $(BIN)/maturin
 	$(BIN)/ruff format --check .
 	$(BIN)/python scripts/check_unsafe.py
 	$(BIN)/python scripts/check_cycles.py
+	$(BIN)/python scripts/check_threads.py
 	$(BIN)/python scripts/line-budget
 	$(MAKE) --no-print-directory $(BIN)/marey
 	$(BIN)/pyright

@@ -13,6 +13,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol, cast
 
+from marey import threads
 from marey._core import LiveMetrics, rank
 
 if TYPE_CHECKING:
@@ -66,13 +67,8 @@ class Display:
 
     def resume(self) -> None:
         """Show again after ``pause``."""
-        self._stop = threading.Event()
-        thread = threading.Thread(target=self._run, args=(self._stop,), name="marey-display", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads, or the interpreter ends
-            return
-        self._thread = thread
+        self._stop = stop = threading.Event()
+        self._thread = threads.started(lambda: self._run(stop), "marey-display")
 
     def pause(self) -> None:
         """Show nothing until ``resume``. Waits for what is being written, at most 0.2 s."""

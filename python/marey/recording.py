@@ -97,7 +97,7 @@ def _is_command() -> bool:
         return False
     try:
         with open(sys.argv[0], "rb") as script:
-            return b"marey.__main__" in script.read(4096)
+            return b"_marey_command" in script.read(4096)
     except OSError:
         return False
 
@@ -197,7 +197,10 @@ def _stop_at_exit() -> None:
         return
     # The text of an exception can hold a prompt, so only its type is kept.
     is_builtin = failure.__module__ == "builtins"
-    _core.stop(failure.__qualname__ if is_builtin else f"{failure.__module__}.{failure.__qualname__}")
+    name = failure.__qualname__ if is_builtin else f"{failure.__module__}.{failure.__qualname__}"
+    # That there is no memory on the host torch says in words only.
+    is_torchs = failure is RuntimeError and "DefaultCPUAllocator: " in str(getattr(sys, "last_value", ""))
+    _core.stop(f"{name} of DefaultCPUAllocator" if is_torchs else name)
 
 
 def _close_in_worker() -> None:

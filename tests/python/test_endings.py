@@ -393,3 +393,37 @@ def test_a_thread_that_the_interpreter_ends_in_a_callback_ends_nothing_else(
     ended = either.run(CALLED_BACK.replace("HOW", how).replace("WORK", f"[{work}]"))
     assert (ended.returncode, ended.stderr) == (0, "")
     assert read_capture(either.folder / "out")["status"]["kind"] == "finished"
+
+
+def test_runs_that_are_killed_one_after_the_other_leave_the_rings_of_one(
+    interpreter: Interpreter, ring_folder: Path
+) -> None:
+    for n in range(10):
+        killed = interpreter.run("""
+            import os, signal, marey
+            marey.start("out", job_id="job")
+            with marey.profile_section("work"):
+                print(len(os.listdir(os.environ["MAREY_RING_DIR"])), flush=True)
+                os.kill(os.getpid(), signal.SIGKILL)
+        """)
+        assert (killed.returncode, killed.stdout) == (-9, "1\n")
+        assert len(list(ring_folder.iterdir())) == 1
+        statuses = [read_capture(capture)["status"]["kind"] for capture in (killed.folder / "out/job").glob("*.marey")]
+        assert statuses == ["ended_without_closing"] * (n + 1)
+
+
+def test_children_that_are_killed_and_forked_again_leave_the_rings_of_one(interpreter: Interpreter) -> None:
+    interpreter.result("""
+        import json, os, signal, marey
+        marey.start("out", job_id="job")
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                with marey.profile_section("work"):
+                    os.kill(os.getpid(), signal.SIGKILL)
+            os.waitpid(child, 0)
+            # The parent's, that of the child, and that of the one before, until somebody has time for it.
+            while len(os.listdir(os.environ["MAREY_RING_DIR"])) > 2:
+                pass
+        open("result.json", "w").write("null")
+    """)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from interpreter import Finished, Interpreter, paths_of, read_capture
+from interpreter import Finished, Interpreter, environment, path_with, paths_of, read_capture
 
 PROGRAM = """
 import sys, marey
@@ -35,7 +40,7 @@ def test_sections_are_recorded_without_a_start(interpreter: Interpreter) -> None
 def test_exit_code_is_the_programs(interpreter: Interpreter, code: int) -> None:
     finished = run(interpreter, PROGRAM + f"sys.exit({code})")
     assert finished.returncode == code
-    assert "outer" in finished.stderr
+    assert "marey: reports are in out/" in finished.stderr
 
 
 def test_standard_input_output_and_arguments_are_the_programs(interpreter: Interpreter) -> None:
@@ -93,3 +98,70 @@ def test_killed_program_is_reported_with_its_signal(interpreter: Interpreter) ->
     report = read_capture(interpreter.folder / "out")
     assert (report["status"]["kind"], report["status"]["signal"]) == ("killed", 9)
     assert report["timing_stats"]["inner"]["count"] == 3
+
+
+@pytest.mark.parametrize("form", ["marey.py", "marey/__init__.py"])
+@pytest.mark.parametrize("on_path", [False, True])
+def test_a_program_with_a_module_of_that_name_keeps_it(interpreter: Interpreter, form: str, on_path: bool) -> None:
+    folder = interpreter.folder / "own" if on_path else interpreter.folder
+    (folder / form).parent.mkdir(exist_ok=True, parents=True)
+    (folder / form).write_text("VALUE = 42\n")
+    env = environment() | ({"PYTHONPATH": path_with(folder)} if on_path else {})
+    (interpreter.folder / "program.py").write_text("import marey\nprint(marey.VALUE)\n")
+    command = shutil.which("marey", path=Path(sys.executable).parent)
+    assert command is not None
+    ran = subprocess.run(
+        [command, "run", "--output", "out", "--", sys.executable, "-W", "ignore", "program.py"],
+        cwd=interpreter.folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "42\n"), ran.stderr
+    assert f"is not recorded: the program has a module marey of its own, {folder / form}" in ran.stderr.splitlines()[0]
+
+
+def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Interpreter) -> None:
+    program = """
+        import os, sys
+        os.close(1)
+        os.close(0)
+        # Ends when the other side has seen both.
+        with open("seen") as seen:
+            seen.read()
+    """
+    (interpreter.folder / "program.py").write_text("\n".join(line[8:] for line in program.splitlines()))
+    os.mkfifo(interpreter.folder / "seen")
+    run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--", sys.executable, "program.py")
+    with subprocess.Popen(
+        run, cwd=interpreter.folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.read() == b""
+        with pytest.raises(BrokenPipeError):
+            process.stdin.writelines(itertools.repeat(b"x" * 65536))
+        (interpreter.folder / "seen").write_text("")
+    assert process.returncode == 0
+
+
+def test_a_folder_that_is_gone_is_the_reason_why_there_is_no_report(interpreter: Interpreter) -> None:
+    finished = run(interpreter, PROGRAM + "import shutil\nshutil.rmtree('out')\n")
+    assert finished.returncode == 0
+    [line] = finished.stderr.splitlines()
+    assert line.startswith("marey: nothing was recorded: out/")
+    assert line.endswith(" is gone, and what was recorded with it")
+
+
+def test_a_killed_marey_run_leaves_nothing_for_python_to_import(interpreter: Interpreter) -> None:
+    places = interpreter.folder / "tmp"
+    places.mkdir()
+    env = environment() | {"TMPDIR": str(places)}
+    env.pop("XDG_RUNTIME_DIR", None)
+    kill = "import os, signal\nos.kill(int(os.environ['MAREY_LAUNCHER']), signal.SIGKILL)\n"
+    for _ in range(3):
+        assert run(interpreter, kill, env=env).returncode == -9
+        assert len(list(places.iterdir())) == 1, "what the one before left is gone"
+    assert run(interpreter, PROGRAM, env=env).returncode == 0
+    assert list(places.iterdir()) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -62,6 +63,7 @@ def run(folder: Path, command: list[str], *, under: bool = True, fails: bool = F
     done = once()
     if not under and "terminate called without an active exception" in done.stderr:
         # A thread of torch's own was left when its process ended. Nobody recorded in it.
+        shutil.rmtree(folder / "out", ignore_errors=True)
         done = once()
     assert (done.returncode != 0) == fails, done.stderr
     return done.stdout

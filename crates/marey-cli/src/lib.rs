@@ -35,7 +35,16 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Exit {
-    let mut console = Console::new(out, err);
+    run_with(args, Console::new(out, err))
+}
+
+/// As [`run`], where this process is the command: a program that it starts has standard input and output for itself.
+pub fn run_as_process(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let (mut out, mut err) = (io::stdout(), io::stderr());
+    run_with(args, Console::of_process(&mut out, &mut err))
+}
+
+fn run_with(args: impl IntoIterator<Item = OsString>, mut console: Console<'_>) -> Exit {
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
         Err(refusal) => return show_refusal(&refusal, &mut console),

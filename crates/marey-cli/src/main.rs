@@ -3,10 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let exit = marey_cli::run(
-        std::env::args_os(),
-        &mut std::io::stdout(),
-        &mut std::io::stderr(),
-    );
-    exit.end_process()
+    marey_cli::run_as_process(std::env::args_os()).end_process()
 }

@@ -1,7 +1,6 @@
 //! The `marey` command of the wheel: the same Rust function as the plain binary's.
 
 use std::ffi::OsString;
-use std::io;
 
 use pyo3::prelude::*;
 
@@ -10,7 +9,7 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub(crate) fn run_command_line(py: Python<'_>, args: Vec<OsString>) -> u8 {
     py.detach(|| {
-        let exit = marey_cli::run(args, &mut io::stdout().lock(), &mut io::stderr().lock());
+        let exit = marey_cli::run_as_process(args);
         // Returns unless a signal is to be passed on.
         let _ = exit.end_process();
         exit.code()

@@ -55,14 +55,11 @@ pub(crate) fn leave_the_programs_table() {
     streams.into_iter().for_each(std::mem::forget);
 }
 
-/// Begins a thread of ours, which no signal of the program's is delivered to: where all of its own threads hold one back, it has to wait, and
-/// must not end the process from here. Faults of the thread itself stay.
-pub(crate) fn spawn<T: Send + 'static>(
-    thread: std::thread::Builder,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<std::thread::JoinHandle<T>> {
+/// Begins threads of ours, which no signal of the program's is delivered to: where all of its own threads hold one back, it has to wait,
+/// and must not end the process from here. Faults of the threads themselves stay. The calling thread is as before afterwards.
+pub fn without_signals<T>(begin: impl FnOnce() -> T) -> T {
     let before = change_mask(libc::SIG_SETMASK, &all_signals());
-    let begun = thread.spawn(work);
+    let begun = begin();
     change_mask(libc::SIG_SETMASK, &before);
     begun
 }
@@ -188,7 +185,7 @@ mod tests {
         };
         let before = held_back("status");
         let thread = std::thread::Builder::new().name("apart".into());
-        let there = spawn(thread, move || held_back("status"));
+        let there = without_signals(|| thread.spawn(move || held_back("status")));
         let there = there.unwrap().join().unwrap();
         let is_held_back = |signal: i32| there >> (signal - 1) & 1 == 1;
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM] {

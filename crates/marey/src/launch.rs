@@ -108,7 +108,7 @@ impl Launch {
         Some(match (self.signal, self.exit_code, killed) {
             (Some(SIGKILL), _, Some(_)) => Status::OutOfMemory("the kernel killed it".into()),
             (Some(signal), _, _) => Status::Killed(signal),
-            (None, Some(0), _) => Status::Finished,
+            (None, Some(0), None) => Status::Finished,
             (None, Some(code), Some(killed)) => {
                 Status::OutOfMemory(format!("{killed}, exit code {code}"))
             }
@@ -177,7 +177,12 @@ mod tests {
         let no_memory = |reason: &str| Some(Status::OutOfMemory(reason.into()));
         for (code, signal, kills, expected) in [
             (Some(0), None, Some(0), Some(Status::Finished)),
-            (Some(0), None, Some(2), Some(Status::Finished)),
+            (
+                Some(0),
+                None,
+                Some(2),
+                no_memory("the kernel killed 2 processes, exit code 0"),
+            ),
             (Some(5), None, Some(0), failed("exit code 5")),
             (Some(5), None, None, failed("exit code 5")),
             (
@@ -222,6 +227,7 @@ mod tests {
             |name: &str| matches!(Status::of_failure(name.into()), Status::OutOfMemory(_));
         assert!(no_memory("MemoryError") && no_memory("torch.OutOfMemoryError"));
         assert!(no_memory("torch.cuda.OutOfMemoryError"));
+        assert!(no_memory("RuntimeError of DefaultCPUAllocator"));
         assert!(!no_memory("ValueError") && !no_memory("app.NotMemoryError"));
     }
 }

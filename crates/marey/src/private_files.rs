@@ -5,10 +5,12 @@
 //! | folders | 0700 | 0777 without the umask |
 //! | files | 0600 | 0666 without the umask |
 //! | a folder of another user | refused | used |
+//!
+//! Their owner reads and changes them whatever the umask takes away.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Who may read what is written: others, too, if `MAREY_SHARE_FILES` says so.
@@ -54,15 +56,27 @@ pub fn make_job_folder(folder: &Path) -> io::Result<()> {
 }
 
 fn make(folder: &Path, with_those_above: bool) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    let made = builder
-        .recursive(with_those_above)
-        .mode(folder_mode())
-        .create(folder);
-    match made {
+    if with_those_above
+        && let Some(above) = folder.parent()
+        && !above.as_os_str().is_empty()
+        && !above.exists()
+    {
+        make(above, true)?;
+    }
+    match new_folder(folder, folder_mode()) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made,
     }
+}
+
+/// A folder that did not exist.
+pub(crate) fn new_folder(folder: &Path, mode: u32) -> io::Result<()> {
+    DirBuilder::new().mode(mode).create(folder)?;
+    let made = std::fs::symlink_metadata(folder)?.permissions();
+    if made.mode() & 0o700 == 0o700 {
+        return Ok(());
+    }
+    std::fs::set_permissions(folder, Permissions::from_mode(made.mode() | 0o700))
 }
 
 /// A file that did not exist, open for appending. A link that is there is not followed: it exists.
@@ -72,7 +86,12 @@ fn make(folder: &Path, with_those_above: bool) -> io::Result<()> {
 pub fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true).mode(file_mode());
-    options.open(path)
+    let file = options.open(path)?;
+    let made = file.metadata()?.permissions();
+    if made.mode() & 0o600 != 0o600 {
+        file.set_permissions(Permissions::from_mode(made.mode() | 0o600))?;
+    }
+    Ok(file)
 }
 
 fn refuse_others(folder: &Path, found: &std::fs::Metadata) -> io::Result<()> {
@@ -105,7 +124,7 @@ fn owner_of_new_files(folder: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::os::unix::fs::{chown, symlink};
 
     fn mode(path: &Path) -> u32 {
         std::fs::metadata(path).unwrap().permissions().mode() & 0o777

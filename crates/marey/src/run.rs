@@ -121,6 +121,8 @@ impl Run {
         match launch.status() {
             Some(Status::Finished) if is_itself => Status::Finished,
             None | Some(Status::Finished) => own.clone(),
+            // The kernel killed another one, and the command went on.
+            Some(Status::OutOfMemory(_)) if launch.exit_code == Some(0) => own.clone(),
             // It tells more of why than an exit code does.
             Some(Status::Failed(_)) if own.is_failure() => own.clone(),
             Some(seen) => seen,
@@ -131,9 +133,11 @@ impl Run {
 impl Status {
     /// How a process ended that says why it failed: the name of its exception, say.
     pub fn of_failure(reason: String) -> Self {
-        let name = reason.rsplit('.').next();
+        let name = reason.rsplit(['.', ' ']).next();
         match name {
-            Some("MemoryError" | "OutOfMemoryError") => Self::OutOfMemory(reason),
+            Some("MemoryError" | "OutOfMemoryError" | "DefaultCPUAllocator") => {
+                Self::OutOfMemory(reason)
+            }
             _ => Self::Failed(reason),
         }
     }

@@ -18,7 +18,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from marey import _core
+from marey import _core, threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,8 +69,10 @@ class TraceExport:
         self._stop_seconds = stop_seconds
         self._max_bytes = max_bytes
         self.is_written = False
-        self._thread = threading.Thread(target=self._run, name="marey-export", daemon=True)
-        self._thread.start()
+        thread = threads.started(self._run, "marey-export")
+        if thread is None:
+            raise RuntimeError("no thread is to be had that writes the trace")
+        self._thread = thread
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the end. False when it takes longer than that."""

@@ -11,7 +11,7 @@ import signal
 import threading
 from contextlib import suppress
 
-from marey import _core
+from marey import _core, threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Limits:
             if number > 0 and signal.getsignal(number) is signal.SIG_DFL:
                 signal.signal(number, self._on_signal)
                 self._signal = number
-        threading.Thread(target=self._watch, name="marey-limits", daemon=True).start()
+        threads.started(self._watch, "marey-limits")
 
     def count(self) -> None:
         """Recording begins: from now on seconds count, and torch's first start, which takes some, does not."""

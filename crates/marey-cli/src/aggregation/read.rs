@@ -40,7 +40,7 @@ pub(super) fn all(files: &[Input], n_threads: usize) -> Ranks {
     };
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..n_threads.min(files.len()))
-            .map(|_| scope.spawn(work))
+            .map(|_| marey::without_signals(|| scope.spawn(work)))
             .collect();
         let mut ranks = work();
         for other in others {

@@ -110,6 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Exit {
     let (mut launch, oom_kills) = (None, marey::oom_kills());
     let ended = std::thread::scope(|scope| {
         child::run_to_end(command, |pid| {
+            console.hand_over();
             let job = job.as_ref()?;
             let program = outside.started(pid);
             launch = job.launched(program.clone());

@@ -95,13 +95,13 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 fn watch_signals(events: mpsc::Sender<Event>) -> Result<signal_hook::iterator::Handle> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let handle = signals.handle();
-    std::thread::Builder::new()
-        .name("marey-signals".into())
-        .spawn(move || {
-            for signal in signals.forever() {
-                // Whoever waits may have stopped.
-                events.send(Event::Signal(signal)).ok();
-            }
-        })?;
+    let tell = move || {
+        for signal in signals.forever() {
+            // Whoever waits may have stopped.
+            events.send(Event::Signal(signal)).ok();
+        }
+    };
+    let thread = std::thread::Builder::new().name("marey-signals".into());
+    marey::without_signals(|| thread.spawn(tell))?;
     Ok(handle)
 }

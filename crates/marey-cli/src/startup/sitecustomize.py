@@ -15,6 +15,9 @@ HERE = os.path.dirname(__file__)
 
 def start_marey():
     try:
+        own = programs_own()
+        if own:
+            raise ImportError("the program has a module marey of its own, %s, and Marey leaves it alone" % own)
         import marey
 
         marey._autostart()
@@ -24,6 +27,38 @@ def start_marey():
         # Subinterpreters come by here, too; what is recorded is the main one.
         if not (isinstance(error, ImportError) and "subinterpreter" in str(error)):
             say_once(error)
+
+
+def programs_own():
+    """Where the program would find a `marey` that is not this one; None where it would not."""
+    from importlib.machinery import PathFinder
+
+    found = PathFinder.find_spec("marey", programs_folder() + sys.path)
+    if found is None:
+        return None
+    folder = os.path.dirname(found.origin) if found.origin else list(found.submodule_search_locations)[0]
+    is_package = os.path.basename(found.origin or "") == "__init__.py"
+    is_ours = is_package and any(name.startswith("_core.") for name in os.listdir(folder))
+    return None if is_ours else found.origin or folder
+
+
+def programs_folder():
+    """The folder that Python puts in front of its path for a script, `-m` or `-c`, in a list; it does so only later."""
+    if getattr(sys.flags, "safe_path", False):
+        return []
+    arguments = iter(sys.orig_argv[1:])
+    for argument in arguments:
+        letters = argument[1:] if argument.startswith("-") and not argument.startswith("--") else ""
+        if argument.startswith("-") and not set(letters) & set("cm"):
+            # The value of `-W` and `-X`, which may be the next argument.
+            if argument in ("-W", "-X", "--check-hash-based-pycs"):
+                next(arguments, None)
+            continue
+        if letters or not argument:
+            break
+        script = os.path.realpath(argument)
+        return [script if os.path.isdir(script) else os.path.dirname(script)]
+    return [os.getcwd()]
 
 
 def say_once(error):

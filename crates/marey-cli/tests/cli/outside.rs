@@ -284,7 +284,7 @@ fn signals_are_passed_on_while_it_is_sampled() {
 #[test]
 fn marey_top_shows_it_under_the_programs_name_and_number() {
     let place = Place::new();
-    let marey = sampled(&place, &mut shell(&place, "", &["a-program"]));
+    let marey = sampled(&place, &mut shell(&place, "", &["--a-program"]));
     let pid = only_run(&place).info.pid;
     let top = place
         .command(&[
@@ -301,7 +301,7 @@ fn marey_top_shows_it_under_the_programs_name_and_number() {
     let document: serde_json::Value = serde_json::from_slice(&top.stdout).unwrap();
     let process = &document["processes"][0];
     assert_eq!(process["pid"], pid, "{document}");
-    assert_eq!(process["command"][3], "a-program", "{document}");
+    assert_eq!(process["command"][3], "--a-program", "{document}");
 }
 
 #[test]

@@ -58,6 +58,7 @@ pub(crate) use encode::{Encode, RECORDS_PER_BLOCK};
 pub use reader::{ReadError, decode, load, peek};
 pub(crate) use reader::{how_it_ended, read_info};
 pub(crate) use rings::Rings;
+pub(crate) use salvage::make_room;
 pub(crate) use salvage::{Abandoned, is_own};
 pub use salvage::{Leftover, close_abandoned, close_leftovers, leftovers};
 

@@ -93,6 +93,12 @@ impl Rings {
         Identity::read_from(self.process.words())
     }
 
+    /// The `marey run` that waits for this very process; `None` where there is none.
+    pub(crate) fn waited_for_by(&self) -> Option<u32> {
+        let pid = u32::try_from(self.get(at::WAITED_FOR_BY)).ok()?;
+        (pid > 0).then_some(pid)
+    }
+
     /// The rank that the program said while it recorded; `None` before that.
     pub(crate) fn said_rank(&self) -> Option<u32> {
         let rank = self.get(at::SAID_RANK).checked_sub(1)?;

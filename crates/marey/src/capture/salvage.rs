@@ -10,7 +10,6 @@ use super::decode::Decode;
 use super::encode::Encode;
 use super::reader::{is_readable, written_by};
 use super::rings::Rings;
-use crate::clock::unix_ns;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
 
@@ -25,6 +24,8 @@ pub struct Leftover {
     pub capture: Option<PathBuf>,
     /// Whether the process runs; `None` when this machine cannot tell.
     pub is_alive: Option<bool>,
+    /// Whether a `marey run` waits for the process: it learns how that ended, and completes its capture.
+    pub is_waited_for: bool,
 }
 
 /// All rings of this user below a root such as [`crate::ring_root`], by folder name. Shared memory is open to all, so what
@@ -54,14 +55,23 @@ pub fn close_leftovers(root: &Path, status: impl Fn(&Identity) -> Status) -> Vec
 
 /// Most captures that are completed in passing.
 const MAX_ABANDONED: usize = 16;
+/// Most of them before a start takes rings of its own: a program that is killed and started again and again leaves one each time.
+const MAX_BEFORE_A_START: usize = 4;
 /// Most folders that are looked into for them.
 const MAX_SEEN: usize = 256;
-/// Whoever waits for a process knows how it ended, and completes its capture itself, soon.
-const ABANDONED_AFTER_S: u64 = 60;
 
-/// Completes captures of dead processes below a root that nobody has cared about for a minute, and removes their rings; 16 at most.
+/// Completes captures of dead processes below a root that nobody waits for, and removes their rings; 16 at most.
 pub fn close_abandoned(root: &Path) {
-    for left in abandoned(root) {
+    close_all(abandoned(root));
+}
+
+/// As [`close_abandoned`], 4 at most.
+pub(crate) fn make_room(root: &Path) {
+    close_all(abandoned(root).take(MAX_BEFORE_A_START));
+}
+
+fn close_all(abandoned: impl Iterator<Item = Leftover>) {
+    for left in abandoned {
         left.close(&Status::EndedWithoutClosing).ok();
     }
 }
@@ -78,6 +88,19 @@ impl Abandoned {
             left.close(&Status::EndedWithoutClosing).ok();
         }
     }
+}
+
+/// Whether there is such a process; one that has ended and was not waited for is none.
+fn runs(pid: u32) -> bool {
+    let me = Identity::of_this_process();
+    let start_time = crate::recorder::start_time(pid);
+    start_time.is_some_and(|start_time| {
+        is_alive(&Identity {
+            pid,
+            start_time,
+            ..me
+        }) == Some(true)
+    })
 }
 
 fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {
@@ -109,15 +132,13 @@ impl Leftover {
             identity,
             capture: rings.capture_path(),
             is_alive,
+            is_waited_for: rings.waited_for_by().is_some_and(runs),
         })
     }
 
-    /// Its process is dead, and nothing was written to its capture for a minute.
+    /// Its process is dead, and nobody waits for it.
     fn is_abandoned(&self) -> bool {
-        let written = |capture: &PathBuf| std::fs::metadata(capture).ok()?.mtime().try_into().ok();
-        let written_s: u64 = self.capture.as_ref().and_then(written).unwrap_or(0);
-        let age_s = (unix_ns() / 1_000_000_000).saturating_sub(written_s);
-        self.is_alive == Some(false) && age_s > ABANDONED_AFTER_S
+        self.is_alive == Some(false) && !self.is_waited_for
     }
 
     /// Completes the capture of a process that is dead and removes its rings. Returns the capture, `None` if there is none.

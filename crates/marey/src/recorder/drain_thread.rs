@@ -64,7 +64,7 @@ impl Recorder {
         let thread = std::thread::Builder::new()
             .name("marey-drain".into())
             .stack_size(256 << 10);
-        let thread = crate::descriptors::spawn(thread, work);
+        let thread = crate::without_signals(|| thread.spawn(work));
         if thread.is_ok() {
             // A disk that does not answer is not waited for.
             opened.recv_timeout(OPENING).ok();

@@ -78,7 +78,7 @@ struct HeldRecorder {
     samplers: MutexGuard<'static, Vec<Sampler>>,
     _wake: MutexGuard<'static, Order>,
     drain: Option<MutexGuard<'static, Drain>>,
-    _abandoned: Option<MutexGuard<'static, Abandoned>>,
+    abandoned: Option<MutexGuard<'static, Abandoned>>,
     lanes: MutexGuard<'static, Lanes>,
     folder: MutexGuard<'static, RingFolder>,
     _paths: MutexGuard<'static, Known>,
@@ -105,7 +105,7 @@ extern "C" fn before() {
             samplers: recorder.samplers(),
             _wake: recorder.wake.hold(),
             drain: soon(&recorder.drain),
-            _abandoned: soon(&recorder.abandoned),
+            abandoned: soon(&recorder.abandoned),
             lanes: recorder.lanes(),
             folder: recorder.folder(),
             _paths: recorder.paths.lock(),
@@ -117,7 +117,12 @@ extern "C" fn before() {
 }
 
 extern "C" fn in_parent() {
-    drop(HELD.take().map(ManuallyDrop::into_inner));
+    let mut held = HELD.take().map(ManuallyDrop::into_inner);
+    // The child may take the place of one that died.
+    let recording = held.as_mut().and_then(|held| held.recording.as_mut());
+    if let Some(abandoned) = recording.and_then(|recording| recording.abandoned.as_mut()) {
+        **abandoned = Abandoned::default();
+    }
 }
 
 extern "C" fn in_child() {

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::layout::process;
 use crate::clock;
 
+/// Of `start_time`, on every Linux.
+const TICKS_PER_S: i64 = 100;
+
 /// Pid of the process that this one was forked from while that was recording; 0 for none.
 static FORKED_FROM: AtomicU32 = AtomicU32::new(0);
 
@@ -13,7 +16,7 @@ static FORKED_FROM: AtomicU32 = AtomicU32::new(0);
 pub struct Identity {
     /// Process id.
     pub pid: u32,
-    /// Clock ticks between boot and the start of the process (`/proc/<pid>/stat`, field 22).
+    /// Clock ticks between boot and the start of the process (`/proc/<pid>/stat`, field 22), as outside of time namespaces.
     pub start_time: u64,
     /// `/proc/sys/kernel/random/boot_id`.
     pub boot_id: u128,
@@ -43,6 +46,7 @@ impl Identity {
         header[process::BOOT_ID].store(high, Relaxed);
         header[process::BOOT_ID + 1].store(low, Relaxed);
         header[process::PID_NAMESPACE].store(self.pid_namespace, Relaxed);
+        header[process::WAITED_FOR_BY].store(waited_for_by().into(), Relaxed);
     }
 
     pub(crate) fn read_from(header: &[AtomicU64]) -> Self {
@@ -55,6 +59,17 @@ impl Identity {
             pid_namespace: get(process::PID_NAMESPACE),
         }
     }
+}
+
+/// The `marey run` that waits for the calling process, and not for one above it; 0 for none.
+fn waited_for_by() -> u32 {
+    let launcher = std::env::var("MAREY_LAUNCHER").unwrap_or_default();
+    let parent = std::os::unix::process::parent_id();
+    launcher
+        .parse()
+        .ok()
+        .filter(|pid| *pid == parent)
+        .unwrap_or(0)
 }
 
 /// The recording process that this one was forked from, if it was.
@@ -83,7 +98,9 @@ pub fn is_alive(identity: &Identity) -> Option<bool> {
     };
     let (state, start) = stat_fields(&stat)?;
     let has_ended = matches!(state, 'Z' | 'X') && !has_other_threads(identity.pid);
-    Some(start == identity.start_time && !has_ended)
+    // An offset that is no whole tick rounds either way.
+    let is_same = shared_start(start)?.abs_diff(identity.start_time) <= 1;
+    Some(is_same && !has_ended)
 }
 
 /// The first thread of a process can end before the others. When all have ended, only it is left, as a zombie.
@@ -92,20 +109,41 @@ fn has_other_threads(pid: u32) -> bool {
 }
 
 /// When a process started, in clock ticks since boot.
-pub(super) fn start_time(pid: u32) -> Option<u64> {
+pub(crate) fn start_time(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat_fields(&stat).map(|(_, start)| start)
+    shared_start(stat_fields(&stat)?.1)
+}
+
+/// A start time as this process reads it, in the clock that all time namespaces of the machine share.
+fn shared_start(ticks: u64) -> Option<u64> {
+    ticks.checked_add_signed(-boot_offset())
+}
+
+/// By how many ticks the boot clock of this process's time namespace is ahead of the machine's; 0 outside of namespaces.
+fn boot_offset() -> i64 {
+    let offsets = std::fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    offset_in(&offsets).unwrap_or(0)
+}
+
+/// The boot clock's offset in the text of `/proc/self/timens_offsets`: lines of a clock, seconds and nanoseconds.
+fn offset_in(offsets: &str) -> Option<i64> {
+    let mut lines = offsets.lines().map(|line| line.split_ascii_whitespace());
+    let mut fields =
+        lines.find_map(|mut fields| (fields.next()? == "boottime").then_some(fields))?;
+    let (seconds, ns): (i64, i64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    seconds
+        .checked_mul(TICKS_PER_S)?
+        .checked_add(ns / (1_000_000_000 / TICKS_PER_S))
 }
 
 /// How old the calling process is, to 10 ms. A program that took the place of another one (`exec`) has its age.
 pub(super) fn age_ms() -> Option<u64> {
-    /// Of `start_time`, on every Linux.
-    const TICKS_PER_S: u64 = 100;
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
     let (whole, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
-    let now = whole.parse::<u64>().ok()? * TICKS_PER_S + hundredths.parse::<u64>().ok()?;
-    let age = now.checked_sub(start_time(std::process::id())?)?;
-    Some(age * 1000 / TICKS_PER_S)
+    let ticks_per_s = TICKS_PER_S.unsigned_abs();
+    let now = whole.parse::<u64>().ok()? * ticks_per_s + hundredths.parse::<u64>().ok()?;
+    let age = shared_start(now)?.checked_sub(start_time(std::process::id())?)?;
+    Some(age * 1000 / ticks_per_s)
 }
 
 /// The process that started this one, or that took it over.
@@ -161,7 +199,7 @@ mod tests {
         assert_eq!(is_alive(&me), Some(true));
         assert_eq!(
             is_alive(&Identity {
-                start_time: me.start_time - 1,
+                start_time: me.start_time - 2,
                 ..me
             }),
             Some(false)
@@ -174,6 +212,24 @@ mod tests {
             }),
             None
         );
+    }
+
+    #[test]
+    fn the_boot_clock_of_a_time_namespace_is_found_among_its_offsets() {
+        for (offsets, ticks) in [
+            (
+                "monotonic           0         0\nboottime            0         0\n",
+                Some(0),
+            ),
+            (
+                "monotonic  5 0\nboottime  100000 250000000\n",
+                Some(10_000_025),
+            ),
+            ("boottime  -3 0\n", Some(-300)),
+            ("", None),
+        ] {
+            assert_eq!(offset_in(offsets), ticks, "{offsets}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! | 8..12 | capacities: names · name words · nodes · slots |
 //! | 12, 13 | capacities: histogram arena, in histograms · series |
 //! | 14 | rank that the program said while it recorded, plus 1; 0 before that |
+//! | 15 | pid of the `marey run` that waits for this very process; 0 for none |
 //! | 16..23 | in use: names · name words · nodes · slots · histograms · series · samplers |
 //! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
@@ -63,6 +64,7 @@ pub(crate) mod process {
     pub(crate) const CAP_HISTOGRAMS: usize = 12;
     pub(crate) const CAP_SERIES: usize = 13;
     pub(crate) const SAID_RANK: usize = 14;
+    pub(crate) const WAITED_FOR_BY: usize = 15;
     pub(crate) const N_NAMES: usize = 16;
     pub(crate) const N_NAME_WORDS: usize = 17;
     pub(crate) const N_NODES: usize = 18;

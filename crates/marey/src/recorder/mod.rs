@@ -60,6 +60,7 @@ pub(crate) use facts::RANK_NOT_BELIEVED;
 pub use file_size_limit::file_size_limit;
 pub(crate) use glance::{Glance, glance, newest};
 pub use guard::{SectionGuard, SessionGuard, Site, section_named};
+pub(crate) use identity::start_time;
 pub use identity::{Identity, is_alive};
 pub use job_id::job_id;
 pub use lane::{Ending, Lane};

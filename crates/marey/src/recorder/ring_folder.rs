@@ -12,6 +12,7 @@ use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::{Mapping, free_bytes};
 use crate::clock::unix_ns;
 use crate::descriptors::open_plain;
+use crate::private_files;
 
 /// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
 pub fn ring_root() -> Option<PathBuf> {
@@ -219,7 +220,16 @@ pub(crate) fn remove(folder: &Path) {
 /// `<root>/<pid>-<start time>[-<n>]`, readable by its owner alone. A root that belongs to somebody else is refused, because
 /// `/dev/shm` is open to all.
 fn new_folder(root: &Path) -> io::Result<PathBuf> {
-    DirBuilder::new().recursive(true).mode(0o700).create(root)?;
+    if let Some(above) = root.parent() {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(above)?;
+    }
+    match private_files::new_folder(root, 0o700) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
     let (theirs, mine) = (
         std::fs::symlink_metadata(root)?,
         std::fs::metadata("/proc/self")?,
@@ -230,6 +240,7 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     // Children begin often, and their parent has done it.
     if forked_from().is_none() {
         sweep(root);
+        crate::capture::make_room(root);
     }
     let me = Identity::of_this_process();
     // The same process can get here again: after an exec, or when it records a second time.
@@ -240,7 +251,7 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
             format!("-{n}")
         };
         let folder = root.join(format!("{}-{}{suffix}", me.pid, me.start_time));
-        match DirBuilder::new().mode(0o700).create(&folder) {
+        match private_files::new_folder(&folder, 0o700) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => return other.map(|()| folder),
         }

@@ -285,7 +285,7 @@ impl Sampler {
         let thread = std::thread::Builder::new()
             .name(format!("marey-{}", self.options.name))
             .stack_size(512 << 10);
-        let thread = crate::descriptors::spawn(thread, work);
+        let thread = crate::without_signals(|| thread.spawn(work));
         self.thread = thread.ok();
         self.thread.is_some()
     }

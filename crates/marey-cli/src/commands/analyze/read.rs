@@ -63,7 +63,7 @@ pub(super) fn all(inputs: &[Input], asked: &Asked, n_threads: usize) -> Vec<Said
     };
     std::thread::scope(|scope| {
         for _ in 1..n_threads.min(inputs.len()) {
-            scope.spawn(work);
+            marey::without_signals(|| scope.spawn(work));
         }
         work();
     });

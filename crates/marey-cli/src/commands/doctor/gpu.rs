@@ -23,7 +23,8 @@ pub(super) fn checks() -> Vec<Check> {
 fn within(patience: Duration, find: impl FnOnce() -> Devices + Send + 'static) -> Vec<Check> {
     let (found, is_found) = mpsc::channel();
     let search = std::thread::Builder::new().name("marey-doctor-gpu".into());
-    let is_started = search.spawn(move || found.send(find()).ok()).is_ok();
+    let find = move || found.send(find()).ok();
+    let is_started = marey::without_signals(|| search.spawn(find)).is_ok();
     match is_found.recv_timeout(patience) {
         Ok(found) => of_devices(&found),
         Err(_) if is_started => vec![Check::not_available(

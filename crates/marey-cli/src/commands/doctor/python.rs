@@ -94,9 +94,8 @@ fn probe(program: &PathBuf) -> Result<Found, String> {
         output.read_to_string(&mut text).ok();
         sender.send(text).ok();
     };
-    let reader = std::thread::Builder::new()
-        .name("marey-probe".into())
-        .spawn(read);
+    let reader = std::thread::Builder::new().name("marey-probe".into());
+    let reader = marey::without_signals(|| reader.spawn(read));
     let answer = reader
         .ok()
         .and_then(|_| receiver.recv_timeout(PATIENCE).ok());

@@ -67,6 +67,9 @@ impl Conclusion<'_> {
             earlier: self.job.earlier.clone(),
             ..Reading::default()
         };
+        if !self.job.folder.exists() {
+            return;
+        }
         let written = JobFolder::read(&self.job.folder, &how).and_then(|job| job.write());
         if let Err(problem) = written {
             console.say(&problem.to_string());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fmt, fs, io};
@@ -150,6 +151,14 @@ impl Job {
         let startup = self.startup.as_ref().ok()?;
         let text = fs::read(startup.path().join("refused")).ok()?;
         Some(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Whether there is room for a recording.
+    pub(super) fn takes_files(&self) -> io::Result<()> {
+        let path = self.folder.join(format!(".room-{}", std::process::id()));
+        let written = marey::new_file(&path).and_then(|mut file| file.write_all(&[1; 4096]));
+        fs::remove_file(&path).ok();
+        written
     }
 
     /// Removes the folder when nothing came into it.

@@ -42,10 +42,9 @@ impl<'scope> Watch<'scope> {
             return None;
         }
         let (ended, end) = channel();
-        let thread = Builder::new()
-            .name("marey-outside".into())
-            .spawn_scoped(scope, move || program.watch(&end))
-            .ok()?;
+        let watch = move || program.watch(&end);
+        let thread = Builder::new().name("marey-outside".into());
+        let thread = marey::without_signals(|| thread.spawn_scoped(scope, watch)).ok()?;
         Some(Self { ended, thread })
     }
 

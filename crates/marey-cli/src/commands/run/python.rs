@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::job::Job;
+use crate::shown_path::shown;
 
 /// What is known about the way into a command before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,9 +25,17 @@ impl Entry {
         {
             return reason;
         }
+        let folder = shown(&job.folder);
+        if !job.folder.exists() {
+            return format!("{folder} is gone, and what was recorded with it");
+        }
+        if let Err(problem) = job.takes_files() {
+            return format!(
+                "{folder} takes no files: {problem}; choose another folder with --output"
+            );
+        }
         if self.is_python {
-            return "the program opened no section, or its capture was taken away meanwhile; add sections: \
-                    with marey.profile_section(\"name\"): …"
+            return "the program opened no section; add sections: with marey.profile_section(\"name\"): …"
                 .into();
         }
         "the program is neither a Python that Marey can enter nor one that calls marey::start_from_env(); \

@@ -49,13 +49,13 @@ impl Forwarder {
             target: Arc::new(Mutex::new(Target::Waiting(Vec::new()))),
         };
         let receiver = forwarder.clone();
-        std::thread::Builder::new()
-            .name("marey-signals".into())
-            .spawn(move || {
-                for origin in signals.forever() {
-                    receiver.receive(&origin);
-                }
-            })?;
+        let forward = move || {
+            for origin in signals.forever() {
+                receiver.receive(&origin);
+            }
+        };
+        let thread = std::thread::Builder::new().name("marey-signals".into());
+        marey::without_signals(|| thread.spawn(forward))?;
         Ok(forwarder)
     }
 

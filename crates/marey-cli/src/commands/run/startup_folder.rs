@@ -9,9 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use marey::{Identity, is_alive};
 use rustix::process::geteuid;
 use tempfile::TempDir;
 
+/// Beginning of its name, before the pid, start time and pid namespace of who made it.
+const PREFIX: &str = "marey-run-";
 /// What Python imports when it starts.
 const SITECUSTOMIZE: &str = include_str!("../../startup/sitecustomize.py");
 
@@ -42,16 +45,53 @@ fn make_in(place: &Path) -> io::Result<TempDir> {
     if !is_safe(place)? {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
+    sweep(place);
+    let me = Identity::of_this_process();
+    let owner = format!("{PREFIX}{}-{}-{}-", me.pid, me.start_time, me.pid_namespace);
     let folder = tempfile::Builder::new()
-        .prefix("marey-run-")
+        .prefix(&owner)
         .rand_bytes(16)
         .permissions(Permissions::from_mode(0o700))
         .tempdir_in(place)?;
+    // Whatever the umask takes away.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700))?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(folder.path().join("sitecustomize.py"))?;
     file.write_all(SITECUSTOMIZE.as_bytes())?;
     Ok(folder)
+}
+
+/// Removes those of killed `marey run`s.
+fn sweep(place: &Path) {
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let is_left = || {
+            name.to_str()
+                .and_then(owner)
+                .is_some_and(|owner| is_alive(&owner) == Some(false))
+        };
+        let is_own = || {
+            entry
+                .metadata()
+                .is_ok_and(|found| found.is_dir() && found.uid() == geteuid().as_raw())
+        };
+        if is_left() && is_own() {
+            std::fs::remove_dir_all(path).ok();
+        }
+    }
+}
+
+/// Who made a folder of that name.
+fn owner(name: &str) -> Option<Identity> {
+    let mut numbers = name.strip_prefix(PREFIX)?.split('-');
+    let mut number = || numbers.next()?.parse::<u64>().ok();
+    Some(Identity {
+        pid: number()?.try_into().ok()?,
+        start_time: number()?,
+        pid_namespace: number()?,
+        ..Identity::of_this_process()
+    })
 }
 
 /// Nobody but the user and root can rename what lies there.
@@ -83,6 +123,26 @@ mod tests {
         let path = first.path().to_owned();
         drop(first);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_a_killed_one_left_goes_and_what_another_needs_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let me = Identity::of_this_process();
+        let name =
+            |pid: u32, start: u64, namespace: u64| format!("{PREFIX}{pid}-{start}-{namespace}-x");
+        let dead = place
+            .path()
+            .join(name(me.pid, me.start_time - 5, me.pid_namespace));
+        let elsewhere = place.path().join(name(me.pid, me.start_time - 5, 1));
+        let others = place.path().join("marey-run-of-somebody");
+        for folder in [&dead, &elsewhere, &others] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let own = make_in(place.path()).unwrap();
+        make_in(place.path()).unwrap();
+        let is_there = [&dead, &elsewhere, &others].map(|folder| folder.exists());
+        assert_eq!((is_there, own.path().exists()), ([false, true, true], true));
     }
 
     #[test]

@@ -72,9 +72,9 @@ impl Server {
             client_left: Condvar::new(),
         });
         let accepting = Arc::clone(&shared);
-        let accepting = std::thread::Builder::new()
-            .name("marey-view".into())
-            .spawn(move || accepting.accept(&listener, &events))?;
+        let accept = move || accepting.accept(&listener, &events);
+        let thread = std::thread::Builder::new().name("marey-view".into());
+        let accepting = marey::without_signals(|| thread.spawn(accept))?;
         Ok(Self {
             shared,
             accepting: Some(accepting),
@@ -137,13 +137,14 @@ impl Shared {
             drop(n_clients);
             let (shared, events) = (Arc::clone(self), events.clone());
             let thread = std::thread::Builder::new().name("marey-client".into());
-            let started = thread.spawn(move || {
+            let work = move || {
                 if serve(client, &shared.served).is_ok_and(|has_read| has_read) {
                     // Whoever waits may have stopped.
                     events.send(Event::Read).ok();
                 }
                 shared.leave();
-            });
+            };
+            let started = marey::without_signals(|| thread.spawn(work));
             if started.is_err() {
                 self.leave();
             }

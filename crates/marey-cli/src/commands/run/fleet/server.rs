@@ -59,9 +59,9 @@ impl Server {
             n_clients: AtomicUsize::new(0),
         });
         let (waker, end) = UnixStream::pair()?;
-        let accepting = Builder::new()
-            .name("marey-metrics".into())
-            .spawn(move || shared.accept(&listener, &end))?;
+        let thread = Builder::new().name("marey-metrics".into());
+        let accept = move || shared.accept(&listener, &end);
+        let accepting = marey::without_signals(|| thread.spawn(accept))?;
         Ok(Self {
             address,
             waker: Some(waker),
@@ -115,11 +115,13 @@ impl Shared {
             return;
         }
         let shared = Arc::clone(self);
-        let started = Builder::new().name("marey-scrape".into()).spawn(move || {
+        let work = move || {
             // A client that goes away before its time harms nobody.
             shared.serve(client).ok();
             shared.n_clients.fetch_sub(1, Ordering::AcqRel);
-        });
+        };
+        let thread = Builder::new().name("marey-scrape".into());
+        let started = marey::without_signals(|| thread.spawn(work));
         if started.is_err() {
             self.n_clients.fetch_sub(1, Ordering::AcqRel);
         }
