@@ -1,82 +1,67 @@
-"""Sinks hand live figures to trackers that stand in for TensorBoard, Weights & Biases, MLflow and Trackio."""
+"""A sink calls back with live figures, and what a tracker does there reaches nothing else."""
 
 from __future__ import annotations
 
-from interpreter import Interpreter
+import os
+from pathlib import Path
+
+import pytest
+
+from interpreter import Interpreter, path_with
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACKERS = ("tensorboard", "wandb", "mlflow", "trackio")
 
 
-def test_each_tracker_gets_the_figures_in_its_own_way(interpreter: Interpreter) -> None:
+def test_the_callback_gets_numbers_by_their_path_and_a_step(interpreter: Interpreter) -> None:
     def program():
         import marey
 
         class Now:
             def get_current_metrics(self):
-                gpu = {"GPU-1": {"power_watts": 250.0}}
-                return {
-                    "timestamp": 1e9,
-                    "session": "a",
-                    "sessions": ["a"],
-                    "fps": 2.5,
-                    "gpu": gpu,
-                    "bad": float("nan"),
-                }
+                texts = {"timestamp": 1e9, "session": "a", "sessions": ["a"]}
+                beyond = {"bad": float("nan"), "worse": float("-inf"), "beyond_all_floats": 10**400}
+                return {**texts, **beyond, "fps": 2.5, "gpu": {"GPU-1": {"power_watts": 250}}}
+
+        class Nothing:
+            def get_current_metrics(self):
+                return {"session": "a"}
 
         calls = []
-
-        class Tracker:
-            def add_scalar(self, tag, value, global_step=None):
-                calls.append(["tensorboard", tag, value, global_step])
-
-            def log(self, values, step=None):
-                calls.append(["log", values, step])
-
-            def log_metrics(self, values, step=None):
-                calls.append(["mlflow", values, step])
-
-            def log_metric(self, run_id, key, value, step=None):
-                calls.append(["client", run_id, key, value, step])
-
-        tracker, now = Tracker(), Now()
-        marey.sinks.TensorBoardSink(tracker, now).log(step=7)
-        marey.sinks.WandbSink(tracker, now).log()
-        marey.sinks.TrackioSink(tracker, now, prefix="").log(step=3)
-        marey.sinks.MlflowSink(tracker, now).log(step=4)
-        marey.sinks.MlflowSink(tracker, now, run_id="r").log(step=5)
+        marey.sinks.Sink(lambda *call: calls.append(call), Nothing()).log(0)
+        sink = marey.sinks.Sink(lambda *call: calls.append(call), Now())
+        for step in (None, 7, None, 3):
+            sink.log(step)
+        assert sink.failed == 0
         return calls
 
-    fps, power = "marey/fps", "marey/gpu/GPU-1/power_watts"
-    both = {fps: 2.5, power: 250.0}
-    assert interpreter.result(program) == [
-        ["tensorboard", fps, 2.5, 7],
-        ["tensorboard", power, 250.0, 7],
-        ["log", both, 0],
-        ["log", {"fps": 2.5, "gpu/GPU-1/power_watts": 250.0}, 3],
-        ["mlflow", both, 4],
-        ["client", "r", fps, 2.5, 5],
-        ["client", "r", power, 250.0, 5],
-    ]
+    both = {"marey/fps": 2.5, "marey/gpu/GPU-1/power_watts": 250}
+    assert interpreter.result(program) == [[both, step] for step in (0, 7, 8, 3)]
 
 
-def test_the_end_tells_the_sections_once_with_names_that_the_tracker_takes(interpreter: Interpreter) -> None:
+def test_the_end_tells_the_sections_once_and_nothing_is_called_after_it(interpreter: Interpreter) -> None:
     def program():
+        import threading
+
         import marey
 
+        class Now:
+            def get_current_metrics(self):
+                return {"fps": 1.0}
+
         calls = []
-
-        class Tracker:
-            def log_metrics(self, values, step=None):
-                calls.append(values)
-
         for _ in range(3):
-            with marey.profile_section("de:code<é>"):
+            with marey.profile_section("decode"):
                 pass
-        with marey.sinks.MlflowSink(Tracker()) as sink:
+        with marey.sinks.Sink(lambda metrics, step: calls.append(metrics), Now()) as sink:
             pass
         sink.close()
-        [values] = calls
-        return values["marey/section/de_code___/count"], sink.failed
+        sink.log()
+        sink.every(0.001)
+        [metrics] = calls
+        return metrics["marey/section/decode/count"], sink.failed, threading.active_count()
 
-    assert interpreter.result(program) == [3, 0]
+    assert interpreter.result(program) == [3, 0, 1]
 
 
 def test_a_tracker_that_raises_is_counted_and_said_once(interpreter: Interpreter) -> None:
@@ -87,21 +72,62 @@ def test_a_tracker_that_raises_is_counted_and_said_once(interpreter: Interpreter
             def get_current_metrics(self):
                 return {"fps": 1.0}
 
-        class Broken:
-            def log(self, values, step=None):
-                raise OSError("no network")
+        def broken(metrics, step):
+            raise OSError("no network")
 
-        sink = marey.sinks.WandbSink(Broken(), Now())
+        sink = marey.sinks.Sink(broken, Now())
         sink.log()
         sink.log()
         return sink.failed
 
     finished = interpreter.run(program)
     assert finished.result == 2
-    assert finished.stderr == "WandbSink: OSError: no network; not said again\n"
+    assert finished.stderr == "Sink: OSError: no network; not said again\n"
 
 
-def test_a_thread_sends_until_the_sink_is_closed(interpreter: Interpreter) -> None:
+def test_a_tracker_that_wants_to_end_the_program_does_not(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        class Now:
+            def get_current_metrics(self):
+                return {"fps": 1.0}
+
+        def ends(metrics, step):
+            raise SystemExit(3)
+
+        sink = marey.sinks.Sink(ends, Now())
+        sink.log()
+        return sink.failed
+
+    finished = interpreter.run(program)
+    assert finished.result == 1
+    assert finished.stderr == "Sink: SystemExit: 3; not said again\n"
+
+
+def test_an_error_that_cannot_be_said_is_counted(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        class Now:
+            def get_current_metrics(self):
+                return {"fps": 1.0}
+
+        class Speechless(Exception):
+            def __str__(self):
+                raise ValueError
+
+        def broken(metrics, step):
+            raise Speechless
+
+        sink = marey.sinks.Sink(broken, Now())
+        sink.log()
+        return sink.failed
+
+    assert interpreter.result(program) == 1
+
+
+def test_a_thread_calls_until_the_sink_is_closed_and_a_last_time_then(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -111,60 +137,43 @@ def test_a_thread_sends_until_the_sink_is_closed(interpreter: Interpreter) -> No
             def get_current_metrics(self):
                 return {"fps": 1.0}
 
-        steps, thrice = [], threading.Event()
+        calls, thrice = [], threading.Event()
 
-        class Tracker:
-            def log(self, values, step=None):
-                if "marey/fps" in values:
-                    steps.append(step)
-                if len(steps) == 3:
-                    thrice.set()
+        def call(metrics, step):
+            calls.append([next(iter(metrics)), step, threading.current_thread().name])
+            if len(calls) == 3:
+                thrice.set()
 
-        with marey.sinks.TrackioSink(Tracker(), Now()).every(0.001):
+        with marey.profile_section("decode"):
+            pass
+        with marey.sinks.Sink(call, Now()).every(0.001):
             thrice.wait()
-        threads = [thread.name for thread in threading.enumerate()]
-        return steps[:3], "marey-sink" in threads
+        return calls, threading.active_count()
 
-    assert interpreter.result(program) == [[0, 1, 2], False]
+    calls, threads = interpreter.result(program)
+    steps = range(len(calls) - 1)
+    assert len(steps) >= 3
+    assert calls[:-1] == [["marey/fps", step, "marey-sink"] for step in steps]
+    assert calls[-1][0].startswith("marey/section/decode/")
+    assert calls[-1][1:] == [len(steps), "marey-sink"]
+    assert threads == 1
 
 
 def test_an_interval_that_is_none_is_refused_before_anything_runs(interpreter: Interpreter) -> None:
     def program():
+        import threading
+
         import marey
 
         refused = []
         for seconds in (0, -1, float("nan"), float("inf"), 1e300):
             try:
-                marey.sinks.WandbSink(object()).every(seconds)
+                marey.sinks.Sink(print).every(seconds)
             except ValueError:
-                refused.append(True)
+                refused.append(threading.active_count())
         return refused
 
-    assert interpreter.result(program) == [True] * 5
-
-
-def test_a_tracker_that_wants_to_end_the_program_does_not(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        class Now:
-            def get_current_metrics(self):
-                return {"fps": 1.0, "beyond_all_floats": 10**400}
-
-        sent = []
-
-        class Ends:
-            def log(self, values, step=None):
-                sent.append(values)
-                raise SystemExit(3)
-
-        sink = marey.sinks.WandbSink(Ends(), Now())
-        sink.log()
-        return sink.failed, sent
-
-    finished = interpreter.run(program)
-    assert finished.result == [1, [{"marey/fps": 1.0}]]
-    assert finished.stderr == "WandbSink: SystemExit: 3; not said again\n"
+    assert interpreter.result(program) == [1] * 5
 
 
 def test_a_call_does_not_wait_for_a_tracker_that_hangs_in_another(interpreter: Interpreter) -> None:
@@ -179,12 +188,11 @@ def test_a_call_does_not_wait_for_a_tracker_that_hangs_in_another(interpreter: I
 
         inside, release = threading.Event(), threading.Event()
 
-        class Hangs:
-            def log(self, values, step=None):
-                inside.set()
-                release.wait()
+        def hangs(metrics, step):
+            inside.set()
+            release.wait()
 
-        sink = marey.sinks.WandbSink(Hangs(), Now())
+        sink = marey.sinks.Sink(hangs, Now())
         thread = threading.Thread(target=sink.log)
         thread.start()
         inside.wait()
@@ -197,21 +205,110 @@ def test_a_call_does_not_wait_for_a_tracker_that_hangs_in_another(interpreter: I
     assert interpreter.result(program) == [1, 0]
 
 
-def test_names_that_become_equal_for_mlflow_are_kept_apart(interpreter: Interpreter) -> None:
-    def program():
+@pytest.mark.parametrize("is_released", [False, True])
+@pytest.mark.parametrize("hangs_at", [0, "the end"])
+def test_a_tracker_that_hangs_is_given_up(interpreter: Interpreter, hangs_at: int | str, is_released: bool) -> None:
+    """The program ends beside a call that never returns, and one that returns late is the last."""
+
+    def program(hangs_at, is_released):
+        import threading
+
         import marey
 
         class Now:
             def get_current_metrics(self):
-                return {"a:b": 1.0, "a_b": 2.0, "a?b": 3.0}
+                return {"fps": 1.0}
 
-        sent = {}
+        calls, inside, release = [], threading.Event(), threading.Event()
 
-        class Mlflow:
-            def log_metrics(self, values, step=None):
-                sent.update(values)
+        def hangs(metrics, step):
+            calls.append(step)
+            if hangs_at == 0 or "marey/fps" not in metrics:
+                inside.set()
+                release.wait()
 
-        marey.sinks.MlflowSink(Mlflow(), Now()).log()
-        return sent
+        with marey.profile_section("decode"):
+            pass
+        sink = marey.sinks.Sink(hangs, Now()).every(0.001)
+        thread = sink._thread
+        if hangs_at == 0:
+            inside.wait()
+        # In place of some seconds.
+        join, thread.join = thread.join, lambda timeout: inside.wait()
+        sink.close()
+        before = len(calls)
+        if is_released:
+            release.set()
+            join()
+        return sink.failed, len(calls) - before
 
-    assert interpreter.result(program) == {"marey/a_b": 2.0, "marey/a_b_2": 1.0, "marey/a_b_3": 3.0}
+    finished = interpreter.run(program, hangs_at, is_released)
+    assert (finished.returncode, finished.result) == (0, [1, 0])
+    assert finished.stderr == "Sink: TimeoutError: the tracker does not return; not said again\n"
+
+
+def test_a_forked_child_ends_without_a_call(interpreter: Interpreter) -> None:
+    def program():
+        import os
+        import threading
+
+        import marey
+
+        class Now:
+            def get_current_metrics(self):
+                return {"fps": 1.0}
+
+        calls, once = [], threading.Event()
+
+        def call(metrics, step):
+            calls.append(metrics)
+            once.set()
+
+        sink = marey.sinks.Sink(call, Now()).every(0.001)
+        once.wait()
+        child = os.fork()
+        if child == 0:
+            before = len(calls)
+            with marey.profile_section("of the child"):
+                pass
+            sink.close()
+            os._exit(len(calls) - before + sink.failed)
+        status = os.waitpid(child, 0)[1]
+        with marey.profile_section("of the parent"):
+            pass
+        sink.close()
+        return os.waitstatus_to_exitcode(status), "marey/section/of the parent/count" in calls[-1]
+
+    # Python warns of any fork beside a thread.
+    assert interpreter.result(program, options=("-W", "ignore")) == [0, True]
+
+
+@pytest.mark.parametrize("tracker", TRACKERS)
+def test_the_example_tells_a_tracker_the_sections_before_its_run_ends(interpreter: Interpreter, tracker: str) -> None:
+    def program(tracker):
+        import trackers
+
+        import marey
+        import stand_in_trackers
+
+        def work():
+            for _ in range(3):
+                with marey.profile_section("<lambda>"):
+                    pass
+
+        stand_in_trackers.install()
+        getattr(trackers, f"to_{tracker}")(work)
+        return stand_in_trackers.calls
+
+    paths = os.pathsep.join([str(ROOT / "examples"), path_with(ROOT / "tests/python")])
+    calls = interpreter.result(program, tracker, env={"PYTHONPATH": paths})
+    name = f"marey/section/{'_lambda_' if tracker == 'mlflow' else '<lambda>'}/count"
+    assert [(metrics[name], step) for metrics, step in calls if name in metrics] == [(3, 0)]
+    assert len(calls) == 1 or tracker == "tensorboard"
+
+
+@pytest.mark.parametrize("tracker", TRACKERS)
+def test_the_guide_shows_the_example(tracker: str) -> None:
+    example = (ROOT / "examples/trackers.py").read_text(encoding="utf-8")
+    function = next(part for part in example.split("\n\n\n") if part.startswith(f"def to_{tracker}("))
+    assert function in (ROOT / "docs/guide.md").read_text(encoding="utf-8")
