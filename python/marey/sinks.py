@@ -37,7 +37,7 @@ class Sink:
         """Make a sink; nothing is called."""
         self.failed = self.skipped = self._step = 0
         self._callback = callback
-        self._profiler = _core.ProfilerCore() if profiler is None else profiler
+        self._profiler = _core.process_profiler() if profiler is None else profiler
         self._calling = threading.Lock()
         self._end = threading.Event()
         self._is_given_up = False

@@ -39,6 +39,21 @@ def test_the_callback_gets_numbers_by_their_path_and_a_step(interpreter: Interpr
     assert interpreter.result(program) == [[both, step] for step in (0, 7, 8, 3)]
 
 
+def test_without_a_profiler_the_figures_are_those_of_the_process(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        profiler = marey.Profiler(enabled=True, output_dir="out")
+        for step in range(3):
+            profiler.record_diffusion_step(step=step)
+        calls = []
+        for given in ((), (profiler,)):
+            marey.sinks.Sink(lambda metrics, step: calls.append(metrics), *given).log()
+        return ["marey/steps_per_second" in metrics for metrics in calls]
+
+    assert interpreter.result(program) == [True, True]
+
+
 def test_the_end_tells_the_sections_once_and_nothing_is_called_after_it(interpreter: Interpreter) -> None:
     def program():
         import threading
