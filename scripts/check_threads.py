@@ -1,7 +1,7 @@
 """Checks that threads of Marey are begun where no signal of the program's reaches them.
 
-In Rust within `without_signals(…)`, in Python by `marey.threads.started`. Tests and example programs are not shipped and do
-not count; a method of our own that begins a thread by one of these has a name other than `spawn`.
+In Rust within `without_signals(…)`, in Python by `marey.threads.started`. Tests and example programs are not shipped
+and do not count; nor does the `spawn` of a sampler, which begins a thread that way.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from marey import _core
+from marey import _core, threads
 from marey.recording import get_global_stats
 
 TYPE_CHECKING = False
@@ -57,12 +57,9 @@ class Sink:
         if not 0 < seconds <= threading.TIMEOUT_MAX:
             raise ValueError(f"not a positive number of seconds that a thread can wait: {seconds}")
         if self._thread is None and not self._end.is_set():
-            self._thread = threading.Thread(target=self._run, args=(seconds,), name="marey-sink", daemon=True)
-            try:
-                self._thread.start()
-            except RuntimeError as problem:
-                self._thread = None
-                self._fail(problem)
+            self._thread = threads.started(lambda: self._run(seconds), "marey-sink")
+            if self._thread is None:
+                self._fail(RuntimeError("no thread is to be had that calls the tracker"))
         return self
 
     def close(self) -> None:

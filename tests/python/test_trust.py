@@ -170,3 +170,19 @@ def test_a_worker_takes_neither_latest_nor_the_reports(interpreter: Interpreter,
     report = json.loads((out / "profiling_report.json").read_text())
     assert "in the parent" in report["timing_stats"]
     assert len(json.loads((jobs[0] / "run.json").read_text())["processes"]) == 2
+
+
+def test_a_umask_that_takes_everything_away_takes_nothing_from_the_owner(interpreter: Interpreter) -> None:
+    interpreter.result("""
+        import os, marey
+        os.umask(0o777)
+        folder = marey.start("out/of/this", job_id="job")
+        with marey.profile_section("work"):
+            rings = os.environ["MAREY_RING_DIR"]
+            places = ["out", "out/of", "out/of/this", folder, rings, *(entry.path for entry in os.scandir(rings))]
+            assert {os.stat(place).st_mode & 0o777 for place in places} == {0o700}
+        capture = marey.stop()
+        assert os.stat(capture).st_mode & 0o777 == 0o600
+        os.umask(0o022)
+        open("result.json", "w").write("null")
+    """)

@@ -13,7 +13,9 @@ use std::ptr;
 use marey::{NameId, NodeKind};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
+use crate::callback;
 use crate::once_object::OnceObject;
 use crate::open_section::OpenSection;
 use crate::{section_kinds, slots};
@@ -119,17 +121,7 @@ unsafe extern "C-unwind" fn call(
     result
 }
 
-unsafe extern "C-unwind" {
-    /// Through which a thread may be ended: what is declared as `extern "C"` may not.
-    fn PyObject_Vectorcall(
-        function: *mut ffi::PyObject,
-        args: *const *mut ffi::PyObject,
-        n: usize,
-        names: *mut ffi::PyObject,
-    ) -> *mut ffi::PyObject;
-}
-
-/// As [`PyObject_Vectorcall`], without its checks.
+/// `PyObject_Vectorcall`, through which a thread may be ended: what is declared as `extern "C"` may not.
 ///
 /// # Safety
 /// As there.
@@ -143,12 +135,60 @@ unsafe fn vectorcall(
     // SAFETY: a live object.
     let Some(own) = (unsafe { ffi::PyVectorcall_Function(function) }) else {
         // SAFETY: the caller's promise.
-        return unsafe { PyObject_Vectorcall(function, args, n, names) };
+        return unsafe { call_as_object(function, args, n, names) };
     };
     // SAFETY: the same function, which may be left in another way than by returning.
     let own = unsafe { std::mem::transmute::<ffi::vectorcallfunc, Unwinding>(own) };
     // SAFETY: the caller's promise, for the object's own function.
     unsafe { own(function, args, n, names) }
+}
+
+/// The same for what has no such function: an object with a `__call__`. A thread that is ended in it stays there.
+///
+/// # Safety
+/// As of `PyObject_Vectorcall`.
+#[cold]
+unsafe fn call_as_object(
+    function: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    n: usize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: a number.
+    let n_positional = unsafe { ffi::PyVectorcall_NARGS(n) }.cast_unsigned();
+    // SAFETY: a tuple, or null.
+    let names = unsafe { Bound::from_borrowed_ptr_or_opt(py, names) };
+    // SAFETY: a live object.
+    let function = unsafe { Bound::from_borrowed_ptr(py, function) };
+    let object = |k: usize| {
+        // SAFETY: one of the arguments: the positional ones, then one for each name.
+        let argument = unsafe { args.add(k) };
+        // SAFETY: as above.
+        let argument = unsafe { *argument };
+        // SAFETY: a live object.
+        unsafe { Bound::from_borrowed_ptr(py, argument) }
+    };
+    let called = || -> PyResult<Bound<'_, PyAny>> {
+        let positional = PyTuple::new(py, (0..n_positional).map(object))?;
+        let keywords = PyDict::new(py);
+        let names = names
+            .as_ref()
+            .map(|names| names.cast::<PyTuple>())
+            .transpose()?;
+        for (k, name) in names.into_iter().flatten().enumerate() {
+            keywords.set_item(name, object(n_positional + k))?;
+        }
+        callback::call_with(&function, positional, Some(&keywords))
+    };
+    match called() {
+        Ok(returned) => returned.into_ptr(),
+        Err(error) => {
+            error.restore(py);
+            ptr::null_mut()
+        }
+    }
 }
 
 /// The garbage collector has taken the function away, and a finaliser calls the wrapper all the same.

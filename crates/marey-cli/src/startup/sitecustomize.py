@@ -36,7 +36,7 @@ def programs_own():
     found = PathFinder.find_spec("marey", programs_folder() + sys.path)
     if found is None:
         return None
-    folder = os.path.dirname(found.origin) if found.origin else list(found.submodule_search_locations)[0]
+    folder = os.path.dirname(found.origin) if found.origin else next(iter(found.submodule_search_locations))
     is_package = os.path.basename(found.origin or "") == "__init__.py"
     is_ours = is_package and any(name.startswith("_core.") for name in os.listdir(folder))
     return None if is_ours else found.origin or folder
