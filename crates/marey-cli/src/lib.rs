@@ -12,6 +12,7 @@ mod console;
 mod content;
 mod exit;
 mod first_screen;
+mod http_server;
 pub mod run_folder;
 mod shown_path;
 pub mod thresholds;

@@ -6,11 +6,9 @@
 //!
 //! The page comes from the viewer's site and reads the trace from this machine; nothing goes the other way.
 
-mod connection;
 mod link;
 mod opener;
-mod request;
-mod server;
+mod shared_trace;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +25,10 @@ use super::export::{Empty, Format, Target, into_nameless_file};
 use crate::console::Console;
 use crate::exit::Exit;
 use link::Viewer;
-use server::{Event, Server};
+use shared_trace::Event;
+
+/// How long those who are still reading may go on when one has read it all.
+const LAST_WAIT: Duration = Duration::from_secs(15);
 
 /// Open a recording in Perfetto's viewer
 ///
@@ -64,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let trace = into_nameless_file(Format::Perfetto, &target.captures)?;
     let (sender, events) = mpsc::channel();
     let viewer = &arguments.perfetto_ui;
-    let server = Server::start(trace, viewer.origin(), arguments.port, sender.clone())
+    let (server, address) = shared_trace::serve(trace, viewer.origin(), arguments.port, sender.clone())
         .with_context(|| {
             format!(
                 "cannot serve on 127.0.0.1:{}: is another viewer open? --port takes another one, which needs a viewer of your own",
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             )
         })?;
     let signals = watch_signals(sender)?;
-    let link = viewer.link(&server.address());
+    let link = viewer.link(&address);
     console.show(&format!("{link}\n"))?;
     console.flush()?;
     if !arguments.no_browser && !opener::open(&link) {
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     }
     let event = events.recv_timeout(Duration::from_secs(arguments.timeout));
     signals.close();
-    server.end();
+    server.end(LAST_WAIT);
     Ok(match event {
         Ok(Event::Read) => Exit::SUCCESS,
         Ok(Event::Signal(signal)) => Exit::Signal(signal),

@@ -13,6 +13,12 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
+/// A package that has what ours has, and does that.
+fn stand_in(place: &Place, text: &str) {
+    write(&place.path("site/marey/__init__.py"), text);
+    write(&place.path("site/marey/_core.so"), "");
+}
+
 /// `marey run -- python3 -c CODE` with a stand-in on the user's PYTHONPATH, not sampled.
 fn run_python(place: &Place, flags: &[&str], code: &str) -> Output {
     let mut command = unsampled(place.command(&["run", "--full", "--", "python3"]));
@@ -26,7 +32,7 @@ fn run_python(place: &Place, flags: &[&str], code: &str) -> Output {
 #[test]
 fn marey_is_started_before_the_program_whose_path_stays_its_own() {
     let place = Place::new();
-    write(&place.path("site/marey.py"), STAND_IN);
+    stand_in(&place, STAND_IN);
     let code = "import sys; print(sys.path[1], any('marey-run-' in p for p in sys.path), 'sitecustomize' in sys.modules)";
     let output = run_python(&place, &[], code);
     assert_eq!(output.status.code(), Some(0));
@@ -38,7 +44,7 @@ fn marey_is_started_before_the_program_whose_path_stays_its_own() {
 #[test]
 fn the_users_own_sitecustomize_runs_as_it_would_without_marey() {
     let place = Place::new();
-    write(&place.path("site/marey.py"), STAND_IN);
+    stand_in(&place, STAND_IN);
     write(
         &place.path("site/sitecustomize.py"),
         "import sys\nprint('theirs', file=sys.stderr)\nMARK = 1\n",
@@ -60,7 +66,7 @@ fn the_users_own_sitecustomize_runs_as_it_would_without_marey() {
 #[test]
 fn a_sitecustomize_that_fails_fails_as_it_would_without_marey() {
     let place = Place::new();
-    write(&place.path("site/marey.py"), STAND_IN);
+    stand_in(&place, STAND_IN);
     write(
         &place.path("site/sitecustomize.py"),
         "raise RuntimeError('theirs')\n",
@@ -76,7 +82,7 @@ fn a_sitecustomize_that_fails_fails_as_it_would_without_marey() {
 
 #[test]
 fn whatever_goes_wrong_with_marey_is_said_once_and_changes_nothing() {
-    for (stand_in, reason) in [
+    for (text, reason) in [
         (
             "raise RuntimeError('broken\\nin two lines')\n",
             "broken in two lines",
@@ -92,7 +98,7 @@ fn whatever_goes_wrong_with_marey_is_said_once_and_changes_nothing() {
         ),
     ] {
         let place = Place::new();
-        write(&place.path("site/marey.py"), stand_in);
+        stand_in(&place, text);
         // A child interpreter inherits the environment and stays silent.
         let code = "import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', 'print(1)']).returncode + 3)";
         let output = run_python(&place, &[], code);
@@ -116,7 +122,7 @@ fn whatever_goes_wrong_with_marey_is_said_once_and_changes_nothing() {
 #[test]
 fn flags_that_close_the_way_in_are_named() {
     let place = Place::new();
-    write(&place.path("site/marey.py"), STAND_IN);
+    stand_in(&place, STAND_IN);
     for flag in ["-I", "-E", "-S"] {
         let output = run_python(&place, &[flag], "print(1)");
         assert_eq!(output.stdout, b"1\n");
@@ -134,7 +140,7 @@ fn flags_that_close_the_way_in_are_named() {
 #[test]
 fn a_python_that_recorded_nothing_is_told_how_to() {
     let place = Place::new();
-    write(&place.path("site/marey.py"), STAND_IN);
+    stand_in(&place, STAND_IN);
     let output = run_python(&place, &[], "pass");
     assert!(
         err(&output).contains("nothing was recorded: the program opened no section"),

@@ -10,6 +10,7 @@ use super::decode::Decode;
 use super::encode::Encode;
 use super::reader::{is_readable, written_by};
 use super::rings::Rings;
+use crate::clock::unix_ns;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
 
@@ -60,12 +61,16 @@ const MAX_BEFORE_A_START: usize = 4;
 /// Most folders that are looked into for them.
 const MAX_SEEN: usize = 256;
 
-/// Completes captures of dead processes below a root that nobody waits for, and removes their rings; 16 at most.
+/// Whoever looks at a process that has just died finds what that left.
+const LOOKED_AT_FOR_S: u64 = 60;
+
+/// Completes captures of dead processes below a root that nobody waits for and that nothing was written to for a minute, and removes their
+/// rings; 16 at most.
 pub fn close_abandoned(root: &Path) {
-    close_all(abandoned(root));
+    close_all(abandoned(root).filter(Leftover::is_old));
 }
 
-/// As [`close_abandoned`], 4 at most.
+/// As [`close_abandoned`], of any age, 4 at most.
 pub(crate) fn make_room(root: &Path) {
     close_all(abandoned(root).take(MAX_BEFORE_A_START));
 }
@@ -134,6 +139,13 @@ impl Leftover {
             is_alive,
             is_waited_for: rings.waited_for_by().is_some_and(runs),
         })
+    }
+
+    /// Nothing was written to its capture for a while.
+    fn is_old(&self) -> bool {
+        let written = |capture: &PathBuf| std::fs::metadata(capture).ok()?.mtime().try_into().ok();
+        let written_s: u64 = self.capture.as_ref().and_then(written).unwrap_or(0);
+        (unix_ns() / 1_000_000_000).saturating_sub(written_s) > LOOKED_AT_FOR_S
     }
 
     /// Its process is dead, and nobody waits for it.

@@ -220,6 +220,32 @@ pub(crate) fn remove(folder: &Path) {
 /// `<root>/<pid>-<start time>[-<n>]`, readable by its owner alone. A root that belongs to somebody else is refused, because
 /// `/dev/shm` is open to all.
 fn new_folder(root: &Path) -> io::Result<PathBuf> {
+    make_root(root)?;
+    // Children begin often, and their parent has done it.
+    if forked_from().is_none() {
+        sweep(root);
+        crate::capture::make_room(root);
+    }
+    let me = Identity::of_this_process();
+    // The same process can get here again: after an exec, or when it records a second time.
+    for n in 1..1000 {
+        let suffix = if n == 1 {
+            String::new()
+        } else {
+            format!("-{n}")
+        };
+        let folder = root.join(format!("{}-{}{suffix}", me.pid, me.start_time));
+        match private_files::new_folder(&folder, 0o700) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            // Whoever removed the last folder below the root has removed that, too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => make_root(root)?,
+            other => return other.map(|()| folder),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn make_root(root: &Path) -> io::Result<()> {
     if let Some(above) = root.parent() {
         DirBuilder::new()
             .recursive(true)
@@ -237,24 +263,5 @@ fn new_folder(root: &Path) -> io::Result<PathBuf> {
     if !theirs.is_dir() || theirs.uid() != mine.uid() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    // Children begin often, and their parent has done it.
-    if forked_from().is_none() {
-        sweep(root);
-        crate::capture::make_room(root);
-    }
-    let me = Identity::of_this_process();
-    // The same process can get here again: after an exec, or when it records a second time.
-    for n in 1..1000 {
-        let suffix = if n == 1 {
-            String::new()
-        } else {
-            format!("-{n}")
-        };
-        let folder = root.join(format!("{}-{}{suffix}", me.pid, me.start_time));
-        match private_files::new_folder(&folder, 0o700) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            other => return other.map(|()| folder),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
+    Ok(())
 }

@@ -1,8 +1,6 @@
 //! Forks: parent and child have a capture each, with what each of them did.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use marey::{Run, Status};
 
@@ -150,13 +148,7 @@ fn two_hundred_forks_while_threads_record_neither_hang_nor_mix() {
 fn a_fork_beside_dead_neighbours_has_no_other_thread() {
     let folder = tempfile::tempdir().unwrap();
     printed(recorded("forks", folder.path()).arg("leftovers"));
-    let left = marey::leftovers(&rings(folder.path()));
-    assert_eq!(left.len(), 16);
-    for capture in left.into_iter().filter_map(|left| left.capture) {
-        let file = File::options().append(true).open(capture).unwrap();
-        let written = file.metadata().unwrap().modified().unwrap();
-        file.set_modified(written - Duration::from_mins(2)).unwrap();
-    }
+    assert_eq!(marey::leftovers(&rings(folder.path())).len(), 16);
     let mut command = recorded("forks", folder.path());
     command
         .env("MAREY_JOB_ID", "later")

@@ -1,22 +1,21 @@
 //! A job for those who watch many: its figures for Prometheus, while it runs.
 //!
 //! ```text
-//! rings of the job's processes ─► members (live looks) ─► server: Prometheus asks
+//! rings of the job's processes ─► members (live looks) ─► metrics: Prometheus asks
 //! ```
 //!
 //! All of it happens in `marey run`: the program neither helps nor waits, and nothing that a client does reaches it.
 
 mod address;
 mod members;
-mod request;
-mod server;
+mod metrics;
 
 pub(super) use address::Address;
 use members::Members;
-pub(super) use server::Server;
 
 use super::job::Job;
 use crate::console::Console;
+use crate::http_server::Server;
 
 /// What is asked for on the command line.
 #[derive(Debug, clap::Args)]
@@ -42,12 +41,12 @@ impl Arguments {
         let (Some(address), Some(job)) = (&self.prometheus, job) else {
             return Ok(None);
         };
-        let server = Server::start(address, Members::of(job)).map_err(|problem| {
+        let (server, url) = metrics::serve(address, Members::of(job)).map_err(|problem| {
             format!("cannot serve metrics at {address}: {problem}; choose another place with --prometheus")
         })?;
         // Nobody could know a port that was free.
         if !is_quiet || address.is_any_port() {
-            console.say(&format!("metrics are at {}", server.url()));
+            console.say(&format!("metrics are at {url}"));
         }
         Ok(Some(server))
     }

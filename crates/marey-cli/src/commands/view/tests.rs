@@ -4,7 +4,9 @@ use std::net::TcpStream;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use super::server::{Event, Server};
+use super::LAST_WAIT;
+use super::shared_trace::{Event, serve};
+use crate::http_server::Server;
 
 const SITE: &str = "https://ui.perfetto.dev";
 /// Longer than any of these takes; a failure, not a measurement.
@@ -27,8 +29,7 @@ impl Place {
 
     fn of(trace: File) -> Self {
         let (sender, events) = mpsc::channel();
-        let server = Server::start(trace, SITE, 0, sender).unwrap();
-        let address = server.address();
+        let (server, address) = serve(trace, SITE, 0, sender).unwrap();
         let rest = address.strip_prefix("http://").unwrap();
         let slash = rest.find('/').unwrap();
         let (host, path) = rest.split_at(slash);
@@ -87,7 +88,7 @@ fn the_viewers_page_reads_the_trace_and_nobody_waits_any_longer() {
     assert!(head.contains("Content-Length: 1000000\r\n"));
     assert!(body == bytes(1_000_000));
     assert_eq!(place.events.recv_timeout(LONG), Ok(Event::Read));
-    place.server.end();
+    place.server.end(LAST_WAIT);
 }
 
 #[test]
@@ -223,7 +224,7 @@ fn a_reader_that_goes_away_halfway_leaves_the_trace_to_the_next() {
     let (_, body) = place.get();
     assert_eq!(body.len(), LENGTH);
     assert_eq!(place.events.recv_timeout(LONG), Ok(Event::Read));
-    place.server.end();
+    place.server.end(LAST_WAIT);
     assert!(place.events.try_recv().is_err(), "the first reader counted");
 }
 
@@ -241,7 +242,7 @@ fn two_readers_at_once_both_get_everything_though_one_is_first() {
     assert_eq!(place.get().1.len(), LENGTH);
     assert_eq!(place.events.recv_timeout(LONG), Ok(Event::Read));
     let ending = std::thread::Builder::new()
-        .spawn(move || place.server.end())
+        .spawn(move || place.server.end(LAST_WAIT))
         .unwrap();
     let mut rest = Vec::new();
     slow.read_to_end(&mut rest).unwrap();
@@ -256,7 +257,7 @@ fn clients_that_say_nothing_keep_nobody_else_from_reading() {
     let silent: Vec<TcpStream> = (0..8).map(|_| place.send("GET /")).collect();
     assert_eq!(place.get().1.len(), 1_000);
     drop(silent);
-    place.server.end();
+    place.server.end(LAST_WAIT);
 }
 
 #[test]
@@ -264,6 +265,6 @@ fn a_port_that_is_taken_is_an_error() {
     let place = Place::new(1);
     let port = place.host.split(':').nth(1).unwrap().parse().unwrap();
     let (sender, _events) = mpsc::channel();
-    let refused = Server::start(tempfile::tempfile().unwrap(), SITE, port, sender);
+    let refused = serve(tempfile::tempfile().unwrap(), SITE, port, sender);
     assert_eq!(refused.unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
 }
