@@ -53,7 +53,7 @@ test-example:
 test-python: $(BIN)/marey
 	$(BIN)/python -m pytest --numprocesses 2 $(RERUNS)
 
-## Random programs that log what they do, and every figure that Marey gives of them.
+## Every figure of random programs against what they log, and of traces and snapshots of torch against what others say of them.
 test-oracle: $(BIN)/marey
 	$(BIN)/python -m pytest tests/oracle --numprocesses 2 $(RERUNS)
 
