@@ -1,4 +1,4 @@
-//! Traces of torch.profiler: real ones against a brute-force reference, made ones for everything that goes wrong.
+//! Traces of torch.profiler, made ones for everything that goes wrong. `tests/oracle` holds real ones against what others say of them.
 
 mod attention;
 mod bounded_cost;
@@ -13,10 +13,8 @@ mod hta_compat;
 mod nesting;
 mod oddities;
 mod operators;
-mod operators_reference;
 mod others_errors;
 mod properties;
-mod reference;
 mod steps;
 mod timelines;
 mod transfers;

@@ -47,38 +47,6 @@ fn event(action: &str, more: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_snapshot_of_torch_is_read() {
-    // Counted in the file with Python's own reader.
-    let found = read_snapshot(BASIC_OOM).unwrap();
-    assert_eq!(found.warnings, []);
-    assert_eq!((found.segments.len(), found.blocks.len()), (5, 8));
-    let events = &found.traces[0].events;
-    assert_eq!(events.len(), 28);
-    let oom = events
-        .iter()
-        .find(|e| e.action == Action::OutOfMemory)
-        .unwrap();
-    assert_eq!(
-        (oom.bytes, oom.device_free_bytes),
-        (32_212_254_720, Some(23_427_284_992))
-    );
-    assert_eq!(oom.time_us, Some(1_795_171_565_814_703));
-    let segment = &found.segments[0];
-    assert_eq!(
-        (segment.kind, segment.pool, segment.address),
-        (SegmentKind::Small, Some((0, 0)), 140_643_254_927_360)
-    );
-    let block = &found.blocks[segment.first_block + 1];
-    assert_eq!(
-        (block.state, block.bytes, block.requested_bytes),
-        (BlockState::Allocated, 16_384, Some(16_384))
-    );
-    let frame = &found.frames[found.stacks[block.stack.unwrap() as usize].0[0] as usize];
-    assert_eq!((frame.name.as_str(), frame.line), ("<module>", Some(5)));
-    assert!(frame.file.ends_with("snap.py"));
-}
-
-#[test]
 fn frames_and_stacks_are_kept_once() {
     // 2 679 lists of frames in the file, of 411 different dictionaries.
     let found = read_snapshot(FLUX_TINY).unwrap();

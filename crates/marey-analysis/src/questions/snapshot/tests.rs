@@ -1,6 +1,6 @@
 use super::*;
 use crate::import::snapshot::{
-    Action, Block, BlockState, DeviceTrace, MemoryEvent, Segment, SegmentKind, read_snapshot,
+    Action, Block, BlockState, DeviceTrace, MemoryEvent, Segment, SegmentKind,
 };
 use marey::{DiffusionStep, Generation, RunBuilder};
 
@@ -361,65 +361,4 @@ fn extremes_do_not_panic() {
         .with(|run| run.info.start_unix_ns = max)
         .finish(max);
     snapshot(&drawn.0, Some(&run));
-}
-
-#[test]
-fn the_out_of_memory_fixture_gives_what_its_allocator_did() {
-    // 3, 30, 300, 7, 700 MiB; 30 and 7 freed; 1200 MiB; three times 16 KiB and 8.125 MiB; then a request of 30 GiB fails.
-    let bytes = include_bytes!("../../../tests/data/basic_oom.pickle");
-    let found = snapshot(&read_snapshot(bytes).unwrap(), None)
-        .devices
-        .swap_remove(0);
-    assert_eq!(found.n_contradictions, 0);
-    assert_eq!(
-        (found.start.allocated_bytes, found.start.reserved_bytes),
-        (0, 0)
-    );
-    let peak = found.peak.unwrap();
-    let large = (3 + 300 + 700 + 1200) * MIB;
-    assert_eq!(peak.allocated_bytes, large + 3 * 16_384 + 8_519_680);
-    assert_eq!(peak.reserved_bytes, (20 + 30 + 300 + 700 + 1200 + 2) * MIB);
-    assert_eq!(peak.event, 20);
-    assert_eq!(peak.largest_free_bytes, 30 * MIB);
-    assert_eq!(found.end.allocated_bytes, large + 16_384);
-    assert_eq!(found.end.reserved_bytes, 2222 * MIB);
-    // Of the 20 MiB segment 3 MiB are in use.
-    assert_eq!(found.end.largest_free_bytes, 17 * MIB);
-    let rows: Vec<u64> = found.alive.by_stack.iter().map(|row| row.bytes).collect();
-    assert_eq!(rows, [1200 * MIB, 1003 * MIB, 3 * 16_384 + 8_519_680]);
-    let failed = &found.out_of_memory[0];
-    assert_eq!(
-        (failed.asked_bytes, failed.device_free_bytes),
-        (30 << 30, Some(23_427_284_992))
-    );
-    assert_eq!(failed.cause, OutOfMemoryCause::TooLarge);
-    let frame = failed.stack.as_ref().unwrap();
-    assert_eq!(frame.frames[frame.user_frame.unwrap()].line, Some(6));
-    let kinds: Vec<_> = found
-        .pools
-        .iter()
-        .map(|p| (p.kind, p.n_segments, p.largest_free_bytes))
-        .collect();
-    assert_eq!(kinds, [("large", 4, 17 * MIB), ("small", 1, 2_048_000)]);
-}
-
-#[test]
-fn the_peak_of_a_pipeline_is_where_a_plain_replay_finds_it() {
-    // By a replay in plain Python with sizes rounded up to 512 bytes: 9 428 992 bytes after 700 events, from 0.
-    let bytes = include_bytes!("../../../tests/data/flux_tiny_resident.pickle");
-    let found = snapshot(&read_snapshot(bytes).unwrap(), None)
-        .devices
-        .swap_remove(0);
-    let peak = found.peak.unwrap();
-    assert_eq!((peak.allocated_bytes, peak.event), (9_428_992, 700));
-    assert_eq!(peak.reserved_bytes, 22 * MIB);
-    assert_eq!(found.start.allocated_bytes, 0);
-    assert_eq!(found.end.allocated_bytes, 769_024);
-    assert_eq!(found.alive.bytes, peak.allocated_bytes);
-    assert_eq!(found.n_contradictions, 0);
-    assert!(found.curve.len() <= 601);
-    assert_eq!(
-        found.curve.iter().map(|p| p.allocated_max_bytes).max(),
-        Some(9_428_992)
-    );
 }

@@ -1,6 +1,9 @@
 //! What the end of a trace waited for, on timelines that are drawn: every path is worked out by hand.
 
-use marey_analysis::import::chrome::{DeviceWait, Trace};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use marey_analysis::import::chrome::{DeviceWait, Limits, Trace, read};
 use marey_analysis::{
     CriticalPath, Interval, PathKind, PathSegment, Scope, TraceContext, critical_path,
     critical_path_segments,
@@ -79,11 +82,6 @@ fn check(trace: &Trace, segments: &[PathSegment]) {
     }
     assert_eq!(at_ns, first.start_ns + first.length_ns);
     assert_eq!(segments.len() as u64, first.n_segments);
-}
-
-/// The path of a trace is its whole window.
-pub(super) fn check_path(trace: &Trace) {
-    check(trace, &segments(trace, None));
 }
 
 pub(super) fn check_sums(path: &CriticalPath) {
@@ -486,6 +484,24 @@ fn what_the_caller_did_during_a_backward_pass_can_be_what_the_pass_waited_for() 
         (Annotation, "## backward ##", 30, 40),
     ];
     assert_eq!(path(&trace(&all)), expected(&known));
+}
+
+#[test]
+fn paths_of_real_traces_leave_nothing_out_either() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces");
+    let files = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_trace = |path: &PathBuf| path.to_str().unwrap().contains(".json");
+    let mut n_segments = 0;
+    for path in files.filter(is_trace) {
+        let trace = read(File::open(path).unwrap(), Limits::default()).unwrap();
+        let segments = segments(&trace, None);
+        check(&trace, &segments);
+        n_segments += segments.len();
+    }
+    assert!(n_segments > 50_000, "{n_segments}");
 }
 
 #[test]
