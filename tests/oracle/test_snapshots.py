@@ -177,7 +177,6 @@ def test_a_history_that_lost_its_beginning_gives_the_same_levels(part: float, tm
     assert device["alive"]["before_recording_bytes"] == before > 0
 
 
-@pytest.mark.xfail(strict=True, reason="what was asked to be freed just before the ring begins counts as allocated")
 def test_a_ring_may_begin_between_a_request_to_free_and_its_end(tmp_path: Path) -> None:
     events = replayed(FLUX).events
     lost = next(at for at, event in enumerate(events) if event["action"] == "free_completed")

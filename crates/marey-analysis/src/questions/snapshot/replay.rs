@@ -181,7 +181,12 @@ impl<'a> Pairing<'a> {
                     found.let_go = found.let_go.min(state);
                 }
                 _ => {
-                    let mut freed = open.take().unwrap_or_else(|| self.of_event(event, 0, None));
+                    // Asked for before the recording began, and waiting since.
+                    let waiting = || Allocation {
+                        let_go: 0,
+                        ..self.of_event(event, 0, None)
+                    };
+                    let mut freed = open.take().unwrap_or_else(waiting);
                     freed.let_go = freed.let_go.min(state);
                     freed.freed = state;
                     self.allocations.push(freed);

@@ -70,14 +70,15 @@ impl Drawn {
 
 #[test]
 fn a_history_without_its_beginning_is_counted_from_the_end() {
-    // MiB              0    1    2    3    4    5     state
-    // before the ring  8 8  8 8  8 8  4 4  4 4  4 4   two blocks: 4 stays, 4 is freed by the third event
-    // alloc 16              16   16   16   16   16    its block at the end has 18: a rest that was not split off
-    // alloc 2                    2    2    -          freed by the fourth
-    // allocated        8    26   28   24   22   22
+    // MiB              0    1    2    3    4    5    6     state
+    // before the ring  8 8  8 8  8 8  4 4  4 4  4 4  4 4   two blocks: 4 stays, 4 is freed by the third event
+    // alloc 16              16   16   16   16   16   16    its block at the end has 18: a rest that was not split off
+    // alloc 2                    2    2    2    -          freed by the fifth
+    // allocated        8    26   28   24   24   22   22
     let drawn = Drawn::new()
         .event(Action::Alloc, 100 * MIB, 16 * MIB)
         .event(Action::Alloc, 130 * MIB, 2 * MIB)
+        .event(Action::FreeRequested, 4 * MIB, 4 * MIB)
         .event(Action::FreeCompleted, 4 * MIB, 4 * MIB)
         .event(Action::FreeRequested, 130 * MIB, 2 * MIB)
         .event(Action::FreeCompleted, 130 * MIB, 2 * MIB)
