@@ -57,4 +57,4 @@ pub use text::{
     ranks_text, snapshot_text, summary, timing_summary, trace_text,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
-pub use trace_report::{hta_tables, rank_tables, trace_tables};
+pub use trace_report::{rank_tables, trace_tables};

@@ -9,7 +9,6 @@ mod details;
 mod gaps;
 mod halves;
 mod hostile;
-mod hta_compat;
 mod nesting;
 mod oddities;
 mod operators;

@@ -55,9 +55,6 @@ pub(crate) struct Arguments {
     /// Only this phase, as the trace calls it or by what it does: `text encoder`, `denoising`, `vae`
     #[arg(long, value_name = "NAME", group = "part")]
     phase: Option<String>,
-    /// Beside our figures those of HTA 0.5.0, for who compares with it; `exact` is HTA without its rounding to microseconds
-    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "rounded", conflicts_with = "part")]
-    hta_compat: Option<HtaCompat>,
     /// A limit of findings, such as `gpu_utilization_ratio=0.8`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
@@ -77,14 +74,6 @@ enum Format {
     Html,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum HtaCompat {
-    /// As HTA does by itself
-    Rounded,
-    /// As HTA does with `HTA_DISABLE_NS_ROUNDING`
-    Exact,
-}
-
 impl Arguments {
     fn asked(&self) -> Asked {
         let numbered = |kind: &str, number: Option<u64>| number.map(|n| format!("{kind} {n}"));
@@ -93,7 +82,6 @@ impl Arguments {
         Asked {
             thresholds: thresholds(&self.thresholds),
             part: numbered("step", self.step).or(profiler_step).or(phase),
-            hta_without_rounding: self.hta_compat.map(|how| how == HtaCompat::Exact),
         }
     }
 }

@@ -8,7 +8,7 @@ use anyhow::bail;
 use marey::Run;
 use marey_analysis::import::chrome::{Limits, Trace, read};
 use marey_analysis::{
-    RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, hta_compat, rank_calls,
+    RankCalls, Scope, Thresholds, TraceContext, answers_within, find_scope, rank_calls,
     trace_findings,
 };
 use marey_report::escape::cut;
@@ -33,8 +33,6 @@ pub struct Asked {
     pub thresholds: Thresholds,
     /// Only this part: `step 3`, `profiler step 2`, `phase vae_decode`.
     pub part: Option<String>,
-    /// Also what HTA says, and whether that without its rounding.
-    pub hta_without_rounding: Option<bool>,
 }
 
 /// What a trace says, and the calls with which its ranks told each other something. `name` is how the file is called where it is shown.
@@ -60,12 +58,10 @@ fn read_within(
     let scope = wanted.map(|wanted| part(&trace, wanted)).transpose()?;
     let context = TraceContext::new(&trace, scope);
     let answers = answers_within(&context);
-    let hta = asked.hta_without_rounding;
     let file = TraceFile {
         file: name,
         findings: trace_findings(&answers, &asked.thresholds),
         answers: Some(answers),
-        hta_compat: hta.map(|without_rounding| hta_compat(&trace, without_rounding)),
         problem: None,
     };
     Ok((file, rank_calls(&context)))

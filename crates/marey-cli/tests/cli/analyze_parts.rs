@@ -1,4 +1,4 @@
-//! `marey analyze` with parts of traces, with files of several ranks, and beside HTA.
+//! `marey analyze` with parts of traces, and with files of several ranks.
 
 use crate::program::{Place, Said, marey};
 
@@ -169,28 +169,4 @@ fn one_rank_alone_and_a_rank_twice_are_no_job() {
         let said = analyze(&[paths, &["--format", "json"]].concat());
         assert_eq!(json(&said)["ranks"], serde_json::Value::Null);
     }
-}
-
-#[test]
-fn figures_of_hta_stand_beside_ours_when_they_are_asked_for() {
-    let path = format!("{TRACES}/{}", RANKS[0]);
-    let said = analyze(&[&path]);
-    assert!(!said.out.contains("HTA"));
-    let said = analyze(&[&path, "--hta-compat"]);
-    assert!(
-        said.out.contains("BY THE DEFINITIONS OF HTA 0.5.0"),
-        "{}",
-        said.out
-    );
-    let rounded = json(&analyze(&[&path, "--hta-compat", "--format", "json"]));
-    let exact = json(&analyze(&[&path, "--hta-compat=exact", "--format", "json"]));
-    let kernel_time = |document: &serde_json::Value| {
-        document["files"][0]["hta_compat"][0]["kernel_time_ns"]
-            .as_u64()
-            .unwrap()
-    };
-    assert_eq!(kernel_time(&rounded) % 1_000, 0);
-    assert!(kernel_time(&exact).abs_diff(kernel_time(&rounded)) < 2_000);
-    let said = analyze(&[&path, "--hta-compat", "--step", "0"]);
-    assert_eq!(said.code, 2);
 }

@@ -21,7 +21,6 @@ pub(super) fn page(odd: &str) -> Vec<u8> {
     let file = TraceFile {
         file: format!("traces/{odd}flux.json"),
         answers: Some(trace_answers(&trace, None)),
-        hta_compat: None,
         findings: Findings::default(),
         problem: None,
     };

@@ -113,7 +113,6 @@ mod tests {
         TraceFile {
             file: "a.json".into(),
             answers: Some(trace_answers(&trace, None)),
-            hta_compat: None,
             findings: Findings::default(),
             problem: None,
         }

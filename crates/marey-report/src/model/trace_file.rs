@@ -1,6 +1,6 @@
 //! Traces of torch.profiler, and of tools that write the same.
 
-use marey_analysis::{Findings, HtaAnswers, RankCommunication, TraceAnswers};
+use marey_analysis::{Findings, RankCommunication, TraceAnswers};
 use serde::Serialize;
 
 /// One file, and what it says.
@@ -10,9 +10,6 @@ pub struct TraceFile {
     pub file: String,
     /// What it says; `None` when it could not be read.
     pub answers: Option<TraceAnswers>,
-    /// The same by the definitions of HTA, to compare with it; absent unless it was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hta_compat: Option<Vec<HtaAnswers>>,
     /// What is the matter; nothing when it could not be read.
     pub findings: Findings,
     /// Why it could not be read; `None` when it could. Not safe to print.
@@ -25,7 +22,6 @@ impl TraceFile {
         Self {
             file,
             answers: None,
-            hta_compat: None,
             findings: Findings::default(),
             problem: Some(problem),
         }

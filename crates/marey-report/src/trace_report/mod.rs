@@ -7,7 +7,6 @@ pub(crate) mod devices;
 pub(crate) mod document;
 mod findings;
 pub(crate) mod gaps;
-mod hta_compat;
 pub(crate) mod kernels;
 mod launches;
 mod memory;
@@ -25,7 +24,6 @@ mod transfers;
 use marey_analysis::{DeviceAnswers, TraceAnswers};
 
 pub use communication::rank_tables;
-pub use hta_compat::hta_tables;
 pub(crate) use short::read_tables;
 
 use crate::model::{Table, TraceFile, TraceRanks};
@@ -34,21 +32,14 @@ use crate::model::{Table, TraceFile, TraceRanks};
 pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
     let mut tables = vec![document::facts(file), findings::table(&file.findings)];
     tables.extend(file.answers.iter().flat_map(trace_tables));
-    tables.extend(hta_of(file));
     tables.retain(has_rows);
     tables
 }
 
-/// The same as people read it: the answers of a file, and what HTA says where that was asked for.
+/// The answers of a file as people read them.
 pub(crate) fn shown_tables(file: &TraceFile) -> Vec<Table> {
     let tables = file.answers.iter().flat_map(trace_tables);
-    let mut tables: Vec<Table> = tables.map(parts::for_people).collect();
-    tables.extend(hta_of(file));
-    tables
-}
-
-fn hta_of(file: &TraceFile) -> impl Iterator<Item = Table> {
-    file.hta_compat.as_deref().into_iter().flat_map(hta_tables)
+    tables.map(parts::for_people).collect()
 }
 
 /// What the rules came to is always there, so that programs need not ask whether it is.

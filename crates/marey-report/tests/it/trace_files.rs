@@ -25,7 +25,6 @@ fn report() -> Report {
             file: "rank0.json.gz".into(),
             findings: trace_findings(&answers, &Thresholds::default()),
             answers: Some(answers),
-            hta_compat: None,
             problem: None,
         },
         TraceFile::unread("gone.json".into(), "it is no regular file".into()),
@@ -89,7 +88,6 @@ fn file_of(events: &[String]) -> TraceFile {
         file: "a.json".into(),
         findings: trace_findings(&answers, &Thresholds::default()),
         answers: Some(answers),
-        hta_compat: None,
         problem: None,
     }
 }

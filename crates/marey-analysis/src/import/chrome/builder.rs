@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem::Finder;
-
 use super::args::{CollectiveArguments, Fields, arguments, operator_number, text_of};
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber, StreamRow};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::error::ReadError;
 use super::event::{Event, Label, Scanned};
 use super::halves::{Half, Paired, paired};
@@ -32,7 +30,6 @@ pub(super) struct Builder {
     /// When allocations happened, on the trace's own clock.
     allocated_at_ns: Vec<i64>,
     input_finder: InputFinder,
-    stream_finder: Finder<'static>,
     n_by_phase: [u64; 256],
     /// Bytes of what is kept, without texts and tracks.
     taken_bytes: usize,
@@ -61,7 +58,6 @@ impl Builder {
             args_of_halves: Vec::new(),
             allocated_at_ns: Vec::new(),
             input_finder: InputFinder::new(),
-            stream_finder: Finder::new(b"\"stream\""),
             n_by_phase: [0; 256],
             taken_bytes: 0,
             category: (Vec::new(), 0),
@@ -118,9 +114,6 @@ impl Builder {
             self.trace.quality.n_out_of_range += 1;
             return Ok(());
         }
-        if self.start_ns.is_empty() {
-            self.trace.begins_with_row = self.n_by_phase.iter().sum::<u64>() == 1;
-        }
         let category = self.category(event.category)?;
         let name = self.name(event.name)?;
         let track = self.track(event)?;
@@ -132,9 +125,6 @@ impl Builder {
     #[inline]
     fn take_details(&mut self, row: u32, category: u8, args: &[u8]) -> Result<(), ReadError> {
         let class = self.trace.categories.class(category);
-        if !class.is_device_work() && class != Class::PythonFunction {
-            self.take_stream(row, args)?;
-        }
         match class {
             Class::Kernel | Class::Memcpy | Class::Memset => {
                 self.take_work(row, class, args)?;
@@ -186,18 +176,6 @@ impl Builder {
         });
         if class == Class::Kernel && read.collective != CollectiveArguments::default() {
             self.take_collective(row, &read.collective)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn take_stream(&mut self, row: u32, args: &[u8]) -> Result<(), ReadError> {
-        if self.stream_finder.find(args).is_none() {
-            return Ok(());
-        }
-        if let Some(stream) = StreamRow::of(row, args) {
-            self.take_bytes(size_of::<StreamRow>())?;
-            self.trace.streams.push(stream);
         }
         Ok(())
     }

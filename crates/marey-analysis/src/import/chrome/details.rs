@@ -57,17 +57,6 @@ pub struct DeviceWait {
     pub on_correlation: Option<i64>,
 }
 
-/// The stream that a row says which is no work of a device: an operator of Triton, a synchronisation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamRow {
-    /// Which row.
-    pub row: u32,
-    /// The stream.
-    pub stream: i64,
-    /// What ties it to a call of the runtime; `None` when the trace does not say.
-    pub correlation: Option<i64>,
-}
-
 /// An allocation or a release, as torch's allocators say it (`[memory]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
@@ -108,26 +97,6 @@ impl DeviceWait {
             *into = integer(value).filter(|number| *number >= 0);
         }
         wait
-    }
-}
-
-impl StreamRow {
-    /// As the object `args` of the row has it; `None` without a stream, or with -1, which stands for none.
-    pub(super) fn of(row: u32, object: &[u8]) -> Option<Self> {
-        let (mut stream, mut correlation) = (None, None);
-        for (key, value) in Fields::new(object) {
-            match key {
-                b"stream" => stream = integer(value),
-                b"correlation" => correlation = integer(value),
-                _ => {}
-            }
-        }
-        let stream = stream.filter(|stream| *stream != -1)?;
-        Some(Self {
-            row,
-            stream,
-            correlation,
-        })
     }
 }
 

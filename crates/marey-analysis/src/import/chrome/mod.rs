@@ -39,7 +39,7 @@ mod tests;
 use std::io::Read;
 
 pub use category::Class;
-pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber, StreamRow};
+pub use details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 pub use error::ReadError;
 pub use limits::Limits;
 pub use metadata::{Device, Metadata};

@@ -1,7 +1,7 @@
 //! A trace as values.
 
 use super::category::Class;
-use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber, StreamRow};
+use super::details::{Allocation, Collective, DeviceWait, Inputs, OperatorNumber};
 use super::metadata::Metadata;
 use super::names::Names;
 use super::quality::Quality;
@@ -13,8 +13,6 @@ use super::tracks::{Process, Tracks};
 pub struct Trace {
     /// Every event with a duration.
     pub rows: Rows,
-    /// The first event of the file is the first of them.
-    pub begins_with_row: bool,
     /// Those that are work of a device, in the order of the rows.
     pub work: Vec<Work>,
     /// Those that are calls of the runtime or the driver, likewise.
@@ -27,8 +25,6 @@ pub struct Trace {
     pub collectives: Vec<Collective>,
     /// Synchronisations on the rows of devices, likewise.
     pub waits: Vec<DeviceWait>,
-    /// The streams of rows that are no work of a device, likewise; only rows that say one.
-    pub streams: Vec<StreamRow>,
     /// What allocators did, in the order of the file.
     pub allocations: Vec<Allocation>,
     /// Texts of these, by their numbers.

@@ -22,7 +22,6 @@ mod function_name;
 mod gap_explanation;
 mod gap_reason;
 mod host_rows;
-mod hta_compat;
 mod idle_gaps;
 mod kernel_class;
 mod kernels;
@@ -78,7 +77,6 @@ pub use device_timeline::{
 pub use function_name::{Brackets, function_of};
 pub use gap_reason::{GapCause, GapReason};
 pub use host_rows::HostRows;
-pub use hta_compat::{HtaAnswers, HtaIdle, HtaIdleCategory, HtaKernelType, hta_compat};
 pub use idle_gaps::{CauseTime, Gap, HostOperation, IdleGaps, ReasonTime, idle_gaps};
 pub use kernel_class::{KernelClass, kernel_class};
 pub use kernels::{ClassRow, KernelRow, Kernels, kernels, kernels_of};
