@@ -31,7 +31,7 @@ def main() -> None:
     arguments = parser.parse_args()
     program = built("marey-report", "--example", "traces") / "examples" / "traces"
     rows = []
-    for trace_format in ("perfetto", "chrome", "tensorboard", "speedscope"):
+    for trace_format in ("perfetto", "chrome", "tensorboard"):
         with tempfile.TemporaryDirectory() as folder:
             command = [str(program), trace_format, "million", f"{folder}/trace.gz"]
             runs = [

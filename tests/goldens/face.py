@@ -158,7 +158,7 @@ def files_and_rules(folder: Path) -> Iterator[Line]:
         ("aggregate", "out", "--format", "perfetto"),
         ("analyze", "trace.json", "--format", "html"),
         ("analyze", "trace.json", "--format", "csv", "--output", "csv"),
-        *(("export", "out", "--format", f) for f in ("perfetto", "chrome", "tensorboard", "speedscope", "parquet")),
+        *(("export", "out", "--format", f) for f in ("perfetto", "chrome", "tensorboard", "parquet")),
     ):
         before = set(folder.rglob("*"))
         shown(*arguments, folder=folder)

@@ -27,9 +27,8 @@ pub(super) use target::{Capture, Empty, Target};
 #[command(after_help = "\
 Where to open it:
   perfetto      https://ui.perfetto.dev, or `marey view RUN`: everything, with arrows from sections to their work on the GPU
-  chrome        chrome://tracing, Perfetto, HolisticTraceAnalysis and whatever reads the traces of torch.profiler
+  chrome        chrome://tracing, Perfetto, speedscope, HolisticTraceAnalysis and whatever reads the traces of torch.profiler
   tensorboard   tensorboard --logdir FOLDER, with its torch plugin (torch-tb-profiler)
-  speedscope    https://www.speedscope.app: a flame graph of each thread
   parquet       DuckDB, DataFusion, Spark, Polars, pandas: docs/queries has questions in SQL")]
 pub(crate) struct Arguments {
     /// A job's folder, the folder above it (its newest job is taken), or one capture file
@@ -55,8 +54,6 @@ pub(super) enum Format {
     Chrome,
     /// Chrome JSON for TensorBoard's torch plugin: NAME.MS.pt.trace.json.gz, a file a process
     Tensorboard,
-    /// speedscope's own: trace.speedscope.json
-    Speedscope,
     /// Tables in Apache Parquet: the folder `parquet`, with a folder for each kind of table and rank in it
     #[cfg(feature = "parquet")]
     Parquet,
@@ -73,7 +70,6 @@ impl Format {
             Self::Perfetto => Some(TraceFormat::Perfetto),
             Self::Chrome => Some(TraceFormat::Chrome),
             Self::Tensorboard => Some(TraceFormat::TensorBoard),
-            Self::Speedscope => Some(TraceFormat::Speedscope),
             #[cfg(feature = "parquet")]
             Self::Parquet => None,
         }
@@ -84,7 +80,6 @@ impl Format {
         match self {
             Self::Perfetto => "trace.pftrace.gz",
             Self::Chrome | Self::Tensorboard => "trace.json.gz",
-            Self::Speedscope => "trace.speedscope.json",
             #[cfg(feature = "parquet")]
             Self::Parquet => "parquet",
         }

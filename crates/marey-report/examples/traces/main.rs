@@ -1,7 +1,7 @@
 //! Writes traces of drawn runs, for tests that read them with the viewers' own programs and for measurements; says on standard
 //! output how many bytes were written before compression, how much CPU time that took, and how much memory the process took.
 //!
-//!     traces perfetto|chrome|tensorboard|speedscope known|job|video|hostile|empty|extremes|threads|tasks|million OUT
+//!     traces perfetto|chrome|tensorboard known|job|video|hostile|empty|extremes|threads|tasks|million OUT
 //!
 //! OUT is compressed if its name ends with `.gz`.
 
@@ -66,7 +66,6 @@ fn format_of(name: &str) -> Option<TraceFormat> {
         "perfetto" => TraceFormat::Perfetto,
         "chrome" => TraceFormat::Chrome,
         "tensorboard" => TraceFormat::TensorBoard,
-        "speedscope" => TraceFormat::Speedscope,
         _ => return None,
     })
 }
@@ -121,7 +120,7 @@ fn number(text: Option<&str>) -> io::Result<u64> {
 fn usage() -> io::Result<()> {
     writeln!(
         io::stderr(),
-        "traces perfetto|chrome|tensorboard|speedscope known|job|video|hostile|empty|extremes|threads|tasks|million OUT"
+        "traces perfetto|chrome|tensorboard known|job|video|hostile|empty|extremes|threads|tasks|million OUT"
     )?;
     Err(io::ErrorKind::InvalidInput.into())
 }

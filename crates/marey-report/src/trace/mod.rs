@@ -12,7 +12,6 @@ mod names;
 mod perfetto;
 mod protobuf;
 mod slice;
-mod speedscope;
 mod tracks;
 
 use std::io::{self, BufWriter, Write};
@@ -24,7 +23,6 @@ use marey_analysis::ranks::CallParts;
 use chrome::{ChromeWriter, Flavour};
 use ids::Ids;
 use perfetto::PerfettoWriter;
-use speedscope::SpeedscopeWriter;
 use tracks::{Process, tell};
 
 /// Formats of traces.
@@ -32,12 +30,10 @@ use tracks::{Process, tell};
 pub enum TraceFormat {
     /// Perfetto's own: everything, with arrows, units and order.
     Perfetto,
-    /// Chrome JSON in the way of torch's profiler: for HolisticTraceAnalysis, `chrome://tracing` and Perfetto.
+    /// Chrome JSON in the way of torch's profiler: for HolisticTraceAnalysis, `chrome://tracing`, Perfetto and speedscope.
     Chrome,
     /// Chrome JSON for TensorBoard's torch plugin: denoising steps have the names that it knows.
     TensorBoard,
-    /// speedscope's own: only what took time.
-    Speedscope,
 }
 
 /// How the bytes of a trace are stored.
@@ -97,7 +93,6 @@ const BUFFER: usize = 1 << 16;
 enum Format<W: Write> {
     Perfetto(Box<PerfettoWriter<W>>),
     Chrome(ChromeWriter<W>),
-    Speedscope(SpeedscopeWriter<W>),
 }
 
 impl<W: Write> TraceWriter<W> {
@@ -127,7 +122,6 @@ impl<W: Write> TraceWriter<W> {
             TraceFormat::TensorBoard => {
                 Format::Chrome(ChromeWriter::new(out, Flavour::TensorBoard, base_unix_ns)?)
             }
-            TraceFormat::Speedscope => Format::Speedscope(SpeedscopeWriter::new(out)?),
         };
         Ok(Self {
             base_unix_ns,
@@ -166,7 +160,6 @@ impl<W: Write> TraceWriter<W> {
         match &mut self.format {
             Format::Perfetto(writer) => tell(run, calls, &process, &mut **writer),
             Format::Chrome(writer) => tell(run, calls, &process, writer),
-            Format::Speedscope(writer) => tell(run, calls, &process, writer),
         }
     }
 
@@ -177,7 +170,7 @@ impl<W: Write> TraceWriter<W> {
     pub fn remark(&mut self, text: &str) -> io::Result<()> {
         match &mut self.format {
             Format::Perfetto(writer) => writer.remark(text, self.base_unix_ns),
-            Format::Chrome(_) | Format::Speedscope(_) => Ok(()),
+            Format::Chrome(_) => Ok(()),
         }
     }
 
@@ -189,7 +182,6 @@ impl<W: Write> TraceWriter<W> {
         let out = match self.format {
             Format::Perfetto(writer) => writer.finish(),
             Format::Chrome(writer) => writer.finish()?,
-            Format::Speedscope(writer) => writer.finish()?,
         };
         let stored = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         stored.finish()

@@ -290,29 +290,6 @@ fn tensorboard_finds_steps_by_their_names_and_takes_nothing_else_for_one() {
 }
 
 #[test]
-fn speedscope_gets_a_profile_a_track_strictly_nested() {
-    let trace = json(&[drawn()], TraceFormat::Speedscope);
-    let profiles = trace["profiles"].as_array().unwrap();
-    assert_eq!(profiles.len(), 2);
-    assert_eq!(trace["activeProfileIndex"], 0);
-    let names = &trace["shared"]["frames"];
-    let events = profiles[0]["events"].as_array().unwrap().iter();
-    let events: Vec<String> = events
-        .map(|event| {
-            let frame = usize::try_from(event["frame"].as_u64().unwrap()).unwrap();
-            format!("{} {} {}", event["type"], names[frame]["name"], event["at"])
-        })
-        .map(|text| text.replace('"', ""))
-        .collect();
-    assert_eq!(
-        events,
-        [
-            "O a 1000", "O b 2000", "C b 3000", "O c 3000", "C c 4500", "C a 5000"
-        ]
-    );
-}
-
-#[test]
 fn no_trace_holds_what_a_terminal_or_a_page_would_act_on() {
     let name = "</script>\u{1b}[31m\u{202e}\"\0";
     let run = RunBuilder::new()
@@ -322,11 +299,7 @@ fn no_trace_holds_what_a_terminal_or_a_page_would_act_on() {
         })
         .counter(name, 0, 1.0)
         .finish(1);
-    for format in [
-        TraceFormat::Chrome,
-        TraceFormat::TensorBoard,
-        TraceFormat::Speedscope,
-    ] {
+    for format in [TraceFormat::Chrome, TraceFormat::TensorBoard] {
         let text = String::from_utf8(written(std::slice::from_ref(&run), format)).unwrap();
         assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
         assert!(!text.contains('<') && !text.contains('\u{202e}'));
@@ -344,11 +317,7 @@ fn runs_of_nothing_and_times_of_no_end_are_written() {
     last.info.start_unix_ns = u64::MAX;
     last.open[0].node = 77;
     for run in [Run::default(), RunBuilder::new().finish(0), last] {
-        for format in [
-            TraceFormat::Chrome,
-            TraceFormat::TensorBoard,
-            TraceFormat::Speedscope,
-        ] {
+        for format in [TraceFormat::Chrome, TraceFormat::TensorBoard] {
             json(std::slice::from_ref(&run), format);
         }
         assert!(!written(&[run], TraceFormat::Perfetto).is_empty());
