@@ -11,7 +11,6 @@
 
 mod bootstrap;
 mod call_path;
-mod change_points;
 mod comparison;
 mod distributions;
 mod environment;
@@ -36,13 +35,13 @@ mod totals;
 mod traced;
 mod traced_parts;
 mod traced_preparation;
+mod trend;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use marey::Run;
 
-pub use change_points::{ChangePoint, Trend, TrendMeasure, TrendPoint, trend};
 pub use comparison::{Comparison, Side};
 pub use environment::{Difference, EnvironmentCategory};
 pub use headline::{Headline, HeadlineFigure};
@@ -51,6 +50,7 @@ pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject}
 pub use obstacles::Obstacle;
 pub use options::CompareOptions;
 pub use traced::TracedSide;
+pub use trend::{Trend, TrendMeasure, TrendPoint, trend};
 pub use verdict::{Basis, Verdict};
 
 use crate::findings::Confidence;

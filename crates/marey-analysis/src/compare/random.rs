@@ -29,13 +29,6 @@ impl Random {
         let scaled = (u128::from(self.next()) * limit as u128) >> 64;
         usize::try_from(scaled).unwrap_or(0)
     }
-
-    /// Puts the values into a random order.
-    pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
-        for last in (1..values.len()).rev() {
-            values.swap(last, self.below(last + 1));
-        }
-    }
 }
 
 fn mixed(state: u64) -> u64 {
@@ -71,14 +64,5 @@ mod tests {
         // 1000 each; a standard deviation is 28.
         assert!(seen.iter().all(|n| (850..1150).contains(n)), "{seen:?}");
         assert_eq!(random.below(0), 0);
-    }
-
-    #[test]
-    fn a_shuffle_keeps_every_value() {
-        let mut values: Vec<u32> = (0..50).collect();
-        Random::for_values(1, &[]).shuffle(&mut values);
-        assert_ne!(values, (0..50).collect::<Vec<_>>());
-        values.sort_unstable();
-        assert_eq!(values, (0..50).collect::<Vec<_>>());
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// "section:NAME>3%"; may be given several times
     #[arg(long, value_name = "WHAT", default_value = "worse")]
     fail_on: Vec<FailOn>,
-    /// The figures of all runs below a folder over time, with the runs at which one changed for good
+    /// The figures of all runs below a folder over time
     #[arg(long, value_name = "DIR", conflicts_with_all = ["baseline", "candidate", "fail_on"])]
     trend: Option<PathBuf>,
     /// What to show

@@ -1,7 +1,6 @@
 //! Many runs over time as JSON. Its fields are described in `docs/schema/trend.schema.json`.
 
-use marey_analysis::compare::{ChangePoint, MeasureKind, TrendMeasure, Verdict};
-use marey_analysis::findings::Confidence;
+use marey_analysis::compare::{MeasureKind, TrendMeasure};
 use serde::Serialize;
 
 use super::json::{RunObject, SubjectObject, UnitObject, document, in_unit, seconds};
@@ -26,8 +25,6 @@ struct MeasureObject<'a> {
     subject: SubjectObject<'a>,
     unit: UnitObject,
     points: Vec<PointObject<'a>>,
-    changes: Vec<ChangeObject<'a>>,
-    drift_ratio: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -35,18 +32,6 @@ struct PointObject<'a> {
     run: &'a str,
     start: f64,
     value: f64,
-}
-
-#[derive(Serialize)]
-struct ChangeObject<'a> {
-    index: usize,
-    run: Option<&'a str>,
-    start: Option<f64>,
-    before: f64,
-    after: f64,
-    ratio: Option<f64>,
-    verdict: Verdict,
-    confidence: Confidence,
 }
 
 /// The figures of many runs as UTF-8 JSON, indented.
@@ -80,28 +65,6 @@ impl<'a> MeasureObject<'a> {
                     value: in_unit(point.value, measure.unit),
                 })
                 .collect(),
-            changes: measure
-                .changes
-                .iter()
-                .map(|change| ChangeObject::new(measure, change))
-                .collect(),
-            drift_ratio: measure.drift_ratio,
-        }
-    }
-}
-
-impl<'a> ChangeObject<'a> {
-    fn new(measure: &'a TrendMeasure, change: &ChangePoint) -> Self {
-        let first = measure.points.get(change.index);
-        Self {
-            index: change.index,
-            run: first.map(|point| point.run.as_str()),
-            start: first.map(|point| seconds(point.at_unix_ns)),
-            before: in_unit(change.before, measure.unit),
-            after: in_unit(change.after, measure.unit),
-            ratio: change.ratio,
-            verdict: change.verdict,
-            confidence: change.confidence,
         }
     }
 }

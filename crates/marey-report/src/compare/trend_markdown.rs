@@ -1,8 +1,8 @@
-//! Many runs over time as Markdown: what changed and when, and the figures folded.
+//! Many runs over time as Markdown: the figures folded.
 
 use super::figure::figure;
 use super::sparkline::sparkline;
-use super::trend_model::{TrendReport, lines};
+use super::trend_model::TrendReport;
 use super::words;
 use crate::markdown::escape::{code, text};
 use crate::markdown::list::list;
@@ -15,11 +15,10 @@ const MAX_BARS: usize = 60;
 
 /// The figures of many runs as Markdown. Ends with a line feed.
 pub fn trend_markdown(report: &TrendReport) -> String {
-    let mut parts = vec![changes(report)];
     let mut runs = vec![format!("Runs: {}", report.runs.text_of("runs", code))];
     let incomplete = report.runs.incomplete(text);
     runs.extend(incomplete.iter().map(|line| format!("Incomplete: {line}")));
-    parts.push(list(&runs, MAX_ROWS));
+    let mut parts = vec![list(&runs, MAX_ROWS)];
     let table = table(report);
     if !table.is_empty() {
         parts.push(format!(
@@ -28,19 +27,6 @@ pub fn trend_markdown(report: &TrendReport) -> String {
         ));
     }
     parts.join("\n")
-}
-
-fn changes(report: &TrendReport) -> String {
-    let changed = report.changed().into_iter().flat_map(|measure| {
-        let name = words::measured(&measure.subject, measure.kind, code);
-        let lines = lines(measure, code).into_iter();
-        lines.map(move |line| format!("{name}: {line}"))
-    });
-    let found: Vec<String> = changed.collect();
-    if found.is_empty() {
-        return "No change that stayed.\n".into();
-    }
-    list(&found, MAX_ROWS)
 }
 
 fn table(report: &TrendReport) -> Table {

@@ -2,9 +2,9 @@
 
 use marey_analysis::CompareOptions;
 use marey_analysis::compare::{
-    Basis, Change, ChangePoint, Comparison, Difference, EnvironmentCategory, Headline,
-    HeadlineFigure, Measure, MeasureKind, Observed, Obstacle, SectionMatch, Side, Subject, Trend,
-    TrendMeasure, TrendPoint, Verdict,
+    Basis, Change, Comparison, Difference, EnvironmentCategory, Headline, HeadlineFigure, Measure,
+    MeasureKind, Observed, Obstacle, SectionMatch, Side, Subject, Trend, TrendMeasure, TrendPoint,
+    Verdict,
 };
 use marey_analysis::findings::Confidence;
 use marey_report::{
@@ -230,23 +230,12 @@ fn trend(name: &str) -> TrendReport {
             subject: Subject::Run,
             unit: MeasureKind::WallTime.unit(),
             points: values.iter().enumerate().map(point).collect(),
-            changes: vec![ChangePoint {
-                index: 4,
-                before: 1e9,
-                after: 1.4e9,
-                ratio: Some(1.4),
-                verdict: Verdict::Worse,
-                confidence: Confidence::High,
-            }],
-            drift_ratio: None,
         },
         TrendMeasure {
             kind: MeasureKind::SectionTotal,
             subject: path(&[name]),
             unit: MeasureKind::SectionTotal.unit(),
             points: [3e8, 3.3e8].iter().enumerate().map(point).collect(),
-            changes: vec![],
-            drift_ratio: Some(1.1),
         },
     ];
     TrendReport::new(Trend { measures }, runs(name, 3))
@@ -371,9 +360,9 @@ fn json_follows_its_schema_and_has_every_figure_in_its_unit() {
     assert_eq!(document["passed"], false);
     let schema = include_str!("../../../../docs/schema/trend.schema.json");
     let document = follows(schema, &trend_json(&trend("nightly")));
-    let change = &document["measures"][0]["changes"][0];
+    let point = &document["measures"][0]["points"][4];
     assert_eq!(
-        (&change["run"], &change["after"]),
+        (&point["run"], &point["value"]),
         (&"nightly-4".into(), &1.4.into())
     );
 }
