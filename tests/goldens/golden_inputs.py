@@ -60,13 +60,12 @@ def inputs(fixtures: str | None) -> Iterator[Input]:
 
 def _captures() -> Iterator[Input]:
     recorded = ("sections", "generations", "causal", "gpu", "telemetry", "failed", "killed", "nothing")
-    captures = {name: f"{CAPTURES}/{name}.marey" for name in ("v1", "v2", "v2_full")}
+    captures = {name: f"{CAPTURES}/{name}.marey" for name in ("v2", "v2_full")}
     captures |= {name: f"{RECORDED}/{name}.marey" for name in recorded}
     captures |= {name: f"{RECORDED}/{name}" for name in ("ranks", "both")}
     for name, path in captures.items():
         machine = "nothing" if name in ("telemetry", "v2_full") else "cpu_metrics"
-        if name != "v1":  # The same program as v2.
-            yield Input(f"report-{name}", surfaces.report, (path,), 0, without=machine)
+        yield Input(f"report-{name}", surfaces.report, (path,), 0, without=machine)
         yield Input(f"records-{name}", surfaces.records, (path,), 0)
 
 

@@ -6,7 +6,7 @@ use crate::warning::Warning;
 
 /// The first bytes of every capture of this version.
 pub(crate) const FILE_HEADER: [u8; 16] = *b"MAREYCAP\x02\0\0\0\0\0\0\0";
-/// The version that is written. All from 1 on are read.
+/// The version that is written and read.
 pub(crate) const VERSION: u32 = 2;
 const MAGIC: [u8; 4] = *b"MBLK";
 const HEADER_BYTES: usize = 16;
@@ -25,7 +25,6 @@ pub(crate) enum Kind {
     Info = 1,
     Names = 2,
     Nodes = 3,
-    Records = 4,
     Notes = 5,
     Totals = 6,
     Anchor = 7,
@@ -38,11 +37,9 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn from_code(code: u16) -> Option<Self> {
-        use Kind::{
-            Anchor, End, Info, Last, Losses, Names, Nodes, Notes, Open, Packed, Records, Totals,
-        };
+        use Kind::{Anchor, End, Info, Last, Losses, Names, Nodes, Notes, Open, Packed, Totals};
         [
-            Info, Names, Nodes, Records, Notes, Totals, Anchor, Losses, Open, End, Packed, Last,
+            Info, Names, Nodes, Notes, Totals, Anchor, Losses, Open, End, Packed, Last,
         ]
         .into_iter()
         .find(|kind| *kind as u16 == code)

@@ -11,14 +11,14 @@ use super::tables::Tables;
 use crate::clock::Anchor;
 use crate::note::Note;
 use crate::readable_text::readable;
-use crate::recorder::{NodeSnapshot, Record, TotalsSnapshot, high, low};
+use crate::recorder::{NodeSnapshot, TotalsSnapshot, high, low};
 use crate::run::Status;
 use crate::warning::Warning;
 
 /// Whether blocks of a kind hold what most of a capture is made of.
 pub(super) fn is_bulk(code: u16) -> bool {
     let kind = Kind::from_code(code);
-    matches!(kind, Some(Kind::Records | Kind::Packed | Kind::Notes))
+    matches!(kind, Some(Kind::Packed | Kind::Notes))
 }
 
 /// A record as it was read: ticks instead of nanoseconds. As large as a [`crate::run::Section`], so that one becomes the other in place.
@@ -107,14 +107,13 @@ impl Decode {
             Kind::Info => self.info(&mut from),
             Kind::Names => self.names(&mut from),
             Kind::Nodes => self.nodes(&mut from),
-            Kind::Records => self.records(&mut from),
             Kind::Notes => self.notes(&mut from),
             Kind::Totals => self.totals(&mut from),
             Kind::Anchor => self.anchor(&mut from),
             Kind::Losses => self.losses(&mut from),
             Kind::Open => self.open(&mut from),
             Kind::End => self.end(&mut from),
-            Kind::Packed => self.packed(&mut from),
+            Kind::Packed => self.records(&mut from),
             Kind::Last => from.u64().map(|_| ()),
         };
         if understood.is_none() {
@@ -160,42 +159,7 @@ impl Decode {
     }
 
     fn records(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        let (lane, thread, n, _) = (from.u32()?, from.u32()?, from.u32()?, from.u32()?);
-        let mut n = n;
-        let next = || {
-            n = n.checked_sub(1)?;
-            let record = (from.u64(), from.u64(), from.u64(), from.u64());
-            let (Some(start), Some(end), Some(word), Some(commit)) = record else {
-                return Some(None);
-            };
-            Some(Some([start, end, word, commit]))
-        };
-        self.take_records(lane, thread, std::iter::from_fn(next))
-    }
-
-    fn packed(&mut self, from: &mut Payload<'_>) -> Option<()> {
         let (lane, thread, first) = (from.u32()?, from.u32()?, from.u64()?);
-        let (mut bytes, mut packed) = (from.0, Packed::default());
-        let mut commits = (0..).map(|place| first.checked_add(place));
-        let next = || {
-            if bytes.is_empty() {
-                return None;
-            }
-            let record = packed.next(&mut bytes);
-            let record = record.zip(commits.next().flatten());
-            Some(record.map(|([start, end, word], commit)| [start, end, word, commit]))
-        };
-        self.take_records(lane, thread, std::iter::from_fn(next))
-    }
-
-    /// Records of a lane; an inner `None` is one that cannot be read, and ends them.
-    #[inline]
-    fn take_records(
-        &mut self,
-        lane: u32,
-        thread: u32,
-        records: impl Iterator<Item = Option<Record>>,
-    ) -> Option<()> {
         let limit = self.heads.get(&lane).copied().unwrap_or(u64::MAX);
         let seen = self.lanes.entry(lane).or_default();
         seen.thread = thread;
@@ -204,9 +168,11 @@ impl Decode {
             .range((lane, 0)..=(lane, u32::MAX))
             .next_back()
             .map_or(0, |(_, t)| t.head);
-        let mut is_sound = true;
-        for record in records {
-            let [start, end, word, commit] = record?;
+        let (mut bytes, mut packed) = (from.0, Packed::default());
+        let (mut next, mut is_sound) = (Some(first), true);
+        while !bytes.is_empty() {
+            let ([start, end, word], commit) = packed.next(&mut bytes).zip(next)?;
+            next = commit.checked_add(1);
             let node = low(word);
             if commit == 0 || commit > limit {
                 continue;

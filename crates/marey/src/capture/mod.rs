@@ -22,21 +22,20 @@
 //! | 1 info | u32 number, then key and value texts; keys may repeat (`argument`) |
 //! | 2 names | u32 number of the first, u32 how many, then texts (any bytes) |
 //! | 3 nodes | u32 number of the first, u32 how many, then u64 each: parent · name « 16 · flags « 32 (bit 0 iteration, bit 1 detached) |
-//! | 4 records (version 1) | u32 lane, u32 thread, u32 how many, u32 0, then 4 × u64 each: start · end · node, flow « 32, flags « 48 (bit 0 failed, bit 1 suspended in between) · position + 1 |
 //! | 5 notes | u32 lane, u32 thread, u64 position of the first word, then note words ([`mod@crate::note`]) |
 //! | 6 totals | u32 lane, u32 epoch, u64 head of the lane, u64 dropped, u32 how many, then of each node: u32 node, u32 errors, u64 count · sum · min · max · last · end of last · first · start of first, u32 buckets (all ones: no histogram), then u32 bucket, u32 count each |
 //! | 7 anchor | u64 ticks · u64 monotonic ns · u64 unix ns |
 //! | 8 losses | u64 sections not recorded · u64 lanes in private memory · u64 sections not written · u64 notes dropped |
 //! | 9 open | u32 how many, then u64 start, u32 node, u32 lane each |
 //! | 10 end | u8 status (0 finished, 1 failed, 2 killed, 3 ended without closing, 4 out of memory), i32 signal, text reason |
-//! | 11 packed records | u32 lane, u32 thread, u64 position + 1 of the first, then consecutive records, the content of 4 packed ([`packed`]) |
+//! | 11 records | u32 lane, u32 thread, u64 position + 1 of the first, then consecutive ones, packed ([`packed`]): of each start · end · node, flow « 32, flags « 48 (bit 0 failed, bit 1 suspended in between) |
 //! | 12 last | u64 length of the part behind this block that is written over and over: blocks of kinds 5 and 11 and, where new ones meet old ones, bytes that are no whole block |
 //!
 //! Records and notes of a lane are numbered. They may come in any order, because what is written over and over begins anywhere; a number
 //! seen before is a repetition (the writer died between writing and noting that it had written) and is dropped. Of several totals
 //! of a lane and epoch the last one counts; epochs add up.
 //!
-//! Version 1 has no blocks of kinds 11 and 12, and is read as it always was.
+//! No other version is read: version 1, with records of kind 4, was never released.
 
 mod assemble;
 mod block;

@@ -28,11 +28,11 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// A later version of Marey wrote it.
+    /// Another version of Marey wrote it.
     #[error(
-        "{path} has capture version {version}; this marey reads versions up to {VERSION}; use a newer one"
+        "{path} has the unknown capture version {version}; this marey reads version {VERSION}; use a newer one"
     )]
-    NewerVersion {
+    UnknownVersion {
         /// The file.
         path: PathBuf,
         /// Its version.
@@ -115,8 +115,8 @@ fn decode_stream(
     let path = path.to_owned();
     match version(&header) {
         None => Err(ReadError::NotACapture { path }),
-        Some(1..=VERSION) => decode_blocks(source, decode).map_err(unreadable),
-        Some(version) => Err(ReadError::NewerVersion { path, version }),
+        Some(VERSION) => decode_blocks(source, decode).map_err(unreadable),
+        Some(version) => Err(ReadError::UnknownVersion { path, version }),
     }
 }
 
@@ -195,9 +195,9 @@ fn open_blocks(path: &Path) -> Option<BufReader<File>> {
     is_readable(&header).then_some(file)
 }
 
-/// Whether a file that begins so is a capture of a version that is read.
+/// Whether a file that begins so is a capture of the version that is read.
 pub(super) fn is_readable(header: &[u8]) -> bool {
-    version(header).is_some_and(|version| (1..=VERSION).contains(&version))
+    version(header) == Some(VERSION)
 }
 
 /// What the first info block names as the folder of the rings.

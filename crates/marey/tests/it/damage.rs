@@ -79,12 +79,7 @@ fn assert_sound(run: &Run) {
 
 #[test]
 fn a_capture_cut_anywhere_is_read_up_to_the_cut() {
-    for name in ["v1.marey", "v2.marey"] {
-        cut_anywhere(&golden(name));
-    }
-}
-
-fn cut_anywhere(bytes: &[u8]) {
+    let bytes = &golden("v2.marey")[..];
     let ends: Vec<usize> = blocks(bytes)
         .iter()
         .scan(FILE_HEADER, |end, block| {
@@ -114,12 +109,7 @@ fn cut_anywhere(bytes: &[u8]) {
 
 #[test]
 fn flipped_bits_cost_their_blocks_and_are_reported() {
-    for name in ["v1.marey", "v2.marey"] {
-        flip_bits(&golden(name));
-    }
-}
-
-fn flip_bits(bytes: &[u8]) {
+    let bytes = &golden("v2.marey")[..];
     let intact = read(bytes);
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
     let mut n_damaged = 0;
@@ -165,7 +155,7 @@ fn with_checksums(mut bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn what_passes_the_checksums_and_makes_no_sense_is_read_without_a_panic() {
     let mut random = TestRng::from_seed(RngAlgorithm::ChaCha, &[13; 32]);
-    for name in ["v1.marey", "v2.marey", "v2_full.marey"] {
+    for name in ["v2.marey", "v2_full.marey"] {
         let bytes = golden(name);
         for _ in 0..3000 {
             let mut damaged = bytes.clone();
@@ -203,7 +193,7 @@ fn what_is_cut_or_damaged_where_it_is_written_over_is_counted() {
 
 #[test]
 fn a_flip_in_the_header_is_no_panic() {
-    let bytes = golden("v1.marey");
+    let bytes = golden("v2.marey");
     for bit in 0..FILE_HEADER * 8 {
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -221,12 +211,12 @@ fn headers_that_promise_much_take_neither_memory_nor_for_ever() {
     // Each of these says that 16 MiB follow; checked one after the other that would be 128 GiB.
     let header = [
         b"MBLK".as_slice(),
-        &4_u16.to_le_bytes(),
+        &11_u16.to_le_bytes(),
         &[0, 0],
         &(16_u32 << 20).to_le_bytes(),
         &[0; 4],
     ];
-    let mut bytes = golden("v1.marey");
+    let mut bytes = golden("v2.marey");
     let intact = read(&bytes).sections.len();
     bytes.extend(header.concat().repeat(18 << 16));
     let run = read(&bytes);
