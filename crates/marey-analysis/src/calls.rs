@@ -190,7 +190,7 @@ fn percentiles(of: impl Fn(f64) -> Option<u64>, is_exact: bool) -> Option<Percen
 
 #[cfg(test)]
 mod tests {
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     use crate::sections;
 

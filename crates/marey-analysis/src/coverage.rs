@@ -200,7 +200,7 @@ enum Lane {
 
 #[cfg(test)]
 mod tests {
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     use crate::sections;
 

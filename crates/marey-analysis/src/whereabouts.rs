@@ -122,7 +122,7 @@ impl<'a> Whereabouts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn a_moment_is_in_the_innermost_section_of_the_main_thread() {

@@ -62,7 +62,7 @@ pub fn thresholds(limits: &[Limit]) -> Thresholds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn said(text: &str) -> String {
         Limit::from_str(text).unwrap_err().to_string()

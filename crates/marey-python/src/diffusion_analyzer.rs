@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use marey::{Generation, GenerationRecord, Run, RunBuilder, Status};
+use marey::{Generation, GenerationRecord, Run, Status, Thread};
 use marey_report::{Report, profiling_report};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -153,8 +153,12 @@ impl Kept {
 
     /// Everything as if one thread had recorded it.
     fn run(&self) -> Run {
-        let mut run = RunBuilder::new().finish(self.now_ns());
-        run.status = Status::Running;
+        let mut run = Run {
+            wall_ns: self.now_ns(),
+            status: Status::Running,
+            threads: vec![Thread::default()],
+            ..Run::default()
+        };
         run.info.start_unix_ns = self.start_unix_ns;
         run.info.pid = std::process::id();
         run.losses.notes_dropped = self.n_left_out;

@@ -11,8 +11,9 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
-use marey::{Node, NodeKind, NodeTotals, Run, RunBuilder, Section};
+use marey::{Node, NodeKind, NodeTotals, Run, Section};
 use marey_report::parquet::{Kind, ParquetFile, Process};
+use marey_testing::RunBuilder;
 
 /// Rows in a second.
 const LEAST_ROWS: f64 = 2e6;

@@ -50,7 +50,6 @@ mod readable_text;
 mod recorder;
 mod resources;
 mod run;
-mod run_builder;
 mod sampler;
 mod series;
 mod thresholds;
@@ -95,7 +94,6 @@ pub use run::{
     Node, NodeKind, NodeTotals, OpenSection, Outcome, Run, RunInfo, Section, SectionAttributes,
     Session, SessionWork, Status, Thread,
 };
-pub use run_builder::{RunBuilder, Within};
 pub use sampler::{HostOptions, HostSource, SamplerOptions, Source, oom_kills};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
 pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};

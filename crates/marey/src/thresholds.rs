@@ -221,17 +221,14 @@ impl Thresholds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::RunBuilder;
 
     fn run(facts: &[(&str, &str)]) -> Run {
-        RunBuilder::new()
-            .with(|run| {
-                let facts = facts.iter();
-                run.info.facts = facts
-                    .map(|(key, value)| ((*key).into(), (*value).into()))
-                    .collect();
-            })
-            .finish(1)
+        let facts = facts.iter();
+        let mut run = Run::default();
+        run.info.facts = facts
+            .map(|(key, value)| ((*key).into(), (*value).into()))
+            .collect();
+        run
     }
 
     #[test]

@@ -1,4 +1,5 @@
-use marey::{RunBuilder, Section};
+use marey::Section;
+use marey_testing::RunBuilder;
 use proptest::prelude::*;
 
 use super::*;

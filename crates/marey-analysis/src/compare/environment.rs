@@ -142,7 +142,7 @@ fn category(name: &str) -> EnvironmentCategory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn run(command: &[&str], facts: &[(&str, &str)]) -> Run {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());

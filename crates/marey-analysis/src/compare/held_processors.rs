@@ -119,7 +119,8 @@ impl Had {
 
 #[cfg(test)]
 mod tests {
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     use super::super::tests::{one, path, verdict};
     use crate::compare::{MeasureKind, Subject, Verdict};

@@ -1,4 +1,5 @@
-use marey::{MemoryReading, MemorySource, Resources, RunBuilder, SeriesInfo, Spent, Unit};
+use marey::{MemoryReading, MemorySource, Resources, SeriesInfo, Spent, Unit};
+use marey_testing::RunBuilder;
 
 use super::*;
 

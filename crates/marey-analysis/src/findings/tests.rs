@@ -2,8 +2,9 @@
 
 use marey::{
     BlockComputation, DiffusionStep, Generation, LayerComputation, MemoryReading, MemorySource,
-    ModelParameters, OpenSection, Run, RunBuilder, SeriesInfo, StreamingEvent, Unit, Within,
+    ModelParameters, OpenSection, Run, SeriesInfo, StreamingEvent, Unit,
 };
+use marey_testing::{RunBuilder, Within};
 
 use super::*;
 

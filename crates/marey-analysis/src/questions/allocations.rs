@@ -131,7 +131,7 @@ impl Allocated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     type Report = (bool, u64, Option<&'static str>, Option<&'static str>);
 

@@ -166,7 +166,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     /// `attributes` on the given sections of the run, which are ordered by their end.
     fn with_attributes(mut run: Run, given: &[(usize, &str, Value)]) -> Run {

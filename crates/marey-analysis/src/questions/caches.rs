@@ -96,7 +96,7 @@ impl CacheUse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn event(cache: &str, outcome: CacheOutcome, held_bytes: Option<u64>) -> CacheEvent {
         CacheEvent {

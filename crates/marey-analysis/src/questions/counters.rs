@@ -126,7 +126,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone, count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn each_counter_has_its_figures_and_every_reading() {

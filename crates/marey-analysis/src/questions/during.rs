@@ -145,7 +145,8 @@ fn of_series(series: &Series, wall_ns: u64, times: &[Interval]) -> Option<During
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     fn time(start_ns: u64, end_ns: u64) -> Interval {
         Interval { start_ns, end_ns }

@@ -153,7 +153,7 @@ impl GpuTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn span(node: u32, start_ns: u64, delay_ns: Option<u64>, gpu_ns: u64) -> GpuSpan {
         GpuSpan {

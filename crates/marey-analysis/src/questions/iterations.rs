@@ -77,7 +77,7 @@ fn per_second(count: u64, total_ns: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn loops_of_one_name_under_different_parents_are_one_loop() {

@@ -87,7 +87,7 @@ impl Layer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn reported(layers: &[(&str, Option<u64>, Option<u64>)]) -> Run {
         let mut builder = RunBuilder::new();

@@ -121,7 +121,7 @@ impl Nesting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     /// Sessions of which each names the one that it lies in.
     fn nested(parents: &[Option<u32>]) -> Nesting {

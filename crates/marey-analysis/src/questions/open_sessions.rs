@@ -104,7 +104,7 @@ fn push_last_ends(times: &[Interval], last_ends_ns: &mut Vec<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
     use proptest::prelude::*;
 
     fn run_of(times: &[(u64, Option<u64>)]) -> Run {

@@ -206,7 +206,7 @@ impl From<Preparation> for Purpose {
 mod tests {
     use super::*;
     use crate::sections;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn answer(run: &Run) -> Phases {
         phases(run, &sections(run))

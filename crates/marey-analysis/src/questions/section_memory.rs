@@ -86,7 +86,8 @@ fn growth(call: &DeviceMemory) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{RunBuilder, SectionMemory};
+    use marey::SectionMemory;
+    use marey_testing::RunBuilder;
 
     fn call(start_ns: u64, device: u32, held: [u64; 3], reserved: u64) -> SectionMemory {
         SectionMemory {

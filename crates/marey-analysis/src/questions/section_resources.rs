@@ -148,7 +148,8 @@ fn growth(call: &Resources) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use marey::{RunBuilder, SectionResources};
+    use marey::SectionResources;
+    use marey_testing::RunBuilder;
 
     use super::*;
 

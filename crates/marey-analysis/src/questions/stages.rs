@@ -157,7 +157,7 @@ fn stage_around(row: &SectionRow, rows: &BTreeMap<u32, &SectionRow>) -> Option<u
 mod tests {
     use super::*;
     use crate::sections;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn shares(found: &Stages) -> Vec<(&str, Option<f64>)> {
         let each = found.each.iter();

@@ -240,7 +240,7 @@ fn buffer(events: &[(u64, &StreamingEvent)]) -> Option<Buffer> {
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     const SECOND: u64 = 1_000_000_000;
 

@@ -230,7 +230,8 @@ fn in_words(options: &Attributes) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use marey::{DiffusionStep, Generation, RunBuilder};
+    use marey::{DiffusionStep, Generation};
+    use marey_testing::RunBuilder;
 
     use super::*;
     use crate::{Thresholds, diffusion};

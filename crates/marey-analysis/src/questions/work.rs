@@ -205,7 +205,7 @@ impl Calls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn names_say_what_sections_do() {

@@ -1,5 +1,6 @@
 use super::*;
-use marey::{Run, RunBuilder, SeriesInfo, Unit};
+use marey::{Run, SeriesInfo, Unit};
+use marey_testing::RunBuilder;
 
 fn points(drawn: &[(u64, f64)]) -> Vec<SeriesPoint> {
     let info = SeriesInfo::gauge("x", "", Unit::Count);

@@ -1,7 +1,8 @@
 //! What holds for every run.
 
-use marey::{Run, RunBuilder, Within};
+use marey::Run;
 use marey_analysis::{Interval, UnderNoSection, sections, union_length_ns};
+use marey_testing::{RunBuilder, Within};
 use proptest::prelude::*;
 
 /// A section relative to its parent: a pause, then what is within, then the rest.

@@ -5,8 +5,9 @@
 //! a whole is faster or slower by 0.7 %, so that two runs differ by 1 %. Where single runs differ by more than that, their
 //! comparison raises more alarms (differences of 1.4 %: one in eleven), and only repeats help.
 
-use marey::{MemoryReading, MemorySource, Run, RunBuilder};
+use marey::{MemoryReading, MemorySource, Run};
 use marey_analysis::compare::{CompareOptions, Verdict, compare};
+use marey_testing::RunBuilder;
 
 const MS: f64 = 1e6;
 

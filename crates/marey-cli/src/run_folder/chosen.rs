@@ -44,7 +44,7 @@ impl Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn chosen(formats: &[&str]) -> (bool, bool) {
         let fact = |format: &&str| ("profiling.report_format".to_owned(), (*format).to_owned());

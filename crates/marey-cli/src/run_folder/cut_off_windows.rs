@@ -144,7 +144,8 @@ fn end_unix_ns(run: &Run) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use marey::{RunBuilder, Window};
+    use marey::Window;
+    use marey_testing::RunBuilder;
 
     use super::*;
 

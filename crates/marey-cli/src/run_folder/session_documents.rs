@@ -186,7 +186,7 @@ fn write_session(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     fn run_of(names: &[&str]) -> Run {
         let mut builder = RunBuilder::new();

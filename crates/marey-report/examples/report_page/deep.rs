@@ -1,6 +1,7 @@
 //! A run with nearly as many call paths as a recorder tells apart, half of them one below the other.
 
-use marey::{Run, RunBuilder, Within};
+use marey::Run;
+use marey_testing::{RunBuilder, Within};
 
 const MS: u64 = 1_000_000;
 

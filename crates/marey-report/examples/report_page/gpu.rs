@@ -14,8 +14,9 @@
 //! It is not known when step 2 began on the GPU, which worked 85 ms for it; step 4 was not measured. [`crate::memory_snapshots`]
 //! draws torch's memory.
 
-use marey::{DeviceMemory, GpuSpan, Run, RunBuilder, SectionMemory, Value, Window};
+use marey::{DeviceMemory, GpuSpan, Run, SectionMemory, Value, Window};
 use marey::{WindowFailure, WindowFile};
+use marey_testing::RunBuilder;
 
 use crate::video::Naming;
 

@@ -7,7 +7,8 @@
 //! worker               |------- decode ---- open
 //! ```
 
-use marey::{OpenSection, Run, RunBuilder, Status, Warning};
+use marey::{OpenSection, Run, Status, Warning};
+use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 

@@ -9,7 +9,8 @@
 //! throttle                     power 4 to 7
 //! ```
 
-use marey::{MemoryReading, MemorySource, Resources, Run, RunBuilder, SeriesInfo, Spent, Unit};
+use marey::{MemoryReading, MemorySource, Resources, Run, SeriesInfo, Spent, Unit};
+use marey_testing::RunBuilder;
 
 use crate::video::Naming;
 

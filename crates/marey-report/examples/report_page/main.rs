@@ -44,7 +44,7 @@ fn main() -> std::io::Result<()> {
         "hostile-comparison" => return comparison(&path, video::HOSTILE),
         "video" => video::run(video::PLAIN),
         "hostile" => video::run(video::HOSTILE),
-        "empty" => marey::RunBuilder::new().finish(0),
+        "empty" => marey_testing::RunBuilder::new().finish(0),
         "killed" => killed::run(),
         "overlap" => overlap::run(),
         "machine" => machine::run(video::PLAIN),

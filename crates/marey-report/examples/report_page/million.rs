@@ -1,6 +1,7 @@
 //! A run with as many slices as a page shows one by one.
 
-use marey::{Run, RunBuilder};
+use marey::Run;
+use marey_testing::RunBuilder;
 
 /// Three levels: a generation of 50 steps, blocks of the network in each, operations in each block. Lengths differ, as they do
 /// on a machine, by a generator of fixed seed.

@@ -1,7 +1,8 @@
 //! What does not nest: tasks of one thread that run at the same time, a generator that was suspended, a failed section and one
 //! that never ended.
 
-use marey::{Run, RunBuilder};
+use marey::Run;
+use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 

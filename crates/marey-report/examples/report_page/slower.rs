@@ -1,6 +1,7 @@
 //! The drawn video again, with one stage slower and more memory in use: the candidate of a comparison.
 
-use marey::{Run, RunBuilder};
+use marey::Run;
+use marey_testing::RunBuilder;
 
 /// `run` with every call of `stage` 200 ms longer, and twice the memory in each reading.
 pub(crate) fn slower(run: &Run, stage: &str) -> Run {

@@ -3,9 +3,10 @@
 
 use marey::{
     Allocation, BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation,
-    LayerComputation, MemoryReading, MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo,
+    LayerComputation, MemoryReading, MemorySource, ModelParameters, Run, SeriesInfo,
     StreamingEvent, Unit, Value,
 };
+use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;

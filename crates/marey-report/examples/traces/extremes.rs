@@ -1,6 +1,7 @@
 //! Runs at the ends of what numbers and names can be.
 
-use marey::{GpuSpan, MemoryReading, MemorySource, Run, RunBuilder, Value};
+use marey::{GpuSpan, MemoryReading, MemorySource, Run, Value};
+use marey_testing::RunBuilder;
 
 /// Names that mean something to some reader, numbers that are no numbers, times up to the last one.
 pub(crate) fn run() -> Run {

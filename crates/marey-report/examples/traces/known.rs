@@ -16,9 +16,10 @@
 //! With an event at 105, decisions of a cache at 115 and 215, and readings.
 
 use marey::{
-    CacheEvent, CacheOutcome, GpuSpan, MemoryReading, MemorySource, Run, RunBuilder, SeriesInfo,
-    Unit, Value, Window,
+    CacheEvent, CacheOutcome, GpuSpan, MemoryReading, MemorySource, Run, SeriesInfo, Unit, Value,
+    Window,
 };
+use marey_testing::RunBuilder;
 
 const US: u64 = 1_000;
 

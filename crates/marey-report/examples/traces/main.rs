@@ -16,8 +16,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use marey::{Run, RunBuilder};
+use marey::Run;
 use marey_report::{Compression, TraceFormat, TraceWriter};
+use marey_testing::RunBuilder;
 
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

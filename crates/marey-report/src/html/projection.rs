@@ -255,7 +255,8 @@ fn keep<T>(list: &mut Vec<T>, places: &[usize]) {
 mod tests {
     use super::*;
     use crate::model::SnapshotFile;
-    use marey::{CacheEvent, CacheOutcome, RunBuilder, Section};
+    use marey::{CacheEvent, CacheOutcome, Section};
+    use marey_testing::RunBuilder;
 
     /// A snapshot with `n` devices, each with as much as the answers ever have.
     fn long_snapshot(n: u32) -> SnapshotFile {

@@ -9,9 +9,10 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use marey::{
     Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, MemoryReading,
-    MemorySource, ModelParameters, Run, RunBuilder, Section, SeriesInfo, SeriesPoint,
-    StreamingEvent, Unit, Value,
+    MemorySource, ModelParameters, Run, Section, SeriesInfo, SeriesPoint, StreamingEvent, Unit,
+    Value,
 };
+use marey_testing::RunBuilder;
 use serde_json::{Value as Json, json};
 
 use super::{Batches, ColumnFacts, ColumnType, Kind, ParquetFile, Process};

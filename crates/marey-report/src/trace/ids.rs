@@ -91,7 +91,8 @@ impl ThreadIds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{RunBuilder, Thread};
+    use marey::Thread;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn processes_of_two_containers_may_have_the_same_number() {

@@ -1,4 +1,5 @@
-use marey::{CacheEvent, CacheOutcome, GpuSpan, RunBuilder, Value};
+use marey::{CacheEvent, CacheOutcome, GpuSpan, Value};
+use marey_testing::RunBuilder;
 use serde_json::Value as Json;
 
 use super::*;

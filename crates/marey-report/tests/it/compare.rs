@@ -183,7 +183,7 @@ fn side(wall_ns: f64) -> Side {
 
 fn runs(name: &str, n: u64) -> ComparedSide {
     let run = |index: u64| {
-        let run = marey::RunBuilder::new().with(|run| {
+        let run = marey_testing::RunBuilder::new().with(|run| {
             run.info.host = "studio".into();
             run.info.start_unix_ns = 1_700_000_000_000_000_000 + index * 86_400_000_000_000;
             run.status = [marey::Status::Finished, marey::Status::Killed(9)]

@@ -7,9 +7,10 @@
 //! stream        |--step--|--step--|      9 and 9, delays 2 and 6; the call of <b> was not measured
 //! ```
 
-use marey::{DeviceMemory, GpuSpan, Run, RunBuilder, SectionMemory, Unavailable};
+use marey::{DeviceMemory, GpuSpan, Run, SectionMemory, Unavailable};
 use marey_analysis::GPU_TIMES;
 use marey_report::{Report, markdown_report, profiling_report, summary};
+use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::json::assert_follows_schema;

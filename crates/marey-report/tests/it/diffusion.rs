@@ -2,9 +2,10 @@
 
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, ModelParameters, Run,
-    RunBuilder, StreamingEvent,
+    StreamingEvent,
 };
 use marey_report::{Report, profiling_report, summary};
+use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::json::assert_follows_schema;

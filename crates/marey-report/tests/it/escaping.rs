@@ -1,14 +1,15 @@
 //! Names from users never become markup, paths or control codes, in any format.
 
 use marey::{
-    CacheEvent, CacheOutcome, MemoryReading, MemorySource, Run, RunBuilder, SeriesInfo, Status,
-    Unavailable, Unit, Value,
+    CacheEvent, CacheOutcome, MemoryReading, MemorySource, Run, SeriesInfo, Status, Unavailable,
+    Unit, Value,
 };
 use marey_analysis::SessionRuns;
 use marey_report::{
     Report, cache_markdown, html_report, iteration_summary, markdown_report, memory_log,
     memory_summary, profiling_report, raw_profiling_data_of_session, summary, timing_summary,
 };
+use marey_testing::RunBuilder;
 
 const HOSTILE: &str = "</script>\x1b[31m\n\r| ../../etc \u{202e}\u{9b}2J\u{0}\"\\";
 

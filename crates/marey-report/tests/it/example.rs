@@ -13,9 +13,10 @@
 
 use marey::{
     Allocation, CacheEvent, CacheOutcome, Generation, LayerComputation, Losses, MemoryReading,
-    MemorySource, Resources, Run, RunBuilder, RunInfo, Section, SeriesInfo, Spent, Status,
-    StreamingEvent, Unavailable, Unit, Value, Warning, Within,
+    MemorySource, Resources, Run, RunInfo, Section, SeriesInfo, Spent, Status, StreamingEvent,
+    Unavailable, Unit, Value, Warning,
 };
+use marey_testing::{RunBuilder, Within};
 
 const MS: u64 = 1_000_000;
 const MIB: u64 = 1 << 20;

@@ -1,7 +1,8 @@
 //! Findings on a terminal and in JSON.
 
-use marey::{Run, RunBuilder, SeriesInfo, Unit};
+use marey::{Run, SeriesInfo, Unit};
 use marey_report::{Report, profiling_report, summary};
+use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::json::assert_follows_schema;

@@ -1,7 +1,8 @@
 //! What is shown first: few lines, which add up.
 
-use marey::{Run, RunBuilder};
+use marey::Run;
 use marey_report::{Report, Shown, first_screen};
+use marey_testing::RunBuilder;
 
 use crate::example::sampled_latent_video;
 

@@ -1,7 +1,8 @@
 //! `profiling_report.json` and `memory_log.json`.
 
-use marey::{CacheOutcome, NodeTotals, Run, RunBuilder};
+use marey::{CacheOutcome, NodeTotals, Run};
 use marey_report::{Report, memory_log, profiling_report};
+use marey_testing::RunBuilder;
 use serde_json::Value;
 
 use crate::example::{killed_latent_video, latent_video};

@@ -1,10 +1,11 @@
 //! What samplers read, in text and in the profiling report.
 
-use marey::{Run, RunBuilder, SeriesInfo, Unit};
+use marey::{Run, SeriesInfo, Unit};
 use marey_analysis::SessionRuns;
 use marey_report::{
     Report, profiling_report, raw_profiling_data, raw_profiling_data_of_session, summary,
 };
+use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::example::{latent_video, sampled_latent_video};

@@ -1,7 +1,7 @@
 //! The report in Markdown.
 
-use marey::RunBuilder;
 use marey_report::{Report, markdown_report};
+use marey_testing::RunBuilder;
 
 use crate::example::{killed_latent_video, sampled_latent_video};
 

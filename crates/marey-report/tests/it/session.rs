@@ -1,7 +1,8 @@
 //! What a report says about each session, and the report of one session.
 
-use marey::{CacheEvent, CacheOutcome, Generation, Run, RunBuilder, StreamingEvent};
+use marey::{CacheEvent, CacheOutcome, Generation, Run, StreamingEvent};
 use marey_report::{Report, profiling_report, summary};
+use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::example::{killed_latent_video, sampled_latent_video};

@@ -1,9 +1,10 @@
 //! What is shown on a terminal.
 
-use marey::{CacheEvent, CacheOutcome, RunBuilder, Status, Value, Warning};
+use marey::{CacheEvent, CacheOutcome, Status, Value, Warning};
 use marey_report::{
     Report, cache_markdown, iteration_summary, memory_summary, summary, timing_summary,
 };
+use marey_testing::RunBuilder;
 
 use crate::example::{killed_latent_video, latent_video};
 

@@ -1,7 +1,8 @@
 //! Windows of profilers in the formats.
 
-use marey::{Run, RunBuilder, Window};
+use marey::{Run, Window};
 use marey_report::{Report, markdown_report, profiling_report, summary};
+use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::json::assert_follows_schema;

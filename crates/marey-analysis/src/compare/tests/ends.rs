@@ -59,7 +59,7 @@ fn three_parts(is_nested: bool, has_denoise: bool) -> Run {
     let end = denoised + 8 * SECOND;
     let run = RunBuilder::new();
     if is_nested {
-        let parts = |s: &mut marey::Within<'_>| {
+        let parts = |s: &mut marey_testing::Within<'_>| {
             s.section("load", 0, 10 * SECOND, |_| {});
             if has_denoise {
                 s.section("denoise", 10 * SECOND, denoised, |_| {});

@@ -1,4 +1,4 @@
-use marey::RunBuilder;
+use marey_testing::RunBuilder;
 
 use super::*;
 

@@ -137,7 +137,8 @@ mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, only};
     use crate::{Diffusion, StepCaching};
-    use marey::{CacheEvent, CacheOutcome, Run, RunBuilder};
+    use marey::{CacheEvent, CacheOutcome, Run};
+    use marey_testing::RunBuilder;
 
     /// Twenty answers of a cache of steps that holds so much.
     fn run(n_hits: u64, held_bytes: Option<u64>) -> Run {

@@ -119,7 +119,8 @@ fn finding(facts: &Facts<'_>, cache: &CacheUse) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
-    use marey::{CacheEvent, Run, RunBuilder};
+    use marey::{CacheEvent, Run};
+    use marey_testing::RunBuilder;
 
     /// Hits, then misses, one each 10 ns.
     fn run(n_hits: u64, n_misses: u64) -> Run {

@@ -159,7 +159,8 @@ fn saving(facts: &Facts<'_>, held: f64) -> Saving {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const SECOND: u64 = 1_000_000_000;
 

@@ -64,7 +64,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{Generation, Run, RunBuilder, StreamingEvent};
+    use marey::{Generation, Run, StreamingEvent};
+    use marey_testing::RunBuilder;
 
     fn run(frames: Option<u64>, dropped: u64) -> Run {
         let delivery = StreamingEvent {

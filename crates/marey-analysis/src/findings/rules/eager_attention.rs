@@ -178,7 +178,8 @@ fn finding(
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_run, only};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     /// A transformer of 100, in it attention of 10 with this name, in a run of `wall_ns`.
     fn run(name: &str, wall_ns: u64) -> Run {

@@ -165,7 +165,8 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_run, only};
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     /// Two moves of `move_ns` on the main thread in a run of 200.
     fn moving(move_ns: u64, utilization: &[(u64, f64)]) -> Run {

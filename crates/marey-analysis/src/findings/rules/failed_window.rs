@@ -91,7 +91,8 @@ fn finding(facts: &Facts<'_>, window: &WindowUse) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use marey::{Run, RunBuilder, Status, Window, WindowFailure};
+    use marey::{Run, Status, Window, WindowFailure};
+    use marey_testing::RunBuilder;
 
     use super::*;
     use crate::findings::rules::tests::check_run;

@@ -123,7 +123,8 @@ fn finding(facts: &Facts<'_>, held: &Held<'_>, limit: f64) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     const MIB: u64 = 1 << 20;
 

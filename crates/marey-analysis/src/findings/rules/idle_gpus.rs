@@ -102,7 +102,8 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, steps};
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     fn run(gpus: &[[f64; 3]]) -> Run {
         let mut builder = RunBuilder::new();

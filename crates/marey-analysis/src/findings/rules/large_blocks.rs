@@ -80,7 +80,8 @@ fn interval(block: &BlockPoint) -> Option<Interval> {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{blocks, check_made, check_run};
-    use marey::{Generation, RunBuilder, StreamingEvent};
+    use marey::{Generation, StreamingEvent};
+    use marey_testing::RunBuilder;
 
     #[test]
     fn blocks_of_twelve_frames_are_large() {

@@ -87,7 +87,8 @@ mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run};
     use crate::{Diffusion, Models};
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     fn made(parameters: Option<u64>) -> Diffusion {
         let model = Model {

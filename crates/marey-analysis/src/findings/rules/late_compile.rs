@@ -113,7 +113,8 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     const STEPS: [(u64, u64); 3] = [(10, 20), (20, 30), (30, 60)];
 

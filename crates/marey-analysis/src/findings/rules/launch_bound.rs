@@ -102,7 +102,8 @@ fn share_of(ns: u64, share: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const S: u64 = 1_000_000_000;
     const STEPS: [(u64, u64); 2] = [(2 * S, 4 * S), (4 * S, 6 * S)];

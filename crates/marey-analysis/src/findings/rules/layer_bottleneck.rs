@@ -134,7 +134,8 @@ fn calls(facts: &Facts<'_>, name: &str) -> Vec<Interval> {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{LayerComputation, Run, RunBuilder};
+    use marey::{LayerComputation, Run};
+    use marey_testing::RunBuilder;
 
     fn run(layers: &[(&str, Option<u64>)]) -> Run {
         let mut builder = RunBuilder::new();

@@ -108,7 +108,8 @@ fn finding(busiest: &Read, steps: &[Interval], limit: f64) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, steps};
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     /// Loading up to 20, then steps of 10 each: warm-up, and four more from 30 to 70.
     fn run(values: [f64; 4]) -> Run {

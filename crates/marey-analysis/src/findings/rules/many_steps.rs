@@ -133,7 +133,8 @@ fn long_loops(steps: &Steps, limit: f64) -> Vec<Interval> {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, only, steps};
-    use marey::{DiffusionStep, Generation, RunBuilder};
+    use marey::{DiffusionStep, Generation};
+    use marey_testing::RunBuilder;
 
     #[test]
     fn fifty_steps_are_twenty_more_than_needed() {

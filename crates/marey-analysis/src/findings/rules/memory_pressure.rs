@@ -75,7 +75,8 @@ fn finding(name: &str, ratio: f64, used: &Figures, limit: f64) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const GIB: f64 = 1_073_741_824.0;
 

@@ -71,7 +71,8 @@ pub const RULES: &[Rule] = &[
 pub(super) mod tests {
     use std::collections::BTreeSet;
 
-    use marey::{BlockComputation, DiffusionStep, Generation, Run, RunBuilder};
+    use marey::{BlockComputation, DiffusionStep, Generation, Run};
+    use marey_testing::RunBuilder;
 
     use super::*;
     use crate::Diffusion;

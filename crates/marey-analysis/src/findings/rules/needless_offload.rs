@@ -194,7 +194,8 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_run, only};
-    use marey::{MemoryReading, Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{MemoryReading, Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const GB: f64 = 1e9;
 

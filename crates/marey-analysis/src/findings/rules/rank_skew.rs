@@ -151,7 +151,8 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_run, only};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     /// Calls of these lengths, one each 20 ns, in a run of 100.
     fn rank(name: &str, lengths: &[u64], world_size: Option<u32>) -> Run {

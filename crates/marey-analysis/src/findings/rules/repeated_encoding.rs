@@ -186,7 +186,8 @@ fn finding(
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_run, only};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     /// Encodings of 4 ns, one each 10 ns, with these hashes.
     fn run(hashes: &[&str], wall_ns: u64) -> Run {

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::findings::rules::tests::{blocks, check_made, check_run};
     use crate::{Delivery, Diffusion};
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     const SECOND: u64 = 1_000_000_000;
 

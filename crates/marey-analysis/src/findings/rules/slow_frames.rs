@@ -143,7 +143,8 @@ mod tests {
     use super::*;
     use crate::Diffusion;
     use crate::findings::rules::tests::{check_made, check_run};
-    use marey::{Generation, Run, RunBuilder, StreamingEvent};
+    use marey::{Generation, Run, StreamingEvent};
+    use marey_testing::RunBuilder;
 
     const SECOND: u64 = 1_000_000_000;
 

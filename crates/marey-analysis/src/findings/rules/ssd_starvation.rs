@@ -353,7 +353,8 @@ fn share_of(ns: u64, share: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_run, only};
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const S: u64 = 1_000_000_000;
 

@@ -162,7 +162,8 @@ mod tests {
     use super::*;
     use crate::Diffusion;
     use crate::findings::rules::tests::{check_made, check_run, only, steps};
-    use marey::{BlockComputation, DiffusionStep, Generation, Run, RunBuilder};
+    use marey::{BlockComputation, DiffusionStep, Generation, Run};
+    use marey_testing::RunBuilder;
 
     const MS: u64 = 1_000_000;
 

@@ -184,7 +184,8 @@ mod tests {
     use super::*;
     use crate::StepCaching;
     use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     /// Decisions of a step cache, one each 10 ns, as outcome and score.
     fn run(decisions: &[(CacheOutcome, f64)], threshold: f64) -> Run {

@@ -110,7 +110,8 @@ fn moving(facts: &Facts<'_>) -> Vec<Interval> {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const MIB: f64 = 1_048_576.0;
 

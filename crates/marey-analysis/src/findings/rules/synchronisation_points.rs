@@ -153,7 +153,8 @@ fn of_attributes(
 mod tests {
     use super::*;
     use crate::findings::rules::tests::{check_made, check_run, only, steps_at};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     const STEPS: [(u64, u64); 2] = [(0, 100), (100, 200)];
 

@@ -124,7 +124,8 @@ fn hot(facts: &Facts<'_>, uuid: &str, limit: f64) -> Vec<Interval> {
 mod tests {
     use super::*;
     use crate::findings::rules::tests::check_run;
-    use marey::{Run, RunBuilder, SeriesInfo, Unit};
+    use marey::{Run, SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     fn run(celsius: &[(u64, f64)], reasons: &[(u64, f64)]) -> Run {
         let gauge = |name, unit| SeriesInfo::gauge(name, "GPU-1", unit);

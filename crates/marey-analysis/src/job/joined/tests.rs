@@ -1,4 +1,5 @@
-use marey::{Generation, MemoryReading, RunBuilder, Status};
+use marey::{Generation, MemoryReading, Status};
+use marey_testing::RunBuilder;
 
 use super::*;
 use crate::{UnderNoSection, sections};

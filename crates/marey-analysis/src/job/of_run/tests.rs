@@ -1,7 +1,8 @@
 use marey::{
-    BlockComputation, DiffusionStep, Generation, GpuSpan, OpenSection, Run, RunBuilder,
-    SectionAttributes, SeriesInfo, Status, Unit, Value,
+    BlockComputation, DiffusionStep, Generation, GpuSpan, OpenSection, Run, SectionAttributes,
+    SeriesInfo, Status, Unit, Value,
 };
+use marey_testing::RunBuilder;
 
 use crate::intervals::Interval;
 use crate::job::{CollectiveSums, Ended, RankSummary, StagePiece};

@@ -1,5 +1,5 @@
 use super::*;
-use marey::RunBuilder;
+use marey_testing::RunBuilder;
 
 /// Names of sections that belong to each session, and to none.
 fn by_session(run: &Run) -> BTreeMap<String, Vec<String>> {

@@ -58,7 +58,8 @@ fn share(passes: Vec<Interval>, work: &Work) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use crate::{CleanPasses, Thresholds, diffusion};
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     fn found(run: &Run) -> Option<CleanPasses> {
         diffusion(run, &Thresholds::default())?.clean_passes

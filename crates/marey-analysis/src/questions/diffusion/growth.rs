@@ -144,9 +144,8 @@ fn slopes(points: &[Point]) -> Vec<f64> {
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use crate::{ContextGrowth, Thresholds, diffusion};
-    use marey::{
-        BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, Run, RunBuilder,
-    };
+    use marey::{BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, Run};
+    use marey_testing::RunBuilder;
 
     fn found(run: &Run) -> Option<ContextGrowth> {
         diffusion(run, &Thresholds::default()).unwrap().growth

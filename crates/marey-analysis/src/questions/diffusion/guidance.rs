@@ -117,7 +117,8 @@ fn share(part: u64, other: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use crate::{Guidance, Thresholds, diffusion};
-    use marey::{DiffusionStep, Generation, Run, RunBuilder};
+    use marey::{DiffusionStep, Generation, Run};
+    use marey_testing::RunBuilder;
 
     fn found(run: &Run) -> Option<Guidance> {
         diffusion(run, &Thresholds::default())?.guidance

@@ -141,7 +141,8 @@ impl Model {
 mod tests {
     use super::*;
     use crate::{Thresholds, diffusion};
-    use marey::{DiffusionStep, RunBuilder};
+    use marey::DiffusionStep;
+    use marey_testing::RunBuilder;
 
     const MS: u64 = 1_000_000;
 

@@ -258,7 +258,8 @@ pub(super) fn is_step_cache(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     fn names<'a>(run: &'a Run, nodes: &[u32]) -> Vec<&'a str> {
         let name = |node: &u32| run.nodes[*node as usize].name.as_str();

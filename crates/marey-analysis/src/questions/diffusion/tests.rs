@@ -1,8 +1,9 @@
 use super::*;
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, ModelParameters,
-    RunBuilder, StreamingEvent,
+    StreamingEvent,
 };
+use marey_testing::RunBuilder;
 use proptest::prelude::*;
 
 fn whole() -> impl Strategy<Value = Option<u64>> {

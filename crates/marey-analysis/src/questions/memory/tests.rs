@@ -1,5 +1,6 @@
 use super::*;
-use marey::{RunBuilder, SeriesInfo, Unit};
+use marey::{SeriesInfo, Unit};
+use marey_testing::RunBuilder;
 
 const GPU: MemorySource = MemorySource::TorchCuda(0);
 

@@ -1,5 +1,5 @@
 use super::*;
-use marey::RunBuilder;
+use marey_testing::RunBuilder;
 
 fn row<'a>(sections: &'a Sections, name: &str) -> &'a SectionRow {
     let mut rows = sections.tree.iter().filter(|row| row.name == name);

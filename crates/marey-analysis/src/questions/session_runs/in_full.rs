@@ -78,7 +78,8 @@ impl SessionRuns<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{Run, RunBuilder};
+    use marey::Run;
+    use marey_testing::RunBuilder;
 
     /// Sessions in a row, each as long as said.
     fn in_a_row(lengths_ns: &[u64]) -> Run {

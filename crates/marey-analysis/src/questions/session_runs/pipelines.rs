@@ -126,7 +126,8 @@ impl SessionRuns<'_> {
 mod tests {
     use super::*;
     use crate::diffusion;
-    use marey::{Attributes, Generation, ModelParameters, Run, RunBuilder, Session};
+    use marey::{Attributes, Generation, ModelParameters, Run, Session};
+    use marey_testing::RunBuilder;
 
     const MS: u64 = 1_000_000;
 

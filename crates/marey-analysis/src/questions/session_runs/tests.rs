@@ -1,9 +1,10 @@
 use super::*;
 use crate::telemetry;
 use marey::{
-    Generation, GenerationRecord, GpuSpan, ModelParameters, RunBuilder, SeriesInfo, Status,
-    StreamingEvent, Unit, Window,
+    Generation, GenerationRecord, GpuSpan, ModelParameters, SeriesInfo, Status, StreamingEvent,
+    Unit, Window,
 };
+use marey_testing::RunBuilder;
 
 const SECOND: u64 = 1_000_000_000;
 

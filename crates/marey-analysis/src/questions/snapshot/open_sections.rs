@@ -64,7 +64,7 @@ impl OpenSections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn a_moment_is_in_the_innermost_section_of_the_main_thread() {

@@ -2,7 +2,8 @@ use super::*;
 use crate::import::snapshot::{
     Action, Block, BlockState, DeviceTrace, MemoryEvent, Segment, SegmentKind,
 };
-use marey::{DiffusionStep, Generation, RunBuilder};
+use marey::{DiffusionStep, Generation};
+use marey_testing::RunBuilder;
 
 const MIB: u64 = 1 << 20;
 

@@ -171,7 +171,8 @@ fn load(sampled: &Sampled<'_>) -> Vec<LoadAverage> {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     use crate::telemetry;
 

@@ -117,7 +117,8 @@ fn files(sampled: &Sampled<'_>) -> Vec<FileCached> {
 mod tests {
     use super::*;
     use crate::telemetry;
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     const MIB: f64 = 1_048_576.0;
 

@@ -105,7 +105,8 @@ fn resident(sampled: &Sampled<'_>) -> Option<Figures> {
 
 #[cfg(test)]
 mod tests {
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     use crate::telemetry;
 

@@ -35,7 +35,8 @@ pub(super) fn pressure(sampled: &Sampled<'_>) -> Option<Pressure> {
 
 #[cfg(test)]
 mod tests {
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     use crate::telemetry;
 

@@ -70,7 +70,8 @@ fn bits(value: f64) -> u64 {
 #[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
 mod tests {
     use super::*;
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     fn of(drawn: &[(u64, f64)], wall_ns: u64) -> Throttling {
         let info = SeriesInfo::gauge("gpu.throttle", "GPU-1", Unit::Bits);

@@ -93,7 +93,8 @@ fn longest<'a>(series: &[&'a [SeriesPoint]]) -> &'a [SeriesPoint] {
 
 #[cfg(test)]
 mod tests {
-    use marey::{RunBuilder, SeriesInfo, Unit};
+    use marey::{SeriesInfo, Unit};
+    use marey_testing::RunBuilder;
 
     use crate::telemetry;
 

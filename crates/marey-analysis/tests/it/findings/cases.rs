@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, LayerComputation,
-    MemoryReading, MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo, StreamingEvent,
-    Unit, Window,
+    MemoryReading, MemorySource, ModelParameters, Run, SeriesInfo, StreamingEvent, Unit, Window,
 };
 use marey_analysis::findings::{Finding, RULES};
+use marey_testing::RunBuilder;
 
 use super::all;
 

@@ -1,9 +1,10 @@
 //! No run makes a rule panic, or say a figure that is none.
 
 use marey::{
-    CacheEvent, CacheOutcome, DiffusionStep, Event, Generation, Run, RunBuilder, Section,
-    SectionAttributes, SeriesInfo, Unit,
+    CacheEvent, CacheOutcome, DiffusionStep, Event, Generation, Run, Section, SectionAttributes,
+    SeriesInfo, Unit,
 };
+use marey_testing::RunBuilder;
 
 use super::all;
 

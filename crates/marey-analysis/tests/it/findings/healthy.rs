@@ -2,10 +2,10 @@
 
 use marey::{
     BlockComputation, CacheEvent, CacheOutcome, DiffusionStep, Generation, LayerComputation,
-    MemoryReading, MemorySource, ModelParameters, Run, RunBuilder, SeriesInfo, StreamingEvent,
-    Unit, Window, Within,
+    MemoryReading, MemorySource, ModelParameters, Run, SeriesInfo, StreamingEvent, Unit, Window,
 };
 use marey_analysis::findings::RULES;
+use marey_testing::{RunBuilder, Within};
 
 use super::all;
 

@@ -146,7 +146,7 @@ fn digits<S: Serializer>(categories: &[Category], serializer: S) -> Result<S::Ok
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::RunBuilder;
+    use marey_testing::RunBuilder;
 
     #[test]
     fn steps_blocks_and_loops_are_told_from_other_sections() {

@@ -1,6 +1,7 @@
 //! The timeline of drawn runs, decoded again as a page does.
 
-use marey::{GpuSpan, OpenSection, RunBuilder, Section};
+use marey::{GpuSpan, OpenSection, Section};
+use marey_testing::RunBuilder;
 
 use super::*;
 

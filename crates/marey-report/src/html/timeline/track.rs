@@ -267,7 +267,8 @@ fn float(number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use marey::{MemoryReading, MemorySource, RunBuilder, SeriesInfo};
+    use marey::{MemoryReading, MemorySource, SeriesInfo};
+    use marey_testing::RunBuilder;
 
     const S: u64 = 1_000_000_000;
 

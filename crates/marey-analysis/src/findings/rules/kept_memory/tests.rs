@@ -1,6 +1,7 @@
 use super::*;
 use crate::findings::rules::tests::check_run;
-use marey::{Run, RunBuilder, SeriesInfo, Unit};
+use marey::{Run, SeriesInfo, Unit};
+use marey_testing::RunBuilder;
 
 const GIB: u64 = 1 << 30;
 

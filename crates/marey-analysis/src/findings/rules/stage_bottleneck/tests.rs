@@ -1,6 +1,7 @@
 use super::*;
 use crate::findings::rules::tests::{check_made, check_run, steps};
-use marey::{Run, RunBuilder};
+use marey::Run;
+use marey_testing::RunBuilder;
 
 /// Denoising to 60, then decoding for `decode`, of 100.
 fn run(decode: u64) -> Run {

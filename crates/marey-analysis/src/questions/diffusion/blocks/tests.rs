@@ -1,5 +1,6 @@
 use crate::{Blocks, StepSource, Thresholds, diffusion};
-use marey::{BlockComputation, DiffusionStep, Generation, Run, RunBuilder};
+use marey::{BlockComputation, DiffusionStep, Generation, Run};
+use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Diffusion, Thresholds, diffusion};
-use marey::{DiffusionStep, Generation, RunBuilder};
+use marey::{DiffusionStep, Generation};
+use marey_testing::RunBuilder;
 
 fn event(at_ns: u64, outcome: CacheOutcome, step: Option<u64>, block: Option<u64>) -> CacheEvent {
     CacheEvent {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Thresholds, diffusion};
-use marey::{RunBuilder, StreamingEvent};
+use marey::StreamingEvent;
+use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 

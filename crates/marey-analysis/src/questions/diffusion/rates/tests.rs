@@ -1,6 +1,7 @@
 use super::*;
 use crate::{Thresholds, diffusion};
-use marey::{BlockComputation, DiffusionStep, RunBuilder, StreamingEvent};
+use marey::{BlockComputation, DiffusionStep, StreamingEvent};
+use marey_testing::RunBuilder;
 
 const SECOND: u64 = 1_000_000_000;
 

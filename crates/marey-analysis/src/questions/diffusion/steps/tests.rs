@@ -1,5 +1,6 @@
 use crate::{Diffusion, StepSource, Steps, Thresholds, diffusion};
-use marey::{DiffusionStep, Generation, Run, RunBuilder, Value};
+use marey::{DiffusionStep, Generation, Run, Value};
+use marey_testing::RunBuilder;
 
 const MS: u64 = 1_000_000;
 

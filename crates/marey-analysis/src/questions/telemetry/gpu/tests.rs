@@ -1,6 +1,7 @@
 use super::*;
 use crate::telemetry;
-use marey::{RunBuilder, SeriesInfo, Unit};
+use marey::{SeriesInfo, Unit};
+use marey_testing::RunBuilder;
 
 const SECOND: u64 = 1_000_000_000;
 

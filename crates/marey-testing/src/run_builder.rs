@@ -1,19 +1,15 @@
-//! Builds a [`Run`] from a drawn timeline, for tests and for the scripted demo.
+//! Builds a [`Run`] from a drawn timeline.
 
-use crate::generation::{Generation, GenerationRecord};
-use crate::histogram::Histogram;
-use crate::resources::{Resources, SectionResources};
-use crate::run::{
-    CacheEvent, CounterReading, Event, MemoryReading, Node, NodeKind, NodeTotals, OpenSection,
-    Outcome, Run, Section, SectionAttributes, Session, Status, Thread,
+use marey::{
+    Attributes, CacheEvent, CounterReading, Event, Generation, GenerationRecord, Histogram,
+    MemoryReading, Node, NodeKind, NodeTotals, OpenSection, Outcome, Resources, Run, Section,
+    SectionAttributes, SectionResources, Series, SeriesInfo, SeriesPoint, Session, Status, Thread,
 };
-use crate::series::{Series, SeriesInfo, SeriesPoint};
-use crate::value::Attributes;
 
 /// A [`Run`] under construction. Sections are drawn by name, start and end; those within belong to a closure.
 ///
 /// ```
-/// use marey::RunBuilder;
+/// use marey_testing::RunBuilder;
 /// // 0        10        20        30
 /// // |--- denoise ------|-- decode -|
 /// //   |step|   |step|
