@@ -28,7 +28,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["fast", "plain"])
 def either(request: pytest.FixtureRequest, tmp_path: Path) -> Interpreter:
-    """As ``interpreter``; the test runs with the fast and with the plain section objects."""
+    """As ``interpreter``; the test runs with the fast and with the plain section objects.
+
+    For what these do themselves: they are entered and left, nest, are shared by threads, and see exceptions.
+    """
     return Interpreter(tmp_path, use_fast_sections=request.param == "fast")
 
 

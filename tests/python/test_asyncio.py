@@ -198,7 +198,7 @@ def test_cancelled_task_completes_its_sections_as_failed(either: Interpreter) ->
     assert either.result(program) == [True, 1, 1]
 
 
-def test_section_in_an_executor_has_no_parent_because_nobody_knows_it(either: Interpreter) -> None:
+def test_section_in_an_executor_has_no_parent_because_nobody_knows_it(interpreter: Interpreter) -> None:
     def program():
         import asyncio
 
@@ -216,11 +216,11 @@ def test_section_in_an_executor_has_no_parent_because_nobody_knows_it(either: In
 
         asyncio.run(main())
 
-    either.result(program)
-    assert paths_of(read_capture(either.folder / "out")) == {"request": 1, "in the executor": 1}
+    interpreter.result(program)
+    assert paths_of(read_capture(interpreter.folder / "out")) == {"request": 1, "in the executor": 1}
 
 
-def test_event_loop_in_another_thread_is_a_flow_of_its_own(either: Interpreter) -> None:
+def test_event_loop_in_another_thread_is_a_flow_of_its_own(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import threading
@@ -243,11 +243,11 @@ def test_event_loop_in_another_thread_is_a_flow_of_its_own(either: Interpreter) 
         with marey.profile_section("after"):
             asyncio.run(inner())
 
-    either.result(program)
-    assert paths_of(read_capture(either.folder / "out")) == {"outer": 1, "inner": 1, "after": 1, "after > inner": 1}
+    interpreter.result(program)
+    assert paths_of(read_capture(interpreter.folder / "out")) == {"outer": 1, "inner": 1, "after": 1, "after > inner": 1}
 
 
-def test_loop_run_inside_a_loop_goes_under_the_section_around_it(either: Interpreter) -> None:
+def test_loop_run_inside_a_loop_goes_under_the_section_around_it(interpreter: Interpreter) -> None:
     def program():
         import asyncio
 
@@ -274,12 +274,12 @@ def test_loop_run_inside_a_loop_goes_under_the_section_around_it(either: Interpr
 
         asyncio.run(main())
 
-    either.result(program)
-    paths = paths_of(read_capture(either.folder / "out"))
+    interpreter.result(program)
+    paths = paths_of(read_capture(interpreter.folder / "out"))
     assert paths == {"outer": 1, "outer > inner": 1, "outer > after": 1}
 
 
-def test_copied_context_goes_under_the_section_around_it(either: Interpreter) -> None:
+def test_copied_context_goes_under_the_section_around_it(interpreter: Interpreter) -> None:
     def program():
         import contextvars
 
@@ -305,8 +305,8 @@ def test_copied_context_goes_under_the_section_around_it(either: Interpreter) ->
         with marey.profile_section("end"):
             pass
 
-    either.result(program)
-    assert paths_of(read_capture(either.folder / "out")) == {
+    interpreter.result(program)
+    assert paths_of(read_capture(interpreter.folder / "out")) == {
         "outer": 1,
         "outer > inner": 1,
         "outer > inner > leaf": 1,
@@ -380,7 +380,7 @@ def test_what_returns_before_its_caller_goes_on_is_under_it_and_not_beside(eithe
     }
 
 
-def test_recording_leaves_the_context_of_the_program_alone(either: Interpreter) -> None:
+def test_recording_leaves_the_context_of_the_program_alone(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import contextvars
@@ -401,7 +401,7 @@ def test_recording_leaves_the_context_of_the_program_alone(either: Interpreter) 
 
         return asyncio.run(main()), variable.get()
 
-    assert either.result(program) == [[0, 1, 2, 3, 4], "unset"]
+    assert interpreter.result(program) == [[0, 1, 2, 3, 4], "unset"]
 
 
 def test_task_that_outlives_its_parent_section_is_still_under_it(either: Interpreter) -> None:
@@ -433,7 +433,7 @@ def test_task_that_outlives_its_parent_section_is_still_under_it(either: Interpr
     assert has_no_negative_self_time(report)
 
 
-def test_threads_of_tasks_in_a_pool_keep_their_parents(either: Interpreter) -> None:
+def test_threads_of_tasks_in_a_pool_keep_their_parents(interpreter: Interpreter) -> None:
     def program():
         import asyncio
 
@@ -455,8 +455,8 @@ def test_threads_of_tasks_in_a_pool_keep_their_parents(either: Interpreter) -> N
 
         asyncio.run(main())
 
-    either.result(program)
-    report = read_capture(either.folder / "out")
+    interpreter.result(program)
+    report = read_capture(interpreter.folder / "out")
     expected = {f"request {i}": 1 for i in range(8)} | {f"request {i} > work {i}": 20 for i in range(8)}
     assert paths_of(report) == expected
     assert has_no_negative_self_time(report)

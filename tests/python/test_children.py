@@ -196,8 +196,8 @@ def test_a_fork_beside_the_first_section_of_another_thread_leaves_a_child_that_c
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_workers_of_multiprocessing_record_exactly_what_they_did(either: Interpreter, method: str) -> None:
-    finished = either.run(
+def test_workers_of_multiprocessing_record_exactly_what_they_did(interpreter: Interpreter, method: str) -> None:
+    finished = interpreter.run(
         f"""
         import multiprocessing
         import marey
@@ -232,8 +232,8 @@ def test_workers_of_multiprocessing_record_exactly_what_they_did(either: Interpr
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_pool_workers_that_are_terminated_lose_nothing(either: Interpreter, method: str) -> None:
-    finished = either.run(
+def test_pool_workers_that_are_terminated_lose_nothing(interpreter: Interpreter, method: str) -> None:
+    finished = interpreter.run(
         f"""
         import multiprocessing
         import marey
@@ -252,8 +252,8 @@ def test_pool_workers_that_are_terminated_lose_nothing(either: Interpreter, meth
     assert sum(paths.get("work", 0) for paths in all_paths(finished)) == 100
 
 
-def test_other_programs_are_started_as_ever(either: Interpreter) -> None:
-    finished = either.run("""
+def test_other_programs_are_started_as_ever(interpreter: Interpreter) -> None:
+    finished = interpreter.run("""
         import os, subprocess, sys, marey
         marey.start("out", job_id="job")
         with marey.profile_section("outer"):
@@ -267,8 +267,8 @@ def test_other_programs_are_started_as_ever(either: Interpreter) -> None:
     assert all_paths(finished) == [{"before exec": 1, "outer": 1}]
 
 
-def test_in_memory_recording_forks_without_a_folder(either: Interpreter) -> None:
-    finished = either.run("""
+def test_in_memory_recording_forks_without_a_folder(interpreter: Interpreter) -> None:
+    finished = interpreter.run("""
         import os, marey
         with marey.profile_section("parent"):
             pass

@@ -79,7 +79,7 @@ def test_a_failing_metadata_function_is_counted_shown_once_and_changes_nothing(
     assert [(row["name"], row["data"]) for row in records["events"]] == [("done", {})] * 3
 
 
-def test_every_kind_of_function_is_measured_while_it_runs(either: Interpreter) -> None:
+def test_every_kind_of_function_is_measured_while_it_runs(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import inspect
@@ -129,7 +129,7 @@ def test_every_kind_of_function_is_measured_while_it_runs(either: Interpreter) -
             inspect.isasyncgenfunction(async_generator),
         ]
 
-    finished = either.run(program)
+    finished = interpreter.run(program)
     assert finished.result == [True, True, True, True]
     records = recorded(finished)
     found = [(r["session"], r["has_pauses"]) for r in records["sections"] if r["name"] == "stage"]

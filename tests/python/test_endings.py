@@ -180,7 +180,7 @@ def test_sixty_four_threads_lose_nothing(either: Interpreter) -> None:
     assert report["data_quality"]["losses"] == {}
 
 
-def test_many_threads_one_after_the_other_reuse_what_they_need(either: Interpreter) -> None:
+def test_many_threads_one_after_the_other_reuse_what_they_need(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -201,7 +201,7 @@ def test_many_threads_one_after_the_other_reuse_what_they_need(either: Interpret
             thread.join()
         return marey.get_global_stats().get_stats("short")["count"], resident() - before
 
-    count, growth = either.result(program)
+    count, growth = interpreter.result(program)
     assert count == 3000
     # Python joins a thread shortly before it gives back what it had; 2 000 times as much would be 1.2 GiB.
     assert growth < 64 << 20

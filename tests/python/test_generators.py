@@ -31,7 +31,7 @@ def test_suspended_generator_does_not_adopt_later_sections(either: Interpreter) 
     assert has_no_negative_self_time(report)
 
 
-def test_decorated_generator_is_timed_while_it_runs_alone(either: Interpreter) -> None:
+def test_decorated_generator_is_timed_while_it_runs_alone(interpreter: Interpreter) -> None:
     def program():
         import time
 
@@ -60,13 +60,13 @@ def test_decorated_generator_is_timed_while_it_runs_alone(either: Interpreter) -
         row = marey.get_global_stats().get_stats("frames")
         return items, sum(inside), around, row["total"], row["count"], row["errors"]
 
-    items, inside, around, total, count, errors = either.result(program)
+    items, inside, around, total, count, errors = interpreter.result(program)
     assert items == [0, 1, 2]
     assert (count, errors) == (1, 0)
     assert inside <= total <= around
 
 
-def test_decorated_generator_restores_its_parent_at_each_resume(either: Interpreter) -> None:
+def test_decorated_generator_restores_its_parent_at_each_resume(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -85,8 +85,8 @@ def test_decorated_generator_restores_its_parent_at_each_resume(either: Interpre
                 with marey.profile_section("consumer"):
                     pass
 
-    either.result(program)
-    assert paths_of(read_capture(either.folder / "out")) == {
+    interpreter.result(program)
+    assert paths_of(read_capture(interpreter.folder / "out")) == {
         "outer": 1,
         "outer > frames": 1,
         "outer > frames > inside": 2,
@@ -94,7 +94,7 @@ def test_decorated_generator_restores_its_parent_at_each_resume(either: Interpre
     }
 
 
-def test_send_throw_close_and_return_value_work(either: Interpreter) -> None:
+def test_send_throw_close_and_return_value_work(interpreter: Interpreter) -> None:
     def program():
         import inspect
 
@@ -140,14 +140,14 @@ def test_send_throw_close_and_return_value_work(either: Interpreter) -> None:
         row = marey.get_global_stats().get_stats("conversation")
         return said, log, row["count"], row["errors"], inspect.isgeneratorfunction(conversation)
 
-    said, log, count, errors, is_generator_function = either.result(program)
+    said, log, count, errors, is_generator_function = interpreter.result(program)
     assert said == ["hello", "again", "caught", "result", True]
     assert log == ["sent", "KeyError('thrown')", "closed", "closed", "closed"]
     assert (count, errors) == (3, 1)
     assert is_generator_function
 
 
-def test_exception_of_a_generator_is_the_same_object_with_the_users_frame(either: Interpreter) -> None:
+def test_exception_of_a_generator_is_the_same_object_with_the_users_frame(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import traceback
@@ -196,13 +196,13 @@ def test_exception_of_a_generator_is_the_same_object_with_the_users_frame(either
         )
         return found, errors
 
-    found, errors = either.result(program)
+    found, errors = interpreter.result(program)
     names = ["generator", "coroutine", "async_generator", "function"]
     assert found == [[True, name, True, True] for name in names]
     assert errors == [[name, 1] for name in sorted(names)]
 
 
-def test_coroutine_is_timed_from_its_first_step_to_its_end(either: Interpreter) -> None:
+def test_coroutine_is_timed_from_its_first_step_to_its_end(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import inspect
@@ -226,12 +226,12 @@ def test_coroutine_is_timed_from_its_first_step_to_its_end(either: Interpreter) 
         inside, around = asyncio.run(main())
         return inside, around, marey.get_global_stats().get_stats("fetch")["total"], inspect.iscoroutinefunction(fetch)
 
-    inside, around, total, is_coroutine_function = either.result(program)
+    inside, around, total, is_coroutine_function = interpreter.result(program)
     assert inside <= total <= around
     assert is_coroutine_function
 
 
-def test_async_generator_keeps_its_protocol(either: Interpreter) -> None:
+def test_async_generator_keeps_its_protocol(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import inspect
@@ -286,17 +286,17 @@ def test_async_generator_keeps_its_protocol(either: Interpreter) -> None:
         row = marey.get_global_stats().get_stats("stream")
         return said, log, row["count"], row["errors"], inspect.isasyncgenfunction(stream)
 
-    said, log, count, errors, is_async_generator_function = either.result(program)
+    said, log, count, errors, is_async_generator_function = interpreter.result(program)
     assert said == ["first", "second", "caught", "end", True, "first", "second"]
     assert log == ["sent", "closed", "closed", "closed", None, "closed"]
     assert (count, errors) == (4, 1)
     assert is_async_generator_function
-    paths = paths_of(read_capture(either.folder / "out"))
+    paths = paths_of(read_capture(interpreter.folder / "out"))
     assert paths["outer > stream > inside"] == 1
     assert paths["outer > consumer"] == 1
 
 
-def test_old_style_coroutine_stays_awaitable(either: Interpreter) -> None:
+def test_old_style_coroutine_stays_awaitable(interpreter: Interpreter) -> None:
     def program():
         import asyncio
         import types
@@ -314,10 +314,10 @@ def test_old_style_coroutine_stays_awaitable(either: Interpreter) -> None:
 
         return asyncio.run(main()), marey.get_global_stats().get_stats("old")["count"]
 
-    assert either.result(program) == [3, 1]
+    assert interpreter.result(program) == [3, 1]
 
 
-def test_abandoned_generators_are_completed_when_they_are_collected(either: Interpreter) -> None:
+def test_abandoned_generators_are_completed_when_they_are_collected(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -331,7 +331,7 @@ def test_abandoned_generators_are_completed_when_they_are_collected(either: Inte
         row = marey.get_global_stats().get_stats("abandoned")
         return row["count"], row["errors"]
 
-    assert either.result(program) == [100, 0]
+    assert interpreter.result(program) == [100, 0]
 
 
 def test_generators_in_lockstep_do_not_disturb_each_other(either: Interpreter) -> None:

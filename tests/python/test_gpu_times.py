@@ -565,7 +565,7 @@ def test_pairs_that_wait_are_bounded(interpreter: Interpreter) -> None:
 
 # main   ├──a──┤  stop: destroys an event ┈┈┈┈┈┈┈┈┈┤       torch lets go of the GIL meanwhile
 # other                                   reads ──┤
-def test_another_thread_can_read_gpu_times_while_an_event_is_destroyed(either: Interpreter) -> None:
+def test_another_thread_can_read_gpu_times_while_an_event_is_destroyed(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -595,4 +595,4 @@ def test_another_thread_can_read_gpu_times_while_an_event_is_destroyed(either: I
         marey.stop()
         thread.join()
 
-    assert spans(either, program) == [("a", 5.0)]
+    assert spans(interpreter, program) == [("a", 5.0)]

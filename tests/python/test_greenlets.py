@@ -146,7 +146,7 @@ def test_greenlet_that_sets_context_variables_is_still_a_flow_of_its_own(either:
     assert paths_of(read_capture(finished.captures[0])) == {"M": 1, "M > A": 1, "M > B": 1}
 
 
-def test_sections_by_decorator_of_interleaved_greenlets_stay_apart(either: Interpreter) -> None:
+def test_sections_by_decorator_of_interleaved_greenlets_stay_apart(interpreter: Interpreter) -> None:
     def program():
         import greenlet
 
@@ -167,12 +167,12 @@ def test_sections_by_decorator_of_interleaved_greenlets_stay_apart(either: Inter
         b.switch()
         marey.stop()
 
-    finished = either.run(program)
+    finished = interpreter.run(program)
     assert paths_of(read_capture(finished.captures[0])) == {"call": 2, "call > A": 1, "call > B": 1}
 
 
 # Each of the two waits for what the other does, so they interleave in the same way each time.
-def test_gevent_greenlets_have_their_own_sections_and_sessions(either: Interpreter) -> None:
+def test_gevent_greenlets_have_their_own_sections_and_sessions(interpreter: Interpreter) -> None:
     def program():
         import gevent
         from gevent.event import Event
@@ -202,7 +202,7 @@ def test_gevent_greenlets_have_their_own_sections_and_sessions(either: Interpret
             gevent.joinall([gevent.spawn(a), gevent.spawn(b)], raise_error=True)
         marey.stop()
 
-    finished = either.run(program)
+    finished = interpreter.run(program)
     report = read_capture(finished.captures[0])
     assert paths_of(report) == {
         "serve": 1,
@@ -215,7 +215,7 @@ def test_gevent_greenlets_have_their_own_sections_and_sessions(either: Interpret
     assert [(row["name"], row["parent"]) for row in sessions] == [("request a", None), ("request b", None)]
 
 
-def test_patched_threads_of_gevent_are_flows_like_any_thread(either: Interpreter) -> None:
+def test_patched_threads_of_gevent_are_flows_like_any_thread(interpreter: Interpreter) -> None:
     program = """
         from gevent import monkey
 
@@ -239,12 +239,12 @@ def test_patched_threads_of_gevent_are_flows_like_any_thread(either: Interpreter
             thread.join()
         marey.stop()
     """
-    finished = either.run(program)
+    finished = interpreter.run(program)
     assert finished.returncode == 0, finished.stderr
     assert paths_of(read_capture(finished.captures[0])) == {"A": 1, "B": 1, "C": 1}
 
 
-def test_program_that_has_greenlet_and_uses_threads_records_as_ever(either: Interpreter) -> None:
+def test_program_that_has_greenlet_and_uses_threads_records_as_ever(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -267,6 +267,6 @@ def test_program_that_has_greenlet_and_uses_threads_records_as_ever(either: Inte
         work()
         marey.stop()
 
-    finished = either.run(program)
+    finished = interpreter.run(program)
     assert paths_of(read_capture(finished.captures[0])) == {"outer": 9, "outer > inner": 9}
     assert {call["flow"] for call in recorded(finished)["sections"]} == {0}

@@ -17,7 +17,7 @@ def belonging(records: dict[str, Any]) -> list[tuple[str, str | None]]:
     return [(row["name"], sessions[row["belongs_to"]]) for row in records["sections"]]
 
 
-def test_threads_and_tasks_of_pools_are_of_the_session_that_started_them(either: Interpreter) -> None:
+def test_threads_and_tasks_of_pools_are_of_the_session_that_started_them(interpreter: Interpreter) -> None:
     """Two sessions at once, each in a thread of its own, and one pool for both, whose workers the first one made."""
 
     def program():
@@ -69,7 +69,7 @@ def test_threads_and_tasks_of_pools_are_of_the_session_that_started_them(either:
                 thread.join()
             pool.submit(work, "outside").result()
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     kinds = ["thread", "subclass", "timer", "submit", "map", "run_in_executor", "to_thread", "own pool"]
     expected = {(f"{session} {kind}", session) for session in "ab" for kind in kinds}
     expected |= {(f"{name} inner", session) for name, session in expected}
@@ -113,7 +113,7 @@ def test_a_thread_is_its_sessions_only_as_long_as_that_lasts(interpreter: Interp
 
 
 @pytest.mark.parametrize("how", ["pool", "to_thread", "task", "context", "thread", "thread of a thread"])
-def test_what_outlives_its_session_is_never_the_next_ones(either: Interpreter, how: str) -> None:
+def test_what_outlives_its_session_is_never_the_next_ones(interpreter: Interpreter, how: str) -> None:
     """A context and a task of a pool stay their session's; a thread may serve others later, so nobody knows."""
 
     def program(how):
@@ -182,7 +182,7 @@ def test_what_outlives_its_session_is_never_the_next_ones(either: Interpreter, h
             go_on.set()
             context.run(work) if how == "context" else waits()
 
-    records = recorded(either.run(program, how))
+    records = recorded(interpreter.run(program, how))
     whose = None if "thread" in how.split() else "a"
     assert belonging(records) == [("late", whose), ("late stage", whose)]
     names = [session["name"] for session in records["sessions"]]
@@ -190,7 +190,7 @@ def test_what_outlives_its_session_is_never_the_next_ones(either: Interpreter, h
     assert [None if session is None else names[session] for session in said] == [whose] * 3
 
 
-def test_threads_that_serve_several_sessions_are_their_callers(either: Interpreter) -> None:
+def test_threads_that_serve_several_sessions_are_their_callers(interpreter: Interpreter) -> None:
     """A worker that runs jobs in their callers' contexts, and a pool of threads: both made while "a" is open."""
 
     def program():
@@ -241,12 +241,12 @@ def test_threads_that_serve_several_sessions_are_their_callers(either: Interpret
         jobs.put(None)
         pools[0].terminate()
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     assert set(belonging(records)) == {("a job", "a"), ("b job", "b"), ("of one of two", None)}
     assert {event["session"] for event in records["events"] if event["name"] == "of one of two"} == {None}
 
 
-def test_generators_sessions_are_what_they_do_themselves(either: Interpreter) -> None:
+def test_generators_sessions_are_what_they_do_themselves(interpreter: Interpreter) -> None:
     """Two of them in turn, with sections that reach over what their consumer does between their items."""
 
     def program():
@@ -304,7 +304,7 @@ def test_generators_sessions_are_what_they_do_themselves(either: Interpreter) ->
             work("none 1")
         asyncio.run(both(pipeline))
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     found = belonging(records)
     names = [session["name"] for session in records["sessions"]]
     found += [(e["name"], None if e["session"] is None else names[e["session"]]) for e in records["events"]]

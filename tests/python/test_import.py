@@ -73,7 +73,7 @@ def test_recording_in_memory_leaves_nothing_behind(interpreter: Interpreter, rin
     assert sorted(path.name for path in interpreter.folder.iterdir()) == ["program.py", "result.json"]
 
 
-def test_switched_off_by_the_environment_nothing_is_started(either: Interpreter) -> None:
+def test_switched_off_by_the_environment_nothing_is_started(interpreter: Interpreter) -> None:
     def program():
         import os
         from pathlib import Path
@@ -105,7 +105,7 @@ def test_switched_off_by_the_environment_nothing_is_started(either: Interpreter)
         )
 
     for value in ("0", "false", "off"):
-        assert either.result(program, env={"MAREY_ENABLED": value}) == [None, {}, 1, [], False, "None"]
+        assert interpreter.result(program, env={"MAREY_ENABLED": value}) == [None, {}, 1, [], False, "None"]
 
 
 def test_switched_on_by_the_environment_the_import_records_into_the_folder(interpreter: Interpreter) -> None:

@@ -24,7 +24,7 @@ def stages(records: dict[str, Any]) -> list[tuple[str, str | None]]:
     return [(row["name"], None if row["session"] is None else sessions[row["session"]]["name"]) for row in rows]
 
 
-def test_a_second_session_nests_in_the_first(either: Interpreter) -> None:
+def test_a_second_session_nests_in_the_first(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -43,7 +43,7 @@ def test_a_second_session_nests_in_the_first(either: Interpreter) -> None:
             pass
         return ended
 
-    finished = either.run(program)
+    finished = interpreter.run(program)
     assert finished.result == ["inner", "outer", None]
     records = recorded(finished)
     assert named(records) == [("outer", None), ("inner", "outer")]
@@ -176,7 +176,7 @@ def test_ending_an_outer_session_ends_what_an_exception_left_open_in_it(interpre
     assert stages(records) == [("x", "next")]
 
 
-def test_threads_keep_their_sessions_apart(either: Interpreter) -> None:
+def test_threads_keep_their_sessions_apart(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -200,7 +200,7 @@ def test_threads_keep_their_sessions_apart(either: Interpreter) -> None:
         for thread in threads:
             thread.join()
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     sessions = records["sessions"]
     assert len(sessions) == 160
     assert all(session["parent"] is None and session["flow"] == 0 for session in sessions)
@@ -258,7 +258,7 @@ def test_a_bare_thread_belongs_to_the_only_open_session(interpreter: Interpreter
     assert dict(named(records))["beside"] == "one"
 
 
-def test_asyncio_tasks_keep_their_sessions_apart(either: Interpreter) -> None:
+def test_asyncio_tasks_keep_their_sessions_apart(interpreter: Interpreter) -> None:
     def program():
         import asyncio
 
@@ -293,7 +293,7 @@ def test_asyncio_tasks_keep_their_sessions_apart(either: Interpreter) -> None:
 
         asyncio.run(main())
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     found = dict(stages(records))
     assert found == {
         "a stage": "a",
@@ -367,7 +367,7 @@ def test_a_session_can_be_ended_by_another_thread_and_by_its_id(interpreter: Int
     assert stages(recorded(finished)) == [("after a", None), ("after b", None)]
 
 
-def test_the_only_open_session_is_not_said_with_each_stage_and_known_all_the_same(either: Interpreter) -> None:
+def test_the_only_open_session_is_not_said_with_each_stage_and_known_all_the_same(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -413,7 +413,7 @@ def test_the_only_open_session_is_not_said_with_each_stage_and_known_all_the_sam
         with profiler.session("late"), made, stage("plain", "late"):
             pass
 
-    finished = either.run(program)
+    finished = interpreter.run(program)
     found = recorded(finished)
     n_of = {"alone": 6001, "nested": 1, "overtaken": 2, "beside": 1, "ended inside": 1, "early": 1, "late": 1}
     assert {name: sum(row[0].endswith(f" of {name}") for row in stages(found)) for name in n_of} == n_of

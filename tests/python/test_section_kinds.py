@@ -56,7 +56,7 @@ FIRST_USES = ["section", "section with attributes", "function", "coroutine", "ge
 
 @pytest.mark.parametrize("mode", ["first use", "autostart", "start"])
 @pytest.mark.parametrize("first", FIRST_USES)
-def test_the_environment_switches_kinds_off_from_the_first_use_on(either: Interpreter, first: str, mode: str) -> None:
+def test_the_environment_switches_kinds_off_from_the_first_use_on(interpreter: Interpreter, first: str, mode: str) -> None:
     def program(first, mode):
         import asyncio
 
@@ -115,7 +115,7 @@ def test_the_environment_switches_kinds_off_from_the_first_use_on(either: Interp
         return sorted(marey.get_global_stats().get_all_stats())
 
     env = {"MAREY_PROFILE_VAE_DECODE": "0"} | ({"MAREY_ENABLED": "1"} if mode == "autostart" else {})
-    assert either.result(program, first, mode, env=env) == ["vae_encode"]
+    assert interpreter.result(program, first, mode, env=env) == ["vae_encode"]
 
 
 def test_turns_of_a_loop_that_is_named_after_steps_are_steps(interpreter: Interpreter) -> None:
@@ -171,7 +171,7 @@ def test_the_environment_switches_off_what_decorators_report(interpreter: Interp
         assert found == [off != switch for switch in switches]
 
 
-def test_what_a_profiler_says_stands_above_the_environment_while_it_lives(either: Interpreter) -> None:
+def test_what_a_profiler_says_stands_above_the_environment_while_it_lives(interpreter: Interpreter) -> None:
     def program():
         import gc
 
@@ -197,4 +197,4 @@ def test_what_a_profiler_says_stands_above_the_environment_while_it_lives(either
         found.append(count())
         return found
 
-    assert either.result(program, env={"MAREY_PROFILE_VAE_DECODE": "0"}) == [0, 1, 1, 2, 2, 3, 3]
+    assert interpreter.result(program, env={"MAREY_PROFILE_VAE_DECODE": "0"}) == [0, 1, 1, 2, 2, 3, 3]

@@ -33,7 +33,7 @@ def test_nested_section_time_is_not_counted_twice(either: Interpreter) -> None:
     assert stats["inner"]["self"] == stats["inner"]["total"]
 
 
-def test_same_name_under_two_parents_has_two_paths_and_one_row(either: Interpreter) -> None:
+def test_same_name_under_two_parents_has_two_paths_and_one_row(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -43,8 +43,8 @@ def test_same_name_under_two_parents_has_two_paths_and_one_row(either: Interpret
                 pass
         return marey.get_global_stats().get_stats("same")["count"]
 
-    assert either.result(program) == 3
-    paths = paths_of(read_capture(either.folder / "out"))
+    assert interpreter.result(program) == 3
+    paths = paths_of(read_capture(interpreter.folder / "out"))
     assert paths == {"a": 2, "a > same": 2, "b": 1, "b > same": 1}
 
 
@@ -281,7 +281,7 @@ def test_sections_beyond_what_can_be_open_are_counted_and_nothing_is_raised(eith
     assert afterwards == 1
 
 
-def test_disabled_section_records_nothing_and_looks_at_nothing(either: Interpreter) -> None:
+def test_disabled_section_records_nothing_and_looks_at_nothing(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -301,10 +301,10 @@ def test_disabled_section_records_nothing_and_looks_at_nothing(either: Interpret
             pass
         return {name: row["count"] for name, row in marey.get_global_stats().get_all_stats().items()}
 
-    assert either.result(program) == {"on": 2}
+    assert interpreter.result(program) == {"on": 2}
 
 
-def test_sync_without_torch_is_a_section_that_says_so(either: Interpreter) -> None:
+def test_sync_without_torch_is_a_section_that_says_so(interpreter: Interpreter) -> None:
     def program():
         import sys
 
@@ -317,8 +317,8 @@ def test_sync_without_torch_is_a_section_that_says_so(either: Interpreter) -> No
             pass
         return "torch" in sys.modules
 
-    assert either.result(program) is False
-    report = read_capture(either.folder / "out")
+    assert interpreter.result(program) is False
+    report = read_capture(interpreter.folder / "out")
     assert [given["attributes"] for given in report["section_attributes"]] == [{"sync": True}]
     assert [section["calls"] for section in report["data_quality"]["synchronised_sections"]] == [1]
 
@@ -375,7 +375,7 @@ def test_an_interrupt_while_a_section_waits_for_the_gpu_is_the_programs(either: 
     assert either.result(program) == "interrupted"
 
 
-def test_attributes_of_every_kind_are_kept_or_described(either: Interpreter) -> None:
+def test_attributes_of_every_kind_are_kept_or_described(interpreter: Interpreter) -> None:
     def program():
         import enum
 
@@ -418,8 +418,8 @@ def test_attributes_of_every_kind_are_kept_or_described(either: Interpreter) -> 
                 pass
         return marey.get_global_stats().get_stats("attributes")["count"]
 
-    assert either.result(program) == 4
-    report = read_capture(either.folder / "out")
+    assert interpreter.result(program) == 4
+    report = read_capture(interpreter.folder / "out")
     assert report["timing_stats"]["attributes"]["count"] == 4
     assert report["data_quality"]["losses"] == {}
     first, *others = [given["attributes"] for given in report["section_attributes"]]
@@ -443,7 +443,7 @@ def test_attributes_of_every_kind_are_kept_or_described(either: Interpreter) -> 
     assert {name: first[name] for name in expected} == expected
 
 
-def test_wrong_arguments_are_the_type_errors_of_any_function(either: Interpreter) -> None:
+def test_wrong_arguments_are_the_type_errors_of_any_function(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -455,7 +455,7 @@ def test_wrong_arguments_are_the_type_errors_of_any_function(either: Interpreter
                 messages.append(str(error))
         return messages
 
-    assert either.result(program) == [
+    assert interpreter.result(program) == [
         "profile_section() missing 1 required positional argument: 'name'",
         "profile_section() takes from 1 to 2 positional arguments but 3 were given",
         "profile_section() got multiple values for argument 'name'",
@@ -481,8 +481,8 @@ NAMES = {
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_any_name_is_recorded_and_shown_without_harm(either: Interpreter, kind: str) -> None:
-    finished = either.run(f"""
+def test_any_name_is_recorded_and_shown_without_harm(interpreter: Interpreter, kind: str) -> None:
+    finished = interpreter.run(f"""
         import marey
         marey.start("out")
         name = {NAMES[kind]}
@@ -508,7 +508,7 @@ def test_any_name_is_recorded_and_shown_without_harm(either: Interpreter, kind: 
     }
 
 
-def test_name_whose_repr_fails_is_known_by_its_type(either: Interpreter) -> None:
+def test_name_whose_repr_fails_is_known_by_its_type(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -520,10 +520,10 @@ def test_name_whose_repr_fails_is_known_by_its_type(either: Interpreter) -> None
             pass
         return list(marey.get_global_stats().get_all_stats())
 
-    assert either.result(program) == ["Unreprable"]
+    assert interpreter.result(program) == ["Unreprable"]
 
 
-def test_equal_names_from_different_objects_are_one_row(either: Interpreter) -> None:
+def test_equal_names_from_different_objects_are_one_row(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -532,7 +532,7 @@ def test_equal_names_from_different_objects_are_one_row(either: Interpreter) -> 
                 pass
         return {name: row["count"] for name, row in marey.get_global_stats().get_all_stats().items()}
 
-    assert either.result(program) == {f"chunk {i}": 100 for i in range(10)}
+    assert interpreter.result(program) == {f"chunk {i}": 100 for i in range(10)}
 
 
 def test_a_hundred_thousand_names_are_capped_and_counted(either: Interpreter) -> None:
@@ -627,7 +627,7 @@ def test_leaving_more_often_than_entering_is_harmless(either: Interpreter) -> No
     assert either.result(program) == 1
 
 
-def test_deep_nesting_is_recorded_in_full(either: Interpreter) -> None:
+def test_deep_nesting_is_recorded_in_full(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -640,7 +640,7 @@ def test_deep_nesting_is_recorded_in_full(either: Interpreter) -> None:
         row = marey.get_global_stats().get_stats("level")
         return row["count"], row["self"] >= 0
 
-    assert either.result(program) == [300, True]
+    assert interpreter.result(program) == [300, True]
 
 
 def test_both_kinds_of_section_objects_exist_on_this_python(interpreter: Interpreter) -> None:

@@ -9,7 +9,7 @@ from interpreter import Interpreter, read_capture
 from test_profiler_sessions import named, stages
 
 
-def test_sessions_of_the_process_nest_and_are_those_of_the_decorators(either: Interpreter) -> None:
+def test_sessions_of_the_process_nest_and_are_those_of_the_decorators(interpreter: Interpreter) -> None:
     def program():
         import marey
         from marey.decorators import profile_method, profile_session
@@ -30,7 +30,7 @@ def test_sessions_of_the_process_nest_and_are_those_of_the_decorators(either: In
             Pipeline().run()
         Pipeline().load()
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     assert named(records) == [("outer", None), ("inner", "outer"), ("run", "outer")]
     assert records["sessions"][0]["tags"] == {"a": 1, "b": 2}
     assert stages(records) == [("load", "inner"), ("load", "run"), ("load", None)]
@@ -335,7 +335,7 @@ def test_a_thousand_sessions_have_a_report_each(interpreter: Interpreter) -> Non
         assert list(report["timing_stats"]) == [f"stage {stage}"]
 
 
-def test_what_the_programs_own_objects_raise_stays_with_us(either: Interpreter) -> None:
+def test_what_the_programs_own_objects_raise_stays_with_us(interpreter: Interpreter) -> None:
     def program():
         import marey
 
@@ -351,7 +351,7 @@ def test_what_the_programs_own_objects_raise_stays_with_us(either: Interpreter) 
             with marey.profile_section("section", enabled=Refuses(), sync=Refuses()):
                 pass
 
-    records = recorded(either.run(program))
+    records = recorded(interpreter.run(program))
     assert [session["name"] for session in records["sessions"]] == ["tags"]
     assert [section["name"] for section in records["sections"]] == ["section"]
     assert len(records["cache_events"]) == 1

@@ -257,7 +257,7 @@ def test_turns_as_short_as_the_clock_divide_by_nothing(interpreter: Interpreter)
     assert interpreter.result(program) == 1000
 
 
-def test_clear_while_threads_record_lets_totals_go_on_right(either: Interpreter) -> None:
+def test_clear_while_threads_record_lets_totals_go_on_right(interpreter: Interpreter) -> None:
     def program():
         import threading
 
@@ -295,12 +295,12 @@ def test_clear_while_threads_record_lets_totals_go_on_right(either: Interpreter)
         row = stats.get_stats("work")
         return counts, row["count"], row["min"] <= row["mean"] <= row["max"]
 
-    counts, after, is_ordered = either.result(program)
+    counts, after, is_ordered = interpreter.result(program)
     assert all(0 <= count <= 20_000 for count in counts)
     assert (after, is_ordered) == (7, True)
 
 
-def test_readers_see_growing_totals_while_eight_threads_write(either: Interpreter) -> None:
+def test_readers_see_growing_totals_while_eight_threads_write(interpreter: Interpreter) -> None:
     def program():
         import sys
         import threading
@@ -334,7 +334,7 @@ def test_readers_see_growing_totals_while_eight_threads_write(either: Interprete
             thread.join()
         return sum(row["count"] for row in stats.get_all_stats().values()), stats.get_stats("inner")["count"]
 
-    assert either.result(program) == [48_000, 24_000]
+    assert interpreter.result(program) == [48_000, 24_000]
 
 
 def test_name_whose_repr_waits_for_another_thread_holds_up_nobody(interpreter: Interpreter) -> None:

@@ -12,7 +12,7 @@ from interpreter import Interpreter
 
 # device 0   (never used)
 # device 1     |------ 50 ------|
-def test_work_on_a_device_that_is_not_current_has_its_time_and_the_other_is_left_alone(either: Interpreter) -> None:
+def test_work_on_a_device_that_is_not_current_has_its_time_and_the_other_is_left_alone(interpreter: Interpreter) -> None:
     def program():
         import marey
         import stand_in_cuda
@@ -27,7 +27,7 @@ def test_work_on_a_device_that_is_not_current_has_its_time_and_the_other_is_left
         marey.stop()
         return [gpu.device, sorted(gpu.contexts)]
 
-    done = finished(either, program)
+    done = finished(interpreter, program)
     assert done.result == [0, [1]]
     assert spans(done) == [("denoise", 1, 0, 50.0), ("step", 1, 0, 50.0)]
     rows = recorded(done)["section_memory"]
