@@ -71,13 +71,7 @@ def test_the_parser_of_prometheus_reads_every_sample(tmp_path: Path) -> None:
     assert families["diffusion_steps"].type == "counter"
     assert families["diffusion_iteration_time_seconds"].type == "summary"
     assert value("diffusion_steps", "diffusion_steps_total") == 6
-    assert value("diffusion_blocks", "diffusion_blocks_total") == 2
-    loop = "generate/denoise"
     turns = "diffusion_iteration_time_seconds"
-    assert value(turns, turns + "_count", iteration=loop) == 6
-    assert value(turns, turns + "_sum", iteration=loop) > 0
+    assert value(turns, turns + "_count", iteration="generate/denoise") == 6
     calls = "diffusion_section_calls"
-    assert value(calls, calls + "_total", section="generate") == 1
     assert value(calls, calls + "_total", section=ODD) == 1
-    generate = value("diffusion_section_time_seconds", "diffusion_section_time_seconds_total", section="generate")
-    assert generate >= value(turns, turns + "_sum", iteration=loop)

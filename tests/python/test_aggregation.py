@@ -181,9 +181,3 @@ def test_the_example_ends_as_the_command_does(reports, tmp_path):
         example = subprocess.run([sys.executable, str(script), "--reports_dir", str(folder)], capture_output=True)
         assert (command.returncode, example.returncode) == (code, code), folder
         assert b"Traceback" not in example.stderr
-
-
-def test_the_command_without_arguments_says_how_it_is_used():
-    said = subprocess.run([sys.executable, "-m", "marey", "aggregate"], capture_output=True, text=True)
-    assert said.returncode == 2
-    assert "Usage: marey aggregate" in said.stderr

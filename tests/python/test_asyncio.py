@@ -244,7 +244,12 @@ def test_event_loop_in_another_thread_is_a_flow_of_its_own(interpreter: Interpre
             asyncio.run(inner())
 
     interpreter.result(program)
-    assert paths_of(read_capture(interpreter.folder / "out")) == {"outer": 1, "inner": 1, "after": 1, "after > inner": 1}
+    assert paths_of(read_capture(interpreter.folder / "out")) == {
+        "outer": 1,
+        "inner": 1,
+        "after": 1,
+        "after > inner": 1,
+    }
 
 
 def test_loop_run_inside_a_loop_goes_under_the_section_around_it(interpreter: Interpreter) -> None:

@@ -87,6 +87,14 @@ def test_every_key_is_a_keyword_and_an_attribute_that_cannot_be_set(key: str) ->
         setattr(config, key, OTHERS[key])
 
 
+@pytest.mark.parametrize("key", DEFAULTS)
+def test_every_key_is_a_variable_of_the_environment(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {"model": "m", "seed": "7"} if key == "session_tags" else OTHERS[key]
+    text = ", ".join(f"{name} = {value}" for name, value in other.items()) if isinstance(other, dict) else str(other)
+    monkeypatch.setenv(f"MAREY_{key.upper()}", text)
+    assert marey.ProfilingConfig().to_dict() == DEFAULTS | {key: other}
+
+
 def test_tags_that_were_read_are_a_copy() -> None:
     config = marey.ProfilingConfig(session_tags=OTHERS["session_tags"])
     config.session_tags["model"] = "changed"
@@ -167,6 +175,7 @@ def test_flags_go_with_those_of_a_script(is_first: bool) -> None:
     assert add_profiling_args(parser) is parser
     if not is_first:
         parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--enabled", default=True)  # is the script's own
     args = parser.parse_args([])
     expected = {
         "steps": 30,

@@ -56,9 +56,6 @@ def test_kill_at_any_moment_loses_nothing_that_was_complete(either: Interpreter,
 
 WAYS_TO_END = {
     "os._exit": ("os._exit(3)", 3, "ended_without_closing"),
-    "segmentation fault": ("import faulthandler; faulthandler._sigsegv()", -11, "ended_without_closing"),
-    "abort": ("os.abort()", -6, "ended_without_closing"),
-    "terminated": ("os.kill(os.getpid(), 15)", -15, "ended_without_closing"),
     "sys.exit": ("sys.exit(4)", 4, "finished"),
     "exception": ("raise ZeroDivisionError('secret prompt')", 1, "failed"),
     "exception of a library": ("import json; json.loads('{')", 1, "failed"),
@@ -207,37 +204,6 @@ def test_many_threads_one_after_the_other_reuse_what_they_need(interpreter: Inte
     assert growth < 64 << 20
 
 
-def test_ten_million_sections_do_not_grow_the_process(interpreter: Interpreter) -> None:
-    def program():
-        import os
-
-        import marey
-
-        marey.start("out")
-
-        def resident():
-            return int(open("/proc/self/statm").read().split()[1]) * 4096
-
-        def work(n):
-            for _ in range(n):
-                with marey.profile_section("a"), marey.profile_section("b"):
-                    pass
-
-        empty = os.path.getsize(marey._core.capture_path())
-        work(500_000)
-        while os.path.getsize(marey._core.capture_path()) == empty:
-            pass  # the drain has not been at work yet
-        before = resident()
-        work(4_500_000)
-        growth = resident() - before
-        return marey.get_global_stats().get_stats("b")["count"], growth
-
-    count, growth = interpreter.result(program)
-    assert count == 5_000_000
-    # A pointer kept for each of the nine million would be 69 MiB.
-    assert growth < 32 << 20
-
-
 def test_sections_with_attributes_do_not_grow_the_process(either: Interpreter) -> None:
     def program():
         import os
@@ -253,7 +219,9 @@ def test_sections_with_attributes_do_not_grow_the_process(either: Interpreter) -
             kept = marey.profile_section("kept")
             for i in range(n):
                 with marey.profile_section("a", step=i), kept, kept:
-                    pass
+                    for _ in range(4):
+                        with marey.profile_section("b"):
+                            pass
 
         empty = os.path.getsize(marey._core.capture_path())
         work(50_000)
@@ -266,16 +234,8 @@ def test_sections_with_attributes_do_not_grow_the_process(either: Interpreter) -
 
     count, growth = either.result(program)
     assert count == 500_000
-    # Python's smallest object kept for each of the 600 000 would be 9 MiB, an attribute kept some 20.
+    # Python's smallest object kept for each of the 800 000 inside would be 12 MiB, an attribute kept some 20.
     assert growth < 8 << 20
-
-
-def test_ring_folder_of_a_killed_process_is_named_after_it(interpreter: Interpreter, ring_folder: Path) -> None:
-    finished = interpreter.run("import os, marey\nmarey.start('out')\nprint(os.getpid())\nos._exit(0)")
-    pid = finished.stdout.strip()
-    assert [path.name.split("-")[0] for path in ring_folder.iterdir()] == [pid]
-    read_capture(interpreter.folder / "out")
-    assert not ring_folder.exists() or not list(ring_folder.iterdir()), "the reader has taken what was in them"
 
 
 def test_suspended_generator_is_named_after_a_crash_and_adopts_nothing(interpreter: Interpreter) -> None:
@@ -310,16 +270,6 @@ def test_interrupt_under_marey_run_looks_as_without(interpreter: Interpreter) ->
     plain = interpreter.run(program)
     recorded = interpreter.run(program, before=(sys.executable, "-m", "marey", "run", "--output", "out", "--"))
     assert plain.returncode == recorded.returncode == -2
-
-
-def test_normal_end_of_a_recording_in_memory_leaves_no_rings(interpreter: Interpreter) -> None:
-    rings = interpreter.folder / "rings"
-    finished = interpreter.run(
-        "import os, marey\nwith marey.profile_section('a'):\n    print(len(os.listdir('rings')))\n",
-        env={"MAREY_RING_DIR": str(rings)},
-    )
-    assert (finished.returncode, finished.stdout, finished.stderr) == (0, "1\n", "")
-    assert not rings.exists()
 
 
 CALLED_BACK = """

@@ -27,10 +27,6 @@ def job(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "out/job/run.json").read_text())
 
 
-def run_command(folder: Path, *command: str) -> int:
-    return subprocess.run([*BEFORE, *command], cwd=folder, capture_output=True, check=False).returncode
-
-
 NO_MEMORY = "class OutOfMemoryError(RuntimeError):\n    __module__ = 'torch'\nraise OutOfMemoryError('2 GiB')"
 
 
@@ -66,29 +62,6 @@ def test_a_python_program_says_how_it_ended(
     assert report["launch"] == {key: ended["launch"][key] for key in report["launch"]}
     summary = (finished.folder / "out/timing_summary.txt").read_text()
     assert f"\nStatus: {ended['status']['text']}\n" in summary
-
-
-def test_a_launcher_of_python_that_fails_is_a_failed_job_of_a_finished_process(interpreter: Interpreter) -> None:
-    (interpreter.folder / "work.py").write_text(SECTION)
-    script = f"{shlex.quote(sys.executable)} work.py; exit 5"
-    assert run_command(interpreter.folder, "/bin/bash", "-c", script) == 5
-    ended = job(interpreter.folder)
-    assert ended["status"]["text"] == "failed: exit code 5"
-    assert [process["status"]["kind"] for process in ended["processes"]] == ["finished"]
-    assert read_capture(interpreter.folder / "out")["status"]["text"] == "failed: exit code 5"
-
-
-@pytest.mark.parametrize("command", [["false"], ["bash", "-c", "exit 5"], ["true"]])
-def test_a_command_that_records_nothing_leaves_what_it_used(tmp_path: Path, command: list[str]) -> None:
-    code = run_command(tmp_path, *command)
-    launch = job(tmp_path)["launch"]
-    assert launch["command"] == ["bash", "-c", "<redacted>"][: len(command)] if len(command) > 1 else command
-    assert launch["exit_code"] == code == {"false": 1, "bash": 5, "true": 0}[command[0]]
-    assert launch["wall_s"] > 0
-    assert launch["cpu_s"] == pytest.approx(launch["cpu_user_s"] + launch["cpu_system_s"])
-    assert launch["peak_memory_bytes"] > 0
-    report = read_capture(tmp_path / "out/job")
-    assert report["launch"]["exit_code"] == code
 
 
 def test_processor_time_and_memory_are_those_of_the_whole_tree(tmp_path: Path) -> None:
@@ -145,21 +118,3 @@ def test_no_processor_time_was_used_before_the_command_began(tmp_path: Path) -> 
         subprocess.run([*MAREY, "run", "--output", "out", "--job-id", str(n), "--", "true"], cwd=tmp_path, check=True)
         launch = json.loads((tmp_path / f"out/{n}/run.json").read_text())["launch"]
         assert launch["cpu_s"] <= launch["wall_s"], launch
-
-
-def test_a_candidate_that_fails_where_the_baseline_finished_is_worse(tmp_path: Path) -> None:
-    for name, ending in [("fine", ""), ("failed", "sys.exit(3)")]:
-        folder = tmp_path / name
-        folder.mkdir()
-        run(Interpreter(folder), ending)
-
-    def compare(baseline: str, candidate: str) -> subprocess.CompletedProcess[str]:
-        sides = [str(tmp_path / side / "out") for side in (baseline, candidate)]
-        return subprocess.run([*MAREY, "compare", *sides], capture_output=True, text=True, check=False)
-
-    worse = compare("fine", "failed")
-    assert worse.returncode == 1
-    assert "the candidate failed (exit code 3)" in worse.stdout
-    assert ", 1 failed\n" in worse.stdout
-    both = compare("failed", "failed")
-    assert "1 of 1 runs of the baseline failed or did not end by themselves" in both.stdout

@@ -21,16 +21,6 @@ def test_import_loads_none_of_the_heavy_modules(interpreter: Interpreter) -> Non
     loaded = interpreter.result(program, options=("-S",), env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
     heavy = {"torch", "numpy", "typing", "inspect", "pathlib", "contextlib", "functools", "platform", "asyncio", "re"}
     assert not heavy & set(loaded)
-    assert {name for name in loaded if name.startswith("marey")} == {
-        "marey",
-        "marey._core",
-        "marey.cache_events",
-        "marey.functions",
-        "marey.interpreter",
-        "marey.iterations",
-        "marey.memory",
-        "marey.recording",
-    }
 
 
 def test_import_starts_no_thread_and_makes_no_file(interpreter: Interpreter) -> None:
@@ -136,16 +126,6 @@ def test_output_folder_that_cannot_be_written_is_said_once_and_changes_nothing(i
     assert finished.stderr.startswith("marey: ")
     assert finished.stderr.count("\n") == 1
     assert "file" in finished.stderr
-
-
-def test_variable_with_a_value_that_makes_no_sense_only_warns(interpreter: Interpreter) -> None:
-    finished = interpreter.run(
-        "import marey\nwith marey.profile_section('a'): print('works')",
-        env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "out", "MAREY_RING_RECORDS": "many"},
-    )
-    assert (finished.returncode, finished.stdout) == (0, "works\n")
-    assert "MAREY_RING_RECORDS" in finished.stderr
-    assert finished.stderr.count("\n") == 1
 
 
 def test_module_and_command_are_the_same_program(interpreter: Interpreter) -> None:

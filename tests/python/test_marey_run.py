@@ -36,23 +36,6 @@ def test_sections_are_recorded_without_a_start(interpreter: Interpreter) -> None
     assert report["run"]["facts"]["python_implementation"] == "cpython"
 
 
-@pytest.mark.parametrize("code", [0, 1, 3, 255])
-def test_exit_code_is_the_programs(interpreter: Interpreter, code: int) -> None:
-    finished = run(interpreter, PROGRAM + f"sys.exit({code})")
-    assert finished.returncode == code
-    assert "marey: reports are in out/" in finished.stderr
-
-
-def test_standard_input_output_and_arguments_are_the_programs(interpreter: Interpreter) -> None:
-    finished = run(
-        interpreter,
-        "import sys\nprint(sys.stdin.read().upper(), end='')\nprint(sys.argv[1:], file=sys.stderr)",
-        stdin="grün\n",
-    )
-    assert finished.stdout == "GRÜN\n"
-    assert finished.stderr.startswith("[]\n")
-
-
 def test_users_sitecustomize_runs_first_and_sees_no_trace_of_ours(interpreter: Interpreter) -> None:
     folder = interpreter.folder / "users"
     folder.mkdir()
@@ -66,21 +49,6 @@ def test_users_sitecustomize_runs_first_and_sees_no_trace_of_ours(interpreter: I
     assert paths_of(read_capture(interpreter.folder / "out"))["outer"] == 1
 
 
-@pytest.mark.parametrize("option", ["-I", "-S", "-E"])
-def test_python_that_cannot_be_entered_runs_and_that_is_said(interpreter: Interpreter, option: str) -> None:
-    finished = run(interpreter, "print('ran')", options=(option,))
-    assert (finished.returncode, finished.stdout) == (0, "ran\n")
-    assert option in finished.stderr
-
-
-def test_failed_program_fails_as_ever_and_the_capture_says_why(interpreter: Interpreter) -> None:
-    finished = run(interpreter, PROGRAM + "raise OverflowError('secret')")
-    assert finished.returncode == 1
-    assert "OverflowError: secret" in finished.stderr
-    report = read_capture(interpreter.folder / "out")
-    assert (report["status"]["kind"], report["status"]["reason"]) == ("failed", "OverflowError")
-
-
 def test_program_that_replaces_itself_is_recorded_on_both_sides(interpreter: Interpreter) -> None:
     (interpreter.folder / "second.py").write_text(PROGRAM.replace("outer", "second"))
     finished = run(interpreter, PROGRAM + "import os\nos.execv(sys.executable, [sys.executable, 'second.py'])")
@@ -90,14 +58,6 @@ def test_program_that_replaces_itself_is_recorded_on_both_sides(interpreter: Int
         ["outer", "outer > inner"],
         ["second", "second > inner"],
     ]
-
-
-def test_killed_program_is_reported_with_its_signal(interpreter: Interpreter) -> None:
-    finished = run(interpreter, PROGRAM + "import os\nos.kill(os.getpid(), 9)")
-    assert finished.returncode in (-9, 137)
-    report = read_capture(interpreter.folder / "out")
-    assert (report["status"]["kind"], report["status"]["signal"]) == ("killed", 9)
-    assert report["timing_stats"]["inner"]["count"] == 3
 
 
 @pytest.mark.parametrize("form", ["marey.py", "marey/__init__.py"])

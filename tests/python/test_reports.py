@@ -121,18 +121,6 @@ def test_report_of_a_process_that_recorded_nothing_holds_to_the_schema(interpret
         assert report["memory_snapshots"] == []
 
 
-def test_captured_runs_hold_to_the_schema(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        marey.start("out")
-        with marey.session("s"), marey.profile_section("a", x=1):
-            marey.MemoryTracker().snapshot("label")
-
-    interpreter.result(program)
-    assert holds_to_the_schema(read_capture(interpreter.folder / "out"))
-
-
 def test_folder_that_cannot_be_written_is_an_error_of_marey(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(marey.Error, match="file"):

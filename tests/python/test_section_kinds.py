@@ -56,7 +56,9 @@ FIRST_USES = ["section", "section with attributes", "function", "coroutine", "ge
 
 @pytest.mark.parametrize("mode", ["first use", "autostart", "start"])
 @pytest.mark.parametrize("first", FIRST_USES)
-def test_the_environment_switches_kinds_off_from_the_first_use_on(interpreter: Interpreter, first: str, mode: str) -> None:
+def test_the_environment_switches_kinds_off_from_the_first_use_on(
+    interpreter: Interpreter, first: str, mode: str
+) -> None:
     def program(first, mode):
         import asyncio
 

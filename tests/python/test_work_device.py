@@ -12,7 +12,9 @@ from interpreter import Interpreter
 
 # device 0   (never used)
 # device 1     |------ 50 ------|
-def test_work_on_a_device_that_is_not_current_has_its_time_and_the_other_is_left_alone(interpreter: Interpreter) -> None:
+def test_work_on_a_device_that_is_not_current_has_its_time_and_the_other_is_left_alone(
+    interpreter: Interpreter,
+) -> None:
     def program():
         import marey
         import stand_in_cuda

@@ -111,36 +111,6 @@ pub(super) fn by_keys(keys: &[String]) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn what(first: &[u8], name: &str) -> &'static str {
-        match Content::by(first, name) {
-            Content::Other(what) => what,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn files_of_other_tools_are_named() {
-        assert!(what(b"SQLite format 3\0\x10", "a.sqlite").contains("SQLite"));
-        assert!(what(b"\x00\x01", "a.nsys-rep").contains("Nsight"));
-        assert!(what(b"\x0a\x94\x01\x08", "trace.bin").contains("Perfetto"));
-        assert!(what(b"\n{\x01", "a.pftrace").contains("Perfetto"));
-        assert!(what(b"<!DOCTYPE html>", "a.html").contains("a page"));
-        assert!(what(b"", "a.json").contains("empty"));
-        assert!(what(b"hello", "a.txt").contains("no kind of file"));
-    }
-
-    #[test]
-    fn json_of_other_tools_is_named() {
-        let what = |keys: &[&str]| {
-            let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
-            by_keys(&keys).unwrap_or_default()
-        };
-        assert!(what(&["schema_version", "timestamp"]).contains("marey report"));
-        assert!(what(&["schema", "pid", "time", "nodes"]).contains("execution trace"));
-        assert!(what(&["$schema", "shared", "profiles"]).contains("speedscope"));
-        assert_eq!(what(&["nodes"]), "");
-    }
-
     #[test]
     fn json_is_a_trace_whatever_stands_before_it() {
         for first in [

@@ -162,21 +162,4 @@ mod tests {
         let document_002 = r#"{"summary": {"gpu": {}}}"#;
         assert_eq!(JsonFile::by("a.json", document_002), JsonFile::Report);
     }
-
-    #[test]
-    fn what_is_damaged_is_told_by_its_name() {
-        assert_eq!(JsonFile::by("profiling_report.json", "{"), JsonFile::Report);
-        assert_eq!(JsonFile::by("a.ranks.json", "{"), JsonFile::Summaries);
-        assert_eq!(JsonFile::by("a.pt.trace.json", "{"), JsonFile::Trace);
-        for name in [
-            "profiling_report_s.json",
-            "rank3.json",
-            "a.pt.trace.json.gz",
-        ] {
-            assert!(JsonFile::is_called_like_one(name), "{name}");
-        }
-        for name in ["notes.json", "ranking.json", "a.json.gz"] {
-            assert!(!JsonFile::is_called_like_one(name), "{name}");
-        }
-    }
 }

@@ -88,19 +88,6 @@ mod tests {
     }
 
     #[test]
-    fn what_files_say_stands_above_when_they_were_written() {
-        let place = tempfile::tempdir().expect("a folder");
-        let at =
-            |name: &str, second, said| Began::of(&file(&place.path().join(name), second), said);
-        let (early, late) = (at("a", 9, Some(5)), at("b", 1, Some(7)));
-        assert_eq!(early.last(late).at(), Some(7));
-        // 0 is no date.
-        assert_eq!(at("c", 3, Some(0)).at(), Some(3_000_000_000));
-        assert_eq!(at("d", 9, None).last(early).at(), Some(5));
-        assert_eq!(Began::default().at(), None);
-    }
-
-    #[test]
     fn without_a_start_the_job_whose_captures_were_written_last_is_the_newest() {
         let place = tempfile::tempdir().expect("a folder");
         for (name, second) in [

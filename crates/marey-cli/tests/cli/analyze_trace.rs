@@ -165,10 +165,13 @@ fn a_file_that_cannot_be_read_says_so_and_the_others_go_on() {
 #[test]
 fn files_of_other_tools_are_named() {
     let place = Place::new();
-    let cases: [(&str, &[u8], &str); 8] = [
+    let cases: [(&str, &[u8], &str); 11] = [
         ("a.sqlite", b"SQLite format 3\0", "SQLite"),
         ("a.nsys-rep", b"\x01\x02", "Nsight Systems"),
         ("a.pftrace", b"\x0a\x10", "Perfetto"),
+        ("trace.bin", b"\x0a\x94\x01\x08", "Perfetto"),
+        ("empty.json", b"", "empty"),
+        ("a.txt", b"hello", "no kind of file"),
         ("a.html", b"<!doctype html>", "a page"),
         (
             "report.json",

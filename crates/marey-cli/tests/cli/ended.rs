@@ -38,16 +38,9 @@ fn a_command_of_a_millisecond_leaves_how_it_ended_and_what_it_used() {
     for figure in ["wall_s", "cpu_s", "peak_memory_bytes"] {
         assert!(launch[figure].as_f64().unwrap() > 0.0, "{figure}: {launch}");
     }
+    let cpu_s = ["cpu_s", "cpu_user_s", "cpu_system_s"].map(|of| launch[of].as_f64().unwrap());
+    assert!((cpu_s[0] - cpu_s[1] - cpu_s[2]).abs() < 1e-9, "{launch}");
     assert_eq!(list["processes"], Value::Array(vec![]));
-    let report = place
-        .command(&["report", "--full", "out"])
-        .output()
-        .unwrap();
-    let shown = String::from_utf8(report.stdout).unwrap();
-    assert!(
-        shown.contains("\nStatus: failed: exit code 5\nCommand: "),
-        "{shown}"
-    );
     let document: Value = serde_json::from_str(&place.read("out/profiling_report.json")).unwrap();
     assert_eq!(document["launch"]["exit_code"], 5);
     assert_eq!(document["status"]["text"], "failed: exit code 5");
@@ -78,13 +71,6 @@ fn a_program_that_closed_its_capture_and_ended_with_3_has_failed() {
         summary.contains("\nStatus: failed: exit code 3\n"),
         "{summary}"
     );
-    let capture = &place.captures()[0];
-    let said = place
-        .command(&["report", "--full", capture.to_str().unwrap()])
-        .output()
-        .unwrap();
-    let shown = String::from_utf8(said.stdout).unwrap();
-    assert!(shown.contains("Status: failed: exit code 3"), "{shown}");
     let said = place
         .command(&["report", "out", "--format", "markdown"])
         .output()
@@ -106,8 +92,6 @@ fn a_launcher_that_fails_fails_the_job_and_not_its_processes() {
     let list = list(&place);
     assert_eq!(list["status"]["text"], "failed: exit code 5");
     assert_eq!(list["processes"][0]["status"]["kind"], "finished");
-    let summary = place.read("out/timing_summary.txt");
-    assert!(summary.contains("Status: failed: exit code 5"), "{summary}");
 }
 
 #[test]

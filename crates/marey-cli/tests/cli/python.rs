@@ -42,28 +42,6 @@ fn marey_is_started_before_the_program_whose_path_stays_its_own() {
 }
 
 #[test]
-fn the_users_own_sitecustomize_runs_as_it_would_without_marey() {
-    let place = Place::new();
-    stand_in(&place, STAND_IN);
-    write(
-        &place.path("site/sitecustomize.py"),
-        "import sys\nprint('theirs', file=sys.stderr)\nMARK = 1\n",
-    );
-    let output = run_python(
-        &place,
-        &[],
-        "import sitecustomize; print(sitecustomize.MARK, sitecustomize.__file__)",
-    );
-    let shown = String::from_utf8(output.stdout.clone()).unwrap();
-    assert_eq!(place.plain(&shown), "1 [place]/site/sitecustomize.py\n");
-    assert!(
-        err(&output).starts_with("theirs\nautostart\n"),
-        "{}",
-        err(&output)
-    );
-}
-
-#[test]
 fn a_sitecustomize_that_fails_fails_as_it_would_without_marey() {
     let place = Place::new();
     stand_in(&place, STAND_IN);

@@ -77,10 +77,11 @@ fn ten_thousand_levels_of_nesting_are_counted() {
         run.sections.len() as u64 + run.losses.sections_missing(),
         10_000
     );
-    // Each level lies under the one before, up to seven eighths of all nodes; the others are calls of that name.
-    assert_eq!(run.nodes.len(), 3585);
+    // Each level lies under the one before, for as long as there is room; the others are calls of that name.
+    let n_nodes = u32::try_from(run.nodes.len()).unwrap();
+    assert!(n_nodes > 1000, "{n_nodes}");
     let parents = run.nodes[3..].iter().map(|node| node.parent);
-    assert!(parents.eq((2..3583).map(Some).chain([Some(1)])));
+    assert!(parents.eq((2..n_nodes - 2).map(Some).chain([Some(1)])));
     assert_eq!(calls(&run, "level"), 10_000);
     assert_eq!(run.losses.calls_without_name, 0);
 }

@@ -6,8 +6,7 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
 use marey::profiling_config::{
-    CheckedLayer, Entry, KEYS, Key, KeyKind, Layer, Layers, Origin, RawValue, ReportFormat,
-    SectionKind, Setting,
+    CheckedLayer, Entry, KEYS, Key, KeyKind, Layer, Layers, RawValue, SectionKind, Setting,
 };
 use marey::{ProfilingConfig, Value};
 use proptest::prelude::*;
@@ -15,49 +14,27 @@ use proptest::prelude::*;
 use crate::program::{captures, recorded};
 
 /// A value of a key that is not its default, as a program gives it and as a variable says it.
-fn other_than_default(key: &Key) -> (RawValue, &'static str, Setting) {
-    let default = ProfilingConfig::default();
+fn other_than_default(key: &Key) -> (RawValue, &'static str) {
     match key.kind {
         KeyKind::Switch => {
-            let settings = default.settings();
+            let settings = ProfilingConfig::default().settings();
             let (_, was) = settings.iter().find(|(k, _)| k.name == key.name).unwrap();
             let is_on = *was == Setting::Switch(false);
-            let word = if is_on { "yes" } else { "no" };
-            (RawValue::Bool(is_on), word, Setting::Switch(is_on))
+            (RawValue::Bool(is_on), if is_on { "yes" } else { "no" })
         }
-        KeyKind::Seconds => (RawValue::Float(0.25), "0.25", Setting::Seconds(0.25)),
-        KeyKind::Points => (RawValue::Int(77), "77", Setting::Points(77)),
-        KeyKind::Format => (
-            RawValue::Text("html".into()),
-            "html",
-            Setting::Format(ReportFormat::Html),
-        ),
-        KeyKind::Folder => (
-            RawValue::Text("elsewhere".into()),
-            "elsewhere",
-            Setting::Folder(Some("elsewhere".into())),
-        ),
+        KeyKind::Seconds => (RawValue::Float(0.25), "0.25"),
+        KeyKind::Points => (RawValue::Int(77), "77"),
+        KeyKind::Format => (RawValue::Text("html".into()), "html"),
+        KeyKind::Folder => (RawValue::Text("elsewhere".into()), "elsewhere"),
         KeyKind::Tags => {
-            let tag = RawValue::Mapping(vec![Entry::new("k", RawValue::Text("v".into()))]);
-            let tags = vec![("k".into(), Value::Text("v".into()))];
-            (tag, "k=v", Setting::Tags(tags))
+            let tag = Entry::new("k", RawValue::Text("v".into()));
+            (RawValue::Mapping(vec![tag]), "k=v")
         }
         KeyKind::Limits => {
             let limit = Entry::new("frames_per_second", RawValue::Int(5));
-            let limits = vec![("frames_per_second".into(), 5.0)];
-            (
-                RawValue::Mapping(vec![limit]),
-                "frames_per_second=5",
-                Setting::Limits(limits),
-            )
+            (RawValue::Mapping(vec![limit]), "frames_per_second=5")
         }
     }
-}
-
-fn setting(config: &ProfilingConfig, key: &Key) -> Setting {
-    let settings = config.settings();
-    let found = settings.into_iter().find(|(k, _)| k.name == key.name);
-    found.unwrap().1
 }
 
 fn variables(given: &[(&str, &str)]) -> CheckedLayer {
@@ -71,89 +48,6 @@ fn keywords(given: Vec<(&str, RawValue)>) -> CheckedLayer {
         .map(|(name, value)| Entry::new(name, value))
         .collect();
     CheckedLayer::of_keywords(&entries)
-}
-
-#[test]
-fn the_defaults_are_those_that_users_know() {
-    let config = ProfilingConfig::default();
-    let expected = ProfilingConfig {
-        enabled: false,
-        real_time_display: true,
-        display_interval: 5.0,
-        gpu_monitor_interval: 0.5,
-        monitor_gpu_memory: true,
-        monitor_gpu_utilization: true,
-        monitor_gpu_temperature: true,
-        monitor_gpu_power: true,
-        cpu_monitor_interval: 1.0,
-        monitor_cpu_usage: true,
-        monitor_system_memory: true,
-        generate_final_report: true,
-        report_format: ReportFormat::Both,
-        output_dir: None,
-        save_raw_data: false,
-        max_data_points: 10_000,
-        profile_inference_steps: true,
-        profile_vae_decode: true,
-        profile_text_encoding: true,
-        profile_diffusion_steps: true,
-        profile_block_computation: true,
-        profile_model_parameters: true,
-        session_tags: vec![],
-        thresholds: vec![],
-    };
-    assert_eq!(config, expected);
-    assert_eq!(config.output_folder(), marey::default_output_dir());
-}
-
-#[test]
-fn every_key_is_set_by_its_variable_and_by_its_keyword() {
-    for key in KEYS {
-        let (value, text, expected) = other_than_default(key);
-        let environment = variables(&[(&key.variable(), text)]).strict().unwrap();
-        let keyword = keywords(vec![(key.name, value)]).strict().unwrap();
-        for layer in [environment, keyword] {
-            let layers = Layers {
-                keywords: layer,
-                ..Layers::default()
-            };
-            let config = layers.config();
-            assert_eq!(setting(&config, key), expected, "{}", key.name);
-            let n_changed = config
-                .settings()
-                .iter()
-                .zip(ProfilingConfig::default().settings())
-                .filter(|(a, b)| a.1 != b.1)
-                .count();
-            assert_eq!(n_changed, 1, "{}", key.name);
-        }
-    }
-}
-
-#[test]
-fn each_layer_overrides_the_one_below_key_by_key() {
-    let of = |name: &str| {
-        keywords(vec![("output_dir", RawValue::Text(name.into()))])
-            .strict()
-            .unwrap()
-    };
-    let folder = |layers: &Layers| layers.config().output_dir.unwrap();
-    let mut layers = Layers {
-        file: keywords(vec![
-            ("output_dir", RawValue::Text("file".into())),
-            ("max_data_points", RawValue::Int(5)),
-        ])
-        .layer,
-        ..Layers::default()
-    };
-    assert_eq!(folder(&layers), OsStr::new("file"));
-    layers.environment = of("environment");
-    assert_eq!(folder(&layers), OsStr::new("environment"));
-    layers.arguments = of("arguments");
-    assert_eq!(folder(&layers), OsStr::new("arguments"));
-    layers.keywords = of("keywords");
-    assert_eq!(folder(&layers), OsStr::new("keywords"));
-    assert_eq!(layers.config().max_data_points, 5);
 }
 
 #[test]
@@ -202,28 +96,6 @@ fn booleans_of_the_environment_have_eight_words() {
             let (said, _) = layer.get(Key::of(key).unwrap()).unwrap();
             assert_eq!(*said, Setting::Switch(expected), "{variable}={text}");
         }
-    }
-}
-
-#[test]
-fn enabled_is_what_switches_the_recorder_on() {
-    for (given, expected) in [
-        (vec![("MAREY_ENABLED", "")], Some(false)),
-        (vec![("MAREY_ENABLED", "2")], Some(true)),
-        (vec![("FRAMEPACK_ENABLE_PROFILING", "1")], Some(true)),
-        (vec![("FRAMEPACK_ENABLE_PROFILING", "")], None),
-        (
-            vec![("MAREY_ENABLED", "0"), ("FRAMEPACK_ENABLE_PROFILING", "1")],
-            Some(false),
-        ),
-    ] {
-        let layer = variables(&given).strict().unwrap();
-        let said = layer.get(Key::of("enabled").unwrap());
-        assert_eq!(
-            said.map(|(setting, _)| setting.clone()),
-            expected.map(Setting::Switch),
-            "{given:?}"
-        );
     }
 }
 
@@ -306,24 +178,6 @@ fn a_tolerant_environment_leaves_out_what_does_not_fit() {
 }
 
 #[test]
-fn limits_of_the_environment_are_numbers() {
-    let layer = variables(&[(
-        "MAREY_THRESHOLDS",
-        "frames_per_second=5, steps_per_generation = 40,model_parameters=2e9",
-    )]);
-    let layers = Layers {
-        environment: layer.strict().unwrap(),
-        ..Layers::default()
-    };
-    let expected = [
-        ("frames_per_second".into(), 5.0),
-        ("steps_per_generation".into(), 40.0),
-        ("model_parameters".into(), 2e9),
-    ];
-    assert_eq!(layers.config().thresholds, expected);
-}
-
-#[test]
 fn limits_that_a_program_set_by_itself_are_checked() {
     let of = |name: &str, value| ProfilingConfig {
         thresholds: vec![(name.into(), value)],
@@ -376,64 +230,6 @@ fn tags_of_the_environment_are_text_and_folders_any_bytes() {
 }
 
 #[test]
-fn arguments_that_were_not_given_and_those_of_others_say_nothing() {
-    let layer = CheckedLayer::of_arguments(&[
-        Entry::new("enable_profiling", RawValue::Bool(false)),
-        Entry::new("profiling_output_dir", RawValue::Null),
-        Entry::new("enabled", RawValue::Bool(true)),
-        Entry::new("steps", RawValue::Int(30)),
-    ]);
-    assert_eq!(layer.strict().unwrap(), Layer::default());
-}
-
-#[test]
-fn arguments_set_their_keys() {
-    let arguments = CheckedLayer::of_arguments(&[
-        Entry::new("enable_profiling", RawValue::Bool(true)),
-        Entry::new("profiling_output_dir", RawValue::Text("there".into())),
-    ]);
-    let layers = Layers {
-        arguments: arguments.strict().unwrap(),
-        ..Layers::default()
-    };
-    let expected = ProfilingConfig {
-        enabled: true,
-        output_dir: Some("there".into()),
-        ..ProfilingConfig::default()
-    };
-    assert_eq!(layers.config(), expected);
-    let flag = Origin::Argument("--profiling-output-dir".into());
-    assert_eq!(layers.origin(Key::of("output_dir").unwrap()), flag);
-    let wrong = [Entry::new("profiling_output_dir", RawValue::Int(3))];
-    assert_eq!(
-        CheckedLayer::of_arguments(&wrong)
-            .strict()
-            .unwrap_err()
-            .to_string(),
-        "--profiling-output-dir: `output_dir` is the number 3, but must be the path of a folder as text, or null"
-    );
-}
-
-#[test]
-fn a_mapping_is_taken_with_the_root_and_without() {
-    let bare = vec![Entry::new("enabled", RawValue::Bool(true))];
-    let rooted = vec![Entry::new("profiling", RawValue::Mapping(bare.clone()))];
-    for entries in [bare, rooted] {
-        let layer = CheckedLayer::of_mapping(&RawValue::Mapping(entries));
-        let layers = Layers {
-            file: layer.strict().unwrap(),
-            ..Layers::default()
-        };
-        assert!(layers.config().enabled);
-    }
-    let list = CheckedLayer::of_mapping(&RawValue::Other("a list".into()));
-    assert_eq!(
-        list.strict().unwrap_err().to_string(),
-        "mapping: the keys must be a mapping of keys to values, found a list"
-    );
-}
-
-#[test]
 fn fields_that_a_program_set_are_checked() {
     assert!(ProfilingConfig::default().check().is_ok());
     let never = ProfilingConfig {
@@ -449,17 +245,6 @@ fn fields_that_a_program_set_are_checked() {
         ..ProfilingConfig::default()
     };
     assert_eq!(too_few.check().unwrap_err().key(), Some("max_data_points"));
-}
-
-#[test]
-fn an_unknown_keyword_is_named_with_the_nearest_valid_one() {
-    let error = keywords(vec![("max_data_point", RawValue::Int(5))])
-        .strict()
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "keyword: unknown key `max_data_point`; did you mean `max_data_points`?"
-    );
 }
 
 #[test]
@@ -491,8 +276,11 @@ fn the_recorder_knows_the_variable_of_every_key_and_names_the_nearest() {
 #[test]
 fn the_alias_switches_the_recorder_on_and_no_switches_it_off() {
     for (variables, n_captures) in [
+        (vec![("MAREY_ENABLED", "2")], 1),
+        (vec![("MAREY_ENABLED", "")], 0),
         (vec![("FRAMEPACK_ENABLE_PROFILING", "1")], 1),
         (vec![("FRAMEPACK_ENABLE_PROFILING", "0")], 0),
+        (vec![("FRAMEPACK_ENABLE_PROFILING", "")], 0),
         (
             vec![("FRAMEPACK_ENABLE_PROFILING", "1"), ("MAREY_ENABLED", "no")],
             0,
