@@ -46,7 +46,6 @@ fn a_capture_that_is_cut_within_its_head_is_of_the_rank_that_its_name_says() {
     );
     let said = aggregate(&[text(&place.out())]);
     assert!(said.out.contains("rank 1 is damaged: "), "{}", said.out);
-    assert!(said.out.contains("Of rank 3 there is no file"));
 }
 
 #[test]
@@ -100,9 +99,6 @@ fn a_copy_that_ends_within_a_block_is_no_process_that_is_gone() {
     let members = &written["jobs"][0]["members"];
     assert_eq!((code, &members[1]["is_truncated"]), (1, &json!(true)));
     assert_eq!(members[0]["is_truncated"], false);
-    let said = aggregate(&[text(&place.out())]);
-    let expected = "Rank 1 has a capture that was cut, or a copy of it that is incomplete";
-    assert!(said.out.contains(expected), "{}", said.out);
 }
 
 #[test]
@@ -120,17 +116,6 @@ fn a_trace_that_was_cut_is_of_a_damaged_rank() {
     assert_eq!(member["is_truncated"], true);
     let warning = member["warnings"][0].as_str().unwrap();
     assert!(warning.contains("(events read: 1)"), "{warning}");
-    let said = aggregate(&[text(&place.path("t"))]);
-    assert!(
-        said.out.contains("Rank 1 has a damaged file"),
-        "{}",
-        said.out
-    );
-    assert!(
-        said.out.contains("the trace ends within its events"),
-        "{}",
-        said.out
-    );
 }
 
 #[test]

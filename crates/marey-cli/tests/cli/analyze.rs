@@ -45,19 +45,13 @@ fn a_report_has_what_snapshots_in_its_folder_say() {
     let job = place.job();
     let said = marey(&["report", job.to_str().unwrap(), "--full"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(
-        said.out
-            .contains("MEMORY SNAPSHOT film-rank0-memory-1.pickle"),
-        "{}",
-        said.out
-    );
-    assert!(!said.out.contains("film-rank1"), "{}", said.out);
     assert!(said.out.contains("opcode GLOBAL at byte 2"), "{}", said.out);
     let json = place.read("out/job/profiling_report.json");
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     let files = document["memory_snapshot_files"].as_array().unwrap();
     assert_eq!(files.len(), 2);
     assert_eq!(files[0]["answers"], serde_json::Value::Null);
+    assert_eq!(files[1]["file"], "film-rank0-memory-1.pickle");
 }
 
 #[test]
@@ -117,11 +111,7 @@ fn a_recording_of_another_time_is_pointed_out() {
     assert!(!said.out.contains("BY SECTION"), "{}", said.out);
     assert!(said.out.contains("outside of this run"), "{}", said.out);
     std::fs::copy(BASIC_OOM, job.join("film-memory-1.pickle")).unwrap();
-    let said = marey(&["report", job.to_str().unwrap(), "--full"]);
-    let (_, told) = said.out.split_once("MEMORY SNAPSHOT").unwrap();
-    let (told, _) = told.split_once("\nRun: ").unwrap();
-    assert!(!told.contains("(under no section)"), "{told}");
-    assert!(told.contains("outside of this run"), "{told}");
+    assert_eq!(marey(&["report", job.to_str().unwrap()]).code, 0);
     let json = place.read("out/job/profiling_report.json");
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     let answers = &document["memory_snapshot_files"][0]["answers"];

@@ -43,12 +43,6 @@ fn a_trace_whose_kernels_take_longer_is_worse_in_every_format() {
     assert_eq!((said.code, said.err.as_str()), (1, ""), "{}", said.out);
     // 8 of about 100 µs, 7 more in all for the odd ones.
     assert!(said.out.starts_with("WORSE"), "{}", said.out);
-    assert!(
-        said.out
-            .contains("kernel gemm, device time 807 µs → 1.29 ms"),
-        "{}",
-        said.out
-    );
     let said = marey(&["compare", before, after, "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
     let schema = include_str!("../../../../docs/schema/comparison.schema.json");

@@ -111,16 +111,4 @@ mod tests {
         assert_eq!(figure(-0.001, FigureUnit::Watts), "0.0 W");
         assert_eq!(figure(-0.0, FigureUnit::Ratio), "0.0 %");
     }
-
-    #[test]
-    fn every_unit_is_written() {
-        assert_eq!(
-            figure(2.1 * 1_073_741_824.0, FigureUnit::BytesPerSecond),
-            "2.1 GiB/s"
-        );
-        assert_eq!(figure(0.456, FigureUnit::Ratio), "45.6 %");
-        assert_eq!(figure(1.41e9, FigureUnit::Hertz), "1410 MHz");
-        assert_eq!(figure(16.123_456, FigureUnit::PerSecond), "16.123/s");
-        assert_eq!(figure(150.0, FigureUnit::Count), "150");
-    }
 }

@@ -34,18 +34,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn low_is_low_and_high_is_high() {
-        assert_eq!(sparkline(&[1.0, 1.0, 4.0, 2.5], 10), "▁▁█▅");
-        assert_eq!(sparkline(&[3.0, 3.0], 10), "▄▄");
-        assert_eq!(sparkline(&[], 10), "");
-    }
-
-    #[test]
-    fn of_too_many_the_last_are_shown() {
-        assert_eq!(sparkline(&[9.0, 1.0, 2.0], 2), "▁█");
-    }
-
-    #[test]
     fn figures_beyond_all_bounds_have_bars_too() {
         assert_eq!(sparkline(&[f64::MAX, f64::MIN], 9).chars().count(), 2);
         assert_eq!(sparkline(&[f64::NAN], 9).chars().count(), 1);

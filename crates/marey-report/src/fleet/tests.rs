@@ -82,35 +82,6 @@ fn number(figures: &Figures, metric: Metric, labels: &[Label]) -> Option<f64> {
 }
 
 #[test]
-fn counts_of_a_process_are_those_of_its_look_and_what_it_did_not_report_is_absent() {
-    let look = look();
-    let fleet = observe("h", "j", &Past::default(), &[member(0, &look)], 0);
-    let figures = &fleet.processes[0].figures;
-    assert_eq!(number(figures, Metric::Steps, &[]), Some(4.0));
-    assert_eq!(number(figures, Metric::Blocks, &[]), Some(2.0));
-    assert_eq!(number(figures, Metric::FramesDelivered, &[]), None);
-    assert_eq!(number(figures, Metric::RecordsLost, &[]), Some(0.0));
-    let attention = [("section", "block/attention".to_owned())];
-    assert_eq!(number(figures, Metric::SectionTime, &attention), Some(4.0));
-    assert_eq!(number(figures, Metric::SectionCalls, &attention), Some(4.0));
-    let blocks = figures.get(&(
-        Metric::IterationTime,
-        vec![("iteration", "block".to_owned())],
-    ));
-    let expected = Value::Durations {
-        count: 2,
-        sum_ns: 6_000_000_000,
-        quantiles_ns: vec![
-            (0.5, 3_000_000_000),
-            (0.95, 4_000_000_000),
-            (0.99, 4_000_000_000),
-        ],
-    };
-    assert_eq!(blocks, Some(&expected));
-    assert!(fleet.machine.is_empty());
-}
-
-#[test]
 fn lookups_without_a_hit_say_so_and_the_step_is_that_of_a_process_that_runs() {
     let mut look = look();
     let of = |look: &Look| {

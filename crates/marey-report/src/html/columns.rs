@@ -45,18 +45,3 @@ pub(super) fn steps(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
     };
     numbers.into_iter().map(step).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_is_stored_by_planes_with_the_bytes_that_it_needs() {
-        let mut columns = Columns::default();
-        columns.add(&[1, 258, 3]);
-        columns.add(&[0, 0]);
-        columns.add(&[]);
-        assert_eq!(columns.bytes, [1, 2, 3, 0, 1, 0]);
-        assert_eq!(columns.widths, [2, 0, 0]);
-    }
-}

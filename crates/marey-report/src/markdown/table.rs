@@ -99,22 +99,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_stand_under_each_other() {
-        let mut table = Table::new(&[Column::Text("Section"), Column::Figure("Time")]);
-        table.row(vec!["`vae_decode`".into(), "45.234 s".into()]);
-        table.row(vec!["`復号`".into(), "9 ms".into()]);
-        assert_eq!(
-            table.text(),
-            "\
-| Section      |     Time |
-| ------------ | -------: |
-| `vae_decode` | 45.234 s |
-| `復号`       |     9 ms |
-"
-        );
-    }
-
-    #[test]
     fn a_row_is_one_line() {
         let mut table = Table::new(&[Column::Text("a"), Column::Figure("b")]);
         assert!(table.is_empty());

@@ -182,14 +182,6 @@ mod tests {
     }
 
     #[test]
-    fn the_block_has_the_documented_shape() {
-        let expected = "=== Profiling Metrics (session_abc123) ===\n\
-            GPU: Memory 8420MB / 24564MB (34.3%), Util 85.2%, Temp 72.1°C\n\
-            CPU: 45.3%, Memory 12840MB / 32768MB (39.2%)\n";
-        assert_eq!(example().block("session_abc123"), expected);
-    }
-
-    #[test]
     fn rates_have_a_line_of_their_own_and_what_is_not_known_has_none() {
         let mut metrics = example();
         metrics.frames_per_second = Some(15.84);

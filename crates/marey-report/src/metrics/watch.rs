@@ -389,39 +389,6 @@ mod tests {
     }
 
     #[test]
-    fn rates_run_from_record_to_record() {
-        // seconds  0   1   2   3   4   5   6
-        // blocks       1       2       3        each of 3 frames
-        // looks          |       |       |      half a second later
-        let mut watch = Watch::default();
-        for blocks in 1..=3 {
-            let at_ns = (2 * blocks - 1) * S;
-            let newest = ReportSpan {
-                at_ns,
-                first_ns: S,
-                first_frames: 3,
-            };
-            let metrics = watch.look(Look {
-                at_ns: at_ns + S / 2,
-                generated: Generated {
-                    blocks,
-                    block_frames: 3 * blocks,
-                    ..Generated::default()
-                },
-                report_times: ReportTimes {
-                    blocks: Some(newest),
-                    ..ReportTimes::default()
-                },
-                ..Look::default()
-            });
-            let expected = (blocks > 1).then_some(0.5);
-            assert_eq!(metrics.blocks_per_second, expected);
-            assert_eq!(metrics.frames_per_second, expected.map(|rate| 3.0 * rate));
-            assert_eq!(metrics.steps_per_second, None);
-        }
-    }
-
-    #[test]
     fn delivered_frames_go_before_latent_ones() {
         let newest = |first_ns, first_frames| {
             Some(ReportSpan {

@@ -251,20 +251,3 @@ fn signal_text(signal: i32) -> String {
     };
     format!("{name} ({signal})")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_killed_run_names_its_signal() {
-        assert_eq!(
-            RunStatus::new(&Status::Killed(9)).text(),
-            "killed by SIGKILL (9)"
-        );
-        assert_eq!(
-            RunStatus::new(&Status::Killed(42)).text(),
-            "killed by signal 42"
-        );
-    }
-}

@@ -15,7 +15,7 @@ use marey::{
 use marey_testing::RunBuilder;
 use serde_json::{Value as Json, json};
 
-use super::{Batches, ColumnFacts, ColumnType, Kind, ParquetFile, Process};
+use super::{Batches, ColumnFacts, ColumnType, Kind, Process};
 
 fn process(run: Run) -> Arc<Process> {
     Arc::new(Process::new(Arc::new(run)))
@@ -408,39 +408,6 @@ fn batches_of_several_processes_follow_each_other_and_hold_few_rows_each() {
     );
     let sizes: Vec<usize> = batches.map(|batch| batch.unwrap().num_rows()).collect();
     assert_eq!(sizes, [8192, 1808, 1]);
-}
-
-#[test]
-fn a_file_has_a_beginning_and_an_end_and_no_schema_of_arrow() {
-    let mut file = ParquetFile::new(Kind::Sections, Vec::new()).unwrap();
-    file.write(&mut Kind::Sections.rows(process(drawn())))
-        .unwrap();
-    let bytes = file.finish().unwrap();
-    assert_eq!(
-        (&bytes[..4], &bytes[bytes.len() - 4..]),
-        (&b"PAR1"[..], &b"PAR1"[..])
-    );
-    let has = |text: &str| {
-        bytes
-            .windows(text.len())
-            .any(|piece| piece == text.as_bytes())
-    };
-    assert!(!has("ARROW:schema") && !has("rank"));
-    assert!(has("marey.schema_version"));
-}
-
-#[test]
-fn names_of_columns_are_words_of_which_no_table_has_one_twice() {
-    for kind in Kind::ALL {
-        assert_eq!(Kind::named(kind.name()), Some(kind));
-        let mut names: Vec<_> = kind.columns().iter().map(|column| column.name).collect();
-        let is_word = |name: &&str| name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-        assert!(names.iter().all(is_word), "{kind:?}");
-        names.sort_unstable();
-        let n = names.len();
-        names.dedup();
-        assert_eq!(names.len(), n, "{kind:?}");
-    }
 }
 
 /// The table of a kind in docs/tables.md.

@@ -174,45 +174,9 @@ fn clocks(job: &JobAnswers) -> String {
 
 #[cfg(test)]
 mod tests {
-    use marey_analysis::job::Unread;
-    use marey_analysis::ranks::{Clocks, Member, PlacedClock};
+    use marey_analysis::ranks::{Clocks, PlacedClock};
 
     use super::*;
-
-    #[test]
-    fn a_rank_whose_file_could_not_be_read_is_damaged_and_names_the_file() {
-        let member = |rank, state| Member {
-            rank: Some(rank),
-            state,
-            ..Member::default()
-        };
-        let job = JobAnswers {
-            world_size: Some(4),
-            members: vec![
-                member(0, MemberState::Whole),
-                member(1, MemberState::Damaged),
-            ],
-            missing: vec![3],
-            unread: vec![Unread {
-                file: "a/rank2-7.marey".into(),
-                rank: Some(2),
-                why: "is empty".into(),
-            }],
-            ..JobAnswers::default()
-        };
-        let rows = table(&job).rows;
-        let facts: Vec<(&Cell, &Cell)> = rows.iter().map(|row| (&row[0], &row[1])).collect();
-        let said = |fact: &str| {
-            let found = facts.iter().find(|(name, _)| **name == Cell::text(fact));
-            found.map(|(_, value)| (*value).clone())
-        };
-        assert_eq!(said("ranks"), Some(Cell::text("2 of 4")));
-        assert_eq!(said("missing"), Some(Cell::text("3")));
-        assert_eq!(
-            said("damaged"),
-            Some(Cell::text("1; 2: a/rank2-7.marey could not be read"))
-        );
-    }
 
     #[test]
     fn an_id_is_printed_as_it_is_and_what_is_assumed_of_clocks_is_a_note() {

@@ -64,14 +64,3 @@ fn mean(ns: Option<f64>) -> Cell {
 fn figure(value: Option<f64>) -> Cell {
     Cell::known(value, |value| Cell::Number((value * 100.0).round() / 100.0))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Cell, figure};
-
-    #[test]
-    fn figures_have_two_decimals() {
-        assert_eq!(figure(Some(1.666_667)), Cell::Number(1.67));
-        assert_eq!(figure(None), Cell::Absent);
-    }
-}

@@ -113,18 +113,3 @@ fn one(what: &str, cell: Cell) -> Vec<Cell> {
         Cell::Absent,
     ]
 }
-
-#[cfg(test)]
-#[expect(clippy::float_cmp, reason = "figures of a few round numbers are exact")]
-mod tests {
-    use super::rounded;
-
-    #[test]
-    fn rates_have_three_digits_and_no_decimals_from_100_on() {
-        assert_eq!(rounded(34_554.9), 34_555.0);
-        assert_eq!(rounded(134.558), 135.0);
-        assert_eq!(rounded(12.345), 12.3);
-        assert_eq!(rounded(0.220_754), 0.221);
-        assert_eq!(rounded(0.0), 0.0);
-    }
-}

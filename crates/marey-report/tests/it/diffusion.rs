@@ -276,33 +276,6 @@ fn the_largest_numbers_follow_the_schema() {
 }
 
 #[test]
-fn what_is_empty_or_none_is_left_out_of_the_text() {
-    // Four blocks of two steps, all as long: the context costs nothing.
-    let mut builder = RunBuilder::new();
-    for n in 0..4 {
-        let at = (n + 1) * 100 * MS;
-        builder = builder
-            .generation(at - 50 * MS, None, step(0, 50))
-            .generation(at, None, step(1, 50))
-            .generation(at, None, block(n, 100));
-    }
-    let model = ModelParameters {
-        name: "d2".into(),
-        count: Some(0),
-        kind: Some(String::new()),
-        ..ModelParameters::default()
-    };
-    let run = builder
-        .generation(450 * MS, None, Generation::Model(model))
-        .finish(500 * MS);
-    let report = Report::new(&run);
-    assert!(document(&run)["diffusion_analysis"]["context_growth"].is_null());
-    let text = summary(&report);
-    assert!(text.contains("d2, 0 parameters"), "{text}");
-    assert!(!text.contains("a step with each block"), "{text}");
-}
-
-#[test]
 fn a_growth_stands_with_its_interval() {
     // Steps of 100 ms, then 50, 60, 70, 80, 90.
     let mut builder = RunBuilder::new();
@@ -321,9 +294,6 @@ fn a_growth_stands_with_its_interval() {
         growth["growth_interval_ms"],
         serde_json::json!([10.0, 10.0])
     );
-    let text = summary(&Report::new(&run));
-    let expected = "+10.0 ms a step with each block (95 %: +10.0 ms to +10.0 ms): 50.0 ms to 90.0 ms over 5 blocks";
-    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -106,28 +106,6 @@ fn a_gpu_that_cannot_be_read_has_no_zeros() {
 }
 
 #[test]
-fn a_gpu_without_utilisation_has_the_rest() {
-    let run = RunBuilder::new()
-        .series(
-            SeriesInfo::gauge("gpu.temperature", "MIG-1", Unit::Celsius),
-            &[(0, 70.0), (SECOND, 90.0)],
-        )
-        .finish(SECOND);
-    let report = document(&run);
-    assert_follows_schema(&report);
-    let gpu = &report["gpu_metrics"];
-    assert_eq!(gpu["utilization_analysis"], Value::Null);
-    assert_eq!(gpu["memory_analysis"], Value::Null);
-    assert_eq!(gpu["temperature_analysis"]["thermal_throttling_risk"], true);
-    assert_eq!(gpu["timeline"][0]["utilization"], Value::Null);
-    assert_eq!(report["summary"]["gpu"]["avg_gpu_utilization"], Value::Null);
-    // What was not read is not low: only the heat is the matter.
-    let recommendations = report["recommendations"].as_array().unwrap();
-    let rules: Vec<&Value> = recommendations.iter().map(|r| &r["rule"]).collect();
-    assert_eq!(rules, ["thermal-risk"]);
-}
-
-#[test]
 fn energy_in_the_report_is_5_56_wh_for_100_readings_of_400_w() {
     // The original said 555.6 Wh.
     let at = |n: u64| (SECOND / 4 + n * SECOND / 2, 400.0);

@@ -3,18 +3,11 @@
 use marey_report::{Report, markdown_report};
 use marey_testing::RunBuilder;
 
-use crate::example::{killed_latent_video, sampled_latent_video};
+use crate::example::sampled_latent_video;
 
 #[test]
 fn a_run_in_markdown() {
     insta::assert_snapshot!(markdown_report(&Report::new(&sampled_latent_video())));
-}
-
-#[test]
-fn a_killed_run_says_so_in_its_figures_and_under_them() {
-    let text = markdown_report(&Report::new(&killed_latent_video()));
-    assert!(text.contains("killed"), "{text}");
-    assert!(!text.contains("nothing was lost"), "{text}");
 }
 
 #[test]

@@ -19,22 +19,6 @@ fn the_summary_of_a_run_that_was_killed() {
 }
 
 #[test]
-fn the_timing_table_has_the_known_columns_and_they_are_aligned() {
-    let text = timing_summary(&Report::new(&latent_video()), 2);
-    insta::assert_snapshot!(text, @r"
-    ====================================================================================================
-    PROFILING SUMMARY - Top Operations by Total Time
-    ====================================================================================================
-    Operation                                          Count      Total       Mean        Min        Max
-    ----------------------------------------------------------------------------------------------------
-    generate                                               1     0.060s     0.060s     0.060s     0.060s
-    block                                                  2     0.048s     0.024s     0.024s     0.024s
-    … and 3 more
-    ====================================================================================================
-    ");
-}
-
-#[test]
 fn the_memory_table_has_the_known_columns_and_they_are_aligned() {
     let text = memory_summary(&Report::new(&latent_video()));
     insta::assert_snapshot!(text, @r"
@@ -233,30 +217,4 @@ fn synchronised_sections_that_may_have_been_more_are_at_least_so_many() {
         text.contains("Lost: 1 event, reading or attribute was dropped"),
         "{text}"
     );
-}
-
-#[test]
-fn a_self_time_that_is_not_known_is_said_to_be() {
-    let run = RunBuilder::new()
-        .section("serve", 0, 10, |s| {
-            s.section("stream", 4, 16, |_| {});
-        })
-        .finish(20);
-    let text = summary(&Report::new(&run));
-    assert!(text.contains("Self is not known (-)"), "{text}");
-}
-
-#[test]
-fn columns_of_the_short_tables_end_where_their_headers_do() {
-    let report = Report::new(&latent_video());
-    for text in [timing_summary(&report, 30), memory_summary(&report)] {
-        let width = |line: &str| line.chars().count();
-        let lines: Vec<&str> = text.lines().collect();
-        let header = width(lines[3]);
-        assert!(
-            lines.iter().skip(5).all(|line| width(line) == header),
-            "{text}"
-        );
-        assert_eq!(width(lines[0]), header);
-    }
 }

@@ -2,10 +2,7 @@
 
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::{Thresholds, trace_answers, trace_findings};
-use marey_report::{
-    Report, TraceFile, markdown_report, profiling_report, summary, trace_csv, trace_json,
-    trace_text,
-};
+use marey_report::{Report, TraceFile, profiling_report, trace_csv, trace_json, trace_text};
 use serde_json::Value;
 
 use crate::example::latent_video;
@@ -56,28 +53,6 @@ fn the_report_with_a_trace_follows_its_schema_and_that_of_traces() {
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{errors:#?}");
-}
-
-#[test]
-fn text_and_markdown_of_a_run_show_its_traces() {
-    let report = report();
-    let text = summary(&report);
-    for part in [
-        "TRACE rank0.json.gz",
-        "Tesla V100-SXM2-32GB",
-        "KERNELS BY CLASS",
-        "gone.json",
-    ] {
-        assert!(text.contains(part), "{part}\n{text}");
-    }
-    let markdown = markdown_report(&report);
-    for part in [
-        "## Trace `rank0.json.gz`",
-        "### Kernels by class",
-        "it is no regular file",
-    ] {
-        assert!(markdown.contains(part), "{part}\n{markdown}");
-    }
 }
 
 fn file_of(events: &[String]) -> TraceFile {

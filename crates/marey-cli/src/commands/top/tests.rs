@@ -109,29 +109,6 @@ fn names_never_reach_the_terminal_as_they_are() {
     assert!(screen.contains("\\x1b[31m</script>../é漢字"), "{screen}");
 }
 
-/// Every figure by hand: 12 turns, 3 of 300 ms and 9 of 100 ms, are 1.8 s; their nearest ranks 6 and 12 are 100 and 300 ms.
-#[test]
-fn figures_are_those_of_the_looks() {
-    let screen = screen(&[&shown()], (120, 40));
-    for figure in [
-        "job flux-42  rank 3 pid 4242  up 0:12  running",
-        "denoising_step  12  1.00 it/s  last 300 ms  p50 100 ms  p95 300 ms  mean 150 ms",
-        // A block of three latent frames every 2 s, a turn every second.
-        "1.50 latent FPS  0.50 blocks/s  1.00 steps/s",
-        "50.0 %",
-        "process 0.50 cores",
-        "process 2.0 GiB",
-        "12.0 GiB of 32.0 GiB",
-        "read 1.0 MB/s",
-        "85.0 %",
-        "8.0 GiB of 24.0 GiB",
-        "310 W  72 °C",
-        "! sampler host was late and left out 3 readings",
-    ] {
-        assert!(screen.contains(figure), "{figure}:\n{screen}");
-    }
-}
-
 #[test]
 fn a_loop_that_turns_in_two_places_is_one_loop() {
     let mut shown = Shown::new(process(1, None));

@@ -41,19 +41,6 @@ fn heat_map(n_ranks: u32, n_cells: u32) -> HeatMap {
 }
 
 #[test]
-fn pieces_that_have_room_stay_as_they_are() {
-    let mut columns = Columns::default();
-    let found = strips::strips(&job(2, 3), 6, &mut columns);
-    let expected = serde_json::json!({
-        "places": [0, 1], "n_pieces": [3, 3], "names": ["even", "odd"], "communication": [], "unit_ns": 1, "n_merged": 0, "n_left_out": 0,
-    });
-    assert_eq!(serde_json::to_value(found).unwrap(), expected);
-    let names = [0, 1, 0, 0, 1, 0];
-    let starts = [0, 10, 10, 0, 10, 10];
-    assert_eq!(columns.bytes, [names, starts, [8; 6]].concat());
-}
-
-#[test]
 fn a_collective_and_a_stage_of_one_name_are_two_names() {
     let mut job = job(1, 3);
     job.members[0].stage_names = vec!["reduce".into(), "reduce".into()];
@@ -104,19 +91,6 @@ fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
     assert_eq!(found["places"], serde_json::json!([0, 3]));
     assert_eq!(found["n_rows_left_out"], 2);
     assert_eq!(columns.bytes, [1, 2, 0, 8]);
-}
-
-#[test]
-fn own_times_follow_the_durations_of_a_map() {
-    let mut columns = Columns::default();
-    let both = HeatMap {
-        own_ns: vec![Some(0), None, Some(1), Some(2)],
-        ..heat_map(2, 2)
-    };
-    let found = maps::map(&job(2, 0), &both, 100, &mut columns);
-    assert_eq!(serde_json::to_value(found).unwrap()["has_own"], true);
-    assert_eq!(columns.bytes, [1, 2, 3, 4, 1, 0, 2, 3]);
-    assert_eq!(columns.widths, [1, 1]);
 }
 
 #[test]

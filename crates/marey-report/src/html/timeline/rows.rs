@@ -190,44 +190,6 @@ mod tests {
     }
 
     #[test]
-    fn tasks_lie_below_the_threads_own_sections_and_keep_what_nests_in_them() {
-        // own    |---1---------------|      nested 0
-        //          |2|                      nested 1
-        // task 1 |---3-----|     |-6|       beside 0
-        //           |-4-|                   beside 1
-        // task 2     |---5-------|          beside 2
-        let rows = laid_out(vec![
-            slice(1, 0, 20, 0),
-            slice(2, 2, 4, 0),
-            slice(3, 0, 10, 1),
-            slice(4, 3, 7, 1),
-            slice(5, 4, 16, 2),
-            slice(6, 16, 19, 1),
-        ]);
-        assert_eq!(
-            rows,
-            [
-                (RowKind::Nested, 0, vec![1]),
-                (RowKind::Nested, 1, vec![2]),
-                (RowKind::Beside, 0, vec![3, 6]),
-                (RowKind::Beside, 1, vec![4]),
-                (RowKind::Beside, 2, vec![5]),
-            ]
-        );
-    }
-
-    #[test]
-    fn what_ends_after_what_it_began_in_lies_beside_it() {
-        // |---1---|
-        //     |---2---|
-        let rows = laid_out(vec![slice(1, 0, 8, 0), slice(2, 4, 12, 0)]);
-        assert_eq!(
-            rows,
-            [(RowKind::Nested, 0, vec![1]), (RowKind::Beside, 0, vec![2])]
-        );
-    }
-
-    #[test]
     fn a_suspended_generator_lies_beside_because_it_did_not_run_all_that_time() {
         let paused = Slice {
             flags: Slice::PAUSED,

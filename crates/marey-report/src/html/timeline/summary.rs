@@ -196,13 +196,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_put_together_while_all_fit() {
-        let mut groups = [group(vec![Slice::new(1, 0, 1), Slice::new(1, 1, 2)])];
-        assert_eq!(summarise(&mut groups, 2, 2), (vec![], None));
-        assert_eq!(groups[0].rows[0].slices.len(), 2);
-    }
-
-    #[test]
     fn short_neighbours_become_one_that_keeps_count_and_time_of_each_path() {
         // 0                  7  8               16  18
         // |1||----2----||1||1|  |----3----------|   |1||2|
