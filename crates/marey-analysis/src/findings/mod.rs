@@ -53,6 +53,3 @@ fn finite(mut finding: Finding) -> Finding {
     finding.evidence.retain(|one| one.figure.value.is_finite());
     finding
 }
-
-#[cfg(test)]
-mod tests;

@@ -190,9 +190,4 @@ mod tests {
             .finish(10);
         assert_eq!(caches(&run).unwrap().each[0].hit_ratio, None);
     }
-
-    #[test]
-    fn a_run_without_cache_events_has_no_answer() {
-        assert_eq!(caches(&RunBuilder::new().finish(10)), None);
-    }
 }

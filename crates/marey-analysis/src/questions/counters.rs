@@ -203,9 +203,4 @@ mod tests {
         let huge = counters(&run).remove(0);
         assert_eq!((huge.count, huge.mean), (2, f64::MAX));
     }
-
-    #[test]
-    fn a_run_without_counters_has_none() {
-        assert_eq!(counters(&RunBuilder::new().finish(10)), []);
-    }
 }

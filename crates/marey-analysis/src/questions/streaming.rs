@@ -390,12 +390,4 @@ mod tests {
         ];
         assert_eq!(said.collect::<Vec<_>>(), expected);
     }
-
-    #[test]
-    fn a_run_that_streamed_nothing_has_no_answer() {
-        let run = RunBuilder::new()
-            .generation(0, None, Generation::Step(marey::DiffusionStep::default()))
-            .finish(10);
-        assert_eq!(streaming(&run), None);
-    }
 }

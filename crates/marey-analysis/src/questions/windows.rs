@@ -333,9 +333,4 @@ mod tests {
         run.status = Status::Running;
         assert!(!found(&run).each[0].is_cut_off);
     }
-
-    #[test]
-    fn without_a_window_there_is_nothing_to_say() {
-        assert_eq!(windows(&Run::default(), None), None);
-    }
 }

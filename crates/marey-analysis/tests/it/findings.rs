@@ -6,8 +6,9 @@ mod documented;
 mod extremes;
 mod healthy;
 
-use marey::Run;
-use marey_analysis::findings::{Facts, Findings, Thresholds, findings};
+use marey::{Run, SeriesInfo, Unit};
+use marey_analysis::findings::{Facts, Findings, Severity, Thresholds, findings};
+use marey_testing::RunBuilder;
 
 /// What all rules say of a run.
 fn all(run: &Run) -> Findings {
@@ -29,4 +30,21 @@ fn all(run: &Run) -> Findings {
         windows: marey_analysis::windows(run, diffusion.as_ref()).as_ref(),
         thresholds: &limits,
     })
+}
+
+#[test]
+fn the_most_severe_finding_stands_first() {
+    let gauge = |name, unit| SeriesInfo::gauge(name, "GPU-1", unit);
+    let run = RunBuilder::new()
+        .section("load", 0, 80, |_| {})
+        .series(gauge("gpu.temperature", Unit::Celsius), &[(10, 86.0)])
+        .series(gauge("gpu.memory.used", Unit::Bytes), &[(10, 95.0)])
+        .series(gauge("gpu.memory.total", Unit::Bytes), &[(10, 100.0)])
+        .finish(100);
+    let found = all(&run).found;
+    let severities: Vec<Severity> = found.iter().map(|f| f.severity).collect();
+    assert_eq!(
+        severities,
+        [Severity::High, Severity::Medium, Severity::Low]
+    );
 }

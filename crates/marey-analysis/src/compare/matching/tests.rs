@@ -112,8 +112,3 @@ fn one_of_two_that_are_as_much_alike_is_taken_the_same_one_each_time() {
     ];
     assert_eq!(shown(&found), expected);
 }
-
-#[test]
-fn nothing_matches_nothing() {
-    assert_eq!(matches(&Tree::new(), &Tree::new()), []);
-}

@@ -99,13 +99,6 @@ fn a_small_difference_of_what_is_there_once_cannot_be_told() {
     assert_eq!(busy.2, Verdict::CannotTell);
 }
 
-#[test]
-fn nothing_is_compared_with_nothing() {
-    let empty = TracedSide::default();
-    let found = compare_traces(&empty, &empty, &CompareOptions::default());
-    assert_eq!(found.verdict, Verdict::CannotTell);
-}
-
 /// A row of the host with the kernel that it launches, in microseconds; rank and ranges are those of the caller.
 fn of_events(head: &str, events: &[String]) -> TracedSide {
     let json = format!(r#"{{{head}"traceEvents": [{}]}}"#, events.join(","));

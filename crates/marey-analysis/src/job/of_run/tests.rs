@@ -307,26 +307,6 @@ fn of_many_marks_the_first_are_kept_and_the_others_counted() {
 }
 
 #[test]
-fn of_many_calls_some_are_kept() {
-    let mut builder = RunBuilder::new();
-    for n in 0..2050 {
-        builder = builder.section("barrier", n * 10, n * 10 + 1, |_| {});
-    }
-    let found = of(&builder.finish(30_000));
-    let sums = said(&found, "barrier");
-    // 2 050 calls are too many for 1 024; the first is always kept.
-    assert_eq!(sums.count, 2050);
-    assert!(sums.stride > 1 && sums.stride.is_power_of_two());
-    assert!(
-        (400..=1024).contains(&sums.calls.len()),
-        "{}",
-        sums.calls.len()
-    );
-    assert_eq!(sums.calls[0], interval(0, 1));
-    assert_eq!(sums.total_ns, 2050);
-}
-
-#[test]
 fn many_turns_share_cells() {
     let mut builder = RunBuilder::new();
     for n in 0..513 {

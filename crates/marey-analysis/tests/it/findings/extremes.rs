@@ -1,8 +1,8 @@
 //! No run makes a rule panic, or say a figure that is none.
 
 use marey::{
-    CacheEvent, CacheOutcome, DiffusionStep, Event, Generation, Run, Section, SectionAttributes,
-    SeriesInfo, Unit,
+    CacheEvent, CacheOutcome, DiffusionStep, Event, Generation, LayerComputation, MemoryReading,
+    MemorySource, OpenSection, Run, Section, SectionAttributes, SeriesInfo, StreamingEvent, Unit,
 };
 use marey_testing::RunBuilder;
 
@@ -37,7 +37,44 @@ fn run(wall_ns: u64) -> Run {
         };
         builder = builder.generation(at_ns, None, Generation::Step(step));
     }
+    for at_ns in [u64::MAX, 0, 1] {
+        builder = reports(builder, at_ns);
+    }
     caches(series(builder)).with(attributes).finish(wall_ns)
+}
+
+/// Of layers, deliveries and memory, as large as numbers are.
+fn reports(builder: RunBuilder, at_ns: u64) -> RunBuilder {
+    let layer = LayerComputation {
+        name: at_ns.to_string(),
+        computation_ns: Some(u64::MAX - at_ns),
+        parameters: Some(u64::MAX),
+    };
+    let delivery = StreamingEvent {
+        frames: Some(at_ns),
+        ..StreamingEvent::default()
+    };
+    builder
+        .generation(at_ns, None, Generation::Layer(layer))
+        .generation(at_ns, None, Generation::DroppedFrames { count: u64::MAX })
+        .generation(at_ns, None, Generation::Streaming(delivery))
+        .memory(MemoryReading {
+            at_ns: u64::MAX - at_ns,
+            label: None,
+            source: MemorySource::TorchCuda(u32::MAX),
+            allocated_bytes: at_ns,
+            reserved_bytes: Some(u64::MAX),
+            peak_bytes: Some(0),
+            session: Some(u32::MAX),
+        })
+        .with(|run| {
+            run.open.push(OpenSection {
+                thread: None,
+                node: 1,
+                start_ns: u64::MAX,
+                until_ns: u64::MAX,
+            });
+        })
 }
 
 fn series(mut builder: RunBuilder) -> RunBuilder {
@@ -51,6 +88,10 @@ fn series(mut builder: RunBuilder) -> RunBuilder {
         "gpu.pcie.sent",
         "gpu.memory.used",
         "gpu.memory.total",
+        "gpu.temperature",
+        "host.swap.out",
+        "pressure.cpu.some",
+        "cgroup.cpu.throttled",
     ];
     for name in names {
         for value in [f64::MAX, f64::NAN, -1.0, f64::INFINITY] {

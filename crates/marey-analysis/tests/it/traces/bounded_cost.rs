@@ -103,21 +103,6 @@ fn lists_that_are_too_long_keep_their_first_rows_and_say_how_many_they_lost() {
 }
 
 #[test]
-fn of_10050_names_10000_are_kept() {
-    let all: Vec<String> = (0..10_050)
-        .map(|i| kernel(&format!("k{i}"), i, i + 1))
-        .collect();
-    let answers = trace_answers(&events(&all.join(",")), None);
-    assert_eq!(answers.devices.first().unwrap().kernels.rows.len(), 10_000);
-    assert!(
-        answers
-            .left_out
-            .iter()
-            .any(|l| l.list == "kernels.rows" && l.n_rows == 50)
-    );
-}
-
-#[test]
 fn of_two_devices_past_the_limit_one_is_kept() {
     let on_other = complete("kernel", "b", 1, 0, 5, r#""stream": 7"#);
     let trace = events(&[kernel("a", 0, 5), on_other].join(","));

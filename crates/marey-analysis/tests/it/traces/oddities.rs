@@ -1,18 +1,9 @@
 //! What real traces have that no specification mentions, and what other tools make of it.
 
 use marey_analysis::import::chrome::Class;
-use marey_analysis::{HostRows, device_timelines, idle_gaps, kernels, trace_answers, utilization};
+use marey_analysis::{HostRows, device_timelines, idle_gaps, trace_answers, utilization};
 
 use super::{complete, events, kernel, only_device, try_read};
-
-#[test]
-fn operators_with_a_stream_are_no_work_of_the_device() {
-    // Operators that Triton compiled have args.stream, and are on the host all the same.
-    let operator = complete("cpu_op", "triton_poi_fused_add", 9, 0, 90, r#""stream": 0"#);
-    let trace = events(&[operator, kernel("triton_poi_fused_add", 40, 42)].join(","));
-    let used = utilization(&trace, &only_device(&trace));
-    assert_eq!((used.n_ops, used.busy_ns, used.span_ns), (1, 2_000, 2_000));
-}
 
 #[test]
 fn synchronisations_and_annotations_on_device_rows_are_no_work() {
@@ -41,49 +32,6 @@ fn synchronisations_and_annotations_on_device_rows_are_no_work() {
     assert_eq!(
         (used.n_ops, used.span_ns, used.idle_ns),
         (2, 30_000, 10_000)
-    );
-}
-
-#[test]
-fn kernels_that_overlap_on_a_stream_are_both_there() {
-    // The second may begin before the first one ends; by less than a microsecond here.
-    let trace = events(
-        r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1.000, "dur": 10.500},
-           {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 7, "ts": 11.200, "dur": 2.000}"#,
-    );
-    let timeline = only_device(&trace);
-    let used = utilization(&trace, &timeline);
-    assert_eq!((used.n_ops, used.busy_ns, used.idle_ns), (2, 12_200, 0));
-    assert_eq!(used.streams[0].self_overlap_ns, 300);
-    assert_eq!(kernels(&trace, &timeline).total_ns, 12_500);
-}
-
-#[test]
-fn nanoseconds_are_not_rounded_away() {
-    // Rounded to microseconds, inwards, each kernel would lose one and the device would idle for two.
-    let trace = events(
-        r#"{"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1694128201545123.250, "dur": 0.999},
-           {"ph": "X", "cat": "kernel", "name": "a", "pid": 0, "tid": 7, "ts": 1694128201545124.250, "dur": 0.999}"#,
-    );
-    let timeline = only_device(&trace);
-    let used = utilization(&trace, &timeline);
-    assert_eq!(
-        (used.busy_ns, used.idle_ns, used.span_ns),
-        (1_998, 1, 1_999)
-    );
-    assert_eq!(trace.first_ns, Some(1_694_128_201_545_123_250));
-}
-
-#[test]
-fn work_without_a_launch_is_work() {
-    // It was launched before the trace began.
-    let launched = complete("kernel", "b", 0, 20, 30, r#""stream": 7, "correlation": 5"#);
-    let trace = events(&[kernel("a", 0, 10), launched].join(","));
-    let timeline = only_device(&trace);
-    assert_eq!(utilization(&trace, &timeline).n_ops, 2);
-    assert_eq!(
-        idle_gaps(&trace, &HostRows::new(&trace), &timeline).causes[0].n_gaps,
-        1
     );
 }
 

@@ -1,9 +1,8 @@
 //! The questions to devices, on timelines that are drawn.
 
-use marey_analysis::import::chrome::Trace;
 use marey_analysis::{
-    ByLaunch, CauseTime, GapCause, HostRows, KernelClass, WorkKind, annotations, device_timelines,
-    idle_gaps, kernels, overlap, profiler_steps, utilization,
+    ByLaunch, CauseTime, GapCause, HostRows, KernelClass, WorkKind, annotations, idle_gaps,
+    kernels, overlap, profiler_steps, utilization,
 };
 
 use super::{complete, events, kernel, only_device};
@@ -63,14 +62,6 @@ fn each_moment_of_a_device_counts_once() {
     // On stream 9 the copy begins before the kernel ends.
     let nine = ("9", 2, 15_000, 15_000, 3_000);
     assert_eq!(of_streams, [("7", 2, 15_000, 30_000, 0), nine]);
-}
-
-#[test]
-fn without_communication_there_is_no_ratio() {
-    let trace = events(&kernel("gemm", 0, 10));
-    let overlap = overlap(&only_device(&trace));
-    assert_eq!(overlap.communication_ns, 0);
-    assert_eq!(overlap.communication_overlap_ratio, None);
 }
 
 #[test]
@@ -233,56 +224,6 @@ fn work_belongs_to_the_step_that_launched_it() {
     assert_eq!(figures(profiler_steps(&trace)), [first, second]);
     let nothing = ("decode".to_owned(), 0, 0, None, 0);
     assert_eq!(figures(annotations(&trace)), [nothing]);
-}
-
-/// Everything that the questions say about a trace.
-fn answers(trace: &Trace) -> String {
-    let timelines = device_timelines(trace);
-    let answers = timelines.iter().map(|timeline| {
-        let used = utilization(trace, timeline);
-        let kernels = kernels(trace, timeline);
-        let overlap = overlap(timeline);
-        format!(
-            "{used:?} {kernels:?} {overlap:?} {:?}",
-            idle_gaps(trace, &HostRows::new(trace), timeline)
-        )
-    });
-    answers.collect()
-}
-
-#[test]
-fn the_order_of_events_changes_nothing() {
-    let mut all: Vec<String> = (0..40_u64)
-        .map(|n| {
-            let start = n * 37 % 101;
-            let name = ["gemm", "ncclKernel", "softmax"][(n % 3) as usize];
-            let args = format!(r#""stream": {}, "correlation": {n}"#, n % 4);
-            complete(
-                "kernel",
-                name,
-                (n % 2) as u32,
-                start * 10,
-                start * 10 + n % 13,
-                &args,
-            )
-        })
-        .collect();
-    all.extend((0..40_u64).map(|n| {
-        let args = format!(r#""correlation": {n}"#);
-        complete(
-            "cuda_runtime",
-            "cudaLaunchKernel",
-            9,
-            n * 5,
-            n * 5 + 2,
-            &args,
-        )
-    }));
-    let expected = answers(&events(&all.join(",")));
-    all.reverse();
-    assert_eq!(answers(&events(&all.join(","))), expected);
-    all.rotate_left(17);
-    assert_eq!(answers(&events(&all.join(","))), expected);
 }
 
 #[test]
