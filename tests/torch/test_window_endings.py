@@ -199,12 +199,12 @@ def test_a_trace_is_written_by_a_child_where_that_is_cheaper(tmp_path: Path) -> 
     program = """
 from marey.windows import export
 export.TraceExport._is_fork_cheaper = lambda self: True
-with window():
+first, w = window(), window()
+with first:
     torch.ones(2)
-w = window()
 with w:
     torch.ones(2).cos()
-assert w.wait()
+assert first.wait() and w.wait()
 try:
     os.waitpid(-1, os.WNOHANG)
 except ChildProcessError:
