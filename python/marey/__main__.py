@@ -16,7 +16,8 @@ def main() -> None:
 
         sys.exit(ray_engine.main(sys.argv[2:]))
     # The command is Rust's from here on: Ctrl-C must reach it, not Python.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(_core.run_command_line(["marey", *sys.argv[1:]]))
 
 

@@ -125,3 +125,30 @@ def test_a_killed_marey_run_leaves_nothing_for_python_to_import(interpreter: Int
         assert len(list(places.iterdir())) == 1, "what the one before left is gone"
     assert run(interpreter, PROGRAM, env=env).returncode == 0
     assert list(places.iterdir()) == []
+
+
+def test_how_a_program_ended_is_known_where_children_are_ignored(interpreter: Interpreter) -> None:
+    ignoring = (
+        "import os, signal, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\nos.execv(sys.argv[1], sys.argv[1:])\n"
+    )
+    marey_run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--")
+    finished = interpreter.run("raise SystemExit(3)", before=(sys.executable, "-c", ignoring, *marey_run))
+    assert (finished.returncode, finished.stderr) == (3, "")
+
+
+def test_signals_arrive_where_standard_streams_are_closed(interpreter: Interpreter) -> None:
+    (interpreter.folder / "program.py").write_text(
+        "import os, signal\n"
+        "signal.signal(signal.SIGTERM, lambda *_: os._exit(6))\n"
+        "open('ready', 'w').close()\n"
+        "while True:\n    signal.pause()\n"
+    )
+    os.mkfifo(interpreter.folder / "ready")
+    run = f"exec 0<&- 1>&- {sys.executable} -m marey run --quiet --output out -- {sys.executable} program.py"
+    with subprocess.Popen(
+        ["bash", "-c", run], cwd=interpreter.folder, env=environment(), stderr=subprocess.PIPE
+    ) as process:
+        (interpreter.folder / "ready").read_text()
+        process.terminate()
+        _, said = process.communicate()
+    assert process.returncode == 6, said

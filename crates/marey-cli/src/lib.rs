@@ -19,6 +19,7 @@ pub mod thresholds;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 
 use clap::Parser;
 
@@ -41,8 +42,19 @@ pub fn run(
 
 /// As [`run`], where this process is the command: a program that it starts has standard input and output for itself.
 pub fn run_as_process(args: impl IntoIterator<Item = OsString>) -> Exit {
+    keep_standard_numbers();
     let (mut out, mut err) = (io::stdout(), io::stderr());
     run_with(args, Console::of_process(&mut out, &mut err))
+}
+
+/// Nothing of ours gets the number of a standard stream that was closed before we began. The program finds it closed.
+fn keep_standard_numbers() {
+    while let Ok(nothing) = std::fs::File::open("/dev/null") {
+        if nothing.as_raw_fd() > 2 {
+            break;
+        }
+        std::mem::forget(nothing);
+    }
 }
 
 fn run_with(args: impl IntoIterator<Item = OsString>, mut console: Console<'_>) -> Exit {

@@ -10,7 +10,7 @@ use super::decode::Decode;
 use super::encode::Encode;
 use super::reader::{is_readable, written_by};
 use super::rings::Rings;
-use crate::clock::unix_ns;
+use crate::clock::{monotonic_ns, unix_ns};
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
 
@@ -81,17 +81,40 @@ fn close_all(abandoned: impl Iterator<Item = Leftover>) {
     }
 }
 
-/// As [`close_abandoned`], a capture at a time.
+/// How long children that were forked are looked after: who is killed at once is forked again at once.
+const LOOKS_AFTER_NS: u64 = 2_000_000_000;
+/// Time between two looks.
+const LOOK_EVERY_NS: u64 = 200_000_000;
+
+/// As [`close_abandoned`], of any age, a capture at a time, again and again while children are forked.
 #[derive(Debug, Default)]
-pub(crate) struct Abandoned(Option<std::vec::IntoIter<Leftover>>);
+pub(crate) struct Abandoned {
+    found: std::vec::IntoIter<Leftover>,
+    has_looked: bool,
+    next_ns: u64,
+    until_ns: u64,
+}
 
 impl Abandoned {
-    /// Completes the next capture, if there is one. They are looked for once, at the first call.
-    pub(crate) fn close_next(&mut self, root: &Path) {
-        let found = || abandoned(root).collect::<Vec<_>>().into_iter();
-        if let Some(left) = self.0.get_or_insert_with(found).next() {
+    /// A child was forked: it may take the place of one that died.
+    pub(crate) fn forked(&mut self) {
+        self.until_ns = monotonic_ns().saturating_add(LOOKS_AFTER_NS);
+    }
+
+    /// Completes the next capture; looks for some first, if it is time to. Whether there was one.
+    pub(crate) fn close_next(&mut self, root: &Path) -> bool {
+        let now_ns = monotonic_ns();
+        let is_time = now_ns >= self.next_ns && self.next_ns <= self.until_ns;
+        if self.found.len() == 0 && (is_time || !self.has_looked) {
+            self.has_looked = true;
+            self.next_ns = now_ns.saturating_add(LOOK_EVERY_NS);
+            self.found = abandoned(root).collect::<Vec<_>>().into_iter();
+        }
+        let left = self.found.next();
+        if let Some(left) = &left {
             left.close(&Status::EndedWithoutClosing).ok();
         }
+        left.is_some()
     }
 }
 

@@ -23,8 +23,9 @@ const TOLD: [&str; 32] = [
 const OF_TOLD: [&str; 4] = ["id", "name", "path", "version"];
 /// Ends of names whose values open something, even numbers.
 #[rustfmt::skip]
-const OPENING: [&str; 12] = [
-    "auth", "code", "credential", "credentials", "key", "pass", "passphrase", "passwd", "password", "pin", "secret", "token",
+const OPENING: [&str; 24] = [
+    "auth", "bearer", "card", "code", "credential", "credentials", "cvv", "iban", "jwt", "k", "key", "login", "mfa", "otp", "p",
+    "pass", "passphrase", "passwd", "password", "phone", "pin", "pwd", "secret", "token",
 ];
 const SWITCHES: [&str; 9] = [
     "true", "false", "yes", "no", "on", "off", "none", "auto", "",
@@ -122,7 +123,10 @@ fn is_value(value: &str, name: &str) -> bool {
     let last = parts.last().copied().unwrap_or_default();
     let is_told = TOLD.contains(&last)
         || (OF_TOLD.contains(&last) && parts.iter().any(|part| TOLD.contains(part)));
-    let is_opening = last == "p" || OPENING.iter().any(|end| last.ends_with(end));
+    let is_letter = |end: &str| end.len() == 1;
+    let is_opening = OPENING
+        .iter()
+        .any(|end| last == *end || (!is_letter(end) && last.ends_with(end)));
     SWITCHES.contains(&value.to_ascii_lowercase().as_str())
         || (!is_opening && is_numbers(value))
         || (is_told && is_word(value))
@@ -193,6 +197,10 @@ mod tests {
                 "--api-key * --hf_token=*",
             ),
             ("--password 123456 --pin 1234", "--password * --pin *"),
+            (
+                "--otp 1 --pwd 2 -k 3 --credit-card 4 --bearer 5",
+                "--otp * --pwd * -k * --credit-card * --bearer *",
+            ),
             ("--token --S3CRET --steps 4", "--token * --steps 4"),
             ("--client_secret -abc -v", "--client_secret * -v"),
             ("--password -- abc", "--password -- *"),

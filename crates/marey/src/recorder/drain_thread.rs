@@ -51,7 +51,8 @@ impl Recorder {
                 }
                 let is_busy = self.drain().round(self);
                 if !is_busy {
-                    self.close_next_abandoned();
+                    // A few, because a fork waits for it.
+                    (0..4).all(|_| self.close_abandoned());
                 }
                 // With little to do it rests longer: a producer wakes it when its ring is half full.
                 wait = if is_busy { interval } else { interval * 5 / 2 };
@@ -90,19 +91,20 @@ impl Recorder {
         }
     }
 
-    /// Completes the capture of a dead process that nobody waited for, without keeping anybody from the drain. Children begin often, and
-    /// their parent has done it.
-    fn close_next_abandoned(&self) {
+    /// Completes the capture of a dead process that nobody waits for, without keeping anybody from the drain. Whether there was one.
+    /// Children begin often, and their parent does it.
+    fn close_abandoned(&self) -> bool {
         if identity::forked_from().is_some() {
-            return;
+            return false;
         }
         let root = self
             .folder()
             .path()
             .and_then(Path::parent)
             .map(Path::to_owned);
-        if let (Some(root), Ok(mut abandoned)) = (root, self.abandoned.try_lock()) {
-            abandoned.close_next(&root);
+        match (root, self.abandoned.try_lock()) {
+            (Some(root), Ok(mut abandoned)) => abandoned.close_next(&root),
+            _ => false,
         }
     }
 

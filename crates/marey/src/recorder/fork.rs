@@ -118,10 +118,9 @@ extern "C" fn before() {
 
 extern "C" fn in_parent() {
     let mut held = HELD.take().map(ManuallyDrop::into_inner);
-    // The child may take the place of one that died.
     let recording = held.as_mut().and_then(|held| held.recording.as_mut());
     if let Some(abandoned) = recording.and_then(|recording| recording.abandoned.as_mut()) {
-        **abandoned = Abandoned::default();
+        abandoned.forked();
     }
 }
 

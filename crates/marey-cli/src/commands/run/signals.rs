@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::emulate_default_handler;
@@ -45,6 +45,8 @@ impl Forwarder {
             .iter()
             .filter(|signal| ignored >> (**signal - 1) & 1 == 0);
         let mut signals = SignalsInfo::<WithOrigin>::new(taken)?;
+        // Where it is ignored nobody learns how a child ended.
+        signal_hook::flag::register(SIGCHLD, Arc::default())?;
         let forwarder = Self {
             target: Arc::new(Mutex::new(Target::Waiting(Vec::new()))),
         };
