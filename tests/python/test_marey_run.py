@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -138,17 +139,18 @@ def test_how_a_program_ended_is_known_where_children_are_ignored(interpreter: In
 
 def test_signals_arrive_where_standard_streams_are_closed(interpreter: Interpreter) -> None:
     (interpreter.folder / "program.py").write_text(
-        "import os, signal\n"
+        "import os, signal, sys\n"
         "signal.signal(signal.SIGTERM, lambda *_: os._exit(6))\n"
-        "open('ready', 'w').close()\n"
+        "print('ready', file=sys.stderr, flush=True)\n"
         "while True:\n    signal.pause()\n"
     )
-    os.mkfifo(interpreter.folder / "ready")
-    run = f"exec 0<&- 1>&- {sys.executable} -m marey run --quiet --output out -- {sys.executable} program.py"
+    python = shlex.quote(sys.executable)
+    run = f"exec 0<&- 1>&- {python} -m marey run --quiet --output out -- {python} program.py"
     with subprocess.Popen(
         ["bash", "-c", run], cwd=interpreter.folder, env=environment(), stderr=subprocess.PIPE
     ) as process:
-        (interpreter.folder / "ready").read_text()
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"ready\n"
         process.terminate()
         _, said = process.communicate()
     assert process.returncode == 6, said
