@@ -60,11 +60,11 @@ def run(folder: Path, command: list[str], *, under: bool = True, fails: bool = F
             check=False,
         )
 
-    before = set(folder.glob("out/*"))
+    earlier = set(folder.glob("out/*"))
     done = once()
     if not under and "terminate called without an active exception" in done.stderr:
         # A thread of torch's own was left when its process ended. Nobody recorded in it.
-        for recorded in set(folder.glob("out/*")) - before:
+        for recorded in set(folder.glob("out/*")) - earlier:
             recorded.unlink() if recorded.is_symlink() else shutil.rmtree(recorded)
         done = once()
     assert (done.returncode != 0) == fails, done.stderr
