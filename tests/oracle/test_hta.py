@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import hta
+import hta_definitions as hta
 from played import marey
 
 TRACES = Path(__file__).parents[2] / "crates/marey-analysis/tests/data/traces"
