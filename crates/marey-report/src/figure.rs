@@ -6,14 +6,29 @@ use crate::quantity::{bytes, bytes_of, duration, duration_ns, number, percent};
 
 /// The figure with its unit: `48.1 ms`, `95.0 %`, `14 billion`.
 pub fn figure(shown: Figure) -> String {
-    let value = shown.value;
-    match shown.unit {
+    in_unit(shown.value, shown.unit)
+}
+
+/// A number with its unit; what is rounded away has no sign.
+pub fn in_unit(value: f64, unit: FigureUnit) -> String {
+    if value < 0.0 {
+        let shown = in_unit(-value, unit);
+        let is_nothing = !shown.contains(|c| matches!(c, '1'..='9'));
+        return if is_nothing {
+            shown
+        } else {
+            format!("-{shown}")
+        };
+    }
+    // Not the negative zero.
+    let value = value + 0.0;
+    match unit {
         FigureUnit::Count => count(value),
         FigureUnit::Ns => duration(value),
         FigureUnit::Bytes => bytes_of(value),
         FigureUnit::BytesPerSecond => format!("{}/s", bytes_of(value)),
         FigureUnit::Ratio => percent(value),
-        FigureUnit::PerSecond => format!("{} a second", short(value)),
+        FigureUnit::PerSecond => format!("{}/s", short(value)),
         FigureUnit::Celsius => format!("{} °C", short(value)),
         FigureUnit::Watts => format!("{} W", short(value)),
         FigureUnit::Joules => format!("{} J", short(value)),
@@ -99,12 +114,15 @@ mod tests {
         assert_eq!(shown(4096.0, FigureUnit::Bytes), "4.0 KiB");
         assert_eq!(shown(4096.0, FigureUnit::BytesPerSecond), "4.0 KiB/s");
         assert_eq!(shown(0.951, FigureUnit::Ratio), "95.1 %");
-        assert_eq!(shown(5.0 / 3.0, FigureUnit::PerSecond), "1.67 a second");
+        assert_eq!(shown(5.0 / 3.0, FigureUnit::PerSecond), "1.67/s");
         assert_eq!(shown(86.0, FigureUnit::Celsius), "86 °C");
         assert_eq!(shown(412.345, FigureUnit::Watts), "412.35 W");
         assert_eq!(shown(1234.5, FigureUnit::Joules), "1234.5 J");
         assert_eq!(shown(1_980_000_000.0, FigureUnit::Hertz), "1.98 GHz");
         assert_eq!(shown(1.5, FigureUnit::Number), "1.5");
+        assert_eq!(shown(-2e6, FigureUnit::Ns), "-2.00 ms");
+        assert_eq!(shown(-0.001, FigureUnit::Watts), "0 W");
+        assert_eq!(shown(-0.0, FigureUnit::Ratio), "0.0 %");
     }
 
     #[test]

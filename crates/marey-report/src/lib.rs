@@ -18,15 +18,16 @@ mod model;
 
 mod cache_markdown;
 mod compare;
-mod csv;
+mod document;
 mod html;
 mod json;
 mod markdown;
 mod memory_log;
 mod metrics;
 mod rank_report;
+mod render;
 mod short_names;
-mod shown_table;
+mod snapshot_report;
 mod text;
 mod trace;
 mod trace_report;
@@ -36,25 +37,29 @@ pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
     comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
 };
-pub use csv::{CsvTable, trace_csv};
+pub use document::{Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
     LaunchObject, aggregation_json, profiling_report, raw_profiling_data,
     raw_profiling_data_of_session, snapshot_json, trace_json,
 };
-pub use markdown::{aggregation_markdown, markdown_report, ranks_markdown, trace_markdown};
+pub use markdown::markdown_report;
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Pace, Watch};
 pub use model::{
-    Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment, Cell,
-    Column, EventMoment, LaunchFacts, Loss, NamedValues, NotRead, OpenCall, Quality, Report,
-    RunFacts, RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, Table,
-    TraceFile, TraceRanks, json_value,
+    Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment,
+    EventMoment, LaunchFacts, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts,
+    RunStatus, SessionFacts, SessionScope, SnapshotFile, StatusKind, Synchronised, TraceFile,
+    TraceRanks, json_value,
 };
-pub use rank_report::{job_tables, jobs_tables, listed_ranks};
+pub use rank_report::{aggregation_document, job_tables, jobs_tables, listed_ranks};
+pub use render::csv::{CsvTable, trace_csv};
+pub use render::markdown::markdown_text;
+pub use render::text::text as document_text;
+pub use snapshot_report::snapshot_document;
 pub use text::{
-    Shown, aggregation_summary, aggregation_text, first_screen, iteration_summary, memory_summary,
-    ranks_text, snapshot_text, summary, timing_summary, trace_text,
+    Shown, aggregation_summary, first_screen, iteration_summary, memory_summary, summary,
+    timing_summary,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
-pub use trace_report::{rank_tables, trace_tables};
+pub use trace_report::{rank_tables, ranks_document, trace_document, trace_tables};

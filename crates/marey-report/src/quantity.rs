@@ -72,6 +72,22 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
+/// A ratio as a change: `+5.2 %`, `-98.6 %`, from twice as much on `×8.56`.
+pub fn change(ratio: f64) -> String {
+    if ratio >= 9.995 {
+        return format!("×{ratio:.1}");
+    }
+    if ratio >= 1.995 {
+        return format!("×{ratio:.2}");
+    }
+    let percent = (ratio - 1.0) * 100.0;
+    // What is rounded away has no sign.
+    if percent.abs() < 0.05 {
+        return "0.0 %".into();
+    }
+    format!("{percent:+.1} %")
+}
+
 /// Iterations per second: two decimals, below 0.01 four.
 pub fn rate(per_second: f64) -> String {
     format!("{} it/s", per_second_of(per_second))

@@ -54,6 +54,16 @@ pub fn back(text: &str, width: usize) -> String {
     format!("…{shown}")
 }
 
+/// The text at most `width` columns wide: what is too long loses its middle, as names that resemble each other differ at their ends.
+pub fn without_middle(text: &str, width: usize) -> String {
+    if fits(text, width) {
+        return text.to_owned();
+    }
+    // Both halves have the mark of the cut; one of them is enough.
+    let end = back(text, width / 2 + 1);
+    front(text, width - width / 2) + end.trim_start_matches('…')
+}
+
 /// The text in lines of at most `width` columns, broken between words, and within words that are longer. One empty line for no text.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -112,6 +122,16 @@ mod tests {
             front(&pile, 3).chars().count(),
             2 * MAX_CHARS_PER_COLUMN + 1
         );
+    }
+
+    #[test]
+    fn names_that_differ_at_their_ends_still_differ_when_they_are_cut() {
+        assert_eq!(
+            without_middle("transformer_blocks_17", 40),
+            "transformer_blocks_17"
+        );
+        assert_eq!(without_middle("transformer_blocks_17", 10), "tran…ks_17");
+        assert_eq!(without_middle("transformer_blocks_18", 10), "tran…ks_18");
     }
 
     #[test]

@@ -134,30 +134,7 @@ pub(crate) fn measured(of: &Subject, kind: MeasureKind, shown: impl Fn(&str) -> 
     }
 }
 
-/// A name that is safe to show, at most `limit` columns wide: what is too long loses its middle, as names that resemble each
-/// other differ at their ends.
+/// A name that is safe to show, at most `limit` columns wide.
 pub(crate) fn shortened(name: &str, limit: usize) -> String {
-    let shown = visible(name);
-    if width::fits(&shown, limit) {
-        return shown;
-    }
-    // Both halves have the mark of the cut; one of them is enough.
-    let front = width::front(&shown, limit - limit / 2);
-    let back = width::back(&shown, limit / 2 + 1);
-    front + back.trim_start_matches('…')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_differ_at_their_ends_still_differ_when_they_are_cut() {
-        assert_eq!(
-            shortened("transformer_blocks_17", 40),
-            "transformer_blocks_17"
-        );
-        assert_eq!(shortened("transformer_blocks_17", 10), "tran…ks_17");
-        assert_eq!(shortened("transformer_blocks_18", 10), "tran…ks_18");
-    }
+    width::without_middle(&visible(name), limit)
 }

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::trace_facts::{DeviceFacts, StepFacts, device_facts, step_facts};
-use crate::model::{Cell, Column, Table, TraceFile, TraceRanks};
+use crate::document::{Cell, Column, Table};
+use crate::model::{TraceFile, TraceRanks};
 use crate::trace_report::{rank_tables, shown_tables};
 
 /// Bytes of all tables together, as JSON.

@@ -7,11 +7,12 @@ use marey_analysis::{Durations, GpuTimes, Gpus, NameRow, SectionGpuTime, Section
 use super::escape::{code, text};
 use super::findings::findings_of;
 use super::table::{Column, Table};
-use super::trace::short_trace;
 use crate::escape::cut;
 use crate::model::{LaunchFacts, Report, StatusKind};
 use crate::quantity::{bytes, counted, duration, duration_ns, growth, known, percent};
+use crate::render::markdown::markdown_text;
 use crate::text::section_peaks::{measured_calls, peak};
+use crate::trace_report::short;
 
 /// More rows than this are for the page.
 const MAX_ROWS: usize = 15;
@@ -33,7 +34,12 @@ pub fn markdown_report(report: &Report) -> String {
     parts.extend(memory(report));
     parts.extend(gpu_times(report));
     parts.extend(section_peaks(report));
-    parts.extend(report.trace_files.iter().map(short_trace));
+    parts.extend(
+        report
+            .trace_files
+            .iter()
+            .map(|file| markdown_text(&short(file))),
+    );
     parts.push(quality(report));
     parts.extend(facts(report));
     parts.join("\n")

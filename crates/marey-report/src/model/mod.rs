@@ -8,7 +8,6 @@ mod quality;
 mod run_facts;
 mod session_facts;
 mod snapshot_file;
-mod table;
 mod trace_file;
 
 use std::collections::BTreeMap;
@@ -31,7 +30,6 @@ pub(crate) use run_facts::run_id;
 pub use run_facts::{LaunchFacts, RunFacts, RunStatus, StatusKind};
 pub use session_facts::{SessionFacts, SessionScope};
 pub use snapshot_file::SnapshotFile;
-pub use table::{Cell, Column, Table};
 pub use trace_file::{TraceFile, TraceRanks};
 
 /// What is shown about one run, or about one session as if it were a run. Names in it are as the user gave them: each format escapes them for itself.

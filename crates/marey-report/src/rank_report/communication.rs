@@ -3,7 +3,7 @@
 use marey_analysis::ranks::{CollectiveWaiting, JobAnswers, Waiting};
 
 use super::places::Places;
-use crate::model::{Cell, Column, Table};
+use crate::document::{Cell, Column, Table};
 
 /// By rank, and by collective.
 pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {

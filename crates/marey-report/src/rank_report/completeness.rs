@@ -3,7 +3,7 @@
 use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState, RanksAnswers};
 
 use super::places::{Places, ranges};
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 use crate::quantity::{counted, duration_ns};
 
 /// A row a fact.

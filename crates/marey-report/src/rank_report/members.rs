@@ -4,7 +4,8 @@ use marey_analysis::job::Ended;
 use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState, PlacedClock};
 
 use super::places::Places;
-use crate::model::{Cell, RunStatus, StatusKind, Table};
+use crate::document::{Cell, Table};
+use crate::model::{RunStatus, StatusKind};
 use crate::trace_report::kernels::name_of;
 
 /// A row a rank, those that are not whole first.

@@ -8,16 +8,18 @@ mod places;
 mod resources;
 mod scaling;
 mod sections;
+mod shown;
 mod single_findings;
 mod stragglers;
 mod turns;
 
 use marey_analysis::ranks::{JobAnswers, RanksAnswers};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 use places::Places;
 
 pub use places::listed_ranks;
+pub use shown::aggregation_document;
 
 /// The answers about a job, in the order in which they are worth reading. Tables without rows are left out.
 pub fn job_tables(job: &JobAnswers) -> Vec<Table> {

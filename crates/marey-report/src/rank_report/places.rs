@@ -2,7 +2,7 @@
 
 use marey_analysis::ranks::{Member, OverRanks};
 
-use crate::model::Cell;
+use crate::document::Cell;
 
 /// The members of a job, by place.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use marey_analysis::ranks::JobAnswers;
 
 use super::figure;
 use super::places::Places;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// GPUs, then each rank's own use.
 pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> [Table; 2] {

@@ -3,7 +3,7 @@
 use marey_analysis::ranks::RanksAnswers;
 
 use super::{figure, mean};
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// A row a world size.
 pub(super) fn table(answers: &RanksAnswers) -> Table {

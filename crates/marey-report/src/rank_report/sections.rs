@@ -3,7 +3,7 @@
 use marey_analysis::ranks::JobAnswers;
 
 use super::places::{Places, SPREAD};
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// A row a call path, the one with the most time first: what ranks spent in it in all.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {

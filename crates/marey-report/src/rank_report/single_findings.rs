@@ -3,7 +3,7 @@
 use marey_analysis::ranks::JobAnswers;
 
 use super::places::Places;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// A row a rule.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {

@@ -3,7 +3,7 @@
 use marey_analysis::ranks::JobAnswers;
 
 use super::places::Places;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 use crate::trace_report::kernels::name_of;
 
 /// A row a rank, the highest score first.

@@ -3,7 +3,7 @@
 use marey_analysis::ranks::{JobAnswers, TurnsOverRanks};
 
 use super::places::{Places, SPREAD};
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// A row for steps and one for blocks: each rank's median of turns that do not warm up.
 pub(super) fn summary(job: &JobAnswers, places: Places<'_>) -> Table {

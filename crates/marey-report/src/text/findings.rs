@@ -20,7 +20,6 @@ const SENTENCE_WIDTH: usize = 400;
 const MAX_FINDINGS: usize = 12;
 /// Where the checks are by name.
 const SEE: &str = "(see `checks` in profiling_report.json)";
-const SEE_JSON: &str = "(--format json says why)";
 
 /// Each finding and one line about the checks; one line when nothing was found.
 pub(super) fn table(report: &Report) -> String {
@@ -32,43 +31,6 @@ pub(super) fn table(report: &Report) -> String {
         return format!("Findings: none; {}\n", checks(all, SEE));
     }
     listed(all, SEE, |found| place(report, found))
-}
-
-/// The same of a trace. Where nothing was found, also why most checks could not be made, for a trace of the host alone has none of
-/// what they look at; `None` when there are no checks.
-pub(super) fn of_trace(all: &Findings) -> Option<String> {
-    if !all.found.is_empty() {
-        return Some(listed(all, SEE_JSON, |found| {
-            time(found).map(|time| format!("Where: {time}"))
-        }));
-    }
-    let why = most_common_reason(all);
-    let made = match (all.passed.len(), all.unchecked.len()) {
-        (0, 0) => return None,
-        (0, _) => format!("no check could be made {SEE_JSON}"),
-        _ => format!("none; {}", checks(all, SEE_JSON)),
-    };
-    let why = why.map_or_else(String::new, |(count, why)| {
-        if count == all.unchecked.len() {
-            format!(": {why}")
-        } else {
-            format!("; {count} of {}: {why}", all.unchecked.len())
-        }
-    });
-    let lines = wrapped(
-        &cut(&format!("Findings: {made}{why}"), SENTENCE_WIDTH),
-        WIDTH,
-    );
-    Some(lines.join("\n") + "\n")
-}
-
-/// Why at least half of the checks that could not be made could not, with how many these are.
-fn most_common_reason(all: &Findings) -> Option<(usize, &str)> {
-    let count = |why: &str| all.unchecked.iter().filter(|one| one.why == why).count();
-    let counted = all.unchecked.iter();
-    let counted = counted.map(|one| (count(&one.why), one.why.as_str()));
-    let most = counted.max_by_key(|(count, _)| *count)?;
-    (most.0 * 2 >= all.unchecked.len()).then_some(most)
 }
 
 fn listed(all: &Findings, see: &str, place: impl Fn(&Finding) -> Option<String>) -> String {
@@ -152,61 +114,4 @@ fn time(found: &Finding) -> Option<String> {
         };
         when + more
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use marey_analysis::findings::{Passed, Unchecked};
-
-    use super::*;
-
-    fn unchecked(whys: &[&str]) -> Vec<Unchecked> {
-        let one = |why: &&str| Unchecked {
-            rule: "rule",
-            checks: "something",
-            why: (*why).to_owned(),
-        };
-        whys.iter().map(one).collect()
-    }
-
-    #[test]
-    fn a_trace_of_which_nothing_can_be_said_says_why() {
-        let mut all = Findings {
-            found: Vec::new(),
-            passed: Vec::new(),
-            unchecked: unchecked(&["no device", "no device", "one rank"]),
-        };
-        assert_eq!(
-            of_trace(&all).unwrap(),
-            "Findings: no check could be made (--format json says why); 2 of 3: no device\n"
-        );
-        all.passed.push(Passed {
-            rule: "late-compile",
-            checks: "something",
-            what: "nothing was compiled".into(),
-        });
-        assert_eq!(
-            of_trace(&all).unwrap(),
-            "Findings: none; 1 check passed, 3 could not be made (--format json says why); 2 of 3: no device\n"
-        );
-    }
-
-    #[test]
-    fn reasons_that_few_checks_have_are_left_to_json_and_without_checks_there_is_no_line() {
-        let all = Findings {
-            found: Vec::new(),
-            passed: Vec::new(),
-            unchecked: unchecked(&["a", "b", "c"]),
-        };
-        assert_eq!(
-            of_trace(&all).unwrap(),
-            "Findings: no check could be made (--format json says why)\n"
-        );
-        let none = Findings {
-            found: Vec::new(),
-            passed: Vec::new(),
-            unchecked: Vec::new(),
-        };
-        assert_eq!(of_trace(&none), None);
-    }
 }

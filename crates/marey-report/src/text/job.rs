@@ -1,11 +1,9 @@
-//! The ranks of jobs on a terminal.
+//! What was put together of a job, in the shape of the documents.
 
 use marey_analysis::job::Range;
 use marey_analysis::ranks::RanksAnswers;
 
-use super::findings;
-use super::table::table_text;
-use crate::rank_report::{documented, job_tables, jobs_tables};
+use crate::rank_report::documented;
 
 /// What was put together, in the shape of the documents: how many reports and ranks, and what GPUs did. Ends with a line feed.
 pub fn aggregation_summary(answers: &RanksAnswers) -> String {
@@ -28,23 +26,3 @@ pub fn aggregation_summary(answers: &RanksAnswers) -> String {
 fn line(name: &str, Range { min, mean, max }: Range, unit: &str) -> String {
     format!("{name} - Min: {min:.1}{unit}, Max: {max:.1}{unit}, Avg: {mean:.1}{unit}\n")
 }
-
-/// The summary, then of each job what is the matter and tables of at most `max_rows` rows. Ends with a line feed.
-pub fn aggregation_text(answers: &RanksAnswers, max_rows: usize) -> String {
-    let mut parts = vec![aggregation_summary(answers)];
-    for job in &answers.jobs {
-        let mut tables = job_tables(job).into_iter();
-        parts.extend(
-            tables
-                .next()
-                .map(|first| table_text(&first, max_rows.max(FACTS))),
-        );
-        parts.extend(findings::of_trace(&job.findings));
-        parts.extend(tables.map(|table| table_text(&table, max_rows)));
-    }
-    parts.extend(jobs_tables(answers).iter().map(|t| table_text(t, max_rows)));
-    parts.join("\n")
-}
-
-/// Facts of a job are never cut.
-const FACTS: usize = 32;

@@ -20,21 +20,19 @@ pub(crate) mod section_peaks;
 pub(crate) mod section_resources;
 mod sections;
 mod sessions;
-mod snapshot;
-mod table;
 mod timing;
-mod trace;
 mod windows;
 
 use crate::model::Report;
+use crate::render::text::text;
+use crate::snapshot_report::snapshot_document;
+use crate::trace_report::short;
 
 pub use first_screen::{Shown, first_screen};
 pub use iterations::iteration_summary;
-pub use job::{aggregation_summary, aggregation_text};
+pub use job::aggregation_summary;
 pub use memory::memory_summary;
-pub use snapshot::snapshot_text;
 pub use timing::timing_summary;
-pub use trace::{ranks_text, trace_text};
 
 /// Names in the timing table of the summary.
 const TOP_NAMES: usize = 30;
@@ -60,11 +58,21 @@ pub fn summary(report: &Report) -> String {
     parts.extend(allocations::table(report));
     parts.extend(section_peaks::table(report));
     parts.extend(section_resources::table(report));
-    parts.extend(report.snapshot_files.iter().map(snapshot_text));
+    parts.extend(
+        report
+            .snapshot_files
+            .iter()
+            .map(|file| text(&snapshot_document(file), None)),
+    );
     parts.extend(machine::table(report));
     parts.extend(caches::table(report));
     parts.extend(windows::table(report));
-    parts.extend(report.trace_files.iter().map(trace::short));
+    parts.extend(
+        report
+            .trace_files
+            .iter()
+            .map(|file| text(&short(file), None)),
+    );
     parts.extend(counters::table(report));
     parts.extend(attributes::table(report));
     parts.extend(sessions::table(report));

@@ -3,7 +3,7 @@
 use marey_analysis::{Communication, RankCommunication};
 
 use super::kernels::name_of;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 pub(super) fn table(rows: &[Communication], title: String) -> Table {
     let mut table = Table::new(

@@ -2,7 +2,7 @@
 
 use marey_analysis::{CriticalPath, PathKind, TraceAnswers};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// By kind, by name, by place, and the longest segments, of each document.
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {

@@ -2,7 +2,7 @@
 
 use marey_analysis::{DeviceAnswers, TraceAnswers};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 use crate::quantity::float;
 
 /// Devices, and their streams.

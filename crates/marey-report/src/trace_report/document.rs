@@ -4,7 +4,8 @@ use marey_analysis::import::chrome::Metadata;
 use marey_analysis::{HostKind, TraceAnswers};
 
 use super::devices;
-use crate::model::{Cell, Table, TraceFile};
+use crate::document::{Cell, Table};
+use crate::model::TraceFile;
 use crate::quantity::{bytes, counted, duration_ns, float, percent};
 
 /// Devices and documents that are listed.

@@ -3,7 +3,7 @@
 use marey_analysis::Findings;
 
 use super::kernels::name_of;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// A row a finding, and one each for the rules that found nothing or could not tell: `outcome` says which.
 pub(super) fn table(findings: &Findings) -> Table {

@@ -2,7 +2,7 @@
 
 use marey_analysis::{DeviceAnswers, GapCause, GapReason};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// Each cause, and below it what it is made of.
 pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {

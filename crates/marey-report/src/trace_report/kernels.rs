@@ -3,7 +3,7 @@
 use marey_analysis::{DeviceAnswers, KernelClass, WorkKind};
 use serde::Serialize;
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 pub(super) fn classes(device: &DeviceAnswers, title: String) -> Table {
     let mut table = Table::new(

@@ -2,7 +2,7 @@
 
 use marey_analysis::{DeviceAnswers, LaunchDelay};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 pub(super) fn calls(device: &DeviceAnswers, title: String) -> Table {
     let mut table = Table::new(

@@ -2,7 +2,7 @@
 
 use marey_analysis::{TraceAnswers, TraceMemory};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// A table of all devices, and one of operators for each.
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {

@@ -4,7 +4,7 @@ mod attention;
 mod communication;
 mod critical_path;
 pub(crate) mod devices;
-pub(crate) mod document;
+mod document;
 mod findings;
 pub(crate) mod gaps;
 pub(crate) mod kernels;
@@ -16,6 +16,7 @@ mod owned_kernels;
 pub(crate) mod parts;
 mod quality;
 mod short;
+mod shown;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
@@ -25,8 +26,11 @@ use marey_analysis::{DeviceAnswers, TraceAnswers};
 
 pub use communication::rank_tables;
 pub(crate) use short::read_tables;
+pub(crate) use shown::short;
+pub use shown::{ranks_document, trace_document};
 
-use crate::model::{Table, TraceFile, TraceRanks};
+use crate::document::Table;
+use crate::model::{TraceFile, TraceRanks};
 
 /// Every table of a file, for programs: what it is, what is the matter, what it answers.
 pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {

@@ -2,7 +2,7 @@
 
 use marey_analysis::{ModuleRow, TraceAnswers};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// The table by path, and by type.
 pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {

@@ -3,7 +3,7 @@
 use marey_analysis::{OperatorRow, TraceAnswers};
 
 use super::kernels::name_of;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// The table by name, and by name and shapes.
 pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {

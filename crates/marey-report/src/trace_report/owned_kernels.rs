@@ -2,7 +2,7 @@
 
 use marey_analysis::{DeviceAnswers, OwnedKernel};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// The tables by operator, by shape and by module, with the words for their titles.
 pub(super) fn tables(device: &DeviceAnswers, title: impl Fn(&str) -> String) -> [Table; 3] {

@@ -6,7 +6,7 @@ use marey_analysis::{
 };
 
 use super::devices;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 use crate::short_names::short_name;
 
 /// Columns that a name in a note may take.

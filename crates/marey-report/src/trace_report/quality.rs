@@ -2,7 +2,7 @@
 
 use marey_analysis::TraceAnswers;
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// What was dropped, clipped or mended, each with how often and its first example. No rows for a file without fault.
 pub(super) fn table(answers: &TraceAnswers) -> Table {

@@ -1,7 +1,8 @@
 //! Which of the tables of a trace people read first, and which of their columns.
 
 use super::shown_tables;
-use crate::model::{Cell, Table, TraceFile};
+use crate::document::{Cell, Table};
+use crate::model::TraceFile;
 
 /// Tables that are read when another one has raised a question.
 const DETAILS: [&str; 14] = [

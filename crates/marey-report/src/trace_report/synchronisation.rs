@@ -2,7 +2,7 @@
 
 use marey_analysis::{SyncPlace, TraceAnswers};
 
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 /// The table by call, and by place.
 pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {

@@ -3,7 +3,7 @@
 use marey_analysis::DeviceAnswers;
 
 use super::kernels::name_of;
-use crate::model::{Cell, Table};
+use crate::document::{Cell, Table};
 
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
     let mut table = Table::new(

@@ -2,7 +2,9 @@
 
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::{Thresholds, trace_answers, trace_findings};
-use marey_report::{Report, TraceFile, profiling_report, trace_csv, trace_json, trace_text};
+use marey_report::{
+    Report, TraceFile, document_text, profiling_report, trace_csv, trace_document, trace_json,
+};
 use serde_json::Value;
 
 use crate::example::latent_video;
@@ -109,7 +111,7 @@ fn what_is_said_of_a_step_is_a_column_for_programs_and_stands_with_its_name_for_
     assert_eq!(rows[1], ["a.json", "0", "part", "true"]);
     assert_eq!(rows[2], ["a.json", "1", "part", "false"]);
     assert_eq!(rows[4], ["a.json", "", "before", ""]);
-    let text = trace_text(&file, 15, false);
+    let text = document_text(&trace_document(&file, 15, false), None);
     for part in ["0 (warm-up)", "(before)"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -124,7 +126,7 @@ fn work_of_a_device_that_is_not_understood_is_not_passed_over() {
         event("mtia_ccp_events", "FC", 0, 0, 1, 0),
         event("mtia_ccp_events", "FC", 0, 1, 1, 0),
     ]);
-    let text = trace_text(&file, 15, false);
+    let text = document_text(&trace_document(&file, 15, false), None);
     let said = "work of a device that is not analysed: 2 rows of mtia_ccp_events";
     assert!(text.contains(said), "{text}");
     assert!(!text.contains("host alone"), "{text}");

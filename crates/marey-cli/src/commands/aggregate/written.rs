@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use marey_analysis::ranks::RanksAnswers;
 use marey_report::{
-    aggregation_json, aggregation_markdown, aggregation_summary, aggregation_text, html_ranks,
+    aggregation_document, aggregation_json, aggregation_summary, document_text, html_ranks,
+    markdown_text,
 };
 
 use super::read::Read;
@@ -19,11 +20,11 @@ pub(super) fn write(
     read: &Read<'_>,
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
-    let rows = arguments.rows;
     let answers = read.answers;
+    let shown = || aggregation_document(answers, arguments.rows);
     let document = match format {
-        Format::Text => aggregation_text(answers, rows).into_bytes(),
-        Format::Markdown => aggregation_markdown(answers, rows).into_bytes(),
+        Format::Text => document_text(&shown(), None).into_bytes(),
+        Format::Markdown => markdown_text(&shown()).into_bytes(),
         Format::Json => aggregation_json(answers),
         Format::Summaries => read.found.to_json(),
         Format::Html => html_ranks(answers),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use marey_report::{
-    CsvTable, SnapshotFile, TraceFile, TraceRanks, escape, ranks_markdown, ranks_text,
-    snapshot_json, snapshot_text, trace_csv, trace_json, trace_markdown, trace_text,
+    CsvTable, Document, SnapshotFile, TraceFile, TraceRanks, document_text, escape, markdown_text,
+    ranks_document, snapshot_document, snapshot_json, trace_csv, trace_document, trace_json,
 };
 
 use super::inputs::Input;
@@ -25,19 +25,8 @@ pub(super) fn write(
     let document = match arguments.format {
         Format::Csv => return csv(arguments, said, ranks, console),
         Format::Html => return html(arguments, inputs, (said, ranks), console),
-        Format::Text => parts(
-            said,
-            |trace| trace_text(trace, arguments.rows, arguments.details),
-            snapshot_text,
-            ranks.map(|ranks| ranks_text(ranks, arguments.rows)),
-        ),
-        Format::Markdown => parts(
-            said,
-            |trace| trace_markdown(trace, arguments.rows, arguments.details),
-            // Tables of a terminal, which nothing in them ends.
-            |snapshot| format!("````text\n{}````\n", snapshot_text(snapshot)),
-            ranks.map(|ranks| ranks_markdown(ranks, arguments.rows)),
-        ),
+        Format::Text => document_text(&shown(arguments, said, ranks), None),
+        Format::Markdown => markdown_text(&shown(arguments, said, ranks)),
         Format::Json => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
     };
     match &arguments.output {
@@ -66,18 +55,15 @@ pub(super) fn keep_inputs(arguments: &Arguments, inputs: &[Input]) -> anyhow::Re
 }
 
 /// Each file that was read, one after the other, then what ranks say together.
-fn parts(
-    said: &[Said],
-    trace: impl Fn(&TraceFile) -> String,
-    snapshot: impl Fn(&SnapshotFile) -> String,
-    together: Option<String>,
-) -> String {
+fn shown(arguments: &Arguments, said: &[Said], ranks: Option<&TraceRanks>) -> Document {
     let read = said.iter().filter(|said| said.problem().is_none());
-    let parts = read.map(|said| match said {
-        Said::Trace(file, _) => trace(file),
-        Said::Snapshot(file, _) => snapshot(file),
+    let files = read.map(|said| match said {
+        Said::Trace(file, _) => trace_document(file, arguments.rows, arguments.details),
+        Said::Snapshot(file, _) => snapshot_document(file),
     });
-    parts.chain(together).collect::<Vec<_>>().join("\n")
+    let together = ranks.map(|ranks| ranks_document(ranks, arguments.rows));
+    let blocks = files.chain(together).flat_map(|document| document.blocks);
+    Document::from(blocks.collect::<Vec<_>>())
 }
 
 /// A memory snapshot by itself has a document of its own.

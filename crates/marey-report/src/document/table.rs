@@ -1,6 +1,10 @@
 //! A table as values, before any format.
 
+use marey_analysis::findings::Figure;
 use serde::Serialize;
+
+/// Rows that people are shown where a table does not say it for itself.
+const LIMIT: usize = 20;
 
 /// Rows of figures under headers; every row has as many cells as there are columns. Every format shows the same cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +21,9 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// What is said below it. Not safe to print.
     pub notes: Vec<String>,
+    /// Rows that people are shown at most; programs get all.
+    #[serde(skip)]
+    pub limit: usize,
 }
 
 /// A column.
@@ -52,6 +59,20 @@ pub enum Cell {
     Ratio(f64),
     /// Any other number.
     Number(f64),
+    /// A figure in a unit of its own.
+    Figure(Figure),
+    /// A difference of sizes.
+    Growth(i64),
+    /// What a figure is against another one: 1.05 is 5 % more.
+    Change(f64),
+    /// Where such a change lies with 95 % confidence.
+    ChangeBetween(f64, f64),
+    /// A name with its depth in a tree. Not safe to print.
+    Nested(u32, String),
+    /// About that, from a histogram.
+    About(Box<Cell>),
+    /// That or more.
+    AtLeast(Box<Cell>),
 }
 
 impl Table {
@@ -69,7 +90,15 @@ impl Table {
             columns: columns.iter().map(column).collect(),
             rows: Vec::new(),
             notes: Vec::new(),
+            limit: LIMIT,
         }
+    }
+
+    /// The same with so many rows for people.
+    #[must_use]
+    pub fn limited(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
     }
 
     /// Adds a row.
@@ -93,7 +122,7 @@ impl Table {
     pub(crate) fn is_text(&self, column: usize) -> bool {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         let mut known = cells.filter(|cell| !matches!(cell, Cell::Absent));
-        matches!(known.next(), Some(Cell::Text(_)))
+        matches!(known.next(), Some(Cell::Text(_) | Cell::Nested(..)))
     }
 }
 

@@ -1,6 +1,9 @@
 //! Tables for spreadsheets and programs: RFC 4180, UTF-8, figures without units, which are in the headers.
 
-use crate::model::{Cell, Column, Table, TraceFile, TraceRanks};
+use marey_analysis::findings::Figure;
+
+use crate::document::{Cell, Column, Table};
+use crate::model::{TraceFile, TraceRanks};
 use crate::trace_report::{all_rank_tables, file_tables};
 
 /// One table of all files.
@@ -60,7 +63,9 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 
 fn written(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => quoted(text),
+        Cell::Text(text) | Cell::Nested(_, text) => quoted(text),
+        Cell::About(cell) | Cell::AtLeast(cell) => written(cell),
+        Cell::Growth(difference) => difference.to_string(),
         Cell::Count(number)
         | Cell::Duration(number)
         | Cell::Moment(number)
@@ -68,7 +73,9 @@ fn written(cell: &Cell) -> String {
         Cell::Mean(number)
         | Cell::BytesPerSecond(number)
         | Cell::Ratio(number)
+        | Cell::Change(number)
         | Cell::Number(number)
+        | Cell::Figure(Figure { value: number, .. })
             if number.is_finite() =>
         {
             number.to_string()
@@ -78,6 +85,9 @@ fn written(cell: &Cell) -> String {
         | Cell::Mean(_)
         | Cell::BytesPerSecond(_)
         | Cell::Ratio(_)
+        | Cell::Change(_)
+        | Cell::ChangeBetween(..)
+        | Cell::Figure(_)
         | Cell::Number(_) => String::new(),
     }
 }

@@ -1,12 +1,17 @@
 //! A [`Table`] as people read it: its first rows, as texts that are safe to print.
 
+use super::{Cell, Table};
 use crate::escape::cut;
-use crate::model::{Cell, Table};
-use crate::quantity::{UNKNOWN, bytes, bytes_of, duration, duration_ns, number, percent, time_s};
+use crate::figure;
+use crate::quantity::{
+    UNKNOWN, bytes, bytes_of, change, duration, duration_ns, growth, number, percent, time_s,
+};
 use crate::short_names::short_names;
 
 /// Columns that a text may take.
 const TEXT_WIDTH: usize = 60;
+/// Deeper levels are not indented further.
+const MAX_INDENT: usize = 12;
 /// Share of the whole below which rows of a long table are left out.
 const LEAST_SHARE: f64 = 0.01;
 /// Rows that are shown whatever their share.
@@ -23,10 +28,10 @@ pub(crate) struct ShownTable {
 }
 
 impl ShownTable {
-    /// At most `max_rows` rows, and of a longer table none below a hundredth of the whole after the first few. Names are as short
+    /// At most so many rows, and of a longer table none below a hundredth of the whole after the first few. Names are as short
     /// as they can be told apart.
-    pub(crate) fn new(table: &Table, max_rows: usize) -> Self {
-        let n_shown = n_shown(table, max_rows);
+    pub(crate) fn new(table: &Table, limit: usize) -> Self {
+        let n_shown = n_shown(table, limit);
         let columns = (0..table.columns.len()).map(|at| column(table, at, n_shown));
         let columns: Vec<Vec<String>> = columns.collect();
         let row = |row: usize| columns.iter().filter_map(move |c| c.get(row).cloned());
@@ -52,12 +57,12 @@ impl ShownTable {
     }
 }
 
-fn n_shown(table: &Table, max_rows: usize) -> usize {
-    if table.rows.len() <= max_rows {
+fn n_shown(table: &Table, limit: usize) -> usize {
+    if table.rows.len() <= limit {
         return table.rows.len();
     }
     let matter = table.rows.iter().take_while(|row| !is_small(table, row));
-    matter.count().max(FEW_ROWS).min(max_rows)
+    matter.count().max(FEW_ROWS).min(limit)
 }
 
 /// A row of little weight. Tables with shares have those that weigh most first.
@@ -95,6 +100,16 @@ fn shown_cell(cell: &Cell) -> String {
         Cell::BytesPerSecond(speed) => format!("{}/s", bytes_of(*speed)),
         Cell::Ratio(ratio) => percent(*ratio),
         Cell::Number(value) => number(*value),
+        Cell::Figure(found) => figure::figure(*found),
+        Cell::Growth(difference) => growth(*difference),
+        Cell::Change(ratio) => change(*ratio),
+        Cell::ChangeBetween(low, high) => format!("{} … {}", change(*low), change(*high)),
+        Cell::Nested(depth, name) => {
+            let indent = "  ".repeat((*depth as usize).min(MAX_INDENT));
+            indent + &cut(name, TEXT_WIDTH)
+        }
+        Cell::About(cell) => format!("≈{}", shown_cell(cell)),
+        Cell::AtLeast(cell) => format!("≥{}", shown_cell(cell)),
     }
 }
 

@@ -1,0 +1,69 @@
+//! What is shown, before any format: blocks in the order in which they are read. Formats decide how a block looks, never what it says.
+
+mod facts;
+mod findings;
+mod shown_table;
+mod table;
+
+pub use facts::Facts;
+pub use findings::{ListedFinding, ListedFindings};
+pub(crate) use shown_table::ShownTable;
+pub use table::{Cell, Column, Table};
+
+/// Blocks about one thing, what matters most first. Texts in it are as they were given: each format makes them safe for itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Document {
+    /// Its blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// What all blocks up to the next title are about.
+    Title(String),
+    /// A label and a sentence each.
+    Facts(Facts),
+    /// What is the matter.
+    Findings(ListedFindings),
+    /// Rows of figures.
+    Table(Table),
+    /// One paragraph.
+    Text(String),
+    /// Lines whose shape a document gives; safe to print.
+    Verbatim(String),
+    /// What is read only when it is asked for: folded where the format can.
+    Aside(String, Vec<Block>),
+}
+
+impl Document {
+    /// Adds a block.
+    pub fn push(&mut self, block: Block) {
+        self.blocks.push(block);
+    }
+
+    /// Adds those tables that have rows.
+    pub fn tables(&mut self, tables: impl IntoIterator<Item = Table>) {
+        let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
+        self.blocks.extend(tables.map(Block::Table));
+    }
+
+    /// Every table, also of what is folded.
+    pub fn all_tables(&self) -> Vec<&Table> {
+        fn tables(blocks: &[Block]) -> Vec<&Table> {
+            let each = blocks.iter().flat_map(|block| match block {
+                Block::Table(table) => vec![table],
+                Block::Aside(_, blocks) => tables(blocks),
+                _ => Vec::new(),
+            });
+            each.collect()
+        }
+        tables(&self.blocks)
+    }
+}
+
+impl From<Vec<Block>> for Document {
+    fn from(blocks: Vec<Block>) -> Self {
+        Self { blocks }
+    }
+}

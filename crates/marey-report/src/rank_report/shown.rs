@@ -1,0 +1,32 @@
+//! What the ranks of jobs did together, as a document.
+
+use marey_analysis::ranks::RanksAnswers;
+
+use super::{job_tables, jobs_tables};
+use crate::document::{Block, Document, ListedFindings};
+use crate::text::aggregation_summary;
+
+/// Facts of a job are never cut.
+const FACTS: usize = 32;
+
+/// The summary in the shape of the documents, then of each job what it is, what is the matter, and tables of at most `max_rows` rows.
+pub fn aggregation_document(answers: &RanksAnswers, max_rows: usize) -> Document {
+    let mut found = Document::from(vec![Block::Verbatim(aggregation_summary(answers))]);
+    for job in &answers.jobs {
+        let mut tables = job_tables(job).into_iter();
+        found.tables(
+            tables
+                .next()
+                .map(|facts| facts.limited(max_rows.max(FACTS))),
+        );
+        let findings = ListedFindings::new(&job.findings, |_| None);
+        found.blocks.extend(findings.map(Block::Findings));
+        found.tables(tables.map(|table| table.limited(max_rows)));
+    }
+    let others = jobs_tables(answers).into_iter();
+    found.tables(others.map(|table| table.limited(max_rows)));
+    if answers.jobs.is_empty() {
+        found.push(Block::Text("Nothing could be read.".into()));
+    }
+    found
+}

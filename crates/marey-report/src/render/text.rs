@@ -1,0 +1,240 @@
+//! A document on a terminal, and in a file of text.
+
+use crate::document::{Block, Document, Facts, ListedFinding, ListedFindings, ShownTable, Table};
+use crate::escape::{cut, visible};
+use crate::width::{columns, pad_end, pad_start, without_middle, wrapped};
+
+/// Columns of sentences, where the terminal has no fewer.
+const WIDTH: usize = 100;
+/// A sentence may hold a name of any length.
+const SENTENCE_WIDTH: usize = 400;
+/// Columns of the severity before each finding.
+const INDENT: usize = 8;
+/// Least columns of a text that is cut so that its table fits.
+const LEAST_TEXT: usize = 21;
+/// Columns between two cells.
+const GAP: usize = 2;
+
+/// The blocks with an empty line in between; of each table the rows up to its limit. No line is wider than `width`, where one is given: texts
+/// lose their middle, then columns move below the others. Ends with a line feed.
+pub fn text(document: &Document, width: Option<usize>) -> String {
+    let blocks = document.blocks.iter().map(|block| text_of(block, width));
+    let blocks: Vec<String> = blocks.filter(|text| !text.is_empty()).collect();
+    blocks.join("\n")
+}
+
+fn text_of(block: &Block, width: Option<usize>) -> String {
+    let narrow = width.unwrap_or(WIDTH).min(WIDTH);
+    match block {
+        Block::Title(title) => ruled(&cut(title, SENTENCE_WIDTH), narrow),
+        Block::Facts(facts) => lines(&facts_lines(facts, narrow)),
+        Block::Findings(findings) => lines(&findings_lines(findings, narrow)),
+        Block::Table(table) => lines(&table_lines(table, width)),
+        Block::Text(text) => lines(&wrapped(&visible(text), narrow)),
+        Block::Verbatim(text) => text.clone(),
+        Block::Aside(title, blocks) => {
+            let blocks = blocks.iter().map(|block| text_of(block, width));
+            let title = visible(title).to_uppercase() + "\n";
+            std::iter::once(title).chain(blocks).collect::<String>()
+        }
+    }
+}
+
+fn lines(lines: &[String]) -> String {
+    let ended = lines.iter().map(|line| line.trim_end().to_owned() + "\n");
+    ended.collect()
+}
+
+/// A title between rules.
+fn ruled(title: &str, width: usize) -> String {
+    let rule = "=".repeat(width);
+    format!("{rule}\n{title}\n{rule}\n")
+}
+
+fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
+    let title = facts
+        .title
+        .iter()
+        .map(|title| visible(title).to_uppercase());
+    let mut lines: Vec<String> = title.collect();
+    let labels: Vec<String> = facts.rows.iter().map(|(label, _)| visible(label)).collect();
+    let label_width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
+    let mut last = "";
+    for (label, (_, sentence)) in labels.iter().zip(&facts.rows) {
+        let left = width.saturating_sub(label_width + GAP).max(LEAST_TEXT);
+        for (at, line) in wrapped(&cut(sentence, SENTENCE_WIDTH), left)
+            .iter()
+            .enumerate()
+        {
+            let shown = if at == 0 && label != last { label } else { "" };
+            lines.push(format!("{}  {line}", pad_end(shown, label_width)));
+        }
+        last = label;
+    }
+    lines
+}
+
+fn findings_lines(all: &ListedFindings, width: usize) -> Vec<String> {
+    if all.found.is_empty() {
+        return wrapped(
+            &cut(&format!("Findings: none; {}", all.checks), SENTENCE_WIDTH),
+            width,
+        );
+    }
+    let mut lines = vec!["FINDINGS".to_owned()];
+    lines.extend(
+        all.found
+            .iter()
+            .flat_map(|found| finding_lines(found, width)),
+    );
+    if all.n_more > 0 {
+        lines.push(format!("… and {} more", all.n_more));
+    }
+    lines.extend(wrapped(&all.checks, width));
+    lines
+}
+
+/// Severity and issue, then figures, place, remedy and saving, all wrapped and indented.
+fn finding_lines(found: &ListedFinding, width: usize) -> Vec<String> {
+    let place = found.place.iter().map(|place| format!("Where: {place}"));
+    let saving = found.saving.iter().map(|saving| format!("Saves {saving}"));
+    let texts = [found.issue.clone(), found.evidence.clone()];
+    let texts = texts
+        .into_iter()
+        .chain(place)
+        .chain([found.remedy.clone()])
+        .chain(saving);
+    let left = width.saturating_sub(INDENT).max(LEAST_TEXT);
+    let texts = texts.filter(|text| !text.is_empty());
+    let mut before = found.severity.to_uppercase();
+    let mut lines = Vec::new();
+    for line in texts.flat_map(|text| wrapped(&cut(&text, SENTENCE_WIDTH), left)) {
+        lines.push(pad_end(&std::mem::take(&mut before), INDENT) + &line);
+    }
+    lines.push(String::new());
+    lines
+}
+
+/// Title, header, rule, rows and notes; several times where not all columns fit.
+fn table_lines(table: &Table, width: Option<usize>) -> Vec<String> {
+    let shown = Shown::new(table, width);
+    let mut lines = vec![visible(&table.title).to_uppercase()];
+    for part in shown.parts(width) {
+        lines.extend(shown.lines(&part));
+    }
+    lines.extend(shown.more.clone());
+    let notes_width = width.unwrap_or(usize::MAX).min(shown.width().max(WIDTH));
+    let notes = table.notes.iter();
+    lines.extend(notes.flat_map(|note| wrapped(&visible(note), notes_width)));
+    lines
+}
+
+/// The cells of a table as texts, and how wide each column is.
+struct Shown {
+    titles: Vec<String>,
+    rows: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    is_text: Vec<bool>,
+    more: Option<String>,
+}
+
+impl Shown {
+    fn new(table: &Table, width: Option<usize>) -> Self {
+        let cells = ShownTable::new(table, table.limit);
+        let titles: Vec<String> = table.columns.iter().map(|c| c.title.to_owned()).collect();
+        let mut shown = Self {
+            is_text: (0..titles.len()).map(|at| table.is_text(at)).collect(),
+            more: cells.more(),
+            widths: Vec::new(),
+            rows: cells.rows,
+            titles,
+        };
+        shown.measure();
+        if let Some(width) = width {
+            shown.shorten(width);
+        }
+        shown
+    }
+
+    fn measure(&mut self) {
+        let widest = |at: usize, title: &String| {
+            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            cells
+                .chain([title])
+                .map(|cell| columns(cell))
+                .max()
+                .unwrap_or(0)
+        };
+        let titles = self.titles.iter().enumerate();
+        self.widths = titles.map(|(at, title)| widest(at, title)).collect();
+    }
+
+    fn width(&self) -> usize {
+        self.widths
+            .iter()
+            .map(|width| width + GAP)
+            .sum::<usize>()
+            .saturating_sub(GAP)
+    }
+
+    /// Texts lose their middle, the widest column first, as far as that helps.
+    fn shorten(&mut self, width: usize) {
+        while self.width() > width {
+            let texts = (0..self.widths.len()).filter(|at| self.is_text[*at]);
+            let Some(widest) = texts.max_by_key(|at| self.widths[*at]) else {
+                return;
+            };
+            let too_much = self.width() - width;
+            let less = self.widths[widest].saturating_sub(too_much).max(LEAST_TEXT);
+            if less >= self.widths[widest] {
+                return;
+            }
+            for row in &mut self.rows {
+                if let Some(cell) = row.get_mut(widest) {
+                    *cell = without_middle(cell, less);
+                }
+            }
+            self.titles[widest] = without_middle(&self.titles[widest], less);
+            self.measure();
+        }
+    }
+
+    /// The columns that stand beside each other: the first one with as many others as fit.
+    fn parts(&self, width: Option<usize>) -> Vec<Vec<usize>> {
+        let width = width.unwrap_or(usize::MAX);
+        let first = self.widths.first().copied().unwrap_or(0);
+        let mut parts = vec![vec![0]];
+        let mut taken = first;
+        for (at, own) in self.widths.iter().enumerate().skip(1) {
+            let part = parts.len() - 1;
+            if taken + GAP + own > width && parts[part].len() > 1 {
+                parts.push(vec![0, at]);
+                taken = first + GAP + own;
+            } else {
+                parts[part].push(at);
+                taken += GAP + own;
+            }
+        }
+        parts
+    }
+
+    fn lines(&self, part: &[usize]) -> Vec<String> {
+        let header = self.line(&self.titles, part);
+        let rule = "-".repeat(columns(&header));
+        let rows = self.rows.iter().map(|row| self.line(row, part));
+        [header, rule].into_iter().chain(rows).collect()
+    }
+
+    fn line(&self, cells: &[String], part: &[usize]) -> String {
+        let padded = part.iter().filter_map(|at| {
+            let (cell, width) = (cells.get(*at)?, *self.widths.get(*at)?);
+            let is_text = self.is_text.get(*at)?;
+            Some(if *is_text {
+                pad_end(cell, width)
+            } else {
+                pad_start(cell, width)
+            })
+        });
+        padded.collect::<Vec<_>>().join("  ")
+    }
+}

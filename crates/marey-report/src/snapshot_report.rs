@@ -1,0 +1,386 @@
+//! Memory snapshots: what there was when, what it was, and why it did not fit.
+
+use marey_analysis::{
+    AliveInSection, AliveRow, DeviceMemory, GrowthOf, Level, MemoryGrowth, OutOfMemory,
+    OutOfMemoryCause, PoolUse, StackFrame, StackFrames, TimeOrigin,
+};
+
+use crate::document::{Block, Cell, Document, Facts, Table};
+use crate::escape::cut;
+use crate::model::SnapshotFile;
+use crate::quantity::{UNKNOWN, bytes, counted, duration_ns, growth, known, time_s};
+
+const MAX_STACKS: usize = 12;
+const MAX_SECTIONS: usize = 12;
+const MAX_POOLS: usize = 8;
+const MAX_STEPS: usize = 12;
+
+/// Everything that one file says.
+pub fn snapshot_document(file: &SnapshotFile) -> Document {
+    let title = Block::Title(format!("Memory snapshot {}", file.file));
+    let mut found = Document::from(vec![title]);
+    let Some(answers) = &file.answers else {
+        let problem = file
+            .problem
+            .as_deref()
+            .unwrap_or("for a reason that is not known");
+        found.push(Block::Text(format!("not read: {problem}")));
+        return found;
+    };
+    let mut facts = Facts::default();
+    facts.row(
+        "Times",
+        match answers.time_origin {
+            TimeOrigin::Run => "since the start of the run",
+            TimeOrigin::FirstEvent => "since the first event of the device",
+        },
+    );
+    if answers.is_outside_of_run == Some(true) {
+        facts.row(
+            "Run",
+            "all of them lie outside of this run: another process, or another recording. Sections are not known",
+        );
+    }
+    if answers.devices.is_empty() {
+        facts.row("Devices", "it is empty: no device had memory or a history");
+    }
+    for (what, count) in &answers.warnings {
+        facts.row("Passed over", format!("{count} {what}"));
+    }
+    found.push(Block::Facts(facts));
+    for device in &answers.devices {
+        found.tables([levels(device)]);
+        let failures = device.out_of_memory.iter();
+        found
+            .blocks
+            .extend(failures.map(|failed| Block::Facts(failure(device, failed))));
+        found.tables([alive(device)]);
+        found.tables(
+            device
+                .alive
+                .by_section
+                .as_ref()
+                .map(|rows| sections(device, rows)),
+        );
+        found.tables(device.growth.as_ref().map(|found| steps(device, found)));
+        found.tables([pools(device)]);
+    }
+    found
+}
+
+fn named(device: &DeviceMemory, title: &str) -> String {
+    format!("{title} · cuda:{}", device.device)
+}
+
+fn levels(device: &DeviceMemory) -> Table {
+    let mut table = Table::new(
+        "memory_levels",
+        named(device, "Memory"),
+        &[
+            ("moment", "Moment"),
+            ("allocated_bytes", "Allocated"),
+            ("reserved_bytes", "Reserved"),
+            ("awaiting_free_bytes", "Awaiting free"),
+            ("free_bytes", "Free"),
+            ("largest_free_bytes", "Largest free"),
+            ("fragmentation_ratio", "Unused"),
+            ("at_ns", "At"),
+        ],
+    );
+    let mut row = |what: &str, level: &Level| {
+        table.row(vec![
+            Cell::text(what),
+            Cell::Bytes(level.allocated_bytes),
+            Cell::Bytes(level.reserved_bytes),
+            Cell::Bytes(level.awaiting_free_bytes),
+            Cell::Bytes(level.free_bytes),
+            Cell::Bytes(level.largest_free_bytes),
+            Cell::known(level.fragmentation_ratio, Cell::Ratio),
+            Cell::known(level.at_ns, Cell::Moment),
+        ]);
+    };
+    if device.n_events > 0 {
+        row("Start of the history", &device.start);
+    }
+    if let Some(peak) = &device.peak {
+        row("Most allocated", peak);
+    }
+    if let Some(peak) = &device.reserved_peak {
+        row("Most reserved", peak);
+    }
+    row("Snapshot", &device.end);
+    table.notes = notes(device);
+    table
+}
+
+fn notes(device: &DeviceMemory) -> Vec<String> {
+    let mut notes =
+        vec!["Reserved: what torch holds of the GPU. Unused: the part of it in no tensor.".into()];
+    if device.n_events == 0 {
+        notes.push("No history was recorded: only the moment of the snapshot is known.".into());
+        return notes;
+    }
+    let events = counted(device.n_events, "event", "events");
+    notes.push(match device.recorded_ns {
+        Some(ns) => format!("{events} in {}.", duration_ns(ns)),
+        None => format!("{events}; no times."),
+    });
+    if device.start.allocated_bytes > 0 {
+        notes.push(format!(
+            "{} were there before the history begins: their stacks and sections are not known.",
+            bytes(device.start.allocated_bytes)
+        ));
+    }
+    if device.is_rounding_unusual {
+        notes.push("Sizes are rounded by an unusual rule (roundup_power2_divisions): before the snapshot `allocated` may be too low.".into());
+    }
+    if device.n_contradictions > 0 {
+        notes.push(format!(
+            "{} contradict the rest: a part of the history is missing, levels before the snapshot are not exact.",
+            counted(device.n_contradictions, "event", "events")
+        ));
+    }
+    notes
+}
+
+fn failure(device: &DeviceMemory, failed: &OutOfMemory) -> Facts {
+    let level = &failed.level;
+    let mut facts = Facts::about(named(device, "Out of memory"));
+    facts.row(
+        "Asked",
+        format!(
+            "for {} at {}; the device had {} left",
+            bytes(failed.asked_bytes),
+            known(failed.at_ns, |ns| format!("{} s", time_s(ns))),
+            known(failed.device_free_bytes, bytes),
+        ),
+    );
+    facts.row(
+        "Had",
+        format!(
+            "allocated {}, reserved {}, free within that {} (largest piece {})",
+            bytes(level.allocated_bytes),
+            bytes(level.reserved_bytes),
+            bytes(level.free_bytes),
+            bytes(level.largest_free_bytes),
+        ),
+    );
+    facts.row("Why", because(failed.cause));
+    let section = Some(&failed.section).filter(|path| !path.is_empty());
+    facts.known("In", section.map(|path| path.join(" / ")));
+    facts.known("By", failed.stack.as_ref().map(|stack| place(Some(stack))));
+    facts
+}
+
+fn because(cause: OutOfMemoryCause) -> &'static str {
+    match cause {
+        OutOfMemoryCause::Fragmentation => {
+            "fragmentation: enough was free, in pieces that were too small"
+        }
+        OutOfMemoryCause::AwaitingFree => {
+            "enough had been given back, but work of other streams still needed it"
+        }
+        OutOfMemoryCause::Limit => {
+            "the device had enough: a limit of the process or the driver stood in the way"
+        }
+        OutOfMemoryCause::TooLarge => "it is more than what was left",
+        OutOfMemoryCause::Unknown => "not known: the snapshot does not say what was left",
+    }
+}
+
+/// `what` happened when most was allocated, or at the snapshot where there is no history.
+fn at_peak(device: &DeviceMemory, by: &str) -> String {
+    let when = if device.n_events > 0 {
+        "when it was most"
+    } else {
+        "at the snapshot"
+    };
+    named(device, &format!("Allocated {when}, by {by}"))
+}
+
+fn alive(device: &DeviceMemory) -> Table {
+    let mut table = Table::new(
+        "memory_by_stack",
+        at_peak(device, "stack"),
+        &[
+            ("bytes", "Bytes"),
+            ("share_ratio", "Share"),
+            ("count", "Count"),
+            ("largest_bytes", "Largest"),
+            ("stack", "Allocated by"),
+        ],
+    )
+    .limited(MAX_STACKS);
+    let rows = &device.alive.by_stack;
+    for row in rows {
+        table.row(vec![
+            Cell::Bytes(row.bytes),
+            Cell::known(row.share, Cell::Ratio),
+            Cell::Count(row.count),
+            Cell::Bytes(row.largest_bytes),
+            Cell::Text(allocated_by(row)),
+        ]);
+    }
+    let shown = rows.iter().take(MAX_STACKS).map(|row| row.bytes);
+    let others = device
+        .alive
+        .bytes
+        .saturating_sub(shown.fold(0, u64::saturating_add));
+    if others > 0 {
+        table
+            .notes
+            .push(format!("{} are of other stacks.", bytes(others)));
+    }
+    table.notes.push(
+        "A row is a stack: the innermost place in your own code ← the innermost one outside of torch. JSON has whole stacks.".into(),
+    );
+    table
+}
+
+fn allocated_by(row: &AliveRow) -> String {
+    let place = place(row.stack.as_ref());
+    if row.is_before_recording {
+        return format!("before the history: {place}");
+    }
+    place
+}
+
+/// `film.py:12 generate ← attention.py:115 forward`.
+fn place(stack: Option<&StackFrames>) -> String {
+    let Some(stack) = stack else {
+        return "(no stack)".into();
+    };
+    let frame = |index: Option<usize>| stack.frames.get(index?);
+    let user = frame(stack.user_frame);
+    let caller = frame(stack.caller_frame).or(stack.frames.first());
+    match (user, caller) {
+        (Some(user), Some(caller)) if user != caller => {
+            format!("{} ← {}", shown_frame(user), shown_frame(caller))
+        }
+        (Some(one), _) | (None, Some(one)) => shown_frame(one),
+        (None, None) => UNKNOWN.into(),
+    }
+}
+
+fn shown_frame(frame: &StackFrame) -> String {
+    let file = frame.file.rsplit('/').next().unwrap_or_default();
+    let line = frame.line.map(|line| format!(":{line}"));
+    let place = format!("{}{}", cut(file, 40), line.unwrap_or_default());
+    format!("{place} {}", cut(&frame.name, 40))
+}
+
+fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> Table {
+    let mut table = Table::new(
+        "memory_by_section",
+        at_peak(device, "section"),
+        &[
+            ("section", "Section"),
+            ("bytes", "Bytes"),
+            ("share_ratio", "Share"),
+            ("count", "Count"),
+        ],
+    )
+    .limited(MAX_SECTIONS);
+    for row in rows {
+        let section = match (row.is_before_recording, row.path.is_empty()) {
+            (true, _) => "(before the history)".into(),
+            (false, true) => "(under no section)".into(),
+            (false, false) => row.path.join(" / "),
+        };
+        table.row(vec![
+            Cell::Text(section),
+            Cell::Bytes(row.bytes),
+            Cell::known(row.share, Cell::Ratio),
+            Cell::Count(row.count),
+        ]);
+    }
+    let note = "By the section that was open in the main thread when it was allocated.";
+    table.notes.push(note.into());
+    table
+}
+
+fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {
+    let title = match found.of {
+        GrowthOf::Steps => "Allocated after each step",
+        GrowthOf::Snapshots => "Allocated at each snapshot",
+    };
+    let mut table = Table::new(
+        "memory_growth",
+        named(device, title),
+        &[
+            ("moment", "Moment"),
+            ("allocated_bytes", "Allocated"),
+            ("reserved_bytes", "Reserved"),
+            ("growth_bytes", "Growth"),
+            ("at_ns", "At"),
+        ],
+    )
+    .limited(MAX_STEPS);
+    let one_loop = found.points.iter().all(|point| point.loop_number == 0);
+    for point in &found.points {
+        let moment = match (found.of, one_loop) {
+            (GrowthOf::Snapshots, _) => format!("snapshot {}", point.number),
+            (GrowthOf::Steps, true) => format!("step {}", point.number),
+            (GrowthOf::Steps, false) => format!("loop {} step {}", point.loop_number, point.number),
+        };
+        table.row(vec![
+            Cell::Text(moment),
+            Cell::Bytes(point.allocated_bytes),
+            Cell::Bytes(point.reserved_bytes),
+            Cell::known(point.growth_bytes, Cell::Growth),
+            Cell::known(point.at_ns, Cell::Moment),
+        ]);
+    }
+    let (n_grew, n) = (found.n_grew, found.n_compared);
+    let total = found.total_bytes.map(growth);
+    let grew = total.map(|total| format!("Grew {n_grew} of {n} times, by {total} in all."));
+    table.notes.extend(grew);
+    table
+}
+
+fn pools(device: &DeviceMemory) -> Table {
+    let mut table = Table::new(
+        "memory_pools",
+        named(device, "Held at the snapshot"),
+        &[
+            ("pool", "Pool"),
+            ("n_segments", "Segments"),
+            ("reserved_bytes", "Reserved"),
+            ("allocated_bytes", "Allocated"),
+            ("rounding_bytes", "Rounding"),
+            ("awaiting_free_bytes", "Awaiting free"),
+            ("free_bytes", "Free"),
+            ("n_free", "Pieces"),
+            ("largest_free_bytes", "Largest"),
+        ],
+    )
+    .limited(MAX_POOLS);
+    for pool in &device.pools {
+        table.row(vec![
+            Cell::Text(pool_name(pool)),
+            Cell::Count(pool.n_segments),
+            Cell::Bytes(pool.reserved_bytes),
+            Cell::Bytes(pool.allocated_bytes),
+            Cell::known(pool.rounding_bytes, Cell::Bytes),
+            Cell::Bytes(pool.awaiting_free_bytes),
+            Cell::Bytes(pool.free_bytes),
+            Cell::Count(pool.n_free),
+            Cell::Bytes(pool.largest_free_bytes),
+        ]);
+    }
+    table
+        .notes
+        .push("Pieces, and the largest of them: of what is free.".into());
+    table
+}
+
+fn pool_name(pool: &PoolUse) -> String {
+    let mut name = pool.kind.to_owned();
+    if let Some((a, b)) = pool.pool.filter(|pool| *pool != (0, 0)) {
+        name = format!("{name} pool {a}.{b}");
+    }
+    match pool.stream {
+        Some(stream) if stream != 0 => format!("{name} stream {stream:#x}"),
+        _ => name,
+    }
+}
