@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use marey_report::{
-    CsvTable, Document, SnapshotFile, TraceFile, TraceRanks, document_text, escape, markdown_text,
+    CsvTable, Document, TraceFile, TraceRanks, document_text, escape, markdown_text,
     ranks_document, snapshot_document, snapshot_json, trace_csv, trace_document, trace_json,
 };
 
@@ -25,8 +25,8 @@ pub(super) fn write(
     let document = match arguments.format {
         Format::Csv => return csv(arguments, said, ranks, console),
         Format::Html => return html(arguments, inputs, (said, ranks), console),
-        Format::Text => document_text(&shown(arguments, said, ranks), None),
-        Format::Markdown => markdown_text(&shown(arguments, said, ranks)),
+        Format::Text => document_text(&document(arguments, said, ranks), None),
+        Format::Markdown => markdown_text(&document(arguments, said, ranks)),
         Format::Json => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
     };
     match &arguments.output {
@@ -55,7 +55,7 @@ pub(super) fn keep_inputs(arguments: &Arguments, inputs: &[Input]) -> anyhow::Re
 }
 
 /// Each file that was read, one after the other, then what ranks say together.
-fn shown(arguments: &Arguments, said: &[Said], ranks: Option<&TraceRanks>) -> Document {
+fn document(arguments: &Arguments, said: &[Said], ranks: Option<&TraceRanks>) -> Document {
     let read = said.iter().filter(|said| said.problem().is_none());
     let files = read.map(|said| match said {
         Said::Trace(file, _) => trace_document(file, arguments.rows, arguments.details),
