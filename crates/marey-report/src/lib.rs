@@ -40,7 +40,7 @@ pub use compare::{
 pub use document::{Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
-    LaunchObject, aggregation_json, profiling_report, raw_profiling_data,
+    aggregation_json, launch_object, profiling_report, raw_profiling_data,
     raw_profiling_data_of_session, snapshot_json, trace_json,
 };
 pub use markdown::markdown_report;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, markdown_report, memory_log,
-    profiling_report,
+    LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, launch_object,
+    markdown_report, memory_log, profiling_report,
 };
 use serde::Serialize;
 
@@ -21,11 +21,11 @@ const SCHEMA_VERSION: &str = "1.0";
 
 /// `run.json`.
 #[derive(Serialize)]
-struct JobObject<'a> {
+struct JobObject<'a, L> {
     schema_version: &'static str,
     job_id: String,
     status: Option<StatusObject<'a>>,
-    launch: Option<LaunchObject<'a>>,
+    launch: Option<L>,
     main: Option<&'a str>,
     processes: Vec<ProcessObject<'a>>,
     unreadable: Vec<String>,
@@ -33,11 +33,11 @@ struct JobObject<'a> {
 
 /// The command in `run.json`, as its launcher saw it; times in seconds.
 #[derive(Serialize)]
-struct LaunchObject<'a> {
+struct LaunchedObject<'a, E> {
     command: &'a [String],
     start: f64,
     #[serde(flatten)]
-    ended: marey_report::LaunchObject,
+    ended: E,
 }
 
 /// One process in `run.json`; times in seconds.
@@ -128,7 +128,7 @@ impl JobFolder {
             schema_version: SCHEMA_VERSION,
             job_id: name.to_string_lossy().into_owned(),
             status: status.as_ref().map(StatusObject::new),
-            launch: self.launched.as_ref().map(LaunchObject::new),
+            launch: self.launched.as_ref().map(launched),
             main: self.main.map(|main| self.processes[main].file.as_str()),
             processes: self.processes.iter().map(ProcessObject::new).collect(),
             unreadable: self.unreadable.iter().map(ToString::to_string).collect(),
@@ -201,14 +201,12 @@ fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, V
     documents
 }
 
-impl<'a> LaunchObject<'a> {
-    fn new(launched: &'a Launched) -> Self {
-        let info = &launched.run.info;
-        Self {
-            command: &info.command,
-            start: seconds(info.start_unix_ns),
-            ended: marey_report::LaunchObject::new(&LaunchFacts::new(&launched.launch)),
-        }
+fn launched(found: &Launched) -> impl Serialize {
+    let info = &found.run.info;
+    LaunchedObject {
+        command: &info.command,
+        start: seconds(info.start_unix_ns),
+        ended: launch_object(&LaunchFacts::new(&found.launch)),
     }
 }
 

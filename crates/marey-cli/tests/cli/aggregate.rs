@@ -549,7 +549,7 @@ fn a_line_as_output_is_standard_output_and_the_summary_stands_beside_it() {
         assert!(err.starts_with("=== Aggregation Summary ==="), "{err}");
         let is_document = match format {
             "html" => out.starts_with(b"<!doctype html>"),
-            "markdown" => out.starts_with(b"#"),
+            "markdown" => out.starts_with(b"````text"),
             // The tag of a packet.
             "perfetto" => out.starts_with(b"\x0a"),
             _ => serde_json::from_slice::<Value>(&out).is_ok(),

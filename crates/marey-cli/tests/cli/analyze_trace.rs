@@ -59,7 +59,7 @@ fn a_trace_is_told_from_what_it_is_to_what_it_ran() {
     let said = analyze(&[&fixture(NCCL)]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let places = [
-        "TRACE ",
+        "Trace ",
         "busy 23.8 % of 661 ms",
         "FINDINGS",
         "waited 75.9 % of its time for the host to launch",
@@ -119,8 +119,8 @@ fn a_snapshot_beside_traces_is_in_the_same_document() {
         serde_json::Value::Null
     );
     let said = analyze(&[SNAPSHOT, &host]);
-    let snapshot = said.out.find("MEMORY SNAPSHOT").unwrap();
-    assert!(snapshot < said.out.find("TRACE ").unwrap());
+    let snapshot = said.out.find("Memory snapshot").unwrap();
+    assert!(snapshot < said.out.find("Trace ").unwrap());
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn files_are_told_in_the_order_in_which_they_are_named_and_once_each() {
     for [one, two] in [[a, b], [b, a]] {
         let said = analyze(&[one, two, one]);
         assert_eq!((said.code, said.err.as_str()), (0, ""));
-        let found = [one, two].map(|path| said.out.find(&format!("TRACE {path}")).unwrap());
+        let found = [one, two].map(|path| said.out.find(&format!("Trace {path}")).unwrap());
         assert!(found[0] < found[1]);
-        assert_eq!(said.out.matches("TRACE ").count(), 2);
+        assert_eq!(said.out.matches("Trace ").count(), 2);
     }
 }
 

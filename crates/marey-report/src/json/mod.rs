@@ -2,7 +2,7 @@
 
 mod activity;
 mod allocations;
-mod attributes;
+mod analyzed;
 mod blocks;
 mod caches;
 mod calls;
@@ -10,15 +10,13 @@ mod counters;
 mod cpu;
 mod device_work;
 mod diffusion;
-mod disk;
-mod durations;
 mod figures;
 mod gpu;
 mod job;
 mod layers;
-mod listed;
 mod memory;
 mod models;
+mod object;
 mod pipelines;
 mod quality;
 mod raw;
@@ -26,11 +24,9 @@ mod recommendations;
 mod run;
 mod section_resources;
 mod sections;
-mod snapshot;
 mod stages;
 mod streaming;
 mod summary;
-mod trace;
 mod windows;
 
 use std::borrow::Cow;
@@ -38,198 +34,88 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 
 use crate::escape;
-use crate::model::{Report, TraceFile};
+use crate::model::Report;
 use crate::quantity::float;
 
-use activity::{SessionInfo, SessionObject};
-use allocations::MemoryEvents;
-use attributes::AttributedObject;
-use blocks::BlockAnalysis;
-use caches::CacheAnalysis;
-use calls::{IterationStats, TimingStats};
-use counters::CounterObject;
-use cpu::CpuMetrics;
-use device_work::{GpuTimeObject, SectionPeakObject};
-use diffusion::DiffusionAnalysis;
 use figures::Scope;
-use gpu::GpuMetrics;
-use layers::LayerAnalysis;
-use memory::MemoryAnalysis;
-use models::ModelAnalysis;
-use pipelines::PipelineObject;
-use quality::DataQuality;
-use recommendations::{Checks, Recommendation};
-pub use run::LaunchObject;
-use run::{EventObject, RunObject, StatusObject};
-use section_resources::SectionResourcesObject;
-use sections::{SectionObject, UnderNoSectionObject};
-use snapshot::SnapshotObject;
-use stages::StageAnalysis;
-use streaming::StreamingAnalysis;
-use summary::Summary;
-use windows::WindowObject;
+use object::{Fields, object};
 
+pub use analyzed::{snapshot_json, trace_json};
 pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
 pub use raw::{raw_profiling_data, raw_profiling_data_of_session};
+pub use run::launch_object;
 pub(crate) use sections::reason;
-pub use snapshot::snapshot_json;
-pub use trace::trace_json;
 
 /// Version of the document's shape: the first number changes when a key changes its meaning or goes.
 const SCHEMA_VERSION: &str = "1.0";
-
-/// The whole document, in the order in which a person would read it.
-#[derive(Serialize)]
-struct Document<'a> {
-    schema_version: &'static str,
-    timestamp: f64,
-    run: RunObject<'a>,
-    status: StatusObject<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    launch: Option<LaunchObject>,
-    session_info: SessionInfo<'a>,
-    summary: Summary,
-    timing_stats: Pairs<&'a str, TimingStats>,
-    memory_snapshots: Vec<memory::Snapshot<'a>>,
-    iteration_stats: MaybeEmpty<IterationStats>,
-    iteration_profilers: Pairs<&'a str, IterationStats>,
-    sections: Vec<SectionObject<'a>>,
-    under_no_section: UnderNoSectionObject,
-    gpu_time: Option<GpuTimeObject<'a>>,
-    stage_analysis: StageAnalysis<'a>,
-    memory: Option<MemoryAnalysis<'a>>,
-    section_memory: Vec<SectionPeakObject>,
-    section_resources: Vec<SectionResourcesObject>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    memory_snapshot_files: Vec<SnapshotObject<'a>>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    trace_files: &'a [TraceFile],
-    gpu_metrics: Option<GpuMetrics<'a>>,
-    cpu_metrics: Option<CpuMetrics<'a>>,
-    streaming_analysis: Option<StreamingAnalysis>,
-    diffusion_analysis: Option<DiffusionAnalysis<'a>>,
-    model_analysis: Option<ModelAnalysis<'a>>,
-    block_analysis: Option<BlockAnalysis<'a>>,
-    layer_analysis: Option<LayerAnalysis<'a>>,
-    memory_events: Option<MemoryEvents<'a>>,
-    cache_analysis: Option<CacheAnalysis<'a>>,
-    profiler_windows: Vec<WindowObject<'a>>,
-    counters: Pairs<&'a str, CounterObject>,
-    section_attributes: Vec<AttributedObject<'a>>,
-    section_attributes_left_out: u64,
-    pipelines: Vec<PipelineObject<'a>>,
-    sessions: Vec<SessionObject<'a>>,
-    #[serde(skip_serializing_if = "is_zero")]
-    sessions_left_short: usize,
-    events: Vec<EventObject<'a>>,
-    recommendations: Vec<Recommendation<'a>>,
-    checks: Checks<'a>,
-    data_quality: DataQuality<'a>,
-}
 
 /// The profiling report as UTF-8 JSON, indented. It is finite and valid whatever names the user chose; strings in it
 /// hold nothing that a terminal or a browser would act on.
 pub fn profiling_report(report: &Report) -> Vec<u8> {
     let activity = &report.activity;
-    let scope = Scope::new(report, activity);
-    let stats = |found: &marey_analysis::Iterations| IterationStats::new(found);
-    let first = report.iterations.first().map(stats);
-    bytes_of(&Document {
+    let n_left_short = report.n_sessions_left_short();
+    // In the order in which a person would read it.
+    bytes_of(&object! {
         schema_version: SCHEMA_VERSION,
         timestamp: seconds(report.run.start_unix_ns),
-        run: RunObject::new(&report.run),
-        status: StatusObject::new(&report.status),
-        launch: report.run.launch.as_ref().map(LaunchObject::new),
-        session_info: SessionInfo::new(report),
-        summary: Summary::new(activity),
-        timing_stats: Pairs(
-            report
-                .sections
-                .by_name
-                .iter()
-                .map(|row| (row.name.as_str(), TimingStats::new(row)))
-                .collect(),
-        ),
-        memory_snapshots: snapshots(report),
-        iteration_stats: MaybeEmpty(first),
-        iteration_profilers: Pairs(
-            report
-                .iterations
-                .iter()
-                .map(|found| (found.name.as_str(), stats(found)))
-                .collect(),
-        ),
-        sections: report
-            .sections
-            .tree
-            .iter()
-            .map(|row| SectionObject::new(report, row))
-            .collect(),
-        under_no_section: UnderNoSectionObject::new(report),
-        gpu_time: report.gpu_times.as_ref().map(GpuTimeObject::new),
-        stage_analysis: StageAnalysis::new(&activity.stages),
-        memory: report
-            .memory
-            .as_ref()
-            .map(|memory| MemoryAnalysis::new(report, memory)),
-        section_memory: report
-            .section_peaks
-            .iter()
-            .map(SectionPeakObject::new)
-            .collect(),
-        section_resources: report
-            .used_resources
-            .iter()
-            .map(SectionResourcesObject::new)
-            .collect(),
-        memory_snapshot_files: report
-            .snapshot_files
-            .iter()
-            .map(SnapshotObject::new)
-            .collect(),
-        trace_files: &report.trace_files,
-        gpu_metrics: GpuMetrics::new(scope),
-        cpu_metrics: CpuMetrics::new(scope),
-        streaming_analysis: StreamingAnalysis::new(activity),
-        diffusion_analysis: DiffusionAnalysis::new(activity),
-        model_analysis: ModelAnalysis::new(activity),
-        block_analysis: BlockAnalysis::new(activity),
-        layer_analysis: activity.layers.as_ref().map(LayerAnalysis::new),
-        memory_events: MemoryEvents::new(activity),
-        cache_analysis: CacheAnalysis::new(activity),
-        profiler_windows: WindowObject::of(activity),
-        counters: Pairs(
-            report
-                .counters
-                .iter()
-                .map(|found| (found.name.as_str(), CounterObject::new(report, found)))
-                .collect(),
-        ),
-        section_attributes: report
-            .attributes
-            .calls
-            .iter()
-            .map(AttributedObject::new)
-            .collect(),
+        run: run::run(&report.run),
+        status: run::status(&report.status),
+        launch?: report.run.launch.as_ref().map(launch_object),
+        session_info: activity::session_info(report),
+        summary: summary::of(activity),
+        ..of_sections(report),
+        memory_snapshot_files?: analyzed::snapshot_files(&report.snapshot_files),
+        trace_files?: Some(&report.trace_files).filter(|files| !files.is_empty()),
+        ..activity::measured(Scope::new(report, activity)),
+        profiler_windows: windows::of(activity),
+        counters: pairs(&report.counters, |found| (&*found.name, counters::counter(report, found))),
+        section_attributes: list(&report.attributes.calls, |call| object! {
+            section: call.node,
+            start_s: seconds(call.start_ns),
+            duration_s: seconds(call.duration_ns),
+            attributes: &call.attributes,
+        }),
         section_attributes_left_out: report.attributes.n_calls_left_out,
-        pipelines: report.pipelines.iter().map(PipelineObject::new).collect(),
-        sessions: report
-            .sessions
-            .iter()
-            .map(|session| SessionObject::new(report, session))
-            .collect(),
-        sessions_left_short: report.n_sessions_left_short(),
-        events: EventObject::of(activity),
-        recommendations: Recommendation::of(scope),
-        checks: Checks::new(&activity.findings),
-        data_quality: DataQuality::new(report),
+        pipelines: list(&report.pipelines, pipelines::pipeline),
+        sessions: list(&report.sessions, |session| activity::session(report, session)),
+        sessions_left_short?: Some(n_left_short).filter(|n| *n > 0),
+        events: run::events(activity),
+        recommendations: recommendations::of(Scope::new(report, activity)),
+        checks: recommendations::checks(&activity.findings),
+        data_quality: quality::of(report),
     })
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(n: &usize) -> bool {
-    *n == 0
+/// What is about sections and loops.
+fn of_sections(report: &Report) -> impl Fields + use<'_> {
+    let sections = &report.sections;
+    let first = report.iterations.first();
+    object! {
+        timing_stats: pairs(&sections.by_name, |row| (&*row.name, calls::timing_stats(row))),
+        memory_snapshots: snapshots(report),
+        iteration_stats: MaybeEmpty(first.map(calls::iteration_stats)),
+        iteration_profilers: pairs(&report.iterations, |found| {
+            (&*found.name, calls::iteration_stats(found))
+        }),
+        sections: list(&sections.tree, |row| sections::section(report, row)),
+        under_no_section: sections::under_no_section(report),
+        gpu_time: report.gpu_times.as_ref().map(device_work::gpu_time),
+        stage_analysis: stages::of(&report.activity.stages),
+        memory: report.memory.as_ref().map(|found| memory::of(report, found)),
+        section_memory: list(&report.section_peaks, device_work::section_peak),
+        section_resources: list(&report.used_resources, section_resources::of),
+    }
+}
+
+/// Each item as an object.
+fn list<'a, T, O>(all: &'a [T], object: impl Fn(&'a T) -> O) -> Vec<O> {
+    all.iter().map(object).collect()
+}
+
+/// Each item under its name.
+fn pairs<'a, T, O>(all: &'a [T], named: impl Fn(&'a T) -> (&'a str, O)) -> Pairs<&'a str, O> {
+    Pairs(all.iter().map(named).collect())
 }
 
 /// A value as indented JSON with a line feed at its end.

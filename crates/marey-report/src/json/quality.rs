@@ -4,127 +4,59 @@ use marey_analysis::SamplerUse;
 use serde::Serialize;
 
 use super::figures::PERCENT;
+use super::object::object;
 use super::{Pairs, seconds};
-use crate::model::{OpenCall, Report};
+use crate::model::Report;
 
-/// `data_quality` of the report.
-#[derive(Serialize)]
-pub(super) struct DataQuality<'a> {
-    is_complete: bool,
-    how_measured: &'a str,
-    clock: Option<&'a str>,
-    synchronised_sections: Vec<SynchronisedObject<'a>>,
-    losses: Pairs<&'static str, u64>,
-    warnings: &'a [String],
-    open_sections: Vec<OpenObject<'a>>,
-    sections_missing: u64,
-    samplers: Pairs<&'a str, SamplerObject>,
-    unavailable: Vec<UnavailableObject<'a>>,
-}
-
-/// One sampler: what it cost, and whether it kept its times.
-#[derive(Serialize)]
-struct SamplerObject {
-    missed_rounds: Option<f64>,
-    late_avg_s: Option<f64>,
-    late_max_s: Option<f64>,
-    cpu_s: Option<f64>,
-    cpu_percent_of_a_core: Option<f64>,
-}
-
-/// Something that could not be read.
-#[derive(Serialize)]
-struct UnavailableObject<'a> {
-    what: &'a str,
-    why: &'a str,
-}
-
-#[derive(Serialize)]
-struct SynchronisedObject<'a> {
-    section: u32,
-    path: Vec<&'a str>,
-    calls: u64,
-    is_at_least: bool,
-}
-
-#[derive(Serialize)]
-struct OpenObject<'a> {
-    section: u32,
-    path: Vec<&'a str>,
-    thread: Option<&'a str>,
-    start: f64,
-    so_far: f64,
-}
-
-impl<'a> DataQuality<'a> {
-    pub(super) fn new(report: &'a Report) -> Self {
-        let quality = &report.quality;
-        let telemetry = &report.activity.telemetry;
-        let losses = quality.losses.iter();
-        Self {
-            is_complete: quality.is_complete,
-            how_measured: &quality.how_measured,
-            clock: report.run.clock.as_deref(),
-            synchronised_sections: quality
-                .synchronised
-                .iter()
-                .map(|row| SynchronisedObject {
-                    section: row.node,
-                    path: report.call_path(row.node),
-                    calls: row.n_calls,
-                    is_at_least: row.is_at_least,
-                })
-                .collect(),
-            losses: Pairs(losses.map(|loss| (loss.kind, loss.count)).collect()),
-            warnings: &quality.warnings,
-            open_sections: quality
-                .open
-                .iter()
-                .map(|open| OpenObject::new(report, open))
-                .collect(),
-            sections_missing: report
-                .session
-                .as_ref()
-                .map_or(0, |session| session.n_sections_missing),
-            samplers: Pairs(
-                telemetry
-                    .samplers
-                    .iter()
-                    .map(|sampler| (sampler.name.as_str(), SamplerObject::new(sampler)))
-                    .collect(),
-            ),
-            unavailable: quality
-                .unavailable
-                .iter()
-                .map(|missing| UnavailableObject {
-                    what: &missing.what,
-                    why: &missing.why,
-                })
-                .collect(),
+pub(super) fn of(report: &Report) -> impl Serialize + '_ {
+    let quality = &report.quality;
+    let losses = quality.losses.iter().map(|loss| (loss.kind, loss.count));
+    let synchronised = quality.synchronised.iter().map(|row| {
+        object! {
+            section: row.node,
+            path: report.call_path(row.node),
+            calls: row.n_calls,
+            is_at_least: row.is_at_least,
         }
-    }
-}
-
-impl SamplerObject {
-    fn new(sampler: &SamplerUse) -> Self {
-        Self {
-            missed_rounds: sampler.missed,
-            late_avg_s: sampler.late_s.map(|late| late.mean),
-            late_max_s: sampler.late_s.map(|late| late.max),
-            cpu_s: sampler.cpu.map(|cpu| cpu.total),
-            cpu_percent_of_a_core: sampler.cpu.map(|cpu| cpu.per_second.mean * PERCENT),
-        }
-    }
-}
-
-impl<'a> OpenObject<'a> {
-    fn new(report: &'a Report, open: &'a OpenCall) -> Self {
-        Self {
+    });
+    let open = quality.open.iter().map(|open| {
+        object! {
             section: open.node,
             path: report.call_path(open.node),
-            thread: open.thread.as_deref(),
+            thread: &open.thread,
             start: seconds(open.start_ns),
             so_far: seconds(open.so_far_ns),
         }
+    });
+    let missing = report
+        .session
+        .as_ref()
+        .map_or(0, |session| session.n_sections_missing);
+    let samplers = report.activity.telemetry.samplers.iter();
+    let samplers = samplers.map(|one| (one.name.as_str(), sampler(one)));
+    let unavailable = quality.unavailable.iter();
+    let unavailable = unavailable.map(|missing| object! { what: &missing.what, why: &missing.why });
+    object! {
+        is_complete: quality.is_complete,
+        how_measured: &quality.how_measured,
+        clock: &report.run.clock,
+        synchronised_sections: synchronised.collect::<Vec<_>>(),
+        losses: Pairs(losses.collect()),
+        warnings: &quality.warnings,
+        open_sections: open.collect::<Vec<_>>(),
+        sections_missing: missing,
+        samplers: Pairs(samplers.collect()),
+        unavailable: unavailable.collect::<Vec<_>>(),
+    }
+}
+
+/// What it cost, and whether it kept its times.
+fn sampler(found: &SamplerUse) -> impl Serialize + use<> {
+    object! {
+        missed_rounds: found.missed,
+        late_avg_s: found.late_s.map(|late| late.mean),
+        late_max_s: found.late_s.map(|late| late.max),
+        cpu_s: found.cpu.map(|cpu| cpu.total),
+        cpu_percent_of_a_core: found.cpu.map(|cpu| cpu.per_second.mean * PERCENT),
     }
 }

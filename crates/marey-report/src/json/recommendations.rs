@@ -1,100 +1,57 @@
 //! `recommendations` and `checks`: what is the matter, and what was looked for.
 
-use marey_analysis::findings::{
-    Category, Confidence, Evidence, FigureUnit, Finding, Findings, Passed, Saving, Unchecked,
-};
+use marey_analysis::findings::{Evidence, FigureUnit, Finding, Findings};
 use serde::Serialize;
 
 use super::figures::Scope;
+use super::object::object;
 use super::seconds;
 use crate::figure;
 
-/// One finding. The first four keys are those that other tools know.
-#[derive(Serialize)]
-pub(super) struct Recommendation<'a> {
-    category: Category,
-    priority: &'static str,
-    issue: &'a str,
-    suggestion: &'a str,
-    rule: &'static str,
-    evidence: Vec<EvidenceObject<'a>>,
-    intervals: Vec<IntervalObject>,
-    saving: Option<SavingObject<'a>>,
-    confidence: Confidence,
-    section: Option<Vec<&'a str>>,
+/// All of a run or session, most severe first.
+pub(super) fn of(scope: Scope<'_>) -> Vec<impl Serialize> {
+    let found = scope.activity.findings.found.iter();
+    found
+        .map(|finding| recommendation(scope, finding))
+        .collect()
 }
 
-#[derive(Serialize)]
-struct EvidenceObject<'a> {
-    what: &'a str,
-    value: f64,
-    limit: Option<f64>,
-    unit: &'static str,
-    text: String,
-}
-
-/// Since the start of the run, or of the session.
-#[derive(Serialize)]
-struct IntervalObject {
-    start: f64,
-    end: f64,
-}
-
-#[derive(Serialize)]
-struct SavingObject<'a> {
-    estimate: Option<f64>,
-    at_most: Option<f64>,
-    at_most_bytes: Option<u64>,
-    how: &'a str,
-}
-
-/// `checks` of the report.
-#[derive(Serialize)]
-pub(super) struct Checks<'a> {
-    passed: &'a [Passed],
-    not_checked: &'a [Unchecked],
-}
-
-impl<'a> Recommendation<'a> {
-    /// All of a run or session, most severe first.
-    pub(super) fn of(scope: Scope<'a>) -> Vec<Self> {
-        let found = scope.activity.findings.found.iter();
-        found.map(|finding| Self::new(scope, finding)).collect()
-    }
-
-    fn new(scope: Scope<'a>, found: &'a Finding) -> Self {
-        Self {
-            category: found.category,
-            priority: figure::severity(found.severity),
-            issue: &found.issue,
-            suggestion: &found.remedy,
-            rule: found.rule,
-            evidence: found.evidence.iter().map(EvidenceObject::new).collect(),
-            intervals: found
-                .intervals
-                .iter()
-                .map(|time| IntervalObject {
-                    start: seconds(time.start_ns),
-                    end: seconds(time.end_ns),
-                })
-                .collect(),
-            saving: found.saving.as_ref().map(SavingObject::new),
-            confidence: found.confidence,
-            section: found.node.map(|node| scope.report.call_path(node)),
+/// One finding. The first four keys are those that other tools know. Times are since the start of the run, or of the session.
+fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Serialize + use<'a> {
+    let intervals = found.intervals.iter();
+    let intervals = intervals.map(|time| {
+        object! {
+            start: seconds(time.start_ns),
+            end: seconds(time.end_ns),
         }
+    });
+    object! {
+        category: found.category,
+        priority: figure::severity(found.severity),
+        issue: &found.issue,
+        suggestion: &found.remedy,
+        rule: found.rule,
+        evidence: found.evidence.iter().map(evidence).collect::<Vec<_>>(),
+        intervals: intervals.collect::<Vec<_>>(),
+        saving: found.saving.as_ref().map(|saving| object! {
+            estimate: saving.estimate_ns.map(seconds),
+            at_most: saving.at_most_ns.map(seconds),
+            at_most_bytes: saving.at_most_bytes,
+            how: &saving.how,
+        }),
+        confidence: found.confidence,
+        section: found.node.map(|node| scope.report.call_path(node)),
     }
 }
 
-impl<'a> EvidenceObject<'a> {
-    fn new(found: &'a Evidence) -> Self {
-        let (unit, factor) = unit(found.figure.unit);
-        Self {
-            what: &found.what,
-            value: found.figure.value * factor,
-            limit: found.limit.map(|limit| limit * factor),
-            unit,
-            text: figure::figure(found.figure),
-        }
+fn evidence(found: &Evidence) -> impl Serialize {
+    let (unit, factor) = unit(found.figure.unit);
+    object! {
+        what: &found.what,
+        value: found.figure.value * factor,
+        limit: found.limit.map(|limit| limit * factor),
+        unit: unit,
+        text: figure::figure(found.figure),
     }
 }
 
@@ -115,22 +72,7 @@ fn unit(of: FigureUnit) -> (&'static str, f64) {
     }
 }
 
-impl<'a> SavingObject<'a> {
-    fn new(saving: &'a Saving) -> Self {
-        Self {
-            estimate: saving.estimate_ns.map(seconds),
-            at_most: saving.at_most_ns.map(seconds),
-            at_most_bytes: saving.at_most_bytes,
-            how: &saving.how,
-        }
-    }
-}
-
-impl<'a> Checks<'a> {
-    pub(super) fn new(found: &'a Findings) -> Self {
-        Self {
-            passed: &found.passed,
-            not_checked: &found.unchecked,
-        }
-    }
+/// What passed, and what could not be told.
+pub(super) fn checks(found: &Findings) -> impl Serialize {
+    object! { passed: &found.passed, not_checked: &found.unchecked }
 }

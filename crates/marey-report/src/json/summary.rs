@@ -3,50 +3,21 @@
 use serde::Serialize;
 
 use super::figures::{MIB, PERCENT};
+use super::object::object;
 use super::seconds;
 use crate::model::Activity;
 
-/// `summary` of the report.
-#[derive(Serialize)]
-pub(super) struct Summary {
-    duration: f64,
-    gpu: Option<GpuSummary>,
-    cpu: Option<CpuSummary>,
-}
-
-#[derive(Serialize)]
-struct GpuSummary {
-    peak_memory_usage_mb: Option<f64>,
-    avg_memory_usage_mb: Option<f64>,
-    peak_memory_utilization: Option<f64>,
-    avg_gpu_utilization: Option<f64>,
-    peak_gpu_utilization: Option<f64>,
-    total_energy_wh: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct CpuSummary {
-    avg_cpu_usage: Option<f64>,
-    peak_cpu_usage: Option<f64>,
-    avg_memory_usage_mb: Option<f64>,
-    peak_memory_usage_mb: Option<f64>,
-    avg_process_cores: Option<f64>,
-    peak_process_memory_mb: Option<f64>,
-}
-
-impl Summary {
-    pub(super) fn new(activity: &Activity) -> Self {
-        Self {
-            duration: seconds(activity.stages.wall_ns),
-            gpu: gpu(activity),
-            cpu: cpu(activity),
-        }
+pub(super) fn of(activity: &Activity) -> impl Serialize + use<> {
+    object! {
+        duration: seconds(activity.stages.wall_ns),
+        gpu: gpu(activity),
+        cpu: cpu(activity),
     }
 }
 
-fn gpu(activity: &Activity) -> Option<GpuSummary> {
+fn gpu(activity: &Activity) -> Option<impl Serialize + use<>> {
     let gpu = &activity.telemetry.gpus.as_ref()?.together;
-    Some(GpuSummary {
+    Some(object! {
         peak_memory_usage_mb: gpu.memory_used.map(|m| m.max * MIB),
         avg_memory_usage_mb: gpu.memory_used.map(|m| m.mean * MIB),
         peak_memory_utilization: gpu.peak_memory_ratio.map(|ratio| ratio * PERCENT),
@@ -56,7 +27,7 @@ fn gpu(activity: &Activity) -> Option<GpuSummary> {
     })
 }
 
-fn cpu(activity: &Activity) -> Option<CpuSummary> {
+fn cpu(activity: &Activity) -> Option<impl Serialize + use<>> {
     let telemetry = &activity.telemetry;
     let (cpu, memory) = (telemetry.cpu.as_ref(), telemetry.memory.as_ref());
     if cpu.is_none() && memory.is_none() {
@@ -66,7 +37,7 @@ fn cpu(activity: &Activity) -> Option<CpuSummary> {
     let used = memory.and_then(|memory| memory.used);
     let cores = cpu.and_then(|cpu| cpu.process?.cores);
     let resident = memory.and_then(|memory| memory.process_resident);
-    Some(CpuSummary {
+    Some(object! {
         avg_cpu_usage: busy.map(|b| b.mean * PERCENT),
         peak_cpu_usage: busy.map(|b| b.max * PERCENT),
         avg_memory_usage_mb: used.map(|m| m.mean * MIB),
