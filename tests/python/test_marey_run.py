@@ -94,6 +94,8 @@ def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Int
     """
     (interpreter.folder / "program.py").write_text("\n".join(line[8:] for line in program.splitlines()))
     os.mkfifo(interpreter.folder / "seen")
+    # Opened for both, so that neither side waits for the other one to open it, also where that has died.
+    seen = os.open(interpreter.folder / "seen", os.O_RDWR)
     run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--", sys.executable, "program.py")
     with subprocess.Popen(
         run, cwd=interpreter.folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -103,7 +105,7 @@ def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Int
         assert process.stdout.read() == b""
         with pytest.raises(BrokenPipeError):
             process.stdin.writelines(itertools.repeat(b"x" * 65536))
-        (interpreter.folder / "seen").write_text("")
+        os.close(seen)
     assert process.returncode == 0
 
 

@@ -22,11 +22,11 @@ pub fn visible(text: &str) -> String {
 
 /// [`visible`], at most `limit` columns of a terminal wide; the last one is `…` if something was cut.
 pub fn cut(text: &str, limit: usize) -> String {
-    // A name may be long; nothing beyond the limit can show.
+    // A name may be long; nothing beyond the limit can show. No character is wider than its bytes are many.
     let mut shown = String::new();
     for c in text.chars() {
         push_visible(&mut shown, c);
-        if !width::fits(&shown, limit) {
+        if shown.len() > limit && !width::fits(&shown, limit) {
             return width::front(&shown, limit);
         }
     }

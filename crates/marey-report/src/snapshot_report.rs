@@ -6,7 +6,6 @@ use marey_analysis::{
 };
 
 use crate::document::{Block, Cell, Document, Facts, Table};
-use crate::escape::cut;
 use crate::model::SnapshotFile;
 use crate::quantity::{UNKNOWN, bytes, counted, duration_ns, growth, known, time_s};
 
@@ -264,9 +263,10 @@ fn place(stack: Option<&StackFrames>) -> String {
 
 fn shown_frame(frame: &StackFrame) -> String {
     let file = frame.file.rsplit('/').next().unwrap_or_default();
-    let line = frame.line.map(|line| format!(":{line}"));
-    let place = format!("{}{}", cut(file, 40), line.unwrap_or_default());
-    format!("{place} {}", cut(&frame.name, 40))
+    match frame.line {
+        Some(line) => format!("{file}:{line} {}", frame.name),
+        None => format!("{file} {}", frame.name),
+    }
 }
 
 fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> Table {
