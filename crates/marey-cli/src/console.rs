@@ -1,8 +1,9 @@
 //! Where a command writes.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use marey_report::escape;
+use ratatui::crossterm::terminal;
 
 /// The two streams of a command.
 pub(crate) struct Console<'a> {
@@ -39,6 +40,13 @@ impl<'a> Console<'a> {
             rustix::stdio::dup2_stdin(&nothing).ok();
             rustix::stdio::dup2_stdout(&nothing).ok();
         }
+    }
+
+    /// Columns of the terminal that standard output is; `None` where it is none.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let is_terminal = self.is_of_process && io::stdout().is_terminal();
+        let size = is_terminal.then(terminal::size)?.ok()?;
+        Some(usize::from(size.0))
     }
 
     /// Writes what was asked for to standard output. It is escaped already.

@@ -37,6 +37,12 @@ pub fn in_unit(value: f64, unit: FigureUnit) -> String {
     }
 }
 
+/// What a figure is more than another one, with its sign and unit: `+4.0 KiB`, `-2.00 ms`.
+pub fn difference(shown: Figure) -> String {
+    let sign = if shown.value > 0.0 { "+" } else { "" };
+    sign.to_owned() + &figure(shown)
+}
+
 /// What was measured, its figure, and the limit that it was compared with. What a user named in it is as it was given.
 ///
 /// ```text
@@ -123,6 +129,14 @@ mod tests {
         assert_eq!(shown(-2e6, FigureUnit::Ns), "-2.00 ms");
         assert_eq!(shown(-0.001, FigureUnit::Watts), "0 W");
         assert_eq!(shown(-0.0, FigureUnit::Ratio), "0.0 %");
+    }
+
+    #[test]
+    fn a_difference_has_its_sign() {
+        let shown = |value, unit| difference(Figure { value, unit });
+        assert_eq!(shown(4096.0, FigureUnit::Bytes), "+4.0 KiB");
+        assert_eq!(shown(-2e6, FigureUnit::Ns), "-2.00 ms");
+        assert_eq!(shown(0.0, FigureUnit::Ratio), "0.0 %");
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod metrics;
 mod rank_report;
 mod render;
 mod short_names;
+mod short_paths;
 mod snapshot_report;
 mod text;
 mod trace;
@@ -34,8 +35,8 @@ mod trace_report;
 
 pub use cache_markdown::cache_markdown;
 pub use compare::{
-    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport, comparison_json,
-    comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
+    ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport,
+    comparison_document, comparison_json, trend_document, trend_json,
 };
 pub use document::{Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};

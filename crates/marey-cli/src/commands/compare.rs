@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::ValueEnum;
 use marey_report::{
-    ComparisonReport, TrendReport, comparison_json, comparison_markdown, comparison_text, escape,
-    html_comparison, trend_json, trend_markdown, trend_text,
+    Document, comparison_document, comparison_json, document_text, escape, html_comparison,
+    markdown_text, trend_document, trend_json,
 };
 
 use crate::console::Console;
@@ -69,7 +69,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
             bail!("a trend has no page; text, json and markdown have it");
         }
         let report = sides::trend(folder, console)?;
-        show(arguments, &trend(&report, arguments.format), console)?;
+        let shown = match arguments.format {
+            Format::Json => trend_json(&report),
+            _ => text(arguments, &trend_document(&report), console),
+        };
+        show(arguments, &shown, console)?;
         return Ok(Exit::SUCCESS);
     }
     let (Some(baseline), Some(candidate)) = (&arguments.baseline, &arguments.candidate) else {
@@ -85,7 +89,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
         .collect();
     let report = report.judged(met);
     criterion::check_names(&arguments.fail_on, &report.comparison)?;
-    show(arguments, &comparison(&report, arguments.format), console)?;
+    let shown = match arguments.format {
+        Format::Text | Format::Markdown => text(arguments, &comparison_document(&report), console),
+        Format::Json => comparison_json(&report),
+        Format::Html => html_comparison(&report.comparison),
+    };
+    show(arguments, &shown, console)?;
     Ok(if report.is_passed() {
         Exit::SUCCESS
     } else {
@@ -93,21 +102,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     })
 }
 
-fn comparison(report: &ComparisonReport, format: Format) -> Vec<u8> {
-    match format {
-        Format::Text => comparison_text(report).into_bytes(),
-        Format::Json => comparison_json(report),
-        Format::Markdown => comparison_markdown(report).into_bytes(),
-        Format::Html => html_comparison(&report.comparison),
-    }
-}
-
-fn trend(report: &TrendReport, format: Format) -> Vec<u8> {
-    match format {
-        Format::Text | Format::Html => trend_text(report).into_bytes(),
-        Format::Json => trend_json(report),
-        Format::Markdown => trend_markdown(report).into_bytes(),
-    }
+/// As Markdown, or as wide as the terminal that it is shown on.
+fn text(arguments: &Arguments, document: &Document, console: &Console<'_>) -> Vec<u8> {
+    let shown = match arguments.format {
+        Format::Markdown => markdown_text(document),
+        _ if arguments.output.is_some() => document_text(document, None),
+        _ => document_text(document, console.width()),
+    };
+    shown.into_bytes()
 }
 
 /// On standard output, or in a file, whose path is on standard output then. A page always is a file.

@@ -4,54 +4,46 @@ use marey_analysis::compare::{
     Comparison, Headline, HeadlineFigure, MeasureKind, Subject, Verdict,
 };
 
-use super::figure::{change as change_text, figure};
 use super::model::ComparisonReport;
-use super::words::{label, loud_verdict, measured, subject, verdict};
+use super::words::{change as change_text, label, named, shortened, subject, verdict};
+use crate::figure::in_unit as figure;
 use crate::quantity::known;
 
 /// Lines of a headline at most; everything stands in the tables.
 const MAX_LINES: usize = 12;
 
-/// The lines that a report begins with: the verdict, and what it rests on. Names of the user pass through `shown`,
-/// sentences that hold some through `told`.
+/// The lines that a report begins with, each with its verdict: that of the whole, and what it rests on. Not safe to print.
 ///
 /// ```text
-/// WORSE: slower: vae_decode, total time 45.000 s → 428.000 s (×9.51); vae_decode / sdpa 4.000 s → 384.000 s (×96.0)
-/// WORSE: more memory: GPU 0, GPU memory peak 8.2 GiB → 23.8 GiB (×2.90)
+/// WORSE  slower: vae_decode, total time 45.000 s → 428.000 s (×9.51); vae_decode / sdpa 4.000 s → 384.000 s (×96.0)
+/// WORSE  more memory: GPU 0, GPU memory peak 8.2 GiB → 23.8 GiB (×2.90)
 /// ```
-pub(crate) fn lines(
-    report: &ComparisonReport,
-    shown: impl Fn(&str) -> String + Copy,
-    told: impl Fn(&str) -> String,
-) -> Vec<String> {
+pub(crate) fn lines(report: &ComparisonReport) -> Vec<(Option<Verdict>, String)> {
     let comparison = &report.comparison;
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines = Vec::new();
     // A line of its own only where none of the others says it.
     let says_verdict = |first: &Headline| first.verdict == comparison.verdict;
-    let obstacles = obstacles(comparison, told);
+    let obstacles = obstacles(comparison);
     if !obstacles.is_empty() || !comparison.headline.first().is_some_and(says_verdict) {
         let obstacles = (!obstacles.is_empty()).then_some(obstacles);
-        lines.push(format!(
-            "{}: {}",
-            loud_verdict(comparison.verdict),
-            obstacles.unwrap_or_else(|| summary(report))
-        ));
+        let text = obstacles.unwrap_or_else(|| summary(report));
+        lines.push((Some(comparison.verdict), text));
     }
-    let all = comparison.headline.iter();
-    lines.extend(
-        all.take(MAX_LINES)
-            .map(|headline| line(comparison, headline, shown)),
-    );
+    let shown = comparison.headline.iter().take(MAX_LINES);
+    lines.extend(shown.map(|headline| {
+        let text = text(comparison, headline, shortened);
+        (Some(headline.verdict), text)
+    }));
     let left_out = comparison.headline.len().saturating_sub(MAX_LINES);
     if left_out > 0 {
-        lines.push(format!("and {left_out} more in the tables"));
+        lines.push((None, format!("… and {left_out} more in the tables")));
     }
     lines
 }
 
 /// Why the figures are not of the whole; empty without a reason. Where figures are worse and no reason is, it says so first.
-fn obstacles(comparison: &Comparison, told: impl Fn(&str) -> String) -> String {
-    let texts = comparison.obstacles.iter().map(|one| told(&one.text));
+fn obstacles(comparison: &Comparison) -> String {
+    let texts = comparison.obstacles.iter().map(|one| one.text.as_str());
     let texts = texts.collect::<Vec<_>>().join("; ");
     let is_of_verdict = comparison
         .obstacles
@@ -63,20 +55,7 @@ fn obstacles(comparison: &Comparison, told: impl Fn(&str) -> String) -> String {
     format!("what can be compared got worse, and {texts}")
 }
 
-/// A headline with its verdict.
-fn line(
-    comparison: &Comparison,
-    headline: &Headline,
-    shown: impl Fn(&str) -> String + Copy,
-) -> String {
-    format!(
-        "{}: {}",
-        loud_verdict(headline.verdict),
-        text(comparison, headline, shown)
-    )
-}
-
-/// A headline without its verdict.
+/// A headline without its verdict. Names of the user pass through `shown`.
 pub(crate) fn text(
     comparison: &Comparison,
     headline: &Headline,
@@ -87,12 +66,12 @@ pub(crate) fn text(
         let figures = figures(comparison, part);
         let is_of_the_same = part.subject == headline.subject;
         let name = match (index, is_of_the_same) {
-            (0, _) => measured(&part.subject, part.kind, shown),
+            (0, _) => named(&part.subject, part.kind, shown),
             (_, false) if part.subject == Subject::Run => of_run(part.kind),
             (_, true) => label(part.kind).to_owned(),
             (_, false) => match subject(&part.subject, shown) {
                 Some(of) if part.kind == headline.figures[0].kind => of,
-                _ => measured(&part.subject, part.kind, shown),
+                _ => named(&part.subject, part.kind, shown),
             },
         };
         parts.push(format!("{name} {figures}"));
@@ -159,10 +138,14 @@ fn summary(report: &ComparisonReport) -> String {
         ),
         _ => match (of(Verdict::Different), of(Verdict::CannotTell)) {
             (0, 0) => format!("none of {n} figures changed"),
-            (0, open) => format!("none of {n} figures changed; of {open} it cannot be told"),
-            (other, open) => format!(
-                "nothing got better or worse; {other} of {n} figures are different, of {open} it cannot be told"
-            ),
+            (0, open) => format!("none of {n} figures changed; {open} could not be told"),
+            (other, open) => {
+                let open = match open {
+                    0 => String::new(),
+                    open => format!(", {open} could not be told"),
+                };
+                format!("nothing got better or worse; {other} of {n} figures are different{open}")
+            }
         },
     }
 }

@@ -152,7 +152,7 @@ impl Decided {
                 "Welch",
             ),
             Basis::Calls => (
-                "single runs, each call or turn a sample".into(),
+                "single runs, each call or iteration a sample".into(),
                 "Mann-Whitney",
             ),
             Basis::SingleValues => ("one value on each side".into(), "none"),
@@ -175,13 +175,13 @@ impl Decided {
 }
 
 impl ComparedSide {
-    /// Repeats of one program in a line: how many, of when, and how whole they are. Texts of the user pass through `shown`.
-    pub(crate) fn text(&self, shown: impl Fn(&str) -> String) -> String {
-        self.text_of("repeated runs", shown)
+    /// Repeats of one program in a line: how many, of when, and how whole they are. Not safe to print.
+    pub(crate) fn text(&self) -> String {
+        self.text_of("repeated runs")
     }
 
     /// The same, for runs that are called so.
-    pub(crate) fn text_of(&self, several: &str, shown: impl Fn(&str) -> String) -> String {
+    pub(crate) fn text_of(&self, several: &str) -> String {
         let n = self.runs.len() as u64;
         let mut parts = vec![counted(n, "run", several)];
         if !self.ranks.is_empty() {
@@ -196,7 +196,7 @@ impl ComparedSide {
             parts.push(format!("{processes} of the same jobs left out"));
         }
         parts.push(self.quality());
-        format!("{}: {}", shown(&self.path), parts.join(", "))
+        format!("{}: {}", self.path, parts.join(", "))
     }
 
     fn when(&self) -> Option<String> {
@@ -243,13 +243,10 @@ impl ComparedSide {
         parts.join(", ")
     }
 
-    /// What was incomplete, one line a thing. Texts of the user pass through `shown`.
-    pub(crate) fn incomplete(&self, shown: impl Fn(&str) -> String) -> Vec<String> {
-        let mut lines: Vec<String> = self.unreadable.iter().map(|why| shown(why)).collect();
-        for run in &self.runs {
-            lines.extend(run.incomplete(&shown));
-        }
-        lines
+    /// What was incomplete, one line a thing. Not safe to print.
+    pub(crate) fn incomplete(&self) -> Vec<String> {
+        let of_runs = self.runs.iter().flat_map(ComparedRun::incomplete);
+        self.unreadable.iter().cloned().chain(of_runs).collect()
     }
 }
 
@@ -275,16 +272,16 @@ impl ComparedRun {
         self.status.kind == StatusKind::Finished
     }
 
-    fn incomplete(&self, shown: &impl Fn(&str) -> String) -> Vec<String> {
+    fn incomplete(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if !self.is_finished() {
-            parts.push(shown(&self.status.text()));
+            parts.push(self.status.text());
         }
         let lost = self.losses.iter().filter(|loss| !loss.is_only_risk);
         parts.extend(lost.map(|loss| format!("{} {}", loss.count, loss.meaning)));
-        parts.extend(self.warnings.iter().map(|warning| shown(warning)));
-        let name = shown(&self.name);
-        let name = if name.is_empty() { UNKNOWN } else { &name };
+        parts.extend(self.warnings.iter().cloned());
+        let name = Some(self.name.as_str()).filter(|name| !name.is_empty());
+        let name = name.unwrap_or(UNKNOWN);
         parts.iter().map(|part| format!("{name}: {part}")).collect()
     }
 }

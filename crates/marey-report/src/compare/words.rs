@@ -1,9 +1,16 @@
 //! What verdicts, measures and places are called.
 
-use marey_analysis::compare::{Area, MeasureKind, Subject, Verdict};
+use marey_analysis::compare::{Change, Measure, MeasureKind, Subject, Verdict};
+use marey_analysis::findings::{Figure, FigureUnit};
 
+use crate::document::Cell;
 use crate::escape::visible;
-use crate::width;
+use crate::figure::difference;
+use crate::quantity::{change as ratio, known};
+use crate::width::without_middle;
+
+/// Columns of a name in a sentence.
+const MAX_NAME: usize = 60;
 
 /// A verdict in a table.
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
@@ -24,19 +31,6 @@ pub(crate) fn loud_verdict(given: Verdict) -> String {
     verdict(given).to_uppercase()
 }
 
-/// Title of a table.
-pub(crate) fn area(area: Area) -> &'static str {
-    match area {
-        Area::Time => "Time",
-        Area::Memory => "Memory",
-        Area::Io => "Disks",
-        Area::Machine => "Machine",
-        Area::Generation => "Frames and blocks",
-        Area::Cache => "Caches",
-        Area::Device => "Devices",
-    }
-}
-
 /// A measure beside the name of what it is of: shorter than its meaning, which the JSON has.
 pub(crate) fn label(kind: MeasureKind) -> &'static str {
     use MeasureKind as K;
@@ -44,8 +38,9 @@ pub(crate) fn label(kind: MeasureKind) -> &'static str {
         K::WallTime => "wall time",
         K::SectionTotal | K::NameTotal => "total time",
         K::SectionPerCall | K::NamePerCall => "time per call",
-        K::Turn => "time per turn",
-        K::FirstTurn => "first turn",
+        K::Turn => "time per iteration",
+        K::Turns => "iterations",
+        K::FirstTurn => "first iteration",
         K::Step => "time per step",
         K::FirstStep => "first step",
         K::MemoryPeak | K::SectionMemoryPeak => "memory peak",
@@ -79,17 +74,17 @@ pub(crate) fn label(kind: MeasureKind) -> &'static str {
         K::StepHost => "host time per step",
         K::TracedSteps => "steps",
         K::PhaseHost => "host time",
-        K::ClassTotal | K::KernelTotal | K::TransferTime | K::AttentionTime => "device time",
-        K::KernelPerCall => "device time per kernel",
+        K::ClassTotal | K::TransferTime | K::AttentionTime => "device time",
+        K::KernelTotal => "kernel time",
+        K::KernelPerCall => "time per kernel",
+        K::KernelCalls => "kernel calls",
+        K::FramesPerSecond => "frames per second",
+        K::BlocksPerSecond => "blocks per second",
         K::WaitsForDevices => "waiting for devices",
         K::SectionCalls
-        | K::KernelCalls
         | K::TransferBytes
         | K::NameCalls
-        | K::Turns
         | K::Steps
-        | K::FramesPerSecond
-        | K::BlocksPerSecond
         | K::TimeToFirstBlock
         | K::TimeToFirstFrames
         | K::Stalled
@@ -108,15 +103,16 @@ pub(crate) fn subject(subject: &Subject, shown: impl Fn(&str) -> String) -> Opti
             format!("{} ({})", call_path(path, &shown), shown(source))
         }
         Subject::Gpu(gpu) if gpu.bytes().all(|byte| byte.is_ascii_digit()) => format!("GPU {gpu}"),
-        Subject::Kernel(name) => format!("kernel {}", shown(name)),
         Subject::KernelClass(name) => format!("kernels of class {}", shown(name)),
         Subject::Transfer(name) => format!("copies {}", shown(name)),
         Subject::Phase(name) => format!("phase {}", shown(name)),
         Subject::Attention(name) => format!("{} attention", shown(name)),
         Subject::IdleCause(name) => format!("cause: {}", shown(name)),
-        Subject::Memory(name) | Subject::Gpu(name) | Subject::Rate(name) | Subject::Cache(name) => {
-            shown(name)
-        }
+        Subject::Kernel(name)
+        | Subject::Memory(name)
+        | Subject::Gpu(name)
+        | Subject::Rate(name)
+        | Subject::Cache(name) => shown(name),
     })
 }
 
@@ -127,14 +123,49 @@ pub(crate) fn call_path(path: &[String], shown: impl Fn(&str) -> String) -> Stri
 }
 
 /// A measure and what it is of, with a comma in between: `vae_decode, total time`.
-pub(crate) fn measured(of: &Subject, kind: MeasureKind, shown: impl Fn(&str) -> String) -> String {
+pub(crate) fn named(of: &Subject, kind: MeasureKind, shown: impl Fn(&str) -> String) -> String {
     match subject(of, shown) {
         Some(of) => format!("{of}, {}", label(kind)),
         None => label(kind).to_owned(),
     }
 }
 
-/// A name that is safe to show, at most `limit` columns wide.
-pub(crate) fn shortened(name: &str, limit: usize) -> String {
-    width::without_middle(&visible(name), limit)
+/// The same with names that are not too long for a line.
+pub(crate) fn short(measure: &Measure) -> String {
+    named(&measure.subject, measure.kind, shortened)
+}
+
+/// A name that is safe to show, and not too long for a line.
+pub(crate) fn shortened(name: &str) -> String {
+    without_middle(&visible(name), MAX_NAME)
+}
+
+/// What a measure is of, and the measure, as cells of a table. Not safe to print.
+pub(crate) fn measured(of: &Subject, kind: MeasureKind) -> (Cell, String) {
+    let label = label(kind);
+    match of {
+        Subject::Path(path) => (Cell::Path(path.clone()), label.into()),
+        Subject::MemoryDuring { path, source } => {
+            (Cell::Path(path.clone()), format!("{label}, {source}"))
+        }
+        of => {
+            let name = subject(of, str::to_owned);
+            (
+                Cell::text(name.unwrap_or_else(|| "whole run".into())),
+                label.into(),
+            )
+        }
+    }
+}
+
+/// What the candidate is against the baseline: `+5.2 %`, `-98.6 %`, from twice as much on `×8.56`; the difference where
+/// there is no ratio.
+pub(crate) fn change(change: Option<&Change>, unit: FigureUnit) -> String {
+    known(change, |change| match change.ratio {
+        Some(by) => ratio(by),
+        None => difference(Figure {
+            value: change.difference,
+            unit,
+        }),
+    })
 }

@@ -7,6 +7,7 @@ use crate::quantity::{
     UNKNOWN, bytes, bytes_of, change, duration, duration_ns, growth, number, percent, time_s,
 };
 use crate::short_names::short_names;
+use crate::short_paths::short_paths;
 
 /// Columns that a text may take.
 const TEXT_WIDTH: usize = 60;
@@ -80,8 +81,14 @@ fn column(table: &Table, at: usize, n_rows: usize) -> Vec<String> {
         _ => None,
     });
     let mut names = short_names(&texts.collect::<Vec<_>>(), TEXT_WIDTH).into_iter();
+    let paths = cells().filter_map(|cell| match cell {
+        Cell::Path(path) => Some(path.as_slice()),
+        _ => None,
+    });
+    let mut paths = short_paths(&paths.collect::<Vec<_>>(), TEXT_WIDTH).into_iter();
     let shown = cells().map(|cell| match cell {
         Cell::Text(_) => names.next().unwrap_or_default(),
+        Cell::Path(_) => paths.next().unwrap_or_default(),
         figure => shown_cell(figure),
     });
     shown.collect()
@@ -102,8 +109,10 @@ fn shown_cell(cell: &Cell) -> String {
         Cell::Number(value) => number(*value),
         Cell::Figure(found) => figure::figure(*found),
         Cell::Growth(difference) => growth(*difference),
+        Cell::Difference(found) => figure::difference(*found),
         Cell::Change(ratio) => change(*ratio),
         Cell::ChangeBetween(low, high) => format!("{} … {}", change(*low), change(*high)),
+        Cell::Path(path) => short_paths(&[path], TEXT_WIDTH).concat(),
         Cell::Nested(depth, name) => {
             let indent = "  ".repeat((*depth as usize).min(MAX_INDENT));
             indent + &cut(name, TEXT_WIDTH)

@@ -11,7 +11,7 @@ const LIMIT: usize = 20;
 pub struct Table {
     /// What files and options call it: `kernels`.
     pub key: &'static str,
-    /// What people read: `Kernels · GPU 0`. Not safe to print.
+    /// What people read: `Kernels · GPU 0`; empty where what it stands in says it. Not safe to print.
     pub title: String,
     /// The device that it is about, as people call it; `None` when it is about all or none. Not safe to print.
     pub device: Option<String>,
@@ -63,12 +63,16 @@ pub enum Cell {
     Figure(Figure),
     /// A difference of sizes.
     Growth(i64),
+    /// A difference of figures in a unit of their own.
+    Difference(Figure),
     /// What a figure is against another one: 1.05 is 5 % more.
     Change(f64),
     /// Where such a change lies with 95 % confidence.
     ChangeBetween(f64, f64),
     /// A name with its depth in a tree. Not safe to print.
     Nested(u32, String),
+    /// A call path, names from the outermost to the innermost. Not safe to print.
+    Path(Vec<String>),
     /// About that, from a histogram.
     About(Box<Cell>),
     /// That or more.
@@ -122,7 +126,10 @@ impl Table {
     pub(crate) fn is_text(&self, column: usize) -> bool {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         let mut known = cells.filter(|cell| !matches!(cell, Cell::Absent));
-        matches!(known.next(), Some(Cell::Text(_) | Cell::Nested(..)))
+        matches!(
+            known.next(),
+            Some(Cell::Text(_) | Cell::Nested(..) | Cell::Path(_))
+        )
     }
 }
 

@@ -2,7 +2,6 @@
 
 pub(crate) mod escape;
 mod findings;
-pub(crate) mod list;
 mod report;
 pub(crate) mod table;
 

@@ -64,6 +64,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 fn written(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) | Cell::Nested(_, text) => quoted(text),
+        Cell::Path(path) => quoted(&path.join(" / ")),
         Cell::About(cell) | Cell::AtLeast(cell) => written(cell),
         Cell::Growth(difference) => difference.to_string(),
         Cell::Count(number)
@@ -76,6 +77,7 @@ fn written(cell: &Cell) -> String {
         | Cell::Change(number)
         | Cell::Number(number)
         | Cell::Figure(Figure { value: number, .. })
+        | Cell::Difference(Figure { value: number, .. })
             if number.is_finite() =>
         {
             number.to_string()
@@ -88,6 +90,7 @@ fn written(cell: &Cell) -> String {
         | Cell::Change(_)
         | Cell::ChangeBetween(..)
         | Cell::Figure(_)
+        | Cell::Difference(_)
         | Cell::Number(_) => String::new(),
     }
 }

@@ -108,10 +108,12 @@ fn table_of(table: &Table, rows: usize) -> String {
     // Visible already, but not what Markdown acts on.
     let escaped = shown.rows.iter();
     cells.extend(escaped.map(|row| row.iter().map(|cell| one_line(&markdown(cell))).collect()));
-    let mut parts = vec![
-        format!("### {}\n", sentence(&table.title)),
-        grid(table, &cells),
-    ];
+    let title = Some(sentence(&table.title)).filter(|title| !title.is_empty());
+    let mut parts: Vec<String> = title
+        .map(|title| format!("### {title}\n"))
+        .into_iter()
+        .collect();
+    parts.push(grid(table, &cells));
     parts.extend(shown.more().map(|more| format!("{more}\n")));
     let notes = table.notes.iter();
     parts.extend(notes.map(|note| markdown(&visible(note)) + "\n"));

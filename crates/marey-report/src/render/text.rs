@@ -51,6 +51,7 @@ fn ruled(title: &str, width: usize) -> String {
     format!("{rule}\n{title}\n{rule}\n")
 }
 
+/// A column of labels and one of sentences; a list where there are no labels.
 fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
     let title = facts
         .title
@@ -59,6 +60,7 @@ fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = title.collect();
     let labels: Vec<String> = facts.rows.iter().map(|(label, _)| visible(label)).collect();
     let label_width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
+    let is_list = label_width == 0;
     let mut last = "";
     for (label, (_, sentence)) in labels.iter().zip(&facts.rows) {
         let left = width.saturating_sub(label_width + GAP).max(LEAST_TEXT);
@@ -67,7 +69,8 @@ fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
             .enumerate()
         {
             let shown = if at == 0 && label != last { label } else { "" };
-            lines.push(format!("{}  {line}", pad_end(shown, label_width)));
+            let before = if at == 0 && is_list { "- " } else { "  " };
+            lines.push(format!("{}{before}{line}", pad_end(shown, label_width)));
         }
         last = label;
     }
@@ -118,7 +121,8 @@ fn finding_lines(found: &ListedFinding, width: usize) -> Vec<String> {
 /// Title, header, rule, rows and notes; several times where not all columns fit.
 fn table_lines(table: &Table, width: Option<usize>) -> Vec<String> {
     let shown = Shown::new(table, width);
-    let mut lines = vec![visible(&table.title).to_uppercase()];
+    let title = Some(visible(&table.title)).filter(|title| !title.is_empty());
+    let mut lines: Vec<String> = title.iter().map(|title| title.to_uppercase()).collect();
     for part in shown.parts(width) {
         lines.extend(shown.lines(&part));
     }

@@ -8,8 +8,8 @@ use marey_analysis::compare::{
 };
 use marey_analysis::findings::Confidence;
 use marey_report::{
-    ComparedRun, ComparedSide, ComparisonReport, Criterion, TrendReport, comparison_json,
-    comparison_markdown, comparison_text, trend_json, trend_markdown, trend_text,
+    Block, Cell, ComparedRun, ComparedSide, ComparisonReport, Criterion, TrendReport,
+    comparison_document, comparison_json, document_text, markdown_text, trend_document, trend_json,
 };
 use serde_json::Value;
 
@@ -241,6 +241,31 @@ fn trend(name: &str) -> TrendReport {
     TrendReport::new(Trend { measures }, runs(name, 3))
 }
 
+/// As in a file.
+fn comparison_text(report: &ComparisonReport) -> String {
+    document_text(&comparison_document(report), None)
+}
+
+fn comparison_markdown(report: &ComparisonReport) -> String {
+    markdown_text(&comparison_document(report))
+}
+
+fn trend_text(report: &TrendReport) -> String {
+    document_text(&trend_document(report), None)
+}
+
+fn trend_markdown(report: &TrendReport) -> String {
+    markdown_text(&trend_document(report))
+}
+
+/// Labels and sentences of the first block.
+fn first_lines(report: &ComparisonReport) -> Vec<(String, String)> {
+    match comparison_document(report).blocks.swap_remove(0) {
+        Block::Facts(facts) => facts.rows,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn the_text_of_a_comparison() {
     insta::assert_snapshot!(comparison_text(&report("vae_decode")));
@@ -253,14 +278,16 @@ fn a_candidate_that_died_is_the_first_line_and_why_it_fails() {
         verdict: Verdict::Worse,
         text: format!("the candidate {} killed", "was ".repeat(30).trim()),
     });
-    let text = comparison_text(&report);
-    let (first, rest) = text.split_once('\n').unwrap();
+    let lines = first_lines(&report);
     // Longer than a name may be.
     let said = report.comparison.obstacles[0].text.clone();
-    assert_eq!(first, format!("WORSE: {said}"));
-    assert!(rest.starts_with("WORSE: slower: vae_decode"), "{rest}");
-    assert!(text.contains(&format!("Fails: --fail-on memory>10%: {said}\n")));
-    assert!(comparison_markdown(&report).starts_with(&format!("**WORSE**: {said}\n")));
+    assert_eq!(lines[0], ("WORSE".into(), said.clone()));
+    assert!(lines[1].1.starts_with("slower: vae_decode"), "{lines:?}");
+    let fails = format!("--fail-on memory>10%: {said}");
+    assert_eq!(lines.last(), Some(&("Fails".into(), fails)));
+    assert!(comparison_markdown(&report).starts_with(&format!("- WORSE: {said}\n")));
+    let text = comparison_text(&report);
+    assert!(text.starts_with("WORSE  the candidate was "), "{text}");
     let schema = include_str!("../../../../docs/schema/comparison.schema.json");
     let document = follows(schema, &comparison_json(&report));
     assert_eq!(document["obstacles"][0]["verdict"], "worse");
@@ -269,9 +296,8 @@ fn a_candidate_that_died_is_the_first_line_and_why_it_fails() {
         verdict: Verdict::CannotTell,
         text: "the baseline was killed".into(),
     };
-    let text = comparison_text(&report);
-    let start = "WORSE: what can be compared got worse, and the baseline was killed\n";
-    assert!(text.starts_with(start), "{text}");
+    let said = "what can be compared got worse, and the baseline was killed";
+    assert_eq!(first_lines(&report)[0].1, said);
 }
 
 #[test]
@@ -286,10 +312,10 @@ fn nothing_to_compare_is_said() {
     let report = ComparisonReport::new(nothing, &CompareOptions::default(), sides);
     let text = comparison_text(&report);
     assert!(
-        text.starts_with("CANNOT TELL: there is nothing that both sides recorded\n"),
+        text.starts_with("CANNOT TELL  there is nothing that both sides recorded\n"),
         "{text}"
     );
-    assert!(comparison_markdown(&report).starts_with("**CANNOT TELL**: there is nothing"));
+    assert!(comparison_markdown(&report).starts_with("- CANNOT TELL: there is nothing"));
 }
 
 #[test]
@@ -358,7 +384,71 @@ fn names_never_become_markup_or_control_codes() {
         for row in markdown.lines().filter(|line| line.starts_with('|')) {
             let cells = row.replace("\\\\", "").replace("\\|", "");
             let n = cells.matches('|').count();
-            assert!([4, 6, 7].contains(&n), "{n}: {row}");
+            assert!([4, 7, 8].contains(&n), "{n}: {row}");
         }
     }
+}
+
+/// Kernels of one template, and call paths that end alike.
+fn alike() -> ComparisonReport {
+    let kernel = |of: &str| Subject::Kernel(format!("void at::native::elementwise<4, {of}>(int)"));
+    let deep = |first: &str| path(&[first, &"transformer".repeat(4), "attention", "to_q"]);
+    let of = |subject| {
+        measure(
+            MeasureKind::KernelTotal,
+            subject,
+            [1e9, 2e9],
+            Verdict::Worse,
+        )
+    };
+    let mut report = report("vae_decode");
+    report.comparison.measures = vec![
+        of(kernel("at::native::AddFunctor<float>")),
+        of(kernel("at::native::MulFunctor<float>")),
+        of(deep("first_transformer")),
+        of(deep("second_transformer")),
+    ];
+    report.comparison.headline.clear();
+    report.criteria.clear();
+    report
+}
+
+#[test]
+fn different_things_look_different_in_a_table_and_programs_have_them_whole() {
+    let document = comparison_document(&alike());
+    let text = document_text(&document, None);
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.ends_with("  worse"))
+        .collect();
+    let names: std::collections::BTreeSet<&str> = rows
+        .iter()
+        .filter_map(|row| row.split("kernel time").next())
+        .collect();
+    assert_eq!((rows.len(), names.len()), (4, 4), "{text}");
+    let rows = &document.all_tables()[0].rows;
+    let whole = |cell: &Cell| matches!(cell, Cell::Path(path) if path.len() == 4);
+    assert_eq!(rows.iter().filter(|row| whole(&row[0])).count(), 2);
+}
+
+#[test]
+fn a_narrow_terminal_gets_no_wider_line_and_a_comment_is_below_what_github_takes() {
+    let mut report = alike();
+    let measures = report.comparison.measures.clone();
+    report.comparison.measures = vec![measures; 100].concat();
+    report.comparison.sections = (0..2000)
+        .map(|n| section(&[&n.to_string(), &"x".repeat(60)], Verdict::New, None))
+        .collect();
+    let document = comparison_document(&report);
+    for width in [60, 80, 120] {
+        let text = document_text(&document, Some(width));
+        let widest = text.lines().map(marey_report::width::columns).max();
+        assert!(widest <= Some(width), "{widest:?} {text}");
+    }
+    let markdown = markdown_text(&document);
+    assert!(markdown.len() < 60_000, "{}", markdown.len());
+    assert_eq!(
+        markdown.matches("<details>").count(),
+        markdown.matches("</details>").count()
+    );
 }
