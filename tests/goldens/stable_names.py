@@ -35,7 +35,7 @@ RENAMED = [
     (r"(hit|miss)_rate$", r"\1_ratio"),
     (r"^(samples\..*(?:first|last))_ns$", r"\1_at_ns"),
     (r"^(timestamp)$", r"\1_unix_s"),
-    (r"^(run|baseline\.runs\..*|candidate\.runs\..*)\.start$", r"\1.start_unix_s"),
+    (r"^run\.start$", "run.start_unix_s"),
     (r"\.(wall|duration|inclusive|self|under_no_other_stage|(total|covered|avg|min|max)_time)$", r".\1_s"),
     (r"\.(start|end|so_far|before_recording|deadline|delivery_time|saving\.at_most|saving\.estimate)$", r".\1_s"),
     (r"\.seconds$", ".s"),
@@ -64,7 +64,7 @@ LONGEST_FIRST = sorted(UNITS, key=len, reverse=True)
 
 STATISTICS = set(
     "value limit min avg mean median max peak total first last p50 p95 p99 std_dev "
-    "difference impact baseline candidate".split()
+    "difference baseline candidate".split()
 )
 """Keys without a unit of their own: it is that of what they are of."""
 

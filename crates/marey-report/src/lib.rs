@@ -36,13 +36,13 @@ mod trace_report;
 pub use cache_markdown::cache_markdown;
 pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport,
-    comparison_document, comparison_json, trend_document, trend_json,
+    comparison_document, trend_document,
 };
 pub use document::{Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
-    aggregation_json, launch_object, profiling_report, raw_profiling_data,
-    raw_profiling_data_of_session, snapshot_json, trace_json,
+    aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
+    raw_profiling_data_of_session, snapshot_json, trace_json, trend_json,
 };
 pub use markdown::markdown_report;
 pub use memory_log::memory_log;

@@ -6,16 +6,10 @@ import { Table } from "../parts/table";
 import type { Column } from "../parts/table";
 import { BASES, SubjectName, VERDICTS, VerdictMark, change, subjectText } from "./words";
 
-export function Measures({ measures, meanings, id, caption }: {
-  measures: readonly Measure[];
-  meanings: Readonly<Record<string, string>>;
-  id: string;
-  caption: string;
-}) {
-  const meaning = (measure: Measure) => meanings[measure.kind] ?? measure.kind;
+export function Measures({ measures, id, caption }: { measures: readonly Measure[]; id: string; caption: string }) {
   const columns: Column<Measure>[] = [
     { id: "of", title: "Of", value: ({ subject }) => subjectText(subject), show: ({ subject }) => <SubjectName subject={subject} /> },
-    { id: "what", title: "What", value: meaning },
+    { id: "what", title: "What", value: ({ meaning }) => meaning },
     {
       id: "baseline",
       title: "Baseline",

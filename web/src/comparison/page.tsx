@@ -3,7 +3,7 @@
 import type { Comparison, Headline, Measure, Side } from "../data/comparison";
 import type { ComparisonModel } from "../data/page";
 import { figure } from "../data/figure";
-import { count, duration } from "../data/quantity";
+import { count } from "../data/quantity";
 import { toggleTheme } from "../data/theme";
 import { Name, Path, visible } from "../parts/name";
 import { Table } from "../parts/table";
@@ -11,8 +11,8 @@ import { Measures } from "./measures";
 import { BASES, SubjectName, VERDICTS, VerdictMark, change } from "./words";
 
 export function ComparisonPage({ model }: { model: ComparisonModel }) {
-  const { comparison, meanings } = model;
-  const measures = comparison.measures;
+  const { comparison } = model;
+  const { decided, measures } = comparison;
   const changed = byWeight(measures.filter(({ verdict }) => verdict !== "same" && verdict !== "cannot_tell"));
   const open = measures.filter(({ verdict }) => verdict === "cannot_tell");
   const same = measures.filter(({ verdict }) => verdict === "same");
@@ -45,14 +45,14 @@ export function ComparisonPage({ model }: { model: ComparisonModel }) {
           </p>
         ))}
         <Environment comparison={comparison} />
-        {changed.length > 0 && <Measures id="changed" caption="What changed" measures={changed} meanings={meanings} />}
+        {changed.length > 0 && <Measures id="changed" caption="What changed" measures={changed} />}
         <Presence comparison={comparison} />
-        {open.length > 0 && <Measures id="open" caption="What could not be told" measures={open} meanings={meanings} />}
-        {same.length > 0 && <Measures id="same" caption="What stayed the same" measures={same} meanings={meanings} />}
+        {open.length > 0 && <Measures id="open" caption="What could not be told" measures={open} />}
+        {same.length > 0 && <Measures id="same" caption="What stayed the same" measures={same} />}
         <h2>How this was decided</h2>
         <p>
-          Chance was judged by {BASES[comparison.basis]}
-          {comparison.n_tests > 0 && `; ${count(comparison.n_tests)} tests, corrected for their number (Holm)`}.
+          Chance was judged by {BASES[decided.basis]}
+          {decided.tests > 0 && `; ${count(decided.tests)} tests, corrected for their number (Holm)`}.
         </p>
       </main>
     </>
@@ -61,10 +61,10 @@ export function ComparisonPage({ model }: { model: ComparisonModel }) {
 
 /** What changed most first: times by their share of the largest change of a time, others by their ratio. */
 function byWeight(measures: Measure[]): Measure[] {
-  const impact = ({ impact_ns, baseline, candidate }: Measure) => Math.abs(impact_ns ?? (baseline ?? candidate)?.value ?? 0);
-  const most = measures.filter(({ unit }) => unit === "ns").reduce((most, measure) => Math.max(most, impact(measure)), 1);
+  const impact = ({ impact_s, baseline, candidate }: Measure) => Math.abs(impact_s ?? (baseline ?? candidate)?.value ?? 0);
+  const most = measures.filter(({ unit }) => unit === "seconds").reduce((most, measure) => Math.max(most, impact(measure)), 1e-9);
   const weight = (measure: Measure) => {
-    if (measure.unit === "ns") {
+    if (measure.unit === "seconds") {
       return impact(measure) / most;
     }
     const ratio = measure.change?.ratio ?? 1;
@@ -81,7 +81,7 @@ function SideFacts({ what, side }: { what: string; side: Side }) {
     <div>
       <dt>{what}</dt>
       <dd>
-        {duration(side.wall_ns)} <span class="muted">({`${runs}${unfinished}${lossy}`})</span>
+        {figure(side.wall_s, "seconds")} <span class="muted">({`${runs}${unfinished}${lossy}`})</span>
       </dd>
     </div>
   );

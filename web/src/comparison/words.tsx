@@ -26,33 +26,22 @@ export function VerdictMark({ verdict }: { verdict: Verdict }) {
 }
 
 /** What a measure is of, as text for sorting, searching and exports. */
-export function subjectText(subject: Subject): string {
-  if (subject === "run") {
-    return "the run";
-  }
-  if ("memory_during" in subject) {
-    const { path, source } = subject.memory_during;
-    return `${path.join(" / ")}, ${source}`;
-  }
-  const [value] = Object.values(subject);
-  return Array.isArray(value) ? value.join(" / ") : String(value);
+export function subjectText({ path, name }: Subject): string {
+  const parts = [path?.join(" / "), name].filter((part) => part !== undefined && part !== null);
+  return parts.join(", ") || "the run";
 }
 
 export function SubjectName({ subject }: { subject: Subject }) {
-  if (subject === "run") {
-    return <>the run</>;
+  const { path, name } = subject;
+  if (path === null) {
+    return <Name text={subjectText(subject)} limit={80} />;
   }
-  if ("path" in subject) {
-    return <Path names={subject.path} />;
-  }
-  if ("memory_during" in subject) {
-    return (
-      <>
-        <Path names={subject.memory_during.path} />, {subject.memory_during.source}
-      </>
-    );
-  }
-  return <Name text={subjectText(subject)} limit={80} />;
+  return (
+    <>
+      <Path names={path} />
+      {name !== null && `, ${name}`}
+    </>
+  );
 }
 
 /** A ratio as a change: `+5.0 %`, `−40.2 %`, `×9.51`. */

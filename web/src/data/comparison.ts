@@ -1,27 +1,35 @@
-// The shape of a comparison, as marey-analysis serializes it. What is not known is null.
+// A comparison as `marey compare --format json` has it: docs/schema/comparison.schema.json. What is not known is null.
 
 import type { FigureUnit } from "./report";
 
 export type Verdict = "same" | "better" | "worse" | "different" | "cannot_tell" | "new" | "gone" | "renamed";
 
-export type Subject =
-  | "run"
-  | { path: string[] }
-  | { name: string }
-  | { loop: string }
-  | { memory: string }
-  | { memory_during: { path: string[]; source: string } }
-  | { gpu: string }
-  | { rate: string }
-  | { cache: string }
-  | { kernel: string }
-  | { kernel_class: string }
-  | { transfer: string }
-  | { phase: string }
-  | { attention: string }
-  | { idle_cause: string };
+/** What something is of: a kind, and the names that belong to it. */
+export type Subject = {
+  kind:
+    | "run"
+    | "path"
+    | "name"
+    | "loop"
+    | "memory"
+    | "memory_during"
+    | "gpu"
+    | "rate"
+    | "cache"
+    | "kernel"
+    | "kernel_class"
+    | "transfer"
+    | "phase"
+    | "attention"
+    | "idle_cause";
+  path: string[] | null;
+  name: string | null;
+};
 
-export type Observed = { value: number; min: number; max: number; n_samples: number };
+/** Times are seconds. */
+export type Unit = Exclude<FigureUnit, "ns"> | "seconds";
+
+export type Observed = { value: number; min: number; max: number; samples: number };
 
 export type Change = {
   difference: number;
@@ -33,8 +41,10 @@ export type Change = {
 
 export type Measure = {
   kind: string;
+  area: "time" | "memory" | "io" | "machine" | "generation" | "cache" | "device";
+  meaning: string;
   subject: Subject;
-  unit: FigureUnit;
+  unit: Unit;
   better: "less" | "more" | "neither";
   baseline: Observed | null;
   candidate: Observed | null;
@@ -43,16 +53,27 @@ export type Measure = {
   verdict: Verdict;
   confidence: "low" | "medium" | "high";
   reason: string;
-  impact_ns: number | null;
+  impact_s: number | null;
 };
 
-export type Side = { n_runs: number; n_unfinished: number; wall_ns: number | null; n_with_losses: number };
+export type Side = {
+  path: string;
+  n_runs: number;
+  n_unfinished: number;
+  n_with_losses: number;
+  wall_s: number | null;
+  ranks: number[];
+  unreadable: string[];
+};
+
+export type Decided = { basis: Measure["basis"]; tests: number };
 
 export type Headline = {
   verdict: Verdict;
   what: string;
+  text: string;
   subject: Subject;
-  figures: { kind: string; subject: Subject; unit: FigureUnit; baseline: number | null; candidate: number | null }[];
+  figures: { kind: string; subject: Subject; unit: Unit; baseline: number | null; candidate: number | null }[];
   measure: number;
 };
 
@@ -63,7 +84,7 @@ export type Obstacle = { verdict: Verdict; text: string };
 export type Comparison = {
   verdict: Verdict;
   obstacles: Obstacle[];
-  basis: Measure["basis"];
+  passed: boolean;
   baseline: Side;
   candidate: Side;
   environment: { category: string; name: string; baseline: string[]; candidate: string[] }[];
@@ -71,6 +92,6 @@ export type Comparison = {
   headline: Headline[];
   sections: SectionMatch[];
   measures: Measure[];
-  n_tests: number;
+  decided: Decided;
   notes: string[];
 };

@@ -1,11 +1,13 @@
 // A figure with its unit, as people read it.
 
 import { bytes, count, duration, number, percent, rate } from "./quantity";
+import type { Unit } from "./comparison";
 import type { FigureUnit } from "./report";
 
-const SHOWN: Record<FigureUnit, (value: number) => string> = {
+const SHOWN: Record<FigureUnit | Unit, (value: number) => string> = {
   count: (value) => (Number.isInteger(value) ? count(value) : number(value)),
   ns: duration,
+  seconds: (value) => duration(value * 1e9),
   bytes,
   bytes_per_second: (value) => `${bytes(value)}/s`,
   ratio: percent,
@@ -18,6 +20,6 @@ const SHOWN: Record<FigureUnit, (value: number) => string> = {
 };
 
 /** The figure; `-` when it is not known. */
-export function figure(value: number | null | undefined, unit: FigureUnit): string {
+export function figure(value: number | null | undefined, unit: FigureUnit | Unit): string {
   return value === null || value === undefined ? "-" : SHOWN[unit](value);
 }

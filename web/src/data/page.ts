@@ -29,8 +29,8 @@ export function isOfTrace({ title, traces }: Model): boolean {
 
 export type ShortList = { list: string; kept: number; left_out: number };
 
-/** A page about two runs; `meanings` says what each kind of measure is. */
-export type ComparisonModel = { kind: "comparison"; comparison: Comparison; meanings: Record<string, string> };
+/** A page about two runs. */
+export type ComparisonModel = { kind: "comparison"; comparison: Comparison };
 
 /** Reads the model that the page carries. */
 export async function readModel(): Promise<Model | ComparisonModel | RanksModel> {

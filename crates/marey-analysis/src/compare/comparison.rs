@@ -1,7 +1,5 @@
 //! What a comparison says.
 
-use serde::Serialize;
-
 use super::environment::{Difference, EnvironmentCategory};
 use super::headline::Headline;
 use super::matching::SectionMatch;
@@ -11,7 +9,7 @@ use super::verdict::{Basis, Verdict};
 
 /// Two sides, what differs between them, and how sure that is. Texts hold names as the user gave them; they are not safe
 /// to print.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// [`Verdict::Worse`] when any measure or obstacle is, else [`Verdict::CannotTell`] when there is an obstacle, no measure
     /// could be decided, or there is nothing on a side, else [`Verdict::Better`] when any measure is, else [`Verdict::Same`].
@@ -55,7 +53,7 @@ impl Comparison {
 }
 
 /// One run, or several repeats of one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Side {
     /// Runs.
     pub n_runs: u64,

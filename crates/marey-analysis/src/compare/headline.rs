@@ -12,8 +12,6 @@
 
 use std::cmp::Reverse;
 
-use serde::Serialize;
-
 use super::call_path::Path;
 use super::matching::SectionMatch;
 use super::measure::{Area, Measure, MeasureKind, Subject};
@@ -21,7 +19,7 @@ use super::verdict::Verdict;
 use crate::findings::FigureUnit;
 
 /// One thing that matters, with the figures that say so: a line of a report.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
     /// [`Verdict::Worse`] or [`Verdict::Better`]; [`Verdict::New`] or [`Verdict::Gone`] for a section that takes much time.
     pub verdict: Verdict,
@@ -36,7 +34,7 @@ pub struct Headline {
 }
 
 /// A figure of a headline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HeadlineFigure {
     /// What is measured.
     pub kind: MeasureKind,

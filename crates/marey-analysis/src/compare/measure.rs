@@ -6,7 +6,7 @@ use super::verdict::{Basis, Verdict};
 use crate::findings::{Confidence, FigureUnit};
 
 /// One figure of both sides, and what its change means.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     /// What is measured.
     pub kind: MeasureKind,
@@ -36,7 +36,7 @@ pub struct Measure {
 }
 
 /// A figure of one side.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
     /// Median of the runs; of a call, the median of the runs' medians. Always finite.
     pub value: f64,
@@ -49,7 +49,7 @@ pub struct Observed {
 }
 
 /// The candidate against the baseline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
     /// Candidate less baseline.
     pub difference: f64,
@@ -87,8 +87,7 @@ impl Better {
 }
 
 /// What a measure is of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// The whole run.
     Run,

@@ -2,24 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marey::Run;
-use serde::Serialize;
-
 use super::matching;
 use super::measure::{MeasureKind, Subject};
 use super::observations::{Key, Observations};
 use super::options::CompareOptions;
 use crate::findings::FigureUnit;
+use marey::Run;
 
 /// Figures of many runs of one program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trend {
     /// Each figure that at least two runs have, in the order of [`MeasureKind`], then by subject.
     pub measures: Vec<TrendMeasure>,
 }
 
 /// One figure over many runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrendMeasure {
     /// What is measured.
     pub kind: MeasureKind,
@@ -32,7 +30,7 @@ pub struct TrendMeasure {
 }
 
 /// A run's figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrendPoint {
     /// The run, as the caller calls it.
     pub run: String,

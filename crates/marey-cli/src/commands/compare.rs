@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let shown = match arguments.format {
         Format::Text | Format::Markdown => text(arguments, &comparison_document(&report), console),
         Format::Json => comparison_json(&report),
-        Format::Html => html_comparison(&report.comparison),
+        Format::Html => html_comparison(&report),
     };
     show(arguments, &shown, console)?;
     Ok(if report.is_passed() {

@@ -21,7 +21,7 @@ use std::io::Write;
 
 use marey_analysis::ranks::RanksAnswers;
 use marey_analysis::{CompareOptions, compare};
-use marey_report::{Report, html_comparison, html_ranks, html_report};
+use marey_report::{ComparisonReport, Report, html_comparison, html_ranks, html_report};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -80,8 +80,10 @@ fn main() -> std::io::Result<()> {
 fn comparison(path: &str, naming: video::Naming) -> std::io::Result<()> {
     let baseline = [video::run(naming)];
     let candidate = [slower::slower(&baseline[0], "vae_decode")];
-    let found = compare(&baseline, &candidate, &CompareOptions::default());
-    std::fs::write(path, html_comparison(&found))
+    let options = CompareOptions::default();
+    let found = compare(&baseline, &candidate, &options);
+    let report = ComparisonReport::new(found, &options, Default::default());
+    std::fs::write(path, html_comparison(&report))
 }
 
 fn ranks_answers(kind: &str) -> Option<RanksAnswers> {

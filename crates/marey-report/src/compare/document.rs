@@ -95,8 +95,8 @@ fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
         ("baseline", "Baseline"),
         ("candidate", "Candidate"),
         ("change", "Change"),
-        ("interval", "95 %"),
         ("verdict", "Verdict"),
+        ("interval", "95 %"),
     ];
     let mut table = Table::new(key, title, &columns);
     for measure in measures {
@@ -114,8 +114,8 @@ fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
             Cell::known(measure.baseline, |side| figure(side.value)),
             Cell::known(measure.candidate, |side| figure(side.value)),
             Cell::known(measure.change, |change| change_cell(change, measure.unit)),
-            Cell::known(interval, |(low, high)| Cell::ChangeBetween(low, high)),
             Cell::text(words::verdict(measure.verdict)),
+            Cell::known(interval, |(low, high)| Cell::ChangeBetween(low, high)),
         ]);
     }
     table

@@ -10,7 +10,7 @@ use crate::model::{Loss, RunStatus, StatusKind, run_id};
 use crate::quantity::{UNKNOWN, counted, percent};
 
 /// A comparison, where its sides come from, and whether it passes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ComparisonReport {
     /// What was found.
     pub comparison: Comparison,
@@ -25,7 +25,7 @@ pub struct ComparisonReport {
 }
 
 /// How a comparison was decided.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decided {
     /// What chance was judged by.
     pub basis: Basis,
@@ -48,7 +48,7 @@ pub struct Decided {
 }
 
 /// One side of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ComparedSide {
     /// The path that was given; not safe to print.
     pub path: String,
@@ -61,7 +61,7 @@ pub struct ComparedSide {
 }
 
 /// One run of a side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ComparedRun {
     /// Where it lies below the side's path; not safe to print.
     pub name: String,

@@ -1,12 +1,11 @@
 //! All that is shown of many runs over time, once.
 
 use marey_analysis::compare::Trend;
-use serde::Serialize;
 
 use super::model::ComparedSide;
 
 /// Figures of many runs over time, and where they come from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrendReport {
     /// What was found.
     pub trend: Trend,

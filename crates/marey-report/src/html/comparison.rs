@@ -1,27 +1,21 @@
 //! The page of a comparison.
 
-use std::collections::BTreeMap;
-
-use marey_analysis::compare::{Comparison, MeasureKind};
 use serde::Serialize;
 
 use super::{json, page};
+use crate::compare::ComparisonReport;
+use crate::json::comparison;
 
 /// What the page of a comparison carries.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename = "comparison")]
-struct Model<'a> {
-    comparison: &'a Comparison,
-    /// What each kind of measure is, in words.
-    meanings: BTreeMap<MeasureKind, &'static str>,
+struct Model<T> {
+    /// As in the document for programs.
+    comparison: T,
 }
 
 /// The comparison as an HTML page.
-pub fn html_comparison(comparison: &Comparison) -> Vec<u8> {
-    let kinds = comparison.measures.iter().map(|measure| measure.kind);
-    let model = Model {
-        comparison,
-        meanings: kinds.map(|kind| (kind, kind.meaning())).collect(),
-    };
-    page::page(&json(&model), &[])
+pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
+    let comparison = comparison(report);
+    page::page(&json(&Model { comparison }), &[])
 }

@@ -6,6 +6,7 @@ mod analyzed;
 mod blocks;
 mod caches;
 mod calls;
+mod comparison;
 mod counters;
 mod cpu;
 mod device_work;
@@ -41,6 +42,8 @@ use figures::Scope;
 use object::{Fields, object};
 
 pub use analyzed::{snapshot_json, trace_json};
+pub(crate) use comparison::comparison;
+pub use comparison::{comparison_json, trend_json};
 pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
 pub use raw::{raw_profiling_data, raw_profiling_data_of_session};

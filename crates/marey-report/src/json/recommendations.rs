@@ -45,21 +45,21 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Serialize + 
 }
 
 fn evidence(found: &Evidence) -> impl Serialize {
-    let (unit, factor) = unit(found.figure.unit);
+    let (unit, one) = unit(found.figure.unit);
     object! {
         what: &found.what,
-        value: found.figure.value * factor,
-        limit: found.limit.map(|limit| limit * factor),
+        value: found.figure.value / one,
+        limit: found.limit.map(|limit| limit / one),
         unit: unit,
         text: figure::figure(found.figure),
     }
 }
 
-/// The unit's name, and what a figure is multiplied by to be in it.
-fn unit(of: FigureUnit) -> (&'static str, f64) {
+/// The unit's name, and how much of the figure's own unit one of it is.
+pub(super) fn unit(of: FigureUnit) -> (&'static str, f64) {
     match of {
         FigureUnit::Count => ("count", 1.0),
-        FigureUnit::Ns => ("seconds", 1e-9),
+        FigureUnit::Ns => ("seconds", 1e9),
         FigureUnit::Bytes => ("bytes", 1.0),
         FigureUnit::BytesPerSecond => ("bytes_per_second", 1.0),
         FigureUnit::Ratio => ("ratio", 1.0),
