@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import Any
 
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 NUMBER = re.compile(r"^[≥≈]?\s*(-?\d+(?:\.\d+)?)\s*(ns|µs|ms|s|%|it/s)?$")
-# Columns of the table of sections, from the right, by the names of the truth.
-SECTION_COLUMNS = ("count", "inclusive", "self", "share", "mean", "median", "p95", "p99", "max", "first", "rest_mean")
-LOOP_COLUMNS = ("count", "errors", "first", "rest_mean", "median", "p95", "p99", "max", "std_dev", "per_second")
-SUMMARY_COLUMNS = ("count", "total", "mean", "min", "max")
+# Columns of the tables by their headers, and what the truth calls them.
+SECTION_COLUMNS = {
+    "Count": "count",
+    "Inclusive": "inclusive",
+    "Self": "self",
+    "Mean": "mean",
+    "Median": "median",
+    "p95": "p95",
+    "p99": "p99",
+    "Max": "max",
+    "First": "first",
+    "Mean of rest": "rest_mean",
+}
+LOOP_COLUMNS = {
+    "Count": "count",
+    "Failed": "errors",
+    "First": "first",
+    "Mean of rest": "rest_mean",
+    "Mean": "mean",
+    "Median": "median",
+    "p95": "p95",
+    "p99": "p99",
+    "Max": "max",
+    "Std dev": "std_dev",
+    "it/s": "per_second",
+}
+NAME_COLUMNS = {"Count": "count", "Total": "total", "Mean": "mean", "Min": "min", "Max": "max"}
+CACHE_COLUMNS = {"Lookups": "lookups", "Hits": "hit", "Misses": "miss", "Evictions": "eviction"}
 
 
 @dataclass(frozen=True)
@@ -37,34 +62,33 @@ def number(text: str) -> Any:
 
 
 def figures(text: str) -> dict[str, Any]:
-    """The figures of the tables of sections and loops."""
+    """The figures of the tables of sections, loops, caches, steps and blocks."""
     said: dict[str, Any] = {}
-    for line in _rows(text, "PROFILING SUMMARY"):
-        name, cells = _cells(line, len(SUMMARY_COLUMNS))
-        said |= {f"name[{name}].{key}": number(cell) for key, cell in zip(SUMMARY_COLUMNS, cells, strict=True)}
+    for name, row in _table(text, "TIME BY SECTION NAME"):
+        said |= _known(f"name[{name.strip()}]", row, NAME_COLUMNS)
     around: list[str] = []
-    for line in _rows(text, "SECTIONS - "):
-        if line.startswith("(under no section)"):
-            said["under no section"] = number(re.split(r"\s{2,}", line)[1])
-            continue
-        name, cells = _cells(line, len(SECTION_COLUMNS))
-        depth = (len(line) - len(line.lstrip())) // 2
-        around = [*around[:depth], _mark(name)]
-        key = f"path[{' > '.join(around)}]"
-        for column, cell in zip(SECTION_COLUMNS, cells, strict=True):
-            if column != "share":
-                said[f"{key}.{column}"] = number(cell)
-        failed = re.search(r"\((\d+) failed\)", name)
-        said[f"{key}.errors"] = int(failed.group(1)) if failed else 0
-    for line in _rows(text, "ITERATIONS - "):
-        name, cells = _cells(line, len(LOOP_COLUMNS))
-        said |= {f"loop[{name}].{key}": number(cell) for key, cell in zip(LOOP_COLUMNS, cells, strict=True)}
-    for line in _rows(text, "CACHES - "):
-        name, (lookups, hits, misses, evictions, rate, _) = _cells(line, 6)
-        counts = {"lookups": lookups, "hit": hits, "miss": misses, "eviction": evictions}
-        said |= {f"cache[{name}].{key}": number(cell) for key, cell in counts.items()}
-        said[f"cache[{name}].hit_rate"] = _ratio(rate)
-    return said | _diffusion(text)
+    for name, row in _table(text, "INCLUSIVE AND SELF TIME"):
+        if name == "(under no section)":
+            said["under no section"] = number(row["Inclusive"])
+        elif name != "(before the recording)":
+            depth = (len(name) - len(name.lstrip())) // 2
+            around = [*around[:depth], _mark(name)]
+            key = f"path[{' > '.join(around)}]"
+            said |= _known(key, row, SECTION_COLUMNS)
+            failed = re.search(r"\((\d+) failed\)", name)
+            said[f"{key}.errors"] = int(failed.group(1)) if failed else 0
+    for name, row in _table(text, "LOOPS, WARM-UP AND STEADY STATE"):
+        said |= _known(f"loop[{name.strip()}]", row, LOOP_COLUMNS)
+    for name, row in _table(text, "CACHES, HITS OVER LOOKUPS"):
+        said |= _known(f"cache[{name.strip()}]", row, CACHE_COLUMNS)
+        if "Hit rate" in row:
+            said[f"cache[{name.strip()}].hit_rate"] = _ratio(row["Hit rate"])
+    return said | _steps(text)
+
+
+def _known(of: str, row: dict[str, str], columns: dict[str, str]) -> dict[str, Any]:
+    """A column in which nothing is known is not shown."""
+    return {f"{of}.{name}": number(row[header]) if header in row else None for header, name in columns.items()}
 
 
 def _ratio(percent: str) -> Any:
@@ -72,35 +96,39 @@ def _ratio(percent: str) -> Any:
     return Shown(shown.value / 100, shown.rounding / 100) if isinstance(shown, Shown) else shown
 
 
-# What each line of the table DIFFUSION says, and what the truth calls it.
-LINES = (
+# What each sentence about steps and blocks says, and what the truth calls it.
+SENTENCES = (
     ("Steps", r"(\d+) steps? in", "steps.count"),
     ("Steps", r"in (\d+) loops?", "steps.loops"),
     ("Steps", r"of at most (\d+)", "steps.per_loop_max"),
-    ("First step", r"^(\S+ \S+)", "steps.warm_up.total"),
-    ("Other steps", r"p50 (\S+ \w+)", "steps.steady.p50"),
-    ("Other steps", r"p95 (\S+ \w+)", "steps.steady.p95"),
-    ("Other steps", r"max (\S+ \w+)", "steps.steady.max"),
     ("Blocks", r"(\d+) blocks?", "blocks.count"),
     ("Blocks", r"of (\d+) latent", "blocks.total_frames"),
     ("Blocks", r"at (\S+) blocks/s", "blocks.bps"),
     ("Time to first block", r"^(\S+ \S+)", "blocks.time_to_first"),
-    ("Between blocks", r"p50 (\S+ \w+)", "blocks.between.p50"),
-    ("Between blocks", r"jitter (\S+ \w+)", "blocks.jitter"),
+    ("Jitter between blocks", r"^(\S+ \S+)", "blocks.jitter"),
     ("Cached steps", r"^(\d+) of", "steps.caching.cached"),
     ("Cached steps", r"saved (\S+ \w+)", "steps.caching.saved"),
 )
+# Likewise rows of the table of their times: row, column.
+TIMES = (
+    ("Other steps", "p50", "steps.steady.p50"),
+    ("Other steps", "p95", "steps.steady.p95"),
+    ("Other steps", "Max", "steps.steady.max"),
+    ("Between blocks", "p50", "blocks.between.p50"),
+)
 
 
-def _diffusion(text: str) -> dict[str, Any]:
-    start = text.find("\nDIFFUSION\n")
-    if start < 0:
-        return {}
+def _steps(text: str) -> dict[str, Any]:
     said: dict[str, Any] = {}
-    for line in text[start:].split("====\n")[1].splitlines():
-        for title, pattern, name in LINES:
-            if line.startswith(title + "  ") and (found := re.search(pattern, line[len(title) :].strip())):
+    for line in _block(text, "STEPS AND BLOCKS"):
+        for label, pattern, name in SENTENCES:
+            if line.startswith(label + "  ") and (found := re.search(pattern, line[len(label) :].strip())):
                 said[name] = number(found.group(1))
+    times = dict(_table(text, "TIMES OF STEPS AND BLOCKS"))
+    said |= {name: number(times[row][column]) for row, column, name in TIMES if row in times}
+    first = times.get("First step")
+    if first is not None and first["Count"] == "1":
+        said["steps.warm_up.total"] = number(first["Mean"])
     return said
 
 
@@ -114,24 +142,23 @@ def _mark(name: str) -> str:
     return ("~" if is_beside else "") + ("@" if is_turn else "") + bare.removeprefix("~").strip()
 
 
-def _rows(text: str, title: str) -> list[str]:
-    """Lines of a table, between the rule below its head and the one at its end."""
-    lines = text.splitlines()
-    start = next((place for place, line in enumerate(lines) if line.startswith(title)), None)
-    if start is None:
+def _block(text: str, title: str) -> list[str]:
+    """Lines below a title, up to an empty one."""
+    lines = iter(text.splitlines())
+    below = itertools.dropwhile(lambda line: line != title, lines)
+    return list(itertools.takewhile(bool, itertools.islice(below, 1, None)))
+
+
+def _table(text: str, title: str) -> list[tuple[str, dict[str, str]]]:
+    """Name and cells by header of each row; cells are apart by two spaces or more, and below the rows are notes."""
+    lines = _block(text, title)
+    if not lines:
         return []
-    head = next(place for place in range(start, len(lines)) if lines[place].startswith("---"))
+    _, *headers = re.split(r"\s{2,}", lines[0])
     rows = []
-    for line in lines[head + 1 :]:
-        if line.startswith(("===", "Wall time", "Under no section", "…", "≈ ")):
+    for line in lines[2:]:
+        name, *cells = re.split(r"(?<=\S)\s{2,}", line)
+        if len(cells) != len(headers):
             break
-        if not line.startswith(("(no ", "(before the recording)")):
-            rows.append(line)
+        rows.append((name, dict(zip(headers, cells, strict=True))))
     return rows
-
-
-def _cells(line: str, count: int) -> tuple[str, list[str]]:
-    """The name, and so many cells from the right; cells are apart by two spaces or more."""
-    parts = re.split(r"\s{2,}", line.strip())
-    assert len(parts) == count + 1, line
-    return parts[0], parts[1:]

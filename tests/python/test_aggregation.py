@@ -59,7 +59,8 @@ def test_the_format_may_be_given(reports, tmp_path):
     with pytest.raises(ValueError, match="invalid value") as caught:
         marey.aggregate_reports(reports, output=output, format="xml")
     assert str(caught.value) == (
-        "invalid value 'xml' for '--format <FORMAT>' [possible values: text, json, markdown, html, summaries, perfetto]"
+        "invalid value 'xml' for '--format <FORMAT>' "
+        "[possible values: text, json, markdown, html, csv, summaries, perfetto]"
     )
     with pytest.raises(marey.Error, match="says no format"):
         marey.aggregate_reports(reports, output=tmp_path / "a.xyz")

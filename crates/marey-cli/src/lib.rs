@@ -15,6 +15,8 @@ mod first_screen;
 mod http_server;
 pub mod run_folder;
 mod shown_path;
+mod tables;
+mod terminal_width;
 pub mod thresholds;
 
 use std::ffi::OsString;

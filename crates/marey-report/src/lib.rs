@@ -26,6 +26,7 @@ mod memory_log;
 mod metrics;
 mod rank_report;
 mod render;
+mod run_report;
 mod short_names;
 mod short_paths;
 mod snapshot_report;
@@ -38,13 +39,14 @@ pub use compare::{
     ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided, TrendReport,
     comparison_document, trend_document,
 };
-pub use document::{Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table};
+pub use document::{
+    Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table, joined,
+};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
     aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
     raw_profiling_data_of_session, snapshot_json, trace_json, trend_json,
 };
-pub use markdown::markdown_report;
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Pace, Watch};
 pub use model::{
@@ -54,13 +56,17 @@ pub use model::{
     TraceRanks, json_value,
 };
 pub use rank_report::{aggregation_document, job_tables, jobs_tables, listed_ranks};
-pub use render::csv::{CsvTable, trace_csv};
+pub use render::csv::csv;
+pub use render::json::table_json;
 pub use render::markdown::markdown_text;
 pub use render::text::text as document_text;
+pub use run_report::run_document;
 pub use snapshot_report::snapshot_document;
 pub use text::{
     Shown, aggregation_summary, first_screen, iteration_summary, memory_summary, summary,
     timing_summary,
 };
 pub use trace::{Compression, TraceFormat, TraceWriter};
-pub use trace_report::{rank_tables, ranks_document, trace_document, trace_tables};
+pub use trace_report::{
+    all_rank_tables, rank_tables, ranks_document, trace_document, trace_file_tables, trace_tables,
+};

@@ -48,6 +48,7 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
     }
     found.push(Block::Facts(facts));
     for device in &answers.devices {
+        let first = found.blocks.len();
         found.tables([levels(device)]);
         let failures = device.out_of_memory.iter();
         found
@@ -63,6 +64,12 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
         );
         found.tables(device.growth.as_ref().map(|found| steps(device, found)));
         found.tables([pools(device)]);
+        for block in found.blocks.iter_mut().skip(first) {
+            if let Block::Table(table) = block {
+                table.origin = Some(("file", file.file.clone()));
+                table.device = Some(format!("cuda:{}", device.device));
+            }
+        }
     }
     found
 }

@@ -29,6 +29,7 @@ Formats and the endings of --output that mean them:
   text        .txt                   tables
   json        .json                  one document with all figures; a summary is shown besides
   markdown    .md                    tables for pull requests
+  csv         .csv                   one table, that --table names; without it a folder, one file a table
   html        .html                  a page
   perfetto    .pftrace, .pftrace.gz  one trace of all captures, on one time axis, for https://ui.perfetto.dev
   summaries   .ranks.json            what is kept of each rank, some 5 to 70 kB, more with long names: `marey aggregate` reads and merges such files")]
@@ -48,9 +49,12 @@ pub(crate) struct Arguments {
     /// Of a folder with several jobs this one; `all` takes all of them, each attempt of a run by itself. By itself the newest
     #[arg(long, value_name = "NAME")]
     job: Option<String>,
-    /// Rows of each table of text and Markdown; 0 for all
-    #[arg(long, value_name = "N", default_value = "15", value_parser = super::most_rows)]
-    rows: usize,
+    /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
+    #[arg(long, value_name = "N", value_parser = super::most_rows)]
+    rows: Option<usize>,
+    /// Only this table, such as `ranks`, as text, JSON, Markdown or CSV; `list` shows the names of all
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
     /// Who reads the files
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
@@ -83,6 +87,8 @@ enum Format {
     Markdown,
     /// A page, as a file: ranks.html in this folder unless --output names it
     Html,
+    /// All rows of each table as a file, or of one --table
+    Csv,
     /// What is kept of each rank
     Summaries,
     /// One trace of all captures, as a file: ranks.pftrace.gz unless --output names it
@@ -90,13 +96,14 @@ enum Format {
 }
 
 /// Endings of files, and the formats that they mean.
-const ENDINGS: [(&str, Format); 8] = [
+const ENDINGS: [(&str, Format); 9] = [
     (".ranks.json", Format::Summaries),
     (".json", Format::Json),
     (".md", Format::Markdown),
     (".html", Format::Html),
     (".htm", Format::Html),
     (".txt", Format::Text),
+    (".csv", Format::Csv),
     (".pftrace", Format::Perfetto),
     (".pftrace.gz", Format::Perfetto),
 ];

@@ -7,12 +7,12 @@ mod written;
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::ValueEnum;
 
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::run_folder::Asked;
+use crate::tables::TableFormat;
 use crate::thresholds::{Limit, thresholds};
 
 use read::Said;
@@ -34,16 +34,16 @@ pub(crate) struct Arguments {
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Write it to this file instead; csv: into this folder, one file a table
+    /// Write it to this file instead; csv without --table: into this folder, one file a table
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Rows of each table of text and Markdown; 0 for all
-    #[arg(long, value_name = "N", default_value = "15", value_parser = super::most_rows)]
-    rows: usize,
+    /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
+    #[arg(long, value_name = "N", value_parser = super::most_rows)]
+    rows: Option<usize>,
     /// Also the tables and columns of text and Markdown that are read second; the other formats always have them
-    #[arg(long)]
+    #[arg(long, visible_alias = "full")]
     details: bool,
-    /// The one table that csv shows on standard output, such as `kernels`
+    /// Only this table, such as `kernels`, with all its columns, as text, JSON, Markdown or CSV; `list` shows the names of all
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
     /// Only this denoising step, or call of the denoiser, from 0 on: what it launched, and what the host did in it
@@ -87,8 +87,8 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
-    if arguments.table.is_some() && arguments.format != Format::Csv {
-        bail!("--table goes with --format csv");
+    if arguments.table.is_some() {
+        TableFormat::of(&arguments.format, None)?;
     }
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
     written::keep_inputs(arguments, &inputs)?;

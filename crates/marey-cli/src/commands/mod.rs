@@ -13,6 +13,8 @@ pub(crate) mod view;
 
 use std::path::{Path, PathBuf};
 
+use marey_report::escape;
+
 use crate::arguments::Command;
 use crate::console::Console;
 use crate::exit::Exit;
@@ -68,6 +70,17 @@ fn say_written(written: &[PathBuf], folder: &Path, console: &mut Console<'_>) {
         console.say(&format!("open {}", shown(&page)));
     }
 }
+
+/// Where documents are, a line each.
+fn show_paths(paths: &[PathBuf], console: &mut Console<'_>) -> anyhow::Result<()> {
+    for path in paths {
+        console.show(&(escape::visible(&shown(path)) + "\n"))?;
+    }
+    Ok(())
+}
+
+/// Rows of each table where nobody asks for more or fewer.
+const ROWS: usize = 15;
 
 /// How many rows are shown; 0 is no limit.
 fn most_rows(written: &str) -> Result<usize, std::num::ParseIntError> {

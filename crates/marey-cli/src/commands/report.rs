@@ -6,17 +6,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use marey::Run;
-use marey_report::{Report, html_report, markdown_report, profiling_report};
+use marey_report::{
+    Report, document_text, html_report, markdown_text, profiling_report, run_document,
+};
 
-use super::{processes, say_problems};
+use super::{processes, say_problems, show_paths};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen;
 use crate::run_folder::{
     Chosen, JobFolder, Launches, Reading, beside, is_job, load_completed, newest_job, replace,
-    replace_named, report_with_snapshots, summary_of, write_capture_documents,
+    replace_named, report_with_snapshots, write_capture_documents,
 };
 use crate::shown_path::shown;
+use crate::tables::{TableFormat, Tables};
+use crate::terminal_width::terminal_width;
 use crate::thresholds::{Limit, apply};
 
 /// Show the reports of a recording again
@@ -34,13 +38,16 @@ pub(crate) struct Arguments {
     /// Show everything as text, not only the first screen
     #[arg(long)]
     full: bool,
+    /// Only this table, such as `sections`, with all its rows, as text, JSON, Markdown or CSV; `list` shows the names of all
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
     /// Report one process of a job, by its process id
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
     /// A limit of findings for this report, such as `frames_per_second=5`; may be given several times. `docs/findings.md` has them all
     #[arg(long = "threshold", value_name = "NAME=VALUE")]
     thresholds: Vec<Limit>,
-    /// Write it to this file instead
+    /// Write it to this file instead; csv without --table: into this folder, one file a table
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -53,6 +60,8 @@ enum Format {
     Json,
     /// A summary for pull requests and issues, on standard output
     Markdown,
+    /// All rows of each table as a file
+    Csv,
     /// The page `report.html` as a file; its path on standard output
     Html,
     /// All of them, as files; their paths on standard output
@@ -60,12 +69,24 @@ enum Format {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    if arguments.table.is_some() {
+        TableFormat::of(&arguments.format, None)?;
+    }
     if arguments.format == Format::All && arguments.output.is_some() {
         bail!("--output names one file; it does not go with --format all");
     }
     match Target::find(&arguments.run)? {
         Target::Capture(path) => capture(&path, arguments, console),
         Target::Job(path) => job(&path, arguments, console),
+    }
+}
+
+impl Arguments {
+    fn width(&self) -> Option<usize> {
+        match self.output {
+            Some(_) => None,
+            None => terminal_width(&stdout()),
+        }
     }
 }
 
@@ -111,11 +132,7 @@ fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> any
         show_paths(&written, console)?;
     } else {
         let page = beside(path, "report.html");
-        let text = if arguments.full {
-            summary_of(&report)
-        } else {
-            first_screen::of_report(&report, path, &stdout())
-        };
+        let text = || text(arguments, &report, path, "");
         show(arguments, &report, &run, page, text, console)?;
     }
     Ok(Exit::SUCCESS)
@@ -143,11 +160,7 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
     let (Some(report), Some(run)) = (&job.report, &job.run) else {
         bail!("no capture in {} can be read", path.display());
     };
-    let text = if arguments.full {
-        summary_of(report) + &processes(&job)
-    } else {
-        first_screen::of_report(report, path, &stdout())
-    };
+    let text = || text(arguments, report, path, &processes(&job));
     show(
         arguments,
         report,
@@ -173,31 +186,41 @@ fn capture_of(job: &JobFolder, pid: u32) -> anyhow::Result<PathBuf> {
     )
 }
 
+/// The first screen, or all of it with the processes that it is about.
+fn text(arguments: &Arguments, report: &Report, path: &Path, processes: &str) -> String {
+    if arguments.full {
+        return document_text(&run_document(report), arguments.width()) + processes;
+    }
+    first_screen::of_report(report, path, &stdout())
+}
+
 /// Shows one format, or writes it to the file that the user named. A page always is a file: without a name `page`.
 fn show(
     arguments: &Arguments,
     report: &Report,
     run: &Run,
     page: PathBuf,
-    summary: String,
+    text: impl FnOnce() -> String,
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
-    let bytes = match arguments.format {
-        Format::Json => profiling_report(report),
-        Format::Markdown => markdown_report(report).into_bytes(),
-        Format::Html => html_report(report, run),
-        Format::Text | Format::All => summary.into_bytes(),
+    let tables = || Tables::new(run_document(report).into_tables());
+    let bytes = match (&arguments.table, arguments.format) {
+        (Some(name), format) => {
+            let format = TableFormat::of(&format, arguments.width())?;
+            tables().named(name, format, usize::MAX)?.into_bytes()
+        }
+        (None, Format::Csv) => {
+            let written = tables().write_csv(arguments.output.as_deref())?;
+            return show_paths(&written, console);
+        }
+        (None, Format::Json) => profiling_report(report),
+        (None, Format::Markdown) => markdown_text(&run_document(report)).into_bytes(),
+        (None, Format::Html) => html_report(report, run),
+        (None, Format::Text | Format::All) => text().into_bytes(),
     };
     match &arguments.output {
         Some(path) => show_paths(&[replace_named(path.clone(), &bytes)?], console),
         None if arguments.format == Format::Html => show_paths(&[replace(page, &bytes)?], console),
         None => Ok(console.show(&String::from_utf8_lossy(&bytes))?),
     }
-}
-
-fn show_paths(paths: &[PathBuf], console: &mut Console<'_>) -> anyhow::Result<()> {
-    for path in paths {
-        console.show(&(marey_report::escape::visible(&shown(path)) + "\n"))?;
-    }
-    Ok(())
 }

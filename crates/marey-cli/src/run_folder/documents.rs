@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use marey::Run;
 use marey_report::{
-    LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, launch_object,
-    markdown_report, memory_log, profiling_report,
+    LaunchFacts, Report, RunStatus, StatusKind, escape, html_report, launch_object, markdown_text,
+    memory_log, profiling_report, run_document, summary,
 };
 use serde::Serialize;
 
 use super::chosen::Chosen;
-use super::outside::summary_of;
 use super::replacement::replace;
 use super::session_documents::{asks_for_raw_data, write_raw_data, write_session_documents};
 use super::{Error, JobFolder, Launched, Process};
@@ -186,14 +185,17 @@ pub fn write_documents(
 /// Names and bytes, the page last: it is the largest, and what is left out first when a disk is full.
 fn documents(report: &Report, run: &Run, chosen: Chosen) -> Vec<(&'static str, Vec<u8>)> {
     let mut documents = vec![
-        ("timing_summary.txt", summary_of(report).into_bytes()),
+        ("timing_summary.txt", summary(report).into_bytes()),
         ("memory_log.json", memory_log(report)),
     ];
     if chosen.json {
         documents.push(("profiling_report.json", profiling_report(report)));
     }
     if chosen.markdown {
-        documents.push(("report.md", markdown_report(report).into_bytes()));
+        documents.push((
+            "report.md",
+            markdown_text(&run_document(report)).into_bytes(),
+        ));
     }
     if chosen.html {
         documents.push(("report.html", html_report(report, run)));

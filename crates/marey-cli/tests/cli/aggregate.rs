@@ -120,6 +120,33 @@ fn all_ranks_of_a_job_come_to_one_summary() {
 }
 
 #[test]
+fn one_table_is_shown_and_all_of_them_are_files() {
+    let place = Place::new();
+    for rank in 0..2 {
+        let report = report([7200.0, 8400.0, 9000.0], 75.2).to_string();
+        put(
+            &place,
+            &format!("rank_{rank}/profiling_report_s_1.json"),
+            &report,
+        );
+    }
+    let folder = place.path("");
+    let named = [text(&folder), "--table", "ranks"];
+    let shown = aggregate(&named).out;
+    assert!(shown.starts_with("RANKS\n"), "{shown}");
+    let csv = aggregate(&[&named[..], &["--format", "csv"]].concat()).out;
+    assert!(csv.starts_with("job,rank,"), "{csv}");
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let all = place.path("tables");
+    let said = aggregate(&[text(&folder), "--format", "csv", "--output", text(&all)]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(place.read("tables/ranks.csv"), csv);
+    let said = aggregate(&[text(&folder), "--table", "rank"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("the nearest are ranks, "), "{}", said.err);
+}
+
+#[test]
 fn the_summary_of_reports_is_that_of_document_002() {
     let place = Place::new();
     let each = [
@@ -549,7 +576,7 @@ fn a_line_as_output_is_standard_output_and_the_summary_stands_beside_it() {
         assert!(err.starts_with("=== Aggregation Summary ==="), "{err}");
         let is_document = match format {
             "html" => out.starts_with(b"<!doctype html>"),
-            "markdown" => out.starts_with(b"````text"),
+            "markdown" => out.starts_with(b"````text\n=== Aggregation Summary ==="),
             // The tag of a packet.
             "perfetto" => out.starts_with(b"\x0a"),
             _ => serde_json::from_slice::<Value>(&out).is_ok(),

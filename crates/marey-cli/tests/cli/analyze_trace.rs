@@ -119,8 +119,8 @@ fn a_snapshot_beside_traces_is_in_the_same_document() {
         serde_json::Value::Null
     );
     let said = analyze(&[SNAPSHOT, &host]);
-    let snapshot = said.out.find("Memory snapshot").unwrap();
-    assert!(snapshot < said.out.find("Trace ").unwrap());
+    let snapshot = said.out.find("\nMemory snapshot ").unwrap();
+    assert!(snapshot < said.out.find("\nTrace ").unwrap());
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn files_are_told_in_the_order_in_which_they_are_named_and_once_each() {
     for [one, two] in [[a, b], [b, a]] {
         let said = analyze(&[one, two, one]);
         assert_eq!((said.code, said.err.as_str()), (0, ""));
-        let found = [one, two].map(|path| said.out.find(&format!("Trace {path}")).unwrap());
+        let found = [one, two].map(|path| said.out.find(&format!("Trace {path}\n")).unwrap());
         assert!(found[0] < found[1]);
-        assert_eq!(said.out.matches("Trace ").count(), 2);
+        assert_eq!(said.out.matches("\nTrace ").count(), 2);
     }
 }
 
@@ -268,11 +268,15 @@ fn csv_is_a_file_a_table_or_one_table() {
     assert_eq!(one.out, kernels);
     let unknown = analyze(&["--format", "csv", "--table", "kernel", text(&a)]);
     assert_eq!(unknown.code, 2);
-    assert!(unknown.err.contains("there are trace, "), "{}", unknown.err);
+    let nearest = "there is no table `kernel`; the nearest are kernels, ";
+    assert!(unknown.err.contains(nearest), "{}", unknown.err);
     let nowhere = analyze(&["--format", "csv", text(&a)]);
     assert!(nowhere.err.contains("--output"), "{}", nowhere.err);
-    let mixed = analyze(&["--table", "kernels", text(&a)]);
-    assert!(mixed.err.contains("--format csv"), "{}", mixed.err);
+    let mixed = analyze(&["--format", "html", "--table", "kernels", text(&a)]);
+    assert!(mixed.err.contains("--table goes with"), "{}", mixed.err);
+    let shown = analyze(&["--table", "kernels", text(&a)]).out;
+    assert!(shown.starts_with("KERNELS BY NAME"), "{shown}");
+    assert!(!shown.contains("DEVICES"), "{shown}");
 }
 
 #[test]

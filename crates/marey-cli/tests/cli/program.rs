@@ -142,6 +142,11 @@ pub(crate) fn wait_for(file: &Path, program: &mut Child) {
     }
 }
 
+/// The text with one blank between two words, however it was broken into lines and aligned.
+pub(crate) fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 pub(crate) fn err(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }

@@ -5,21 +5,26 @@ use std::process::Stdio;
 
 use marey::Status;
 
-use crate::program::{Place, marey, wait_for};
+use crate::program::{Place, marey, wait_for, words};
 
 #[test]
 fn a_job_and_its_parent_give_the_summary_of_the_command_and_a_capture_that_of_its_process() {
     let place = Place::new();
     place.recorded(&["section=text_encoder"]).output().unwrap();
     let written = place.read("out/job/timing_summary.txt");
+    assert!(written.contains("PROFILING SUMMARY"), "{written}");
     let report = |path: &Path, format: &[&str]| {
         let said = marey(&[&["report", path.to_str().unwrap()], format].concat());
         assert_eq!((said.code, said.err.as_str()), (0, ""));
         said.out
     };
-    for path in [place.job(), place.out()] {
-        assert_eq!(report(&path, &["--full"]), written);
-    }
+    // The same tables, but what the documents' own tables say is said by them.
+    let shown = report(&place.job(), &["--full"]);
+    assert_eq!(report(&place.out(), &["--full"]), shown);
+    let (_, tree) = shown.split_once("INCLUSIVE AND SELF TIME").unwrap();
+    assert!(written.ends_with(tree), "{written}");
+    assert!(shown.contains("TIME BY SECTION NAME") && !shown.contains("PROFILING SUMMARY"));
+    assert!(!written.contains("TIME BY SECTION NAME"), "{written}");
     let answer = |path: &Path| -> serde_json::Value {
         serde_json::from_str(&report(path, &["--format", "json"])).unwrap()
     };
@@ -77,7 +82,7 @@ fn markdown_is_shown_and_a_page_is_a_file_whose_path_is_shown() {
     let job = job.to_str().unwrap();
     let said = marey(&["report", "--format", "markdown", job]);
     assert!(said.out.starts_with("## Marey: "), "{}", said.out);
-    assert!(said.out.contains("| `vae_decode` |"), "{}", said.out);
+    assert!(said.out.contains("| vae\\_decode"), "{}", said.out);
     std::fs::remove_file(place.path("out/job/report.html")).unwrap();
     let said = marey(&["report", "--format", "html", job]);
     assert_eq!(place.plain(&said.out), "[place]/out/job/report.html\n");
@@ -118,6 +123,60 @@ fn any_one_format_goes_into_the_file_that_is_named() {
     let said = marey(&[&["report", "--format", "all"][..], &named].concat());
     assert_eq!(said.code, 2);
     assert!(said.err.contains("--output names one file"), "{}", said.err);
+}
+
+#[test]
+fn one_table_is_shown_in_every_format_that_tables_have() {
+    let place = Place::new();
+    place
+        .recorded(&["section=text_encoder", "section=vae_decode"])
+        .output()
+        .unwrap();
+    let job = place.job();
+    let table =
+        |arguments: &[&str]| marey(&[&["report", job.to_str().unwrap()], arguments].concat());
+    let list = table(&["--table", "list"]).out;
+    assert!(
+        list.contains("section_names      Time by section name"),
+        "{list}"
+    );
+    let named = ["--table", "section_names"];
+    let text = table(&named).out;
+    assert!(text.starts_with("TIME BY SECTION NAME\n"), "{text}");
+    assert!(!text.contains("INCLUSIVE"), "{text}");
+    let said = |format| table(&[&named[..], &["--format", format]].concat()).out;
+    assert!(said("markdown").starts_with("### Time by section name"));
+    let csv = said("csv");
+    assert!(csv.starts_with("section,count,total_ns,"), "{csv}");
+    let document: serde_json::Value = serde_json::from_str(&said("json")).unwrap();
+    assert_eq!(document["key"], "section_names");
+    let total = |name: &str| {
+        let rows = document["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row[0] == name).unwrap();
+        row[2].as_u64().unwrap().to_string()
+    };
+    let row = format!("\nvae_decode,1,{},", total("vae_decode"));
+    assert!(csv.contains(&row), "{csv}");
+    let folder = place.path("tables");
+    let written = table(&["--format", "csv", "--output", folder.to_str().unwrap()]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    assert_eq!(place.read("tables/section_names.csv"), csv);
+    for (refused, why) in [
+        (
+            &["--table", "section_name"][..],
+            "the nearest are section_names, ",
+        ),
+        (
+            &["--table", "sections", "--format", "html"],
+            "--table goes with",
+        ),
+        (&["--format", "csv"], "name a folder with --output"),
+    ] {
+        let said = table(refused);
+        assert_eq!((said.code, said.out.as_str()), (2, ""));
+        assert!(said.err.contains(why), "{}", said.err);
+        assert_eq!(said.err.lines().count(), 1, "{}", said.err);
+    }
 }
 
 #[test]
@@ -178,21 +237,24 @@ fn a_running_program_is_shown_as_running_and_a_dead_one_is_completed() {
     wait_for(&ready, &mut program);
     let running = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert!(
-        running.out.contains("Status: running when it was read"),
+        words(&running.out).contains("Status running when it was read"),
         "{}",
         running.out
     );
-    assert!(running.out.contains("Open: under_way"), "{}", running.out);
+    assert!(
+        words(&running.out).contains("Open under_way"),
+        "{}",
+        running.out
+    );
     program.kill().unwrap();
     program.wait().unwrap();
     let dead = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert!(
-        dead.out
-            .contains("Status: ended without closing its capture"),
+        words(&dead.out).contains("Status ended without closing its capture"),
         "{}",
         dead.out
     );
-    assert!(dead.out.contains("Open: under_way"), "{}", dead.out);
+    assert!(words(&dead.out).contains("Open under_way"), "{}", dead.out);
     assert!(!place.path("rings").exists());
     assert!(
         place
@@ -226,7 +288,7 @@ fn a_capture_cut_anywhere_is_read_with_a_warning_or_refused_in_one_line() {
         } else {
             assert_eq!((said.code, said.err.as_str()), (0, ""), "cut at {length}");
             assert!(
-                said.out.contains("Status: ended without closing"),
+                words(&said.out).contains("Status ended without closing"),
                 "cut at {length}"
             );
         }
@@ -241,7 +303,7 @@ fn one_damaged_capture_of_a_job_does_not_hide_the_others() {
     let said = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert_eq!(said.code, 0);
     insta::assert_snapshot!(place.plain(&said.err), @"marey: [place]/out/job/rank1-1.marey is not a Marey capture");
-    assert!(said.out.contains("PROFILING SUMMARY"));
+    assert!(said.out.contains("TIME BY SECTION NAME"));
     assert!(
         place
             .read("out/job/run.json")
@@ -268,7 +330,7 @@ fn documents_that_cannot_be_written_do_not_hide_the_summary() {
     std::fs::create_dir_all(place.job().join("run.json/in_the_way")).unwrap();
     let said = marey(&["report", place.job().to_str().unwrap(), "--full"]);
     assert_eq!(said.code, 0);
-    assert!(said.out.contains("PROFILING SUMMARY"));
+    assert!(said.out.contains("TIME BY SECTION NAME"));
     insta::assert_snapshot!(place.plain(&said.err), @"marey: cannot write [place]/out/job/run.json: Is a directory (os error 21)");
     assert!(
         !place.files().iter().any(|file| file.contains(".marey-")),

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use marey::Status;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::program::{Place, err, wait_for};
+use crate::program::{Place, err, wait_for, words};
 
 #[test]
 fn who_started_marey_sees_the_signal_that_the_program_died_of() {
@@ -28,10 +28,10 @@ fn who_started_marey_sees_the_signal_that_the_program_died_of() {
         assert!(!output.status.core_dumped());
         let said = err(&output);
         assert!(
-            said.contains(&format!("Status: killed by {name}")),
+            words(&said).contains(&format!("Status killed by {name}")),
             "{said}"
         );
-        assert!(said.contains("Open: under_way"), "{said}");
+        assert!(words(&said).contains("Open under_way"), "{said}");
         let run = marey::load(&place.captures()[0]).unwrap();
         assert_eq!(run.status, Status::Killed(signal));
         assert_eq!(run.sections.len(), 1);

@@ -2,11 +2,13 @@
 
 mod facts;
 mod findings;
+mod joined;
 mod shown_table;
 mod table;
 
 pub use facts::Facts;
 pub use findings::{ListedFinding, ListedFindings};
+pub use joined::joined;
 pub(crate) use shown_table::ShownTable;
 pub use table::{Cell, Column, Table};
 
@@ -42,6 +44,13 @@ impl Document {
         self.blocks.push(block);
     }
 
+    /// Adds sentences, if there are any.
+    pub fn facts(&mut self, facts: Facts) {
+        if !facts.rows.is_empty() {
+            self.push(Block::Facts(facts));
+        }
+    }
+
     /// Adds those tables that have rows.
     pub fn tables(&mut self, tables: impl IntoIterator<Item = Table>) {
         let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
@@ -49,16 +58,16 @@ impl Document {
     }
 
     /// Every table, also of what is folded.
-    pub fn all_tables(&self) -> Vec<&Table> {
-        fn tables(blocks: &[Block]) -> Vec<&Table> {
-            let each = blocks.iter().flat_map(|block| match block {
+    pub fn into_tables(self) -> Vec<Table> {
+        fn tables(blocks: Vec<Block>) -> Vec<Table> {
+            let each = blocks.into_iter().flat_map(|block| match block {
                 Block::Table(table) => vec![table],
                 Block::Aside(_, blocks) => tables(blocks),
                 _ => Vec::new(),
             });
             each.collect()
         }
-        tables(&self.blocks)
+        tables(self.blocks)
     }
 }
 

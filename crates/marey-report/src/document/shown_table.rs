@@ -1,13 +1,15 @@
 //! A [`Table`] as people read it: its first rows, as texts that are safe to print.
 
 use super::{Cell, Table};
-use crate::escape::cut;
+use crate::escape::{cut, visible};
 use crate::figure;
 use crate::quantity::{
-    UNKNOWN, bytes, bytes_of, change, duration, duration_ns, growth, number, percent, time_s,
+    UNKNOWN, bytes, bytes_of, change, duration, duration_ns, growth, number, parameters,
+    per_second_of, percent, time_s,
 };
 use crate::short_names::short_names;
 use crate::short_paths::short_paths;
+use crate::width::without_middle;
 
 /// Columns that a text may take.
 const TEXT_WIDTH: usize = 60;
@@ -20,6 +22,10 @@ const FEW_ROWS: usize = 5;
 
 /// What is shown of a table.
 pub(crate) struct ShownTable {
+    /// The headers of its columns. Those in which nothing is known are not there.
+    pub(crate) titles: Vec<&'static str>,
+    /// Which of them hold texts: these are set to the left.
+    pub(crate) is_text: Vec<bool>,
     /// The cells of each row.
     pub(crate) rows: Vec<Vec<String>>,
     /// Rows that are not shown.
@@ -33,10 +39,16 @@ impl ShownTable {
     /// as they can be told apart.
     pub(crate) fn new(table: &Table, limit: usize) -> Self {
         let n_shown = n_shown(table, limit);
-        let columns = (0..table.columns.len()).map(|at| column(table, at, n_shown));
+        let shown: Vec<usize> = (0..table.columns.len())
+            .filter(|at| *at == 0 || is_known(table, *at))
+            .collect();
+        let title = |at: &usize| table.columns.get(*at).map_or("", |column| column.title);
+        let columns = shown.iter().map(|at| column(table, *at, n_shown));
         let columns: Vec<Vec<String>> = columns.collect();
         let row = |row: usize| columns.iter().filter_map(move |c| c.get(row).cloned());
         Self {
+            titles: shown.iter().map(title).collect(),
+            is_text: shown.iter().map(|at| table.is_text(*at)).collect(),
             rows: (0..n_shown).map(|at| row(at).collect()).collect(),
             n_more: table.rows.len().saturating_sub(n_shown) as u64,
             are_small: table
@@ -74,6 +86,11 @@ fn is_small(table: &Table, row: &[Cell]) -> bool {
     })
 }
 
+fn is_known(table: &Table, column: usize) -> bool {
+    let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+    cells.any(|cell| *cell != Cell::Absent)
+}
+
 fn column(table: &Table, at: usize, n_rows: usize) -> Vec<String> {
     let cells = || table.rows.iter().take(n_rows).filter_map(|row| row.get(at));
     let texts = cells().filter_map(|cell| match cell {
@@ -99,6 +116,7 @@ fn shown_cell(cell: &Cell) -> String {
     match cell {
         Cell::Absent => UNKNOWN.into(),
         Cell::Text(text) => cut(text, TEXT_WIDTH),
+        Cell::Name(name) => without_middle(&visible(name), TEXT_WIDTH),
         Cell::Count(count) => count.to_string(),
         Cell::Duration(ns) => duration_ns(*ns),
         Cell::Mean(ns) => duration(*ns),
@@ -107,6 +125,8 @@ fn shown_cell(cell: &Cell) -> String {
         Cell::BytesPerSecond(speed) => format!("{}/s", bytes_of(*speed)),
         Cell::Ratio(ratio) => percent(*ratio),
         Cell::Number(value) => number(*value),
+        Cell::Parameters(count) => parameters(*count),
+        Cell::PerSecond(rate) => per_second_of(*rate),
         Cell::Figure(found) => figure::figure(*found),
         Cell::Growth(difference) => growth(*difference),
         Cell::Difference(found) => figure::difference(*found),
@@ -115,7 +135,7 @@ fn shown_cell(cell: &Cell) -> String {
         Cell::Path(path) => short_paths(&[path], TEXT_WIDTH).concat(),
         Cell::Nested(depth, name) => {
             let indent = "  ".repeat((*depth as usize).min(MAX_INDENT));
-            indent + &cut(name, TEXT_WIDTH)
+            indent + &without_middle(&visible(name), TEXT_WIDTH)
         }
         Cell::About(cell) => format!("≈{}", shown_cell(cell)),
         Cell::AtLeast(cell) => format!("≥{}", shown_cell(cell)),
@@ -145,5 +165,15 @@ mod tests {
         assert_eq!(ShownTable::new(&table(&long), 20).rows.len(), 10);
         let flat = [0.001; 10];
         assert_eq!(ShownTable::new(&table(&flat), 8).rows.len(), FEW_ROWS);
+    }
+
+    #[test]
+    fn columns_in_which_nothing_is_known_are_not_shown() {
+        let mut table = Table::new("devices", "Devices", &[("a", "A"), ("b", "B"), ("c", "C")]);
+        table.row(vec![Cell::Count(1), Cell::Absent, Cell::Absent]);
+        table.row(vec![Cell::Absent, Cell::Absent, Cell::Count(0)]);
+        let shown = ShownTable::new(&table, 8);
+        assert_eq!(shown.titles, ["A", "C"]);
+        assert_eq!(shown.rows[1], [UNKNOWN, "0"]);
     }
 }

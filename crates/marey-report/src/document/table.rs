@@ -13,6 +13,10 @@ pub struct Table {
     pub key: &'static str,
     /// What people read: `Kernels · GPU 0`; empty where what it stands in says it. Not safe to print.
     pub title: String,
+    /// The file or job that it is about, with what programs call that: `("file", "a.json")`; `None` when there is but one. Not safe to
+    /// print.
+    #[serde(skip)]
+    pub origin: Option<(&'static str, String)>,
     /// The device that it is about, as people call it; `None` when it is about all or none. Not safe to print.
     pub device: Option<String>,
     /// Its columns.
@@ -41,8 +45,10 @@ pub struct Column {
 pub enum Cell {
     /// Not known.
     Absent,
-    /// A text of the trace or ours. Not safe to print.
+    /// A text of the trace or ours: people see of a name of C++ what tells it from others. Not safe to print.
     Text(String),
+    /// What a user named, or a path of such names: people see it as it is, without its middle where it is long. Not safe to print.
+    Name(String),
     /// A number of things.
     Count(u64),
     /// A duration in nanoseconds.
@@ -59,7 +65,11 @@ pub enum Cell {
     Ratio(f64),
     /// Any other number.
     Number(f64),
-    /// A figure in a unit of its own.
+    /// A number of parameters.
+    Parameters(u64),
+    /// How many in a second.
+    PerSecond(f64),
+    /// A figure in a unit of its own; all such figures of a row have the same unit.
     Figure(Figure),
     /// A difference of sizes.
     Growth(i64),
@@ -90,6 +100,7 @@ impl Table {
         Self {
             key,
             title: title.into(),
+            origin: None,
             device: None,
             columns: columns.iter().map(column).collect(),
             rows: Vec::new(),
@@ -102,6 +113,13 @@ impl Table {
     #[must_use]
     pub fn limited(mut self, limit: usize) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// The same as a part of what is said of this file, or job.
+    #[must_use]
+    pub fn of(mut self, kind: &'static str, name: &str) -> Self {
+        self.origin = Some((kind, name.to_owned()));
         self
     }
 
@@ -128,7 +146,7 @@ impl Table {
         let mut known = cells.filter(|cell| !matches!(cell, Cell::Absent));
         matches!(
             known.next(),
-            Some(Cell::Text(_) | Cell::Nested(..) | Cell::Path(_))
+            Some(Cell::Text(_) | Cell::Name(_) | Cell::Nested(..) | Cell::Path(_))
         )
     }
 }
@@ -137,6 +155,31 @@ impl Cell {
     /// A text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
+    }
+
+    /// A name of a user.
+    pub fn name(name: impl Into<String>) -> Self {
+        Self::Name(name.into())
+    }
+
+    /// What it says, or about that where it is not exact.
+    #[must_use]
+    pub fn exactly(self, is_exact: bool) -> Self {
+        if is_exact {
+            self
+        } else {
+            Self::About(Box::new(self))
+        }
+    }
+
+    /// What it says, or at least that where there may be more.
+    #[must_use]
+    pub fn or_more(self, may_be_more: bool) -> Self {
+        if may_be_more {
+            Self::AtLeast(Box::new(self))
+        } else {
+            self
+        }
     }
 
     /// A figure, or that it is not known.

@@ -1,8 +1,4 @@
-//! Documents in Markdown, which are read in pull requests, so as GitHub reads them.
+//! Parts of Markdown, which is read in pull requests, so as GitHub reads it.
 
 pub(crate) mod escape;
-mod findings;
-mod report;
 pub(crate) mod table;
-
-pub use report::markdown_report;

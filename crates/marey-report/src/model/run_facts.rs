@@ -134,6 +134,18 @@ impl StatusKind {
 }
 
 impl RunFacts {
+    /// The fact that says why a program was sampled from outside.
+    pub const OUTSIDE_BECAUSE: &str = "outside_because";
+
+    /// That and why a program was sampled from outside, in a sentence; `None` where it recorded itself. Not safe to print.
+    pub fn why_outside(&self) -> Option<String> {
+        let mut facts = self.facts.iter();
+        let (_, why) = facts.find(|(key, _)| key == Self::OUTSIDE_BECAUSE)?;
+        Some(format!(
+            "Sampled from outside, the program recorded nothing itself: {why}"
+        ))
+    }
+
     pub(super) fn new(run: &Run) -> Self {
         let info = &run.info;
         let known = |text: &String| (!text.is_empty()).then(|| text.clone());

@@ -3,7 +3,7 @@
 use marey_analysis::ranks::{CollectiveWaiting, JobAnswers, Waiting};
 
 use super::places::Places;
-use crate::document::{Cell, Column, Table};
+use crate::document::{Cell, Table};
 
 /// By rank, and by collective.
 pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
@@ -49,7 +49,6 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
     table.notes.push(
         "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.".into(),
     );
-    without_unknown_errors(&mut table);
     let estimated = waiting.ranks.iter().filter(|row| row.error_ns.is_some());
     if let Some(row) = estimated.max_by_key(|row| row.error_ns) {
         table.notes.push(format!(
@@ -59,17 +58,6 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
         ));
     }
     table
-}
-
-/// There are none where all calls were looked at.
-fn without_unknown_errors(table: &mut Table) {
-    let of_each = table.columns.iter().enumerate();
-    let is_known = |(at, column): (usize, &Column)| {
-        let mut cells = table.rows.iter().filter_map(|row| row.get(at));
-        column.key != "error_ns" || cells.any(|cell| *cell != Cell::Absent)
-    };
-    let known: Vec<bool> = of_each.map(is_known).collect();
-    table.keep_columns(&known);
 }
 
 fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
@@ -109,7 +97,6 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
             Cell::known((row.n_failed > 0).then_some(row.failed_ns), Cell::Duration),
         ]);
     }
-    without_unknown_errors(&mut table);
     let rows = || waiting.collectives.iter();
     if rows().any(|row| row.name.ends_with(" wait")) {
         table.notes.push(
@@ -183,8 +170,8 @@ mod tests {
         assert_eq!(errors(&collectives), [Cell::Duration(7)]);
         assert!(ranks.notes[1].contains("of 4000 calls of a rank 958 are looked at"));
         let [ranks, collectives] = table(None);
-        assert_eq!((errors(&ranks), errors(&collectives)), (vec![], vec![]));
-        assert_eq!((ranks.columns.len(), ranks.notes.len()), (9, 1));
-        assert!(ranks.rows.iter().all(|row| row.len() == 9));
+        assert_eq!(errors(&ranks), [Cell::Absent, Cell::Absent]);
+        assert_eq!(errors(&collectives), [Cell::Absent]);
+        assert_eq!(ranks.notes.len(), 1);
     }
 }

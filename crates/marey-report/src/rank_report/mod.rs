@@ -47,7 +47,8 @@ pub fn job_tables(job: &JobAnswers) -> Vec<Table> {
     tables.extend(resources::tables(job, places));
     tables.push(single_findings::table(job, places));
     tables.retain(|table| !table.rows.is_empty());
-    tables
+    let tables = tables.into_iter();
+    tables.map(|table| table.of("job", &job.job_id)).collect()
 }
 
 /// What is about several jobs, or none. Tables without rows are left out.

@@ -104,7 +104,8 @@ fn finding(found: &ListedFinding) -> String {
 /// A heading, the first rows, how many there are more, notes.
 fn table_of(table: &Table, rows: usize) -> String {
     let shown = ShownTable::new(table, table.limit.min(rows));
-    let mut cells: Vec<Vec<String>> = vec![table.columns.iter().map(|c| c.title.into()).collect()];
+    let mut cells: Vec<Vec<String>> =
+        vec![shown.titles.iter().map(|&title| title.into()).collect()];
     // Visible already, but not what Markdown acts on.
     let escaped = shown.rows.iter();
     cells.extend(escaped.map(|row| row.iter().map(|cell| one_line(&markdown(cell))).collect()));
@@ -113,7 +114,7 @@ fn table_of(table: &Table, rows: usize) -> String {
         .map(|title| format!("### {title}\n"))
         .into_iter()
         .collect();
-    parts.push(grid(table, &cells));
+    parts.push(grid(&shown.is_text, &cells));
     parts.extend(shown.more().map(|more| format!("{more}\n")));
     let notes = table.notes.iter();
     parts.extend(notes.map(|note| markdown(&visible(note)) + "\n"));
@@ -128,7 +129,7 @@ fn one_line(cell: &str) -> String {
 }
 
 /// Texts to the left, figures to the right.
-fn grid(table: &Table, rows: &[Vec<String>]) -> String {
+fn grid(is_text: &[bool], rows: &[Vec<String>]) -> String {
     let widest = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
         cells
@@ -137,11 +138,11 @@ fn grid(table: &Table, rows: &[Vec<String>]) -> String {
             .unwrap_or(0)
             .max(MIN_WIDTH)
     };
-    let widths: Vec<usize> = (0..table.columns.len()).map(widest).collect();
+    let widths: Vec<usize> = (0..is_text.len()).map(widest).collect();
     let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(at, (cell, width))| {
-            if table.is_text(at) {
+        let cells = row.iter().zip(&widths).zip(is_text);
+        let cells = cells.map(|((cell, width), is_text)| {
+            if *is_text {
                 pad_end(cell, *width)
             } else {
                 pad_start(cell, *width)
@@ -149,8 +150,8 @@ fn grid(table: &Table, rows: &[Vec<String>]) -> String {
         });
         format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
     };
-    let rules = widths.iter().enumerate().map(|(at, width)| {
-        if table.is_text(at) {
+    let rules = widths.iter().zip(is_text).map(|(width, is_text)| {
+        if *is_text {
             "-".repeat(*width)
         } else {
             "-".repeat(width - 1) + ":"

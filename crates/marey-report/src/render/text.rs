@@ -145,13 +145,12 @@ struct Shown {
 impl Shown {
     fn new(table: &Table, width: Option<usize>) -> Self {
         let cells = ShownTable::new(table, table.limit);
-        let titles: Vec<String> = table.columns.iter().map(|c| c.title.to_owned()).collect();
         let mut shown = Self {
-            is_text: (0..titles.len()).map(|at| table.is_text(at)).collect(),
+            titles: cells.titles.iter().map(|&title| title.into()).collect(),
             more: cells.more(),
             widths: Vec::new(),
+            is_text: cells.is_text,
             rows: cells.rows,
-            titles,
         };
         shown.measure();
         if let Some(width) = width {
@@ -181,15 +180,21 @@ impl Shown {
             .saturating_sub(GAP)
     }
 
-    /// Texts lose their middle, the widest column first, as far as that helps.
+    /// Texts lose their middle, the widest column first, so far that all columns fit beside each other, or where that cannot be, any two.
     fn shorten(&mut self, width: usize) {
+        let least = self.widths.iter().zip(&self.is_text);
+        let least: usize = least
+            .map(|(own, is_text)| GAP + if *is_text { LEAST_TEXT.min(*own) } else { *own })
+            .sum();
+        let each = (least > width + GAP).then(|| (width / 2).saturating_sub(GAP));
+        let each = each.unwrap_or(0).max(LEAST_TEXT);
         while self.width() > width {
             let texts = (0..self.widths.len()).filter(|at| self.is_text[*at]);
             let Some(widest) = texts.max_by_key(|at| self.widths[*at]) else {
                 return;
             };
             let too_much = self.width() - width;
-            let less = self.widths[widest].saturating_sub(too_much).max(LEAST_TEXT);
+            let less = self.widths[widest].saturating_sub(too_much).max(each);
             if less >= self.widths[widest] {
                 return;
             }

@@ -1,32 +1,17 @@
-//! The terminal summary, which is also `timing_summary.txt`.
+//! The documents' own tables, `timing_summary.txt`, and the first screen.
 
-mod allocations;
-mod attributes;
 mod block;
-mod caches;
 pub(crate) mod columns;
-mod counters;
-mod diffusion;
-mod findings;
 mod first_screen;
 mod iterations;
 mod job;
-mod layers;
-mod machine;
 mod memory;
-mod pipelines;
-mod quality;
-pub(crate) mod section_peaks;
-pub(crate) mod section_resources;
-mod sections;
-mod sessions;
 mod timing;
-mod windows;
 
+use crate::document::Block;
 use crate::model::Report;
 use crate::render::text::text;
-use crate::snapshot_report::snapshot_document;
-use crate::trace_report::short;
+use crate::run_report::run_document;
 
 pub use first_screen::{Shown, first_screen};
 pub use iterations::iteration_summary;
@@ -36,46 +21,23 @@ pub use timing::timing_summary;
 
 /// Names in the timing table of the summary.
 const TOP_NAMES: usize = 30;
+/// Tables of the document of a run that say what the documents' own tables say.
+const SAID_BEFORE: [&str; 2] = ["section_names", "memory_readings"];
 
-/// Everything worth reading on a terminal: where the time went and what is the matter, the other short tables, then the details behind them, then how far they can
-/// be trusted. Ends with a line feed. Tables without content are left out, except the first.
+/// `timing_summary.txt`: the documents' own tables, then all else of the document of the run. Ends with a line feed.
 pub fn summary(report: &Report) -> String {
-    let mut parts = vec![timing_summary(report, TOP_NAMES), findings::table(report)];
-    if report
-        .memory
-        .as_ref()
-        .is_some_and(|m| !m.labelled.is_empty())
-    {
+    let mut parts = vec![timing_summary(report, TOP_NAMES)];
+    let memory = report.memory.as_ref();
+    if memory.is_some_and(|memory| !memory.labelled.is_empty()) {
         parts.push(memory_summary(report));
     }
     parts.extend(report.iterations.iter().map(iterations::block_of));
-    parts.push(sections::tree(report));
-    parts.extend(iterations::steadiness(report));
-    parts.extend(diffusion::lines(report));
-    parts.extend(layers::table(report));
-    parts.extend(pipelines::table(report));
-    parts.extend(memory::details(report));
-    parts.extend(allocations::table(report));
-    parts.extend(section_peaks::table(report));
-    parts.extend(section_resources::table(report));
-    parts.extend(
-        report
-            .snapshot_files
-            .iter()
-            .map(|file| text(&snapshot_document(file), None)),
-    );
-    parts.extend(machine::table(report));
-    parts.extend(caches::table(report));
-    parts.extend(windows::table(report));
-    parts.extend(
-        report
-            .trace_files
-            .iter()
-            .map(|file| text(&short(file), None)),
-    );
-    parts.extend(counters::table(report));
-    parts.extend(attributes::table(report));
-    parts.extend(sessions::table(report));
-    parts.push(quality::lines(report));
+    let mut rest = run_document(report);
+    let is_new = |block: &Block| match block {
+        Block::Table(table) => !SAID_BEFORE.contains(&table.key),
+        _ => true,
+    };
+    rest.blocks.retain(is_new);
+    parts.push(text(&rest, None));
     parts.join("\n")
 }

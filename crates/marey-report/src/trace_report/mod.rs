@@ -33,11 +33,12 @@ use crate::document::Table;
 use crate::model::{TraceFile, TraceRanks};
 
 /// Every table of a file, for programs: what it is, what is the matter, what it answers.
-pub(crate) fn file_tables(file: &TraceFile) -> Vec<Table> {
+pub fn trace_file_tables(file: &TraceFile) -> Vec<Table> {
     let mut tables = vec![document::facts(file), findings::table(&file.findings)];
     tables.extend(file.answers.iter().flat_map(trace_tables));
     tables.retain(has_rows);
-    tables
+    let tables = tables.into_iter();
+    tables.map(|table| table.of("file", &file.file)).collect()
 }
 
 /// The answers of a file as people read them.
@@ -51,12 +52,13 @@ fn has_rows(table: &Table) -> bool {
     table.key == "findings" || !table.rows.is_empty()
 }
 
-/// Every table about several files together, for programs.
-pub(crate) fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
+/// Every table about several files together, for programs; none of them is of one file.
+pub fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
     let mut tables = vec![findings::table(&ranks.findings)];
     tables.extend(rank_tables(&ranks.communication));
     tables.retain(has_rows);
-    tables
+    let tables = tables.into_iter();
+    tables.map(|table| table.of("file", "")).collect()
 }
 
 /// The answers, in the order in which they are worth reading, what was not read last. Tables without rows are left out.

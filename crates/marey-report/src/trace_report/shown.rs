@@ -45,7 +45,7 @@ pub(crate) fn short(file: &TraceFile) -> Document {
         let (tables, _) = read_tables(file, true);
         let is_short = |table: &Table| SHORT.contains(&table.key);
         let tables = tables.into_iter().filter(is_short);
-        found.tables(tables.map(|table| table.limited(SHORT_ROWS)));
+        found.tables(tables.map(|table| table.limited(SHORT_ROWS).of("file", &file.file)));
     }
     found
 }

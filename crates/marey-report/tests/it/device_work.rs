@@ -9,11 +9,12 @@
 
 use marey::{DeviceMemory, GpuSpan, Run, SectionMemory, Unavailable};
 use marey_analysis::GPU_TIMES;
-use marey_report::{Report, markdown_report, profiling_report, summary};
+use marey_report::{Cell, Report, profiling_report, summary};
 use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::json::assert_follows_schema;
+use crate::shown::{block, markdown, row, table, words};
 
 const MS: u64 = 1_000_000;
 const MIB: u64 = 1 << 20;
@@ -58,18 +59,6 @@ fn drawn() -> Run {
         .finish(40 * MS)
 }
 
-fn line<'a>(text: &'a str, begin: &str) -> &'a str {
-    let mut lines = text.lines().map(str::trim_start);
-    lines
-        .find(|line| line.starts_with(begin))
-        .expect("the line is there")
-}
-
-fn cells(line: &str) -> Vec<&str> {
-    let cells = line.split("  ").map(str::trim);
-    cells.filter(|cell| !cell.is_empty()).collect()
-}
-
 #[test]
 fn why_sections_have_no_gpu_time_is_said_also_where_none_has_one() {
     let why = "3 not measured: 3 ran on a device that is not known: several were in use, and none was chosen";
@@ -81,22 +70,24 @@ fn why_sections_have_no_gpu_time_is_said_also_where_none_has_one() {
         let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
         assert_follows_schema(&document);
         assert_eq!(document["data_quality"]["unavailable"][0]["why"], why);
-        [summary(&report), markdown_report(&report)]
+        [summary(&report), markdown(&report)].map(|text| words(&text))
     };
+    let measured = "Measured by CUDA events, 2 of 2 calls;";
     let [text, markdown] = said(&run);
-    assert!(text.contains(&format!("GPU time: {why}.")), "{text}");
+    assert!(text.contains(&format!("GPU time {why}")), "{text}");
     assert!(
-        markdown.contains(
-            "Measured by CUDA events; 0 of 2 calls not measured.\n\n3 not measured: 3 ran"
-        )
-    );
-    run.gpu_spans.clear();
-    let [text, markdown] = said(&run);
-    assert!(text.contains(&format!("GPU time: {why}.")), "{text}");
-    assert!(
-        markdown.contains("### GPU time of sections\n\n3 not measured: 3 ran"),
+        markdown.contains(&format!("- GPU time: {why}")),
         "{markdown}"
     );
+    assert!(text.contains(measured) && markdown.contains(measured));
+    run.gpu_spans.clear();
+    let [text, markdown] = said(&run);
+    assert!(text.contains(&format!("GPU time {why}")), "{text}");
+    assert!(
+        markdown.contains(&format!("- GPU time: {why}")),
+        "{markdown}"
+    );
+    assert!(!text.contains(measured) && !markdown.contains(measured));
 }
 
 /// Two more calls of `<b>` whose memory was not measured.
@@ -109,18 +100,24 @@ fn partly_measured() -> Run {
 #[test]
 fn where_calls_were_not_measured_every_format_says_so_and_the_peaks_are_at_least() {
     let report = Report::new(&partly_measured());
-    let text = summary(&report);
-    let table = text.split("PEAK MEMORY BY SECTION").nth(1).unwrap();
-    assert_eq!(
-        cells(line(table, "<b>"))[2..6],
-        ["1 of 3", "≥ 30.0 MiB", "≥ 40.0 MiB", "≥ 20.0 MiB"]
-    );
-    let note = "≥: at least; not all calls were measured";
-    assert!(table.contains(note));
-    let markdown = markdown_report(&report);
-    let words: Vec<&str> = markdown.split_whitespace().collect();
-    let row = "| `<b>` | 1 | 1 of 3 | ≥ 30.0 MiB | ≥ 40.0 MiB | +4.0 MiB |";
-    assert!(words.join(" ").contains(row), "{markdown}");
+    let peaks = table(&partly_measured(), "section_peaks").unwrap();
+    let at_least = |mib: u64| Cell::AtLeast(Box::new(Cell::Bytes(mib * MIB)));
+    let expected = [
+        Cell::Count(3),
+        Cell::Count(1),
+        at_least(30),
+        at_least(40),
+        at_least(20),
+    ];
+    assert_eq!(row(&peaks, "<b>").unwrap()[2..7], expected);
+    let shown = block(&summary(&report), "PEAK MEMORY BY SECTION");
+    let note = "≥ at least: not all calls were measured";
+    for part in ["<b> 1 3 1 ≥30.0 MiB ≥40.0 MiB ≥20.0 MiB", note] {
+        assert!(words(&shown).contains(part), "{shown}");
+    }
+    let markdown = words(&markdown(&report));
+    let row = "| &lt;b&gt; | 1 | 3 | 1 | ≥30.0 MiB | ≥40.0 MiB | ≥20.0 MiB | +4.0 MiB |";
+    assert!(markdown.contains(row), "{markdown}");
     assert!(markdown.contains(note));
     let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
     assert_follows_schema(&document);

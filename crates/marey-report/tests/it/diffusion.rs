@@ -9,6 +9,7 @@ use marey_testing::RunBuilder;
 use serde_json::{Value, json};
 
 use crate::json::assert_follows_schema;
+use crate::shown::block as shown_block;
 
 const MS: u64 = 1_000_000;
 
@@ -214,7 +215,7 @@ fn a_run_without_any_of_it_has_null() {
         assert_eq!(document[key], Value::Null, "{key}");
     }
     let report = Report::new(&RunBuilder::new().finish(10));
-    assert!(!summary(&report).contains("DIFFUSION"));
+    assert!(!summary(&report).contains("STEPS AND BLOCKS"));
 }
 
 #[test]
@@ -272,7 +273,7 @@ fn the_largest_numbers_follow_the_schema() {
         document["diffusion_analysis"]["steps"][0]["timestep"],
         Value::Null
     );
-    assert!(summary(&Report::new(&run)).contains("DIFFUSION"));
+    assert!(summary(&Report::new(&run)).contains("STEPS AND BLOCKS"));
 }
 
 #[test]
@@ -299,11 +300,7 @@ fn a_growth_stands_with_its_interval() {
 #[test]
 fn the_diffusion_of_the_example() {
     let text = summary(&Report::new(&streamed()));
-    let begin = text.find("DIFFUSION").expect("a block");
-    let rows: Vec<&str> = text[begin..]
-        .lines()
-        .skip(2)
-        .take_while(|l| !l.starts_with("=="))
-        .collect();
-    insta::assert_snapshot!(rows.join("\n"));
+    let titles = ["STEPS AND BLOCKS", "TIMES OF STEPS AND BLOCKS"];
+    let blocks = titles.map(|title| shown_block(&text, title));
+    insta::assert_snapshot!(blocks.join("\n\n"));
 }

@@ -6,10 +6,12 @@ use marey::{
 };
 use marey_analysis::SessionRuns;
 use marey_report::{
-    Report, cache_markdown, html_report, iteration_summary, markdown_report, memory_log,
-    memory_summary, profiling_report, raw_profiling_data_of_session, summary, timing_summary,
+    Report, cache_markdown, html_report, iteration_summary, memory_log, memory_summary,
+    profiling_report, raw_profiling_data_of_session, summary, timing_summary,
 };
 use marey_testing::RunBuilder;
+
+use crate::shown::markdown;
 
 const HOSTILE: &str = "</script>\x1b[31m\n\r| ../../etc \u{202e}\u{9b}2J\u{0}\"\\";
 
@@ -119,7 +121,7 @@ fn a_name_adds_no_cell_and_no_tag_to_markdown() {
 
 #[test]
 fn a_markdown_report_has_no_tags_but_its_own_and_no_cells_but_its_own() {
-    let text = markdown_report(&Report::new(&hostile_run()));
+    let text = markdown(&Report::new(&hostile_run()));
     assert_harmless(&text);
     let own = [
         "<details>",

@@ -5,8 +5,10 @@ use marey_report::{
     Report, cache_markdown, iteration_summary, memory_summary, summary, timing_summary,
 };
 use marey_testing::RunBuilder;
+use unicode_width::UnicodeWidthStr;
 
 use crate::example::{killed_latent_video, latent_video};
+use crate::shown::{block, words};
 
 #[test]
 fn the_summary_of_a_run_that_finished() {
@@ -78,21 +80,26 @@ fn an_empty_run_has_a_summary_too() {
     (no section was completed)
     ====================================================================================================
 
-    Findings: no check could be made (see `checks` in profiling_report.json)
+    ====================================================================================================
+    Marey: unknown-0-0
+    ====================================================================================================
 
-    =====================================================================================================
-    SECTIONS - Inclusive and Self Time
-    =====================================================================================================
-    Section             Count  Inclusive  Self    Share  Mean  Median  p95  p99  Max  First  Mean of rest
-    -----------------------------------------------------------------------------------------------------
-    (under no section)           1.00 ms        100.0 %
+    Status     finished
+    Wall time  1.00 ms, 1.00 ms of it (100.0 %) under no section
+    Process    pid 0
+
+    Findings: none; no check could be made (--format json says why)
+
+    INCLUSIVE AND SELF TIME
+    Section             Inclusive    Share
+    --------------------------------------
+    (under no section)    1.00 ms  100.0 %
     Wall time 1.00 ms. Share: wall time during which the section was open.
-    =====================================================================================================
 
-    Run: pid 0, wall time 1.00 ms
-    Status: finished
-    How measured: host clock (not named), from enter to leave; GPU work that a section only launched is not in its time
-    Data: complete, nothing was lost
+    DATA QUALITY
+    How measured  host clock (not named), from enter to leave; GPU work that a section only launched is
+                  not in its time
+    Data          complete, nothing was lost
     ");
     insta::assert_snapshot!(memory_summary(&report), @r"
     ==================================================================================
@@ -131,15 +138,13 @@ fn columns_are_aligned_for_wide_and_combined_characters() {
         .section(&"日本語".repeat(40), 12, 14, |_| {})
         .finish(20);
     let text = timing_summary(&Report::new(&run), 10);
-    let rows: Vec<usize> = text
-        .lines()
-        .skip(3)
-        .map(unicode_width::UnicodeWidthStr::width)
-        .collect();
+    let rows: Vec<usize> = text.lines().skip(3).map(UnicodeWidthStr::width).collect();
     assert!(rows.iter().all(|width| *width == 100), "{text}");
     let text = summary(&Report::new(&run));
-    let ends = text.lines().filter(|line| line.ends_with(" %"));
-    let ends: Vec<usize> = ends.map(unicode_width::UnicodeWidthStr::width).collect();
+    let table = block(&text, "INCLUSIVE AND SELF TIME");
+    // The rule and the rows, which end with a figure; below them is a note.
+    let lines: Vec<&str> = table.lines().skip(2).take(6).collect();
+    let ends: Vec<usize> = lines.iter().map(|line| line.width()).collect();
     assert!(ends.iter().all(|end| *end == ends[0]), "{text}");
 }
 
@@ -171,7 +176,7 @@ fn no_line_of_the_terminal_is_as_long_as_what_a_user_gave() {
     let text = summary(&Report::new(&run));
     let longest = text.lines().map(|line| line.chars().count()).max();
     assert!(longest < Some(250), "{longest:?}");
-    assert!(text.contains("… and 5 more cache events"), "{text}");
+    assert!(text.contains("… and 5 more rows"), "{text}");
 }
 
 #[test]
@@ -180,41 +185,40 @@ fn what_threads_in_private_memory_had_not_drained_is_lost_by_a_kill_only() {
         let mut run = RunBuilder::new().finish(10);
         run.status = status;
         run.losses.threads_in_private_memory = n_threads;
-        summary(&Report::new(&run))
+        words(&summary(&Report::new(&run)))
     };
     for status in [Status::Killed(9), Status::EndedWithoutClosing] {
         let text = said(status, 1);
-        let expected = "Lost: 1 thread recorded in private memory: what it had not drained is lost (how much is not known)";
+        let expected = "Lost 1 thread recorded in private memory: what it had not drained is lost (how much is not known)";
         assert!(text.contains(expected), "{text}");
-        assert!(!text.contains("Data: complete"), "{text}");
+        assert!(!text.contains("Data complete"), "{text}");
     }
     let text = said(Status::Finished, 2);
-    let expected = "Note: 2 threads recorded in private memory: what they had not drained would be lost by a kill";
+    let expected = "Note 2 threads recorded in private memory: what they had not drained would be lost by a kill";
     assert!(text.contains(expected), "{text}");
-    assert!(text.contains("Data: complete, nothing was lost"), "{text}");
-    assert!(!said(Status::Running, 2).contains("Data: complete"));
+    assert!(text.contains("Data complete, nothing was lost"), "{text}");
+    assert!(!said(Status::Running, 2).contains("Data complete"));
 }
 
 #[test]
 fn a_run_that_recorded_nothing_on_purpose_is_not_complete() {
     let mut run = RunBuilder::new().finish(10);
     run.warnings = vec![Warning::RecordingOff];
-    let text = summary(&Report::new(&run));
-    let expected = "Warning: recording is switched off (MAREY_ENABLED=0): nothing was measured";
+    let text = words(&summary(&Report::new(&run)));
+    let expected = "Warning recording is switched off (MAREY_ENABLED=0): nothing was measured";
     assert!(text.contains(expected), "{text}");
-    assert!(!text.contains("Data: complete"), "{text}");
+    assert!(!text.contains("Data complete"), "{text}");
 }
 
 #[test]
 fn synchronised_sections_that_may_have_been_more_are_at_least_so_many() {
     let mut run = latent_video();
     run.losses.notes_dropped = 1;
-    let text = summary(&Report::new(&run));
-    let expected =
-        "Synchronised with the GPU at both ends: generate / block (at least 2 calls); their times";
+    let text = words(&summary(&Report::new(&run)));
+    let expected = "Synchronised with the GPU at both ends, so that times include waiting for it: generate / block (at least 2 calls)";
     assert!(text.contains(expected), "{text}");
     assert!(
-        text.contains("Lost: 1 event, reading or attribute was dropped"),
+        text.contains("Lost 1 event, reading or attribute was dropped"),
         "{text}"
     );
 }

@@ -3,7 +3,8 @@
 use marey_analysis::import::chrome::{Limits, read};
 use marey_analysis::{Thresholds, trace_answers, trace_findings};
 use marey_report::{
-    Report, TraceFile, document_text, profiling_report, trace_csv, trace_document, trace_json,
+    Report, TraceFile, csv, document_text, joined, profiling_report, trace_document,
+    trace_file_tables, trace_json,
 };
 use serde_json::Value;
 
@@ -100,10 +101,10 @@ fn what_is_said_of_a_step_is_a_column_for_programs_and_stands_with_its_name_for_
         ]);
     }
     let file = file_of(&events);
-    let csv = trace_csv(std::slice::from_ref(&file), None);
-    let steps = csv.iter().find(|csv| csv.key == "steps").expect("steps");
+    let tables = trace_file_tables(&file);
+    let steps = tables.into_iter().find(|table| table.key == "steps");
+    let steps = csv(&joined(steps.as_slice()).expect("steps"));
     let rows: Vec<Vec<&str>> = steps
-        .text
         .split("\r\n")
         .map(|line| line.split(',').take(4).collect())
         .collect();

@@ -1,5 +1,6 @@
 //! What was found, in the format and at the place that were asked for.
 
+use std::io::stdout;
 use std::path::{Path, PathBuf};
 
 use marey_analysis::ranks::RanksAnswers;
@@ -10,9 +11,12 @@ use marey_report::{
 
 use super::read::Read;
 use super::{Arguments, Format, trace};
+use crate::commands::{ROWS, show_paths};
 use crate::console::Console;
 use crate::run_folder::replace_named;
 use crate::shown_path::shown;
+use crate::tables::{TableFormat, Tables};
+use crate::terminal_width::terminal_width;
 
 pub(super) fn write(
     arguments: &Arguments,
@@ -21,25 +25,36 @@ pub(super) fn write(
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
     let answers = read.answers;
-    let shown = || aggregation_document(answers, arguments.rows);
-    let document = match format {
-        Format::Text => document_text(&shown(), None).into_bytes(),
-        Format::Markdown => markdown_text(&shown()).into_bytes(),
-        Format::Json => aggregation_json(answers),
-        Format::Summaries => read.found.to_json(),
-        Format::Html => html_ranks(answers),
-        Format::Perfetto if arguments.is_to_stdout() => {
+    let document = || aggregation_document(answers, arguments.rows.unwrap_or(ROWS));
+    let width = terminal_width(&stdout()).filter(|_| arguments.file().is_none());
+    let tables = || Tables::new(aggregation_document(answers, usize::MAX).into_tables());
+    let bytes = match (&arguments.table, format) {
+        (Some(name), format) => {
+            let rows = arguments.rows.unwrap_or(usize::MAX);
+            tables()
+                .named(name, TableFormat::of(&format, width)?, rows)?
+                .into_bytes()
+        }
+        (None, Format::Csv) => {
+            return show_paths(&tables().write_csv(arguments.file())?, console);
+        }
+        (None, Format::Text) => document_text(&document(), width).into_bytes(),
+        (None, Format::Markdown) => markdown_text(&document()).into_bytes(),
+        (None, Format::Json) => aggregation_json(answers),
+        (None, Format::Summaries) => read.found.to_json(),
+        (None, Format::Html) => html_ranks(answers),
+        (None, Format::Perfetto) if arguments.is_to_stdout() => {
             trace::write_to_stdout(read, console)?;
             console.say_as_it_is(&aggregation_summary(answers));
             return Ok(());
         }
-        Format::Perfetto => {
+        (None, Format::Perfetto) => {
             let path = place(arguments, "ranks.pftrace.gz");
             return show(&trace::write(path, read, console)?, answers, console);
         }
     };
     if arguments.is_to_stdout() {
-        console.write_bytes(|out| out.write_all(&document))?;
+        console.write_bytes(|out| out.write_all(&bytes))?;
         if format != Format::Text {
             console.say_as_it_is(&aggregation_summary(answers));
         }
@@ -47,9 +62,9 @@ pub(super) fn write(
     }
     let is_file = format == Format::Html;
     match &arguments.output {
-        None if !is_file => Ok(console.show(&String::from_utf8_lossy(&document))?),
+        None if !is_file => Ok(console.show(&String::from_utf8_lossy(&bytes))?),
         _ => {
-            let path = replace_named(place(arguments, "ranks.html"), &document)?;
+            let path = replace_named(place(arguments, "ranks.html"), &bytes)?;
             show(&path, answers, console)
         }
     }

@@ -1,19 +1,22 @@
 //! What was read, in the format and at the place that were asked for.
 
-use std::path::{Path, PathBuf};
+use std::io::stdout;
+use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use marey_report::{
-    CsvTable, Document, TraceFile, TraceRanks, document_text, escape, markdown_text,
-    ranks_document, snapshot_document, snapshot_json, trace_csv, trace_document, trace_json,
+    Document, TraceFile, TraceRanks, all_rank_tables, document_text, markdown_text, ranks_document,
+    snapshot_document, snapshot_json, trace_document, trace_file_tables, trace_json,
 };
 
 use super::inputs::Input;
 use super::read::Said;
 use super::{Arguments, Format};
+use crate::commands::{ROWS, show_paths};
 use crate::console::Console;
 use crate::run_folder::{replace_named, trace_page};
-use crate::shown_path::shown;
+use crate::tables::{TableFormat, Tables};
+use crate::terminal_width::terminal_width;
 
 pub(super) fn write(
     arguments: &Arguments,
@@ -22,15 +25,24 @@ pub(super) fn write(
     ranks: Option<&TraceRanks>,
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
-    let document = match arguments.format {
-        Format::Csv => return csv(arguments, said, ranks, console),
-        Format::Html => return html(arguments, inputs, (said, ranks), console),
-        Format::Text => document_text(&document(arguments, said, ranks), None),
-        Format::Markdown => markdown_text(&document(arguments, said, ranks)),
-        Format::Json => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
+    let is_file = arguments.output.is_some();
+    let width = terminal_width(&stdout()).filter(|_| !is_file);
+    let document = match (&arguments.table, arguments.format) {
+        (Some(name), format) => {
+            let rows = arguments.rows.unwrap_or(usize::MAX);
+            tables(said, ranks).named(name, TableFormat::of(&format, width)?, rows)?
+        }
+        (None, Format::Html) => return html(arguments, inputs, (said, ranks), console),
+        (None, Format::Csv) => {
+            let written = tables(said, ranks).write_csv(arguments.output.as_deref())?;
+            return show_paths(&written, console);
+        }
+        (None, Format::Text) => document_text(&document(arguments, said, ranks), width),
+        (None, Format::Markdown) => markdown_text(&document(arguments, said, ranks)),
+        (None, Format::Json) => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
     };
     match &arguments.output {
-        Some(path) => show(
+        Some(path) => show_paths(
             &[replace_named(path.clone(), document.as_bytes())?],
             console,
         ),
@@ -54,14 +66,25 @@ pub(super) fn keep_inputs(arguments: &Arguments, inputs: &[Input]) -> anyhow::Re
     Ok(())
 }
 
+/// Every table of each file that was read, and of what ranks say together.
+fn tables(said: &[Said], ranks: Option<&TraceRanks>) -> Tables {
+    let read = said.iter().filter(|said| said.problem().is_none());
+    let of_files = read.flat_map(|said| match said {
+        Said::Trace(file, _) => trace_file_tables(file),
+        Said::Snapshot(file, _) => snapshot_document(file).into_tables(),
+    });
+    Tables::new(of_files.chain(ranks.into_iter().flat_map(all_rank_tables)))
+}
+
 /// Each file that was read, one after the other, then what ranks say together.
 fn document(arguments: &Arguments, said: &[Said], ranks: Option<&TraceRanks>) -> Document {
+    let rows = arguments.rows.unwrap_or(ROWS);
     let read = said.iter().filter(|said| said.problem().is_none());
     let files = read.map(|said| match said {
-        Said::Trace(file, _) => trace_document(file, arguments.rows, arguments.details),
+        Said::Trace(file, _) => trace_document(file, rows, arguments.details),
         Said::Snapshot(file, _) => snapshot_document(file),
     });
-    let together = ranks.map(|ranks| ranks_document(ranks, arguments.rows));
+    let together = ranks.map(|ranks| ranks_document(ranks, rows));
     let blocks = files.chain(together).flat_map(|document| document.blocks);
     Document::from(blocks.collect::<Vec<_>>())
 }
@@ -103,69 +126,5 @@ fn html(
     let page = trace_page(&files, ranks, &first.path)?;
     let output = arguments.output.as_deref();
     let output = output.unwrap_or_else(|| Path::new("trace.html"));
-    show(&[replace_named(output.to_owned(), &page)?], console)
-}
-
-fn csv(
-    arguments: &Arguments,
-    said: &[Said],
-    ranks: Option<&TraceRanks>,
-    console: &mut Console<'_>,
-) -> anyhow::Result<()> {
-    let read = said.iter().filter(|said| said.problem().is_none());
-    let traces = read.filter_map(|said| match said {
-        Said::Trace(file, _) => Some((**file).clone()),
-        Said::Snapshot(..) => None,
-    });
-    let traces: Vec<TraceFile> = traces.collect();
-    if traces.is_empty() {
-        bail!("csv is for traces; --format json has what memory snapshots say");
-    }
-    let tables = trace_csv(&traces, ranks);
-    match (&arguments.table, &arguments.output) {
-        (Some(wanted), output) => {
-            let table = named(&tables, wanted)?;
-            match output {
-                Some(path) => show(
-                    &[replace_named(path.clone(), table.text.as_bytes())?],
-                    console,
-                ),
-                None => Ok(console.show(&table.text)?),
-            }
-        }
-        (None, Some(folder)) => show(&in_folder(folder, &tables)?, console),
-        (None, None) => bail!(
-            "csv is one file a table: name a folder with --output, or one table with --table ({})",
-            keys(&tables)
-        ),
-    }
-}
-
-fn named<'a>(tables: &'a [CsvTable], wanted: &str) -> anyhow::Result<&'a CsvTable> {
-    let found = tables.iter().find(|table| table.key == wanted);
-    found.with_context(|| format!("there is no table `{wanted}`; there are {}", keys(tables)))
-}
-
-fn keys(tables: &[CsvTable]) -> String {
-    let keys: Vec<&str> = tables.iter().map(|table| table.key).collect();
-    keys.join(", ")
-}
-
-/// One file a table. Files that lie there under other names stay.
-fn in_folder(folder: &Path, tables: &[CsvTable]) -> anyhow::Result<Vec<PathBuf>> {
-    let refused = || format!("cannot make the folder {}", folder.display());
-    std::fs::create_dir_all(folder).with_context(refused)?;
-    let mut written = Vec::new();
-    for table in tables {
-        let path = folder.join(format!("{}.csv", table.key));
-        written.push(replace_named(path, table.text.as_bytes())?);
-    }
-    Ok(written)
-}
-
-fn show(paths: &[PathBuf], console: &mut Console<'_>) -> anyhow::Result<()> {
-    for path in paths {
-        console.show(&(escape::visible(&shown(path)) + "\n"))?;
-    }
-    Ok(())
+    show_paths(&[replace_named(output.to_owned(), &page)?], console)
 }

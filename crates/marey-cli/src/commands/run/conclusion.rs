@@ -3,7 +3,7 @@
 use std::io::stderr;
 
 use marey::{Launch, Status};
-use marey_report::{LaunchFacts, RunStatus};
+use marey_report::{LaunchFacts, RunStatus, document_text, run_document};
 
 use super::Arguments;
 use super::child::Child;
@@ -12,8 +12,9 @@ use super::python::Entry;
 use crate::commands::{processes, say_problems, say_written};
 use crate::console::Console;
 use crate::first_screen;
-use crate::run_folder::{JobFolder, Reading, captures, summary_of};
+use crate::run_folder::{JobFolder, Reading, captures};
 use crate::shown_path::shown;
+use crate::terminal_width::terminal_width;
 
 /// Captures of the job before that are larger in all are not read.
 const MOST_BYTES_BEFORE: u64 = 64 << 20;
@@ -106,7 +107,8 @@ impl Conclusion<'_> {
             return processes(job);
         };
         if self.arguments.full {
-            return summary_of(report) + &processes(job);
+            let text = document_text(&run_document(report), terminal_width(&stderr()));
+            return text + &processes(job);
         }
         first_screen::of_report(report, &job.path, &stderr())
     }

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use marey::{Config, Outside, ProfilingConfig, Recorder, Recording, Status};
 use marey_gpu::GpuOptions;
+use marey_report::RunFacts;
 
 use super::job::Job;
 use super::python::Entry;
-use crate::run_folder::{OUTSIDE_BECAUSE, captures, is_outside_capture};
+use crate::run_folder::{captures, is_outside_capture};
 
 /// A program that records itself has begun by then, mostly. Also the time between two looks whether it does.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -107,7 +108,10 @@ impl<'a> Started<'a> {
         }
         let config = Config {
             outside: Some(self.outside.clone()),
-            facts: vec![(OUTSIDE_BECAUSE.into(), self.entry.why_nothing(self.job))],
+            facts: vec![(
+                RunFacts::OUTSIDE_BECAUSE.into(),
+                self.entry.why_nothing(self.job),
+            )],
             ..from_env
         };
         let recording = marey::start(self.job.place(config)).ok()?;

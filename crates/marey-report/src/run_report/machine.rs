@@ -1,121 +1,120 @@
 //! What the machine did meanwhile.
 
+use marey_analysis::findings::{Figure, FigureUnit};
 use marey_analysis::{
-    EnergySource, Figures, GpuUse, Growth, HostMemory, Moment, PageCache, SamplerUse, Telemetry,
+    EnergySource, Figures, GpuUse, Growth, HostMemory, Moment, PageCache, Telemetry,
 };
 
-use super::columns::{Columns, Last};
-use super::sections::shown_path;
+use super::path;
+use crate::document::{Cell, Table};
 use crate::escape::cut;
 use crate::model::Report;
-use crate::quantity::{UNKNOWN, bytes_of, duration, float, known, number, percent, time_s};
+use crate::quantity::{bytes_of, duration, float, percent};
 
-const PATH_WIDTH: usize = 60;
 /// More GPUs than this do not help anybody on a terminal.
 const MAX_GPUS: usize = 8;
+/// Rows of GPUs and disks among them.
+const MAX_ROWS: usize = 100;
 /// Waiting for less than this share of the time is not worth a line.
 const NOTABLE: f64 = 0.01;
 
-/// Processor, memory, GPUs and disks, each with its peak and where that was; `None` when nothing was sampled.
-pub(super) fn table(report: &Report) -> Option<String> {
+/// Processor, memory, GPUs and disks, each with its peak and where that was.
+pub(super) fn table(report: &Report) -> Table {
+    let columns = [
+        ("what", "Machine"),
+        ("mean", "Mean"),
+        ("peak", "Peak"),
+        ("peak_start_ns", "At"),
+        ("peak_end_ns", "Until"),
+        ("section", "Where"),
+    ];
     let found = &report.activity.telemetry;
-    if !found.has_machine() && found.gpus.is_none() {
-        return None;
-    }
-    let mut rows = Rows {
-        report,
-        table: Columns::new(&["Machine", "Mean", "Peak", "At", "Where"], Last::Text),
-    };
+    let table = Table::new("machine", "Machine", &columns).limited(MAX_ROWS);
+    let mut rows = Rows { report, table };
     rows.cpu(found);
     rows.memory(found);
     rows.gpus(found);
     rows.disk(found);
     rows.pressure(found);
-    Some(rows.table.block("MACHINE", &notes(found)))
-}
-
-/// A sampler that did not keep its times, in a line each.
-pub(super) fn late_samplers(report: &Report) -> Vec<String> {
-    let samplers = report.activity.telemetry.samplers.iter();
-    let late = samplers.filter(|sampler| sampler.missed.is_some_and(|missed| missed > 0.0));
-    late.map(late_line).collect()
-}
-
-fn late_line(sampler: &SamplerUse) -> String {
-    let late = sampler
-        .late_s
-        .map(|late| format!(", up to {} late", duration(late.max * 1e9)));
-    let cost = sampler
-        .cpu
-        .map(|cpu| format!(", took {} of a core", percent(cpu.per_second.mean)));
-    format!(
-        "Sampler {}: left out {} rounds{}{}",
-        cut(&sampler.name, 40),
-        known(sampler.missed, number),
-        late.unwrap_or_default(),
-        cost.unwrap_or_default()
-    )
+    rows.table.notes = notes(found);
+    rows.table
 }
 
 struct Rows<'a> {
     report: &'a Report,
-    table: Columns,
+    table: Table,
 }
 
 impl Rows<'_> {
     /// A row, if it was read.
-    fn add(&mut self, what: &str, found: Option<Figures>, show: impl Fn(f64) -> String) {
-        if let Some(found) = found {
-            let cells = [what.to_owned(), show(found.mean), show(found.max)];
-            let mut cells = cells.to_vec();
-            cells.extend(self.place(found.peak));
-            self.table.row(cells);
-        }
+    fn add(&mut self, what: impl Into<String>, found: Option<Figures>, unit: FigureUnit) {
+        let Some(found) = found else { return };
+        let figure = |value: f64| {
+            let is_number = unit == FigureUnit::Number;
+            let value = if is_number {
+                (value * 100.0).round() / 100.0
+            } else {
+                value
+            };
+            Cell::Figure(Figure { value, unit })
+        };
+        let Moment {
+            start_ns,
+            end_ns,
+            node,
+        } = found.peak;
+        let is_moment = start_ns == end_ns;
+        self.table.row(vec![
+            Cell::name(what),
+            figure(found.mean),
+            figure(found.max),
+            Cell::Moment(start_ns),
+            Cell::known((!is_moment).then_some(end_ns), Cell::Moment),
+            match node {
+                Some(node) => path(self.report, node),
+                None if is_moment => Cell::text("under no section"),
+                // A time between two readings, which no single section spans.
+                None => Cell::Absent,
+            },
+        ]);
     }
 
     fn add_rate(&mut self, what: &str, found: Option<Growth>) {
         let moved = found.filter(|growth| growth.total > 0.0);
-        let show = |rate| format!("{}/s", bytes_of(rate));
-        self.add(what, moved.map(|growth| growth.per_second), show);
-    }
-
-    fn place(&self, peak: Moment) -> [String; 2] {
-        let path = match peak.node {
-            Some(node) => shown_path(&self.report.call_path(node), PATH_WIDTH),
-            None if peak.start_ns == peak.end_ns => "under no section".into(),
-            // A time between two readings, which no single section spans.
-            None => UNKNOWN.into(),
-        };
-        // What was counted between two readings.
-        let until = (peak.end_ns > peak.start_ns).then(|| format!("–{}", time_s(peak.end_ns)));
-        let when = format!("{}{} s", time_s(peak.start_ns), until.unwrap_or_default());
-        [when, path]
+        let rate = moved.map(|growth| growth.per_second);
+        self.add(what, rate, FigureUnit::BytesPerSecond);
     }
 
     fn cpu(&mut self, found: &Telemetry) {
         let Some(cpu) = &found.cpu else { return };
-        let cores = |n: f64| format!("{n:.2} cores");
-        let threads = |n: f64| format!("{n:.2} threads");
-        self.add("CPU", cpu.busy_ratio, percent);
+        self.add("CPU", cpu.busy_ratio, FigureUnit::Ratio);
         let process = cpu.process.and_then(|process| process.cores);
-        self.add("CPU of the process", process, cores);
+        self.add("CPU of the process (cores)", process, FigureUnit::Number);
         let waited = cpu.waited.map(|waited| waited.per_second);
         let waited = waited.filter(|waited| waited.mean > NOTABLE);
-        self.add("Own threads without a CPU", waited, threads);
+        self.add("Own threads without a CPU", waited, FigureUnit::Number);
         let children = cpu.children_cores.filter(|cores| cores.max > 0.0);
-        self.add("CPU of its children", children, cores);
+        self.add("CPU of its children (cores)", children, FigureUnit::Number);
         let stolen = cpu.steal_ratio.filter(|steal| steal.max > NOTABLE);
-        self.add("CPU given to others", stolen, percent);
+        self.add("CPU given to others", stolen, FigureUnit::Ratio);
     }
 
     fn memory(&mut self, found: &Telemetry) {
         let Some(memory) = &found.memory else { return };
-        self.add("Memory in use", memory.used, bytes_of);
-        self.add("Memory of the process", memory.process_resident, bytes_of);
-        self.add("Memory of the cgroup", memory.cgroup_used, bytes_of);
+        self.add("Memory in use", memory.used, FigureUnit::Bytes);
+        self.add(
+            "Memory of the process",
+            memory.process_resident,
+            FigureUnit::Bytes,
+        );
+        self.add(
+            "Memory of the cgroup",
+            memory.cgroup_used,
+            FigureUnit::Bytes,
+        );
         if memory.has_swapped() {
-            self.add("Swap in use", memory.swap_used, bytes_of);
-            self.add("Process in swap", memory.process_swapped, bytes_of);
+            self.add("Swap in use", memory.swap_used, FigureUnit::Bytes);
+            self.add("Process in swap", memory.process_swapped, FigureUnit::Bytes);
         }
     }
 
@@ -124,14 +123,16 @@ impl Rows<'_> {
         for gpu in gpus.take(MAX_GPUS) {
             let name = name(gpu);
             let named = |what: &str| format!("{name} {what}");
-            self.add(&named("busy"), gpu.utilization, percent);
+            self.add(named("busy"), gpu.utilization, FigureUnit::Ratio);
             let controller = gpu.memory_controller;
-            self.add(&named("memory controller busy"), controller, percent);
-            self.add(&named("memory"), gpu.memory_used, bytes_of);
-            self.add(&named("temperature"), gpu.temperature, |t| {
-                format!("{t:.0} °C")
-            });
-            self.add(&named("power"), gpu.power, |watts| format!("{watts:.0} W"));
+            self.add(
+                named("memory controller busy"),
+                controller,
+                FigureUnit::Ratio,
+            );
+            self.add(named("memory"), gpu.memory_used, FigureUnit::Bytes);
+            self.add(named("temperature"), gpu.temperature, FigureUnit::Celsius);
+            self.add(named("power"), gpu.power, FigureUnit::Watts);
         }
     }
 
@@ -142,7 +143,7 @@ impl Rows<'_> {
         for device in &disk.devices {
             let is_busy = |busy: &Figures| busy.mean > NOTABLE;
             let name = format!("Disk {} busy", cut(&device.device, 24));
-            self.add(&name, device.busy_ratio.filter(is_busy), percent);
+            self.add(name, device.busy_ratio.filter(is_busy), FigureUnit::Ratio);
         }
     }
 
@@ -155,7 +156,11 @@ impl Rows<'_> {
             ("Machine waiting for disks", pressure.io_some),
         ];
         for (what, share) in waits {
-            self.add(what, share.filter(|share| share.mean > NOTABLE), percent);
+            self.add(
+                what,
+                share.filter(|share| share.mean > NOTABLE),
+                FigureUnit::Ratio,
+            );
         }
     }
 }

@@ -1,0 +1,193 @@
+//! `--table NAME`: one table of what a command shows, in any format that tables have.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use marey_report::{Cell, Document, Table, csv, document_text, joined, markdown_text, table_json};
+
+use crate::run_folder::replace_named;
+
+/// The name that stands for a list of all names.
+const LIST: &str = "list";
+/// Names that are offered for one that is none.
+const MAX_NAMES: usize = 3;
+
+/// How a table is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableFormat {
+    /// As wide as that, where it matters.
+    Text(Option<usize>),
+    Markdown,
+    Json,
+    Csv,
+}
+
+impl TableFormat {
+    /// A format of a command, by its name on the command line.
+    ///
+    /// # Errors
+    /// When tables have none like it.
+    pub(crate) fn of(format: &impl ValueEnum, width: Option<usize>) -> anyhow::Result<Self> {
+        let named = format.to_possible_value();
+        match named.as_ref().map_or("", PossibleValue::get_name) {
+            "text" => Ok(Self::Text(width)),
+            "markdown" => Ok(Self::Markdown),
+            "json" => Ok(Self::Json),
+            "csv" => Ok(Self::Csv),
+            _ => bail!("--table goes with --format text, json, markdown or csv"),
+        }
+    }
+}
+
+/// Tables by their keys, in the order in which they are shown.
+pub(crate) struct Tables(Vec<Vec<Table>>);
+
+impl Tables {
+    /// Of several tables of a key each is about a file or a device of its own.
+    pub(crate) fn new(tables: impl IntoIterator<Item = Table>) -> Self {
+        let mut all: Vec<Vec<Table>> = Vec::new();
+        for table in tables {
+            let known = all
+                .iter_mut()
+                .find(|known| known.first().is_some_and(|first| first.key == table.key));
+            match known {
+                Some(known) => known.push(table),
+                None => all.push(vec![table]),
+            }
+        }
+        Self(all)
+    }
+
+    /// The table of this name with at most so many rows for people, or the list of all.
+    ///
+    /// # Errors
+    /// When there is none; the nearest names are said.
+    pub(crate) fn named(
+        &self,
+        name: &str,
+        format: TableFormat,
+        rows: usize,
+    ) -> anyhow::Result<String> {
+        if name == LIST {
+            return Ok(shown(&[self.list()], format, rows));
+        }
+        let mut all = self.0.iter();
+        match all.find(|tables| tables.first().is_some_and(|table| table.key == name)) {
+            Some(tables) => Ok(shown(tables, format, rows)),
+            None => bail!(
+                "there is no table `{name}`{}; --table {LIST} shows all",
+                self.nearest(name)
+            ),
+        }
+    }
+
+    /// Writes one file a table; files that lie there under other names stay. Returns their paths.
+    ///
+    /// # Errors
+    /// At the first one that cannot be written.
+    pub(crate) fn write_csv(&self, folder: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
+        let Some(folder) = folder else {
+            bail!(
+                "csv is one file a table: name a folder with --output, or one table with --table (`--table {LIST}` shows all)"
+            );
+        };
+        let refused = || format!("cannot make the folder {}", folder.display());
+        std::fs::create_dir_all(folder).with_context(refused)?;
+        let whole = self.0.iter().filter_map(|tables| joined(tables));
+        let written = whole.map(|table| {
+            let path = folder.join(format!("{}.csv", table.key));
+            Ok(replace_named(path, csv(&table).as_bytes())?)
+        });
+        written.collect()
+    }
+
+    fn list(&self) -> Table {
+        let columns = [("name", "Name"), ("title", "Title"), ("n_rows", "Rows")];
+        let mut list = Table::new(LIST, "Tables", &columns);
+        for table in self.0.iter().filter_map(|tables| joined(tables)) {
+            let n_rows = Cell::Count(table.rows.len() as u64);
+            list.row(vec![Cell::name(table.key), Cell::Name(table.title), n_rows]);
+        }
+        list
+    }
+
+    /// `; the nearest are kernels, kernel_classes`; empty without tables.
+    fn nearest(&self, name: &str) -> String {
+        let keys = self.0.iter().filter_map(|tables| tables.first());
+        let mut keys: Vec<&str> = keys.map(|table| table.key).collect();
+        let name = name.to_lowercase().replace('-', "_");
+        keys.sort_by_key(|key| {
+            let is_part = key.contains(&name) || name.contains(key);
+            (!is_part, strsim::osa_distance(&name, key))
+        });
+        keys.truncate(MAX_NAMES);
+        match keys.as_slice() {
+            [] => String::new(),
+            _ => format!("; the nearest are {}", keys.join(", ")),
+        }
+    }
+}
+
+/// People see tables of a key one after the other, programs one with all rows.
+fn shown(tables: &[Table], format: TableFormat, rows: usize) -> String {
+    let document = || {
+        let tables = tables.iter().cloned();
+        let mut document = Document::default();
+        document.tables(tables.map(|table| table.limited(rows)));
+        document
+    };
+    let whole = |show: fn(&Table) -> String| joined(tables).as_ref().map(show).unwrap_or_default();
+    match format {
+        TableFormat::Text(width) => document_text(&document(), width),
+        TableFormat::Markdown => markdown_text(&document()),
+        TableFormat::Json => whole(table_json),
+        TableFormat::Csv => whole(csv),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables() -> Tables {
+        let table = |key, device: &str| {
+            let mut table = Table::new(key, format!("{key} · {device}"), &[("name", "Name")]);
+            table.device = Some(device.into());
+            table.row(vec![Cell::text("k")]);
+            table
+        };
+        Tables::new([
+            table("kernels", "GPU 0"),
+            table("devices", "GPU 0"),
+            table("kernels", "GPU 1"),
+        ])
+    }
+
+    #[test]
+    fn people_see_tables_of_a_key_one_by_one_and_programs_one() {
+        let said = |format| tables().named("kernels", format, usize::MAX).unwrap();
+        let text = said(TableFormat::Text(None));
+        assert!(text.contains("GPU 0") && text.contains("GPU 1"), "{text}");
+        assert!(!text.contains("DEVICES"), "{text}");
+        assert_eq!(
+            said(TableFormat::Csv),
+            "device,name\r\nGPU 0,k\r\nGPU 1,k\r\n"
+        );
+    }
+
+    #[test]
+    fn all_names_are_listed_and_for_one_that_is_none_the_nearest_are_said() {
+        let list = tables().named("list", TableFormat::Csv, 0).unwrap();
+        assert_eq!(
+            list,
+            "name,title,n_rows\r\nkernels,kernels,2\r\ndevices,devices · GPU 0,1\r\n"
+        );
+        let refused = tables().named("kernel", TableFormat::Csv, 0).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "there is no table `kernel`; the nearest are kernels, devices; --table list shows all"
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Denoising steps, blocks, delivery, caches of steps and models.
+
+use marey_analysis::{
+    Blocks, Delivery, Diffusion, Durations, Guidance, Model, StepCaching, StepSource, Steps,
+};
+
+use super::calls::{SPREAD, spread};
+use crate::document::{Cell, Facts, Table};
+use crate::model::Report;
+use crate::quantity::{
+    counted, duration, duration_ns, flops, known, number, parameters, per_second_of, percent,
+    time_s,
+};
+
+/// Longer lists do not help anybody.
+const MAX_OUTLIERS: usize = 3;
+const MAX_MODELS: usize = 8;
+
+/// How long steps and blocks took, the first apart from the rest.
+pub(super) fn times(report: &Report) -> Table {
+    let mut columns = vec![("work", "Work")];
+    columns.extend(SPREAD);
+    let mut table = Table::new("step_times", "Times of steps and blocks", &columns);
+    let found = report.activity.diffusion.as_ref();
+    let mut row = |what: &str, times: Option<&Durations>| {
+        if let Some(times) = times {
+            let cells = [Cell::text(what)].into_iter().chain(spread(times));
+            table.row(cells.collect());
+        }
+    };
+    if let Some(steps) = found.and_then(|found| found.steps.as_ref()) {
+        row("First step", steps.warm_up.as_ref());
+        row("Other steps", steps.steady.as_ref());
+        row("First step on the GPU", steps.gpu_warm_up.as_ref());
+        row("Other steps on the GPU", steps.gpu_steady.as_ref());
+    }
+    if let Some(blocks) = found.and_then(|found| found.blocks.as_ref()) {
+        row("First block", blocks.warm_up.as_ref());
+        row("Other blocks", blocks.steady.as_ref());
+        row("Between blocks", blocks.between.as_ref());
+    }
+    if let Some(delivery) = found.and_then(|found| found.delivery.as_ref()) {
+        row("Between deliveries", delivery.between.as_ref());
+    }
+    table
+}
+
+/// A sentence for each thing that is known.
+pub(super) fn facts(report: &Report) -> Facts {
+    let mut all = Facts::about("Steps and blocks");
+    let Some(found) = &report.activity.diffusion else {
+        return all;
+    };
+    if let Some(steps) = &found.steps {
+        steps_of(&mut all, steps);
+    }
+    if let Some(blocks) = &found.blocks {
+        blocks_of(&mut all, blocks);
+    }
+    if let Some(delivery) = &found.delivery {
+        delivery_of(&mut all, delivery);
+    }
+    costs_of(&mut all, found);
+    let models = found.models.iter().flat_map(|models| &models.each);
+    for model in models.clone().take(MAX_MODELS) {
+        all.row("Model", model_line(model));
+    }
+    let more = models.count().saturating_sub(MAX_MODELS);
+    all.known("Model", (more > 0).then(|| format!("… and {more} more")));
+    all
+}
+
+fn steps_of(facts: &mut Facts, steps: &Steps) {
+    let n_steps = counted(steps.each.len() as u64, "step", "steps");
+    let loops = counted(steps.n_loops, "loop", "loops");
+    let most = steps.per_loop_max;
+    let passes = steps.each.iter().map(|step| step.n_passes).max();
+    let passes = passes.filter(|most| *most > 1);
+    let passes = passes.map(|most| format!(", up to {most} passes a step"));
+    let passes = passes.unwrap_or_default();
+    let source = source(&steps.source);
+    facts.row(
+        "Steps",
+        format!("{n_steps} in {loops} of at most {most}{passes}, {source}"),
+    );
+    not_recorded(facts, "Steps", steps.not_recorded);
+    for index in steps.outliers.iter().take(MAX_OUTLIERS) {
+        if let Some(step) = steps.each.get(*index) {
+            let block = step.block.map(|block| format!(" of block {block}"));
+            facts.row(
+                "Outliers",
+                format!(
+                    "step {}{}, which ended at {} s, took {}",
+                    step.step,
+                    block.unwrap_or_default(),
+                    time_s(step.end_ns),
+                    known(step.duration_ns, duration_ns)
+                ),
+            );
+        }
+    }
+    let more = steps.outliers.len().saturating_sub(MAX_OUTLIERS);
+    facts.known("Outliers", (more > 0).then(|| format!("… and {more} more")));
+}
+
+fn blocks_of(facts: &mut Facts, blocks: &Blocks) {
+    let mut parts = vec![counted(blocks.each.len() as u64, "block", "blocks")];
+    let frames = |n| counted(n, "latent frame", "latent frames");
+    parts.extend(blocks.total_frames.map(|n| format!("of {}", frames(n))));
+    parts.extend(
+        blocks
+            .per_second
+            .map(|rate| format!("at {} blocks/s", per_second_of(rate))),
+    );
+    facts.row(
+        "Blocks",
+        format!("{}, {}", parts.join(" "), source(&blocks.source)),
+    );
+    not_recorded(facts, "Blocks", blocks.not_recorded);
+    let first = blocks.time_to_first_ns.map(duration_ns);
+    facts.known("Time to first block", first);
+    let jitter = blocks.jitter_ns.map(duration);
+    facts.known("Jitter between blocks", jitter);
+}
+
+fn delivery_of(facts: &mut Facts, found: &Delivery) {
+    let viewer = format!("viewer at {} frames/s", number(found.playback_per_second));
+    let deadlines = found.deadlines_met.saturating_add(found.deadlines_missed);
+    facts.row("Time to first frames", duration_ns(found.time_to_first_ns));
+    let jitter = found.jitter_ns.map(duration);
+    facts.known("Jitter between deliveries", jitter);
+    if deadlines > 0 {
+        facts.row(
+            "Delivery",
+            format!(
+                "{viewer}: {} of {deadlines} deadlines met",
+                found.deadlines_met
+            ),
+        );
+    }
+    if found.deadlines_missed > 0 {
+        let underruns = counted(found.deadlines_missed, "underrun", "underruns");
+        let stalled = duration_ns(found.stalled_ns);
+        let ahead = found.frames_ahead_needed;
+        facts.row(
+            "Delivery",
+            format!("{underruns}, stood still for {stalled}; none with {ahead} frames ahead"),
+        );
+    }
+    if let Some(factor) = found.real_time_factor {
+        facts.row(
+            "Delivery",
+            format!("{} times real time", per_second_of(factor)),
+        );
+    }
+}
+
+fn costs_of(facts: &mut Facts, found: &Diffusion) {
+    if let Some(caching) = &found.caching {
+        facts.row("Cached steps", caching_line(caching));
+    }
+    if let Some(growth) = &found.growth {
+        let signed = |ns: f64| {
+            let sign = if ns < 0.0 { "-" } else { "+" };
+            format!("{sign}{}", duration(ns.abs()))
+        };
+        let [low, high] = growth.interval_ns.map(signed);
+        let (first, last) = (duration(growth.first_ns), duration(growth.last_ns));
+        let over = growth.n_blocks;
+        let per_block = signed(growth.per_block_ns);
+        facts.row(
+            "Context",
+            format!(
+                "{per_block} a step with each block (95 %: {low} to {high}): {first} to {last} over {over} blocks"
+            ),
+        );
+    }
+    if let Some(passes) = &found.clean_passes {
+        let share = passes
+            .share_ratio
+            .map(|ratio| format!(", {} of the time", percent(ratio)));
+        let calls = counted(passes.calls.count, "pass", "passes");
+        let total = duration_ns(passes.calls.total_ns);
+        facts.row(
+            "Clean context",
+            format!(
+                "{calls}, {total}{}: {}",
+                share.unwrap_or_default(),
+                passes.name
+            ),
+        );
+    }
+    if let Some(guidance) = &found.guidance {
+        guidance_of(facts, guidance);
+    }
+}
+
+fn guidance_of(facts: &mut Facts, found: &Guidance) {
+    if let Some((with, without)) = found.guided.as_ref().zip(found.unguided.as_ref()) {
+        let [with, without] = [with.p50_ns, without.p50_ns].map(duration_ns);
+        let text = format!("p50 of a step {with} with it, {without} without");
+        facts.row("Guidance", text);
+    }
+    for way in &found.ways {
+        let generations = counted(way.n_generations, "generation", "generations");
+        facts.row("Guidance", format!("{}, {generations}", way.how));
+    }
+    if let Some(ratio) = found.unconditional_ratio {
+        let share = percent(ratio);
+        let text = format!("{share} of all passes' time is unconditional");
+        facts.row("Guidance", text);
+    }
+}
+
+fn not_recorded(facts: &mut Facts, label: &str, n: u64) {
+    if n > 0 {
+        let why = "were not recorded one by one and are in no figure here";
+        facts.row(label, format!("{n} more {why}"));
+    }
+}
+
+fn source(source: &StepSource) -> String {
+    match source {
+        StepSource::Reported => "as the program reported them".into(),
+        StepSource::Iterations(name) => format!("turns of {name}"),
+        StepSource::Sections(name) => format!("calls of {name}"),
+    }
+}
+
+fn caching_line(found: &StepCaching) -> String {
+    let all = found.n_cached.saturating_add(found.n_computed);
+    let saved = found.saved_ns.map(|ns| {
+        let amount = duration(ns.abs());
+        if ns < 0.0 {
+            format!(", which cost {amount}")
+        } else {
+            format!(", which saved {amount}")
+        }
+    });
+    format!("{} of {all}{}", found.n_cached, saved.unwrap_or_default())
+}
+
+fn model_line(model: &Model) -> String {
+    let mut parts = vec![model.name.clone()];
+    let kind = model.kind.as_ref().filter(|kind| !kind.is_empty());
+    parts.extend(kind.cloned());
+    let count = model
+        .parameters
+        .map(|n| format!("{} parameters", parameters(n)));
+    parts.extend(count);
+    parts.extend(model.achieved_flops_per_second.map(flops));
+    let peak = model.utilization_ratio.zip(model.peak.as_ref());
+    parts.extend(peak.map(|(ratio, peak)| {
+        let of = &peak.of;
+        format!(
+            "{} of {} ({of})",
+            percent(ratio),
+            flops(peak.flops_per_second)
+        )
+    }));
+    parts.join(", ")
+}

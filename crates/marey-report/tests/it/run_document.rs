@@ -1,0 +1,68 @@
+//! The document of a run: what programs may build on.
+
+use std::collections::BTreeSet;
+
+use marey_report::{Cell, Report, run_document};
+use marey_testing::RunBuilder;
+
+use crate::example::{killed_latent_video, latent_video, sampled_latent_video};
+use crate::shown::{row, table};
+
+#[test]
+fn names_of_tables_and_columns_are_names_for_programs_and_stand_for_one_thing() {
+    let is_name = |key: &str| {
+        key.chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    for run in [
+        latent_video(),
+        killed_latent_video(),
+        sampled_latent_video(),
+    ] {
+        let mut keys = BTreeSet::new();
+        for table in run_document(&Report::new(&run)).into_tables() {
+            assert!(
+                is_name(table.key) && keys.insert(table.key),
+                "{}",
+                table.key
+            );
+            let columns: BTreeSet<&str> = table.columns.iter().map(|column| column.key).collect();
+            assert_eq!(columns.len(), table.columns.len(), "{}", table.key);
+            assert!(columns.iter().all(|key| is_name(key)), "{columns:?}");
+            let is_whole = |row: &Vec<Cell>| row.len() == table.columns.len();
+            assert!(table.rows.iter().all(is_whole), "{}", table.key);
+        }
+        assert!(keys.len() > 8, "{keys:?}");
+    }
+}
+
+#[test]
+fn figures_in_tables_are_those_of_the_report() {
+    let names = table(&latent_video(), "section_names").unwrap();
+    let block = row(&names, "block").unwrap();
+    // Two calls of 24 ms in a run of 100 ms.
+    let expected = [
+        Cell::Count(2),
+        Cell::Duration(48_000_000),
+        Cell::Mean(24_000_000.0),
+        Cell::Duration(24_000_000),
+    ];
+    assert_eq!(block[1..5], expected);
+    assert_eq!(block[8], Cell::Ratio(0.48));
+    let tree = table(&latent_video(), "sections").unwrap();
+    let outside = row(&tree, "(under no section)").unwrap();
+    assert_eq!(outside[1], Cell::Duration(13_000_000));
+    let loops = table(&latent_video(), "loops").unwrap();
+    assert_eq!(row(&loops, "denoise_step").unwrap()[1], Cell::Count(6));
+}
+
+#[test]
+fn where_calls_were_not_recorded_one_by_one_percentiles_are_about_that() {
+    let mut run = RunBuilder::new().section("load", 0, 12, |_| {}).finish(20);
+    run.sections.clear();
+    run.losses.sections_ring_full = 1;
+    let names = table(&run, "section_names").unwrap();
+    let median = &row(&names, "load").unwrap()[6];
+    assert!(matches!(median, Cell::About(_)), "{median:?}");
+    assert!(names.notes[0].starts_with("≈ from a histogram"));
+}
