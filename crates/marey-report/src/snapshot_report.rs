@@ -101,7 +101,7 @@ fn levels(device: &DeviceMemory) -> Table {
             Cell::Bytes(level.awaiting_free_bytes),
             Cell::Bytes(level.free_bytes),
             Cell::Bytes(level.largest_free_bytes),
-            Cell::known(level.fragmentation_ratio, Cell::Ratio),
+            Cell::ratio(level.fragmentation_ratio),
             Cell::known(level.at_ns, Cell::Moment),
         ]);
     };
@@ -221,7 +221,7 @@ fn alive(device: &DeviceMemory) -> Table {
     for row in rows {
         table.row(vec![
             Cell::Bytes(row.bytes),
-            Cell::known(row.share, Cell::Ratio),
+            Cell::ratio(row.share),
             Cell::Count(row.count),
             Cell::Bytes(row.largest_bytes),
             Cell::Text(allocated_by(row)),
@@ -297,7 +297,7 @@ fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> Table {
         table.row(vec![
             Cell::Text(section),
             Cell::Bytes(row.bytes),
-            Cell::known(row.share, Cell::Ratio),
+            Cell::ratio(row.share),
             Cell::Count(row.count),
         ]);
     }
@@ -368,7 +368,7 @@ fn pools(device: &DeviceMemory) -> Table {
             Cell::Count(pool.n_segments),
             Cell::Bytes(pool.reserved_bytes),
             Cell::Bytes(pool.allocated_bytes),
-            Cell::known(pool.rounding_bytes, Cell::Bytes),
+            Cell::bytes(pool.rounding_bytes),
             Cell::Bytes(pool.awaiting_free_bytes),
             Cell::Bytes(pool.free_bytes),
             Cell::Count(pool.n_free),

@@ -89,7 +89,27 @@ pub enum Cell {
     AtLeast(Box<Cell>),
 }
 
+/// A column's key and title, and its cell of a row.
+pub(crate) type Shows<'a, T> = (&'static str, &'static str, &'a dyn Fn(&T) -> Cell);
+
 impl Table {
+    /// A row for each of these things.
+    pub(crate) fn of_each<T>(
+        key: &'static str,
+        title: &'static str,
+        each: impl IntoIterator<Item = T>,
+        columns: &[Shows<'_, T>],
+    ) -> Self {
+        let named: Vec<_> = columns
+            .iter()
+            .map(|(key, title, _)| (*key, *title))
+            .collect();
+        let mut table = Self::new(key, title, &named);
+        let row = |one: T| columns.iter().map(|(.., cell)| cell(&one)).collect();
+        table.rows = each.into_iter().map(row).collect();
+        table
+    }
+
     /// Without rows; columns as key and title.
     pub fn new(
         key: &'static str,
@@ -120,6 +140,13 @@ impl Table {
     #[must_use]
     pub fn of(mut self, kind: &'static str, name: &str) -> Self {
         self.origin = Some((kind, name.to_owned()));
+        self
+    }
+
+    /// The same with this said below it.
+    #[must_use]
+    pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
         self
     }
 
@@ -180,6 +207,31 @@ impl Cell {
         } else {
             self
         }
+    }
+
+    /// A number of things, or that it is not known.
+    pub fn count(count: impl Into<Option<u64>>) -> Self {
+        Self::known(count.into(), Self::Count)
+    }
+
+    /// A duration, likewise.
+    pub fn duration(ns: impl Into<Option<u64>>) -> Self {
+        Self::known(ns.into(), Self::Duration)
+    }
+
+    /// A mean of durations, likewise.
+    pub fn mean(ns: impl Into<Option<f64>>) -> Self {
+        Self::known(ns.into(), Self::Mean)
+    }
+
+    /// A size, likewise.
+    pub fn bytes(size: impl Into<Option<u64>>) -> Self {
+        Self::known(size.into(), Self::Bytes)
+    }
+
+    /// A share, likewise.
+    pub fn ratio(ratio: impl Into<Option<f64>>) -> Self {
+        Self::known(ratio.into(), Self::Ratio)
     }
 
     /// A figure, or that it is not known.

@@ -40,8 +40,8 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
             Cell::Duration(row.total_ns),
             Cell::Duration(row.transfer_ns),
             Cell::Duration(row.waiting_ns),
-            Cell::known(row.error_ns, Cell::Duration),
-            Cell::known(row.waiting_ratio, Cell::Ratio),
+            Cell::duration(row.error_ns),
+            Cell::ratio(row.waiting_ratio),
             Cell::Count(row.n_last),
             Cell::Duration(row.caused_ns),
         ]);
@@ -88,13 +88,13 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
             Cell::known(group_of(row, places), Cell::Text),
             Cell::text(if row.is_device { "device" } else { "host" }),
             Cell::Count(row.n_ranks),
-            Cell::known(row.n_calls, Cell::Count),
-            Cell::known(row.transfer_ns, Cell::Duration),
-            Cell::known(row.error_ns, Cell::Duration),
-            Cell::known(row.waiting_ns, Cell::Duration),
-            Cell::known(row.bytes, Cell::Bytes),
+            Cell::count(row.n_calls),
+            Cell::duration(row.transfer_ns),
+            Cell::duration(row.error_ns),
+            Cell::duration(row.waiting_ns),
+            Cell::bytes(row.bytes),
             Cell::Count(row.n_failed),
-            Cell::known((row.n_failed > 0).then_some(row.failed_ns), Cell::Duration),
+            Cell::duration((row.n_failed > 0).then_some(row.failed_ns)),
         ]);
     }
     let rows = || waiting.collectives.iter();

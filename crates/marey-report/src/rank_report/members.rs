@@ -36,18 +36,15 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
         table.row(vec![
             places.cell(place),
             Cell::text(member.host.as_str()),
-            Cell::known(member.local_rank.map(u64::from), Cell::Count),
-            Cell::known(
-                (member.pid > 0).then_some(u64::from(member.pid)),
-                Cell::Count,
-            ),
+            Cell::count(member.local_rank.map(u64::from)),
+            Cell::count((member.pid > 0).then_some(u64::from(member.pid))),
             Cell::text(name_of(&member.state)),
             Cell::known(ended(&member.ended), Cell::Text),
             Cell::Duration(member.wall_ns),
             Cell::Count(member.n_lost),
             Cell::Count(member.n_others),
             Cell::known(clock.and_then(|clock| clock.start_ns), Cell::Moment),
-            Cell::known(clock.and_then(clock_error_ns), Cell::Duration),
+            Cell::duration(clock.and_then(clock_error_ns)),
             Cell::text(name_of(&member.source)),
             Cell::text(member.file.as_str()),
         ]);

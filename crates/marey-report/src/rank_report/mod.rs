@@ -60,7 +60,7 @@ pub fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
 
 /// A figure that is a mean of several.
 fn mean(ns: Option<f64>) -> Cell {
-    Cell::known(ns, Cell::Mean)
+    Cell::mean(ns)
 }
 
 /// A figure with two decimals: more of them say nothing of cores and speed-ups.

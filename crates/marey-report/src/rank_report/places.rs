@@ -52,7 +52,7 @@ impl Places<'_> {
         } else {
             [
                 Cell::Duration(over.spread_ns),
-                Cell::known(over.spread_ratio, Cell::Ratio),
+                Cell::ratio(over.spread_ratio),
                 self.cell(over.slowest),
             ]
         });

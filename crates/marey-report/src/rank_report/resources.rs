@@ -77,16 +77,16 @@ fn ranks(job: &JobAnswers, places: Places<'_>) -> Table {
             figure(machine.process_cores.map(|cores| cores.max)),
             ratio(machine.host_cpu_ratio, |range| range.mean),
             bytes(machine.host_memory_bytes.map(|range| range.max)),
-            Cell::known(machine.process_memory_peak_bytes, Cell::Bytes),
-            Cell::known(machine.torch_allocated_peak_bytes, Cell::Bytes),
-            Cell::known(machine.torch_reserved_peak_bytes, Cell::Bytes),
+            Cell::bytes(machine.process_memory_peak_bytes),
+            Cell::bytes(machine.torch_allocated_peak_bytes),
+            Cell::bytes(machine.torch_reserved_peak_bytes),
         ]);
     }
     table
 }
 
 fn ratio(range: Option<Range>, of: impl Fn(Range) -> f64) -> Cell {
-    Cell::known(range.map(of), Cell::Ratio)
+    Cell::ratio(range.map(of))
 }
 
 #[expect(

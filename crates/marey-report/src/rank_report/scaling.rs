@@ -32,8 +32,8 @@ pub(super) fn table(answers: &RanksAnswers) -> Table {
             figure(Some(row.speedup)),
             Cell::Ratio(row.shared_efficiency),
             Cell::Ratio(row.own_efficiency),
-            Cell::known(row.waiting_ratio, Cell::Ratio),
-            Cell::known(row.communication_ratio, Cell::Ratio),
+            Cell::ratio(row.waiting_ratio),
+            Cell::ratio(row.communication_ratio),
         ]);
     }
     table

@@ -25,14 +25,14 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
         let totals = section.totals.as_ref();
         let mut row = vec![
             Cell::text(section.path.join(" › ")),
-            Cell::known(totals.map(|over| over.n_ranks), Cell::Count),
+            Cell::count(totals.map(|over| over.n_ranks)),
             Cell::Count(section.count),
             Cell::Duration(section.total_ns),
         ];
         row.extend(places.spread(totals));
         row.extend([
-            Cell::known(section.median_ns, Cell::Duration),
-            Cell::known(section.p95_ns, Cell::Duration),
+            Cell::duration(section.median_ns),
+            Cell::duration(section.p95_ns),
             Cell::Count(section.errors),
             Cell::Count(section.n_open),
         ]);

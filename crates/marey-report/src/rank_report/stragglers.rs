@@ -25,7 +25,7 @@ pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
             Cell::text(name_of(&rank.verdict)),
             Cell::Ratio(rank.score),
             Cell::Duration(rank.own_ns),
-            Cell::known(rank.waiting_ns, Cell::Duration),
+            Cell::duration(rank.waiting_ns),
         ]);
     }
     table.notes.extend(said(&job.stragglers.basis));

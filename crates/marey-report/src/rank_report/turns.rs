@@ -16,7 +16,7 @@ pub(super) fn summary(job: &JobAnswers, places: Places<'_>) -> Table {
         let mut row = vec![
             Cell::text(name),
             Cell::Count(turns.count),
-            Cell::known(medians.map(|over| over.n_ranks), Cell::Count),
+            Cell::count(medians.map(|over| over.n_ranks)),
         ];
         row.extend(places.spread(medians));
         table.row(row);
@@ -56,7 +56,7 @@ pub(super) fn each(
         let mut row = vec![Cell::Count(cell.first), Cell::Count(cell.durations.n_ranks)];
         row.extend(places.spread(Some(&cell.durations)));
         row.extend([
-            Cell::known(own.map(|own| own.max_ns), Cell::Duration),
+            Cell::duration(own.map(|own| own.max_ns)),
             Cell::known(own.map(|own| own.slowest), |place| places.cell(place)),
             Cell::text(if cell.is_warm_up { "yes" } else { "" }),
         ]);

@@ -12,22 +12,18 @@ const VALUE_WIDTH: usize = 24;
 
 /// Each attribute of each section with its first values.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("section", "Section"),
-        ("attribute", "Attribute"),
-        ("n_calls", "Calls"),
-        ("values", "Values"),
-    ];
-    let mut table = Table::new("attributes", "Attributes", &columns).limited(MAX_ATTRIBUTES);
-    for row in &report.attributes.by_section {
-        table.row(vec![
-            path(report, row.node),
-            Cell::name(&row.name),
-            Cell::Count(row.n_calls),
-            Cell::Name(values(row)),
-        ]);
-    }
-    table
+    Table::of_each(
+        "attributes",
+        "Attributes",
+        &report.attributes.by_section,
+        &[
+            ("section", "Section", &|a| path(report, a.node)),
+            ("attribute", "Attribute", &|a| Cell::name(&a.name)),
+            ("n_calls", "Calls", &|a| Cell::Count(a.n_calls)),
+            ("values", "Values", &|a| Cell::Name(values(a))),
+        ],
+    )
+    .limited(MAX_ATTRIBUTES)
 }
 
 fn values(row: &AttributeFacts) -> String {

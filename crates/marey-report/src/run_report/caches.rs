@@ -2,7 +2,7 @@
 
 use crate::cache_markdown::details;
 use crate::document::{Cell, Table};
-use crate::model::Report;
+use crate::model::{CacheMoment, Report};
 use crate::quantity::UNKNOWN;
 
 /// Caches that people are shown.
@@ -10,56 +10,43 @@ const MAX_CACHES: usize = 40;
 
 /// Each cache.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("name", "Cache"),
-        ("n_lookups", "Lookups"),
-        ("n_hits", "Hits"),
-        ("n_misses", "Misses"),
-        ("n_evictions", "Evictions"),
-        ("hit_ratio", "Hit rate"),
-        ("peak_bytes", "Peak held"),
-    ];
-    let mut table = Table::new("caches", "Caches, hits over lookups", &columns).limited(MAX_CACHES);
-    for cache in report
-        .activity
-        .caches
-        .iter()
-        .flat_map(|caches| &caches.each)
-    {
-        table.row(vec![
-            Cell::name(&cache.name),
-            Cell::Count(cache.lookups),
-            Cell::Count(cache.hits),
-            Cell::Count(cache.misses),
-            Cell::Count(cache.evictions),
-            Cell::known(cache.hit_ratio, Cell::Ratio),
-            Cell::known(cache.peak_held_bytes, Cell::Bytes),
-        ]);
-    }
-    table
+    let caches = report.activity.caches.iter();
+    Table::of_each(
+        "caches",
+        "Caches, hits over lookups",
+        caches.flat_map(|caches| &caches.each),
+        &[
+            ("name", "Cache", &|c| Cell::name(&c.name)),
+            ("n_lookups", "Lookups", &|c| Cell::Count(c.lookups)),
+            ("n_hits", "Hits", &|c| Cell::Count(c.hits)),
+            ("n_misses", "Misses", &|c| Cell::Count(c.misses)),
+            ("n_evictions", "Evictions", &|c| Cell::Count(c.evictions)),
+            ("hit_ratio", "Hit rate", &|c| Cell::ratio(c.hit_ratio)),
+            ("peak_bytes", "Peak held", &|c| {
+                Cell::bytes(c.peak_held_bytes)
+            }),
+        ],
+    )
+    .limited(MAX_CACHES)
 }
 
 /// Their decisions in order.
 pub(super) fn events(report: &Report) -> Table {
-    let columns = [
-        ("cache", "Cache"),
-        ("at_ns", "At"),
-        ("step", "Step"),
-        ("block", "Block"),
-        ("outcome", "Outcome"),
-        ("details", "Details"),
-    ];
-    let mut table = Table::new("cache_events", "Cache events", &columns);
-    for moment in &report.activity.cache_timeline {
-        let details = Some(details(moment, str::to_owned)).filter(|said| said != UNKNOWN);
-        table.row(vec![
-            Cell::name(&moment.cache),
-            Cell::Moment(moment.at_ns),
-            Cell::known(moment.step, Cell::Count),
-            Cell::known(moment.block, Cell::Count),
-            Cell::text(moment.outcome),
-            Cell::known(details, Cell::Name),
-        ]);
-    }
-    table
+    let said = |moment: &CacheMoment| {
+        let said = Some(details(moment, str::to_owned));
+        Cell::known(said.filter(|said| said != UNKNOWN), Cell::Name)
+    };
+    Table::of_each(
+        "cache_events",
+        "Cache events",
+        &report.activity.cache_timeline,
+        &[
+            ("cache", "Cache", &|c| Cell::name(&c.cache)),
+            ("at_ns", "At", &|c| Cell::Moment(c.at_ns)),
+            ("step", "Step", &|c| Cell::count(c.step)),
+            ("block", "Block", &|c| Cell::count(c.block)),
+            ("outcome", "Outcome", &|c| Cell::text(c.outcome)),
+            ("details", "Details", &|c| said(c)),
+        ],
+    )
 }

@@ -8,24 +8,18 @@ const MAX_COUNTERS: usize = 40;
 
 /// Each counter.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("name", "Counter"),
-        ("count", "Count"),
-        ("min", "Min"),
-        ("mean", "Mean"),
-        ("max", "Max"),
-        ("last", "Last"),
-    ];
-    let mut table = Table::new("counters", "Counters", &columns).limited(MAX_COUNTERS);
-    for counter in &report.counters {
-        table.row(vec![
-            Cell::name(&counter.name),
-            Cell::Count(counter.count),
-            Cell::Number(counter.min),
-            Cell::Number(counter.mean),
-            Cell::Number(counter.max),
-            Cell::Number(counter.last),
-        ]);
-    }
-    table
+    Table::of_each(
+        "counters",
+        "Counters",
+        &report.counters,
+        &[
+            ("name", "Counter", &|c| Cell::name(&c.name)),
+            ("count", "Count", &|c| Cell::Count(c.count)),
+            ("min", "Min", &|c| Cell::Number(c.min)),
+            ("mean", "Mean", &|c| Cell::Number(c.mean)),
+            ("max", "Max", &|c| Cell::Number(c.max)),
+            ("last", "Last", &|c| Cell::Number(c.last)),
+        ],
+    )
+    .limited(MAX_COUNTERS)
 }

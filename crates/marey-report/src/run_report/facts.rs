@@ -2,6 +2,7 @@
 
 use marey_analysis::{Diffusion, Gpus, UnderNoSection, memory_source_name};
 
+use super::memory::most;
 use crate::document::{Block, Facts};
 use crate::model::{LaunchFacts, Report};
 use crate::quantity::{bytes, duration_ns, per_second_of, percent};
@@ -96,9 +97,8 @@ fn pace(facts: &mut Facts, diffusion: &Diffusion) {
 fn peaks(report: &Report) -> String {
     let sources = report.memory.iter().flat_map(|memory| &memory.sources);
     let peaks = sources.map(|source| {
-        let counted = source.counted_peak_bytes.unwrap_or(0);
-        let most = bytes(counted.max(source.peak.allocated_bytes));
-        format!("{} {most}", memory_source_name(source.source))
+        let (name, most) = (memory_source_name(source.source), bytes(most(source)));
+        format!("{name} {most}")
     });
     peaks.collect::<Vec<_>>().join(" · ")
 }

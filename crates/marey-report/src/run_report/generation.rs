@@ -1,10 +1,9 @@
 //! Denoising steps, blocks, delivery, caches of steps and models.
 
 use marey_analysis::{
-    Blocks, Delivery, Diffusion, Durations, Guidance, Model, StepCaching, StepSource, Steps,
+    Blocks, Delivery, Diffusion, Guidance, Model, StepCaching, StepSource, Steps,
 };
 
-use super::calls::{SPREAD, spread};
 use crate::document::{Cell, Facts, Table};
 use crate::model::Report;
 use crate::quantity::{
@@ -18,31 +17,46 @@ const MAX_MODELS: usize = 8;
 
 /// How long steps and blocks took, the first apart from the rest.
 pub(super) fn times(report: &Report) -> Table {
-    let mut columns = vec![("work", "Work")];
-    columns.extend(SPREAD);
-    let mut table = Table::new("step_times", "Times of steps and blocks", &columns);
     let found = report.activity.diffusion.as_ref();
-    let mut row = |what: &str, times: Option<&Durations>| {
-        if let Some(times) = times {
-            let cells = [Cell::text(what)].into_iter().chain(spread(times));
-            table.row(cells.collect());
-        }
-    };
-    if let Some(steps) = found.and_then(|found| found.steps.as_ref()) {
-        row("First step", steps.warm_up.as_ref());
-        row("Other steps", steps.steady.as_ref());
-        row("First step on the GPU", steps.gpu_warm_up.as_ref());
-        row("Other steps on the GPU", steps.gpu_steady.as_ref());
-    }
-    if let Some(blocks) = found.and_then(|found| found.blocks.as_ref()) {
-        row("First block", blocks.warm_up.as_ref());
-        row("Other blocks", blocks.steady.as_ref());
-        row("Between blocks", blocks.between.as_ref());
-    }
-    if let Some(delivery) = found.and_then(|found| found.delivery.as_ref()) {
-        row("Between deliveries", delivery.between.as_ref());
-    }
-    table
+    let steps = found.and_then(|found| found.steps.as_ref());
+    let blocks = found.and_then(|found| found.blocks.as_ref());
+    let delivery = found.and_then(|found| found.delivery.as_ref());
+    let all = [
+        ("First step", steps.and_then(|s| s.warm_up.as_ref())),
+        ("Other steps", steps.and_then(|s| s.steady.as_ref())),
+        (
+            "First step on the GPU",
+            steps.and_then(|s| s.gpu_warm_up.as_ref()),
+        ),
+        (
+            "Other steps on the GPU",
+            steps.and_then(|s| s.gpu_steady.as_ref()),
+        ),
+        ("First block", blocks.and_then(|b| b.warm_up.as_ref())),
+        ("Other blocks", blocks.and_then(|b| b.steady.as_ref())),
+        ("Between blocks", blocks.and_then(|b| b.between.as_ref())),
+        (
+            "Between deliveries",
+            delivery.and_then(|d| d.between.as_ref()),
+        ),
+    ];
+    let known = all
+        .into_iter()
+        .filter_map(|(work, times)| Some((work, times?)));
+    Table::of_each(
+        "step_times",
+        "Times of steps and blocks",
+        known,
+        &[
+            ("work", "Work", &|(work, _)| Cell::text(*work)),
+            ("count", "Count", &|(_, times)| Cell::Count(times.count)),
+            ("mean_ns", "Mean", &|(_, times)| Cell::Mean(times.mean_ns)),
+            ("p50_ns", "p50", &|(_, times)| Cell::Duration(times.p50_ns)),
+            ("p95_ns", "p95", &|(_, times)| Cell::Duration(times.p95_ns)),
+            ("p99_ns", "p99", &|(_, times)| Cell::Duration(times.p99_ns)),
+            ("max_ns", "Max", &|(_, times)| Cell::Duration(times.max_ns)),
+        ],
+    )
 }
 
 /// A sentence for each thing that is known.

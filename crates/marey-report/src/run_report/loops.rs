@@ -1,44 +1,34 @@
 //! Loops: their turns, and how steady they were.
 
 use super::calls::{median, percentile};
-use super::explain_histograms;
+use super::with_histograms_explained;
 use crate::document::{Cell, Table};
 use crate::model::Report;
 
 /// Percentiles, deviation and warm-up of every loop.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("name", "Loop"),
-        ("count", "Count"),
-        ("n_failed", "Failed"),
-        ("first_ns", "First"),
-        ("rest_mean_ns", "Mean of rest"),
-        ("mean_ns", "Mean"),
-        ("median_ns", "Median"),
-        ("p95_ns", "p95"),
-        ("p99_ns", "p99"),
-        ("max_ns", "Max"),
-        ("std_dev_ns", "Std dev"),
-        ("per_second", "it/s"),
-    ];
-    let mut table = Table::new("loops", "Loops, warm-up and steady state", &columns);
-    for found in &report.iterations {
-        let calls = &found.calls;
-        table.row(vec![
-            Cell::name(&found.name),
-            Cell::Count(calls.count),
-            Cell::Count(calls.errors),
-            Cell::known(calls.first_ns, Cell::Duration),
-            Cell::known(calls.rest_mean_ns, Cell::Mean),
-            Cell::known(calls.mean_ns, Cell::Mean),
-            median(calls),
-            percentile(calls, |p| p.p95_ns),
-            percentile(calls, |p| p.p99_ns),
-            Cell::known(calls.max_ns, Cell::Duration),
-            Cell::known(calls.std_dev_ns, Cell::Mean),
-            Cell::known(found.per_second, Cell::PerSecond),
-        ]);
-    }
-    explain_histograms(&mut table);
-    table
+    let table = Table::of_each(
+        "loops",
+        "Loops, warm-up and steady state",
+        &report.iterations,
+        &[
+            ("name", "Loop", &|l| Cell::name(&l.name)),
+            ("count", "Count", &|l| Cell::Count(l.calls.count)),
+            ("n_failed", "Failed", &|l| Cell::Count(l.calls.errors)),
+            ("first_ns", "First", &|l| Cell::duration(l.calls.first_ns)),
+            ("rest_mean_ns", "Mean of rest", &|l| {
+                Cell::mean(l.calls.rest_mean_ns)
+            }),
+            ("mean_ns", "Mean", &|l| Cell::mean(l.calls.mean_ns)),
+            ("median_ns", "Median", &|l| median(&l.calls)),
+            ("p95_ns", "p95", &|l| percentile(&l.calls, |p| p.p95_ns)),
+            ("p99_ns", "p99", &|l| percentile(&l.calls, |p| p.p99_ns)),
+            ("max_ns", "Max", &|l| Cell::duration(l.calls.max_ns)),
+            ("std_dev_ns", "Std dev", &|l| Cell::mean(l.calls.std_dev_ns)),
+            ("per_second", "it/s", &|l| {
+                Cell::known(l.per_second, Cell::PerSecond)
+            }),
+        ],
+    );
+    with_histograms_explained(table)
 }

@@ -8,54 +8,57 @@ use crate::model::Report;
 
 /// The labelled readings in order of time.
 pub(super) fn readings(report: &Report) -> Table {
-    let columns = [
-        ("label", "Label"),
-        ("source", "Of"),
-        ("at_ns", "At"),
-        ("allocated_bytes", "Allocated"),
-        ("reserved_bytes", "Reserved"),
-        ("peak_bytes", "Peak so far"),
-    ];
-    let mut table = Table::new("memory_readings", "Memory readings", &columns);
-    for reading in report.memory.iter().flat_map(|memory| &memory.labelled) {
-        table.row(vec![
-            Cell::name(&reading.label),
-            Cell::text(memory_source_name(reading.source)),
-            Cell::Moment(reading.at_ns),
-            Cell::Bytes(reading.allocated_bytes),
-            Cell::known(reading.reserved_bytes, Cell::Bytes),
-            Cell::known(reading.peak_bytes, Cell::Bytes),
-        ]);
-    }
-    table
+    let memory = report.memory.iter();
+    Table::of_each(
+        "memory_readings",
+        "Memory readings",
+        memory.flat_map(|memory| &memory.labelled),
+        &[
+            ("label", "Label", &|r| Cell::name(&r.label)),
+            ("source", "Of", &|r| {
+                Cell::text(memory_source_name(r.source))
+            }),
+            ("at_ns", "At", &|r| Cell::Moment(r.at_ns)),
+            ("allocated_bytes", "Allocated", &|r| {
+                Cell::Bytes(r.allocated_bytes)
+            }),
+            ("reserved_bytes", "Reserved", &|r| {
+                Cell::bytes(r.reserved_bytes)
+            }),
+            ("peak_bytes", "Peak so far", &|r| Cell::bytes(r.peak_bytes)),
+        ],
+    )
 }
 
 /// The most of each source, and where that was.
 pub(super) fn peaks(report: &Report) -> Table {
-    let columns = [
-        ("source", "Source"),
-        ("n_readings", "Readings"),
-        ("peak_bytes", "Peak"),
-        ("highest_reading_bytes", "Highest reading"),
-        ("at_ns", "At"),
-        ("fragmentation_ratio", "Fragmented"),
-        ("section", "Where"),
-    ];
-    let mut table = Table::new("memory_peaks", "Memory peaks", &columns);
-    for source in report.memory.iter().flat_map(|memory| &memory.sources) {
-        let peak = &source.peak;
-        let counted = source.counted_peak_bytes.unwrap_or(0);
-        table.row(vec![
-            Cell::text(memory_source_name(source.source)),
-            Cell::Count(source.n_readings),
-            Cell::Bytes(counted.max(peak.allocated_bytes)),
-            Cell::Bytes(peak.allocated_bytes),
-            Cell::Moment(peak.at_ns),
-            Cell::known(peak.fragmentation_ratio, Cell::Ratio),
-            Cell::Name(place(report, source)),
-        ]);
-    }
-    table
+    let memory = report.memory.iter();
+    Table::of_each(
+        "memory_peaks",
+        "Memory peaks",
+        memory.flat_map(|memory| &memory.sources),
+        &[
+            ("source", "Source", &|s| {
+                Cell::text(memory_source_name(s.source))
+            }),
+            ("n_readings", "Readings", &|s| Cell::Count(s.n_readings)),
+            ("peak_bytes", "Peak", &|s| Cell::Bytes(most(s))),
+            ("highest_reading_bytes", "Highest reading", &|s| {
+                Cell::Bytes(s.peak.allocated_bytes)
+            }),
+            ("at_ns", "At", &|s| Cell::Moment(s.peak.at_ns)),
+            ("fragmentation_ratio", "Fragmented", &|s| {
+                Cell::ratio(s.peak.fragmentation_ratio)
+            }),
+            ("section", "Where", &|s| Cell::Name(place(report, s))),
+        ],
+    )
+}
+
+/// As its source counted it, or as it was read.
+pub(super) fn most(source: &SourceMemory) -> u64 {
+    let counted = source.counted_peak_bytes.unwrap_or(0);
+    counted.max(source.peak.allocated_bytes)
 }
 
 fn place(report: &Report, source: &SourceMemory) -> String {

@@ -76,11 +76,12 @@ fn path(report: &Report, node: u32) -> Cell {
     Cell::Name(joined_path(report, node))
 }
 
-/// Says what `≈` is, where it stands.
-fn explain_histograms(table: &mut Table) {
+/// The table, which says what `≈` is where it stands in it.
+fn with_histograms_explained(table: Table) -> Table {
     let mut cells = table.rows.iter().flatten();
     if cells.any(|cell| matches!(cell, Cell::About(_))) {
         let note = "≈ from a histogram, within ±3.1 %: not every call was recorded one by one.";
-        table.notes.push(note.into());
+        return table.noted(note);
     }
+    table
 }

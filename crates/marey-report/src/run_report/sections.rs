@@ -3,7 +3,7 @@
 use marey_analysis::{Kind, SectionRow, UnderNoSection};
 
 use super::calls::{median, percentile};
-use super::explain_histograms;
+use super::with_histograms_explained;
 use crate::document::{Cell, Table};
 use crate::json::reason;
 use crate::model::Report;
@@ -16,103 +16,78 @@ const NOTABLE_BEFORE_NS: u64 = 100_000_000;
 
 /// Sections by name, wherever they were opened, longest total first.
 pub(super) fn names(report: &Report) -> Table {
-    let columns = [
-        ("section", "Section"),
-        ("count", "Count"),
-        ("total_ns", "Total"),
-        ("mean_ns", "Mean"),
-        ("min_ns", "Min"),
-        ("max_ns", "Max"),
-        ("p50_ns", "p50"),
-        ("p95_ns", "p95"),
-        ("share_ratio", "Share"),
-    ];
-    let mut table = Table::new("section_names", "Time by section name", &columns);
-    for found in &report.sections.by_name {
-        let calls = &found.calls;
-        table.row(vec![
-            Cell::name(&found.name),
-            Cell::Count(calls.count),
-            Cell::Duration(calls.total_ns),
-            Cell::known(calls.mean_ns, Cell::Mean),
-            Cell::known(calls.min_ns, Cell::Duration),
-            Cell::known(calls.max_ns, Cell::Duration),
-            percentile(calls, |p| p.p50_ns),
-            percentile(calls, |p| p.p95_ns),
-            Cell::known(found.share_of_wall_ratio, Cell::Ratio),
-        ]);
-    }
-    explain_histograms(&mut table);
-    table
+    let table = Table::of_each(
+        "section_names",
+        "Time by section name",
+        &report.sections.by_name,
+        &[
+            ("section", "Section", &|s| Cell::name(&s.name)),
+            ("count", "Count", &|s| Cell::Count(s.calls.count)),
+            ("total_ns", "Total", &|s| Cell::Duration(s.calls.total_ns)),
+            ("mean_ns", "Mean", &|s| Cell::mean(s.calls.mean_ns)),
+            ("min_ns", "Min", &|s| Cell::duration(s.calls.min_ns)),
+            ("max_ns", "Max", &|s| Cell::duration(s.calls.max_ns)),
+            ("p50_ns", "p50", &|s| percentile(&s.calls, |p| p.p50_ns)),
+            ("p95_ns", "p95", &|s| percentile(&s.calls, |p| p.p95_ns)),
+            ("share_ratio", "Share", &|s| {
+                Cell::ratio(s.share_of_wall_ratio)
+            }),
+        ],
+    );
+    with_histograms_explained(table)
 }
-
-const PATH_COLUMNS: [(&str, &str); 12] = [
-    ("section", "Section"),
-    ("inclusive_ns", "Inclusive"),
-    ("self_ns", "Self"),
-    ("share_ratio", "Share"),
-    ("count", "Count"),
-    ("mean_ns", "Mean"),
-    ("median_ns", "Median"),
-    ("p95_ns", "p95"),
-    ("p99_ns", "p99"),
-    ("max_ns", "Max"),
-    ("first_ns", "First"),
-    ("rest_mean_ns", "Mean of rest"),
-];
 
 /// Every call path under its parent, and the time under none.
 pub(super) fn tree(report: &Report) -> Table {
-    let mut table =
-        Table::new("sections", "Inclusive and self time", &PATH_COLUMNS).limited(MAX_PATHS);
-    for row in &report.sections.tree {
-        table.row(cells(row));
-    }
-    let outside = |name: &str, ns: Option<u64>, share: Option<f64>| {
-        let mut cells = vec![Cell::Nested(0, name.into())];
-        cells.push(Cell::known(ns, Cell::Duration));
-        cells.push(Cell::Absent);
-        cells.push(Cell::known(share, Cell::Ratio));
-        cells.resize(PATH_COLUMNS.len(), Cell::Absent);
-        cells
-    };
+    let mut table = Table::of_each(
+        "sections",
+        "Inclusive and self time",
+        &report.sections.tree,
+        &[
+            ("section", "Section", &|s| {
+                Cell::Nested(s.depth, marked_name(s))
+            }),
+            ("inclusive_ns", "Inclusive", &|s| {
+                Cell::Duration(s.inclusive_ns)
+            }),
+            ("self_ns", "Self", &|s| Cell::duration(s.self_ns)),
+            ("share_ratio", "Share", &|s| {
+                Cell::ratio(s.share_of_wall_ratio)
+            }),
+            ("count", "Count", &|s| Cell::Count(s.calls.count)),
+            ("mean_ns", "Mean", &|s| Cell::mean(s.calls.mean_ns)),
+            ("median_ns", "Median", &|s| median(&s.calls)),
+            ("p95_ns", "p95", &|s| percentile(&s.calls, |p| p.p95_ns)),
+            ("p99_ns", "p99", &|s| percentile(&s.calls, |p| p.p99_ns)),
+            ("max_ns", "Max", &|s| Cell::duration(s.calls.max_ns)),
+            ("first_ns", "First", &|s| Cell::duration(s.calls.first_ns)),
+            ("rest_mean_ns", "Mean of rest", &|s| {
+                Cell::mean(s.calls.rest_mean_ns)
+            }),
+        ],
+    );
     let uncovered_ns = match report.sections.under_no_section {
         UnderNoSection::Known(ns) => Some(ns),
         UnderNoSection::Unknown(_) => None,
     };
     let share = report.under_no_section_ratio;
-    table.row(outside("(under no section)", uncovered_ns, share));
-    let before_ns = before_ns(report);
-    if before_ns.is_some() {
-        table.row(outside("(before the recording)", before_ns, None));
+    let uncovered = Some(("(under no section)", uncovered_ns, share));
+    let before = before_ns(report).map(|ns| ("(before the recording)", Some(ns), None));
+    for (name, ns, share) in uncovered.into_iter().chain(before) {
+        let name = Cell::Nested(0, name.into());
+        let time = Cell::duration(ns);
+        let mut cells = vec![name, time, Cell::Absent, Cell::ratio(share)];
+        cells.resize(table.columns.len(), Cell::Absent);
+        table.row(cells);
     }
     table.notes = notes(report);
-    explain_histograms(&mut table);
-    table
+    with_histograms_explained(table).limited(MAX_PATHS)
 }
 
 /// How old the process was when the recording began, where that is worth a row.
 fn before_ns(report: &Report) -> Option<u64> {
     let before_ns = report.run.before_recording_ns;
     before_ns.filter(|ns| *ns >= NOTABLE_BEFORE_NS)
-}
-
-fn cells(row: &SectionRow) -> Vec<Cell> {
-    let calls = &row.calls;
-    vec![
-        Cell::Nested(row.depth, marked_name(row)),
-        Cell::Duration(row.inclusive_ns),
-        Cell::known(row.self_ns, Cell::Duration),
-        Cell::known(row.share_of_wall_ratio, Cell::Ratio),
-        Cell::Count(calls.count),
-        Cell::known(calls.mean_ns, Cell::Mean),
-        median(calls),
-        percentile(calls, |p| p.p95_ns),
-        percentile(calls, |p| p.p99_ns),
-        Cell::known(calls.max_ns, Cell::Duration),
-        Cell::known(calls.first_ns, Cell::Duration),
-        Cell::known(calls.rest_mean_ns, Cell::Mean),
-    ]
 }
 
 fn marked_name(row: &SectionRow) -> String {

@@ -1,5 +1,7 @@
 //! Named intervals of the run.
 
+use marey_analysis::{Streaming, UsedInSession};
+
 use crate::document::{Cell, Table};
 use crate::model::{NamedValues, Report, SessionFacts};
 
@@ -8,62 +10,68 @@ const MAX_SESSIONS: usize = 40;
 
 /// Each session with its tags.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("name", "Session"),
-        ("start_ns", "Start"),
-        ("duration_ns", "Duration"),
-        ("outcome", "Ended"),
-        ("cpu_ns", "CPU"),
-        ("read_bytes", "Read"),
-        ("growth_bytes", "Memory grew"),
-        ("n_frames", "Frames"),
-        ("frames_per_second", "FPS"),
-        ("tags", "Tags"),
-    ];
-    let mut table = Table::new("sessions", "Sessions", &columns).limited(MAX_SESSIONS);
-    for session in &report.sessions {
-        table.row(row(session));
-    }
-    let mut note = |text: &str| table.notes.push(text.into());
+    let used = |s: &SessionFacts, cell: &dyn Fn(UsedInSession) -> Cell| Cell::known(s.used, cell);
+    let table = Table::of_each(
+        "sessions",
+        "Sessions",
+        &report.sessions,
+        &[
+            ("name", "Session", &|s| Cell::name(&s.name)),
+            ("start_ns", "Start", &|s| Cell::Moment(s.start_ns)),
+            ("duration_ns", "Duration", &|s| {
+                Cell::duration(s.duration_ns)
+            }),
+            ("outcome", "Ended", &|s| Cell::text(ended(s))),
+            ("cpu_ns", "CPU", &|s| {
+                used(s, &|used| Cell::Duration(used.process.cpu_ns))
+            }),
+            ("read_bytes", "Read", &|s| {
+                used(s, &|used| Cell::bytes(used.process.read_bytes))
+            }),
+            ("growth_bytes", "Memory grew", &|s| {
+                used(s, &|used| Cell::known(used.growth_bytes, Cell::Growth))
+            }),
+            ("n_frames", "Frames", &|s| {
+                Cell::count(streaming(s).and_then(|s| s.frames))
+            }),
+            ("frames_per_second", "FPS", &|s| {
+                Cell::known(
+                    streaming(s).and_then(|s| s.frames_per_second),
+                    Cell::PerSecond,
+                )
+            }),
+            ("tags", "Tags", &|s| Cell::known(tags(&s.tags), Cell::Name)),
+        ],
+    );
+    let mut table = table.limited(MAX_SESSIONS);
     if report.sessions.iter().any(|s| s.used.is_some()) {
-        note("CPU, read, memory: of the whole process from the session's begin to its end.");
+        table = table
+            .noted("CPU, read, memory: of the whole process from the session's begin to its end.");
     }
-    let streams = |s: &SessionFacts| s.activity.as_ref().is_some_and(|a| a.streaming.is_some());
-    if report.sessions.iter().any(streams) {
-        note("FPS: frames delivered after the first delivery, in a second from it to the last.");
+    if report.sessions.iter().any(|s| streaming(s).is_some()) {
+        table = table.noted(
+            "FPS: frames delivered after the first delivery, in a second from it to the last.",
+        );
     }
     table
 }
 
-fn row(session: &SessionFacts) -> Vec<Cell> {
-    let used = session.used;
-    let process = used.map(|used| used.process);
-    let activity = session.activity.as_ref();
-    let streaming = activity.and_then(|activity| activity.streaming.as_ref());
-    let rate = streaming.and_then(|s| s.frames_per_second);
-    vec![
-        Cell::name(&session.name),
-        Cell::Moment(session.start_ns),
-        Cell::known(session.duration_ns, Cell::Duration),
-        Cell::text(match (session.duration_ns, session.outcome) {
-            (None, _) => "not ended",
-            (_, "cut_off") => "cut off",
-            (_, outcome) => outcome,
-        }),
-        Cell::known(process.map(|used| used.cpu_ns), Cell::Duration),
-        Cell::known(process.and_then(|used| used.read_bytes), Cell::Bytes),
-        Cell::known(used.and_then(|used| used.growth_bytes), Cell::Growth),
-        Cell::known(streaming.and_then(|s| s.frames), Cell::Count),
-        Cell::known(rate, Cell::PerSecond),
-        Cell::known(tags(&session.tags), Cell::Name),
-    ]
+fn ended(session: &SessionFacts) -> &'static str {
+    match (session.duration_ns, session.outcome) {
+        (None, _) => "not ended",
+        (_, "cut_off") => "cut off",
+        (_, outcome) => outcome,
+    }
+}
+
+fn streaming(session: &SessionFacts) -> Option<&Streaming> {
+    session.activity.as_ref()?.streaming.as_ref()
 }
 
 /// `seed=42, cfg=6.5`; `None` without tags.
 fn tags(tags: &NamedValues) -> Option<String> {
     let each = tags.0.iter();
-    let shown: Vec<String> = each
-        .map(|(name, value)| format!("{name}={}", value.text()))
-        .collect();
+    let shown = each.map(|(name, value)| format!("{name}={}", value.text()));
+    let shown: Vec<String> = shown.collect();
     (!shown.is_empty()).then(|| shown.join(", "))
 }

@@ -14,41 +14,39 @@ const TEXT_WIDTH: usize = 200;
 
 /// Each window; below them files, failures and remarks.
 pub(super) fn table(report: &Report) -> Table {
-    let columns = [
-        ("name", "Window"),
-        ("opened_ns", "Opened"),
-        ("duration_ns", "Lasted"),
-        ("n_steps", "Steps"),
-        ("step_mean_ns", "Mean step"),
-        ("outside_mean_ns", "Outside"),
-        ("ended_by", "Ended by"),
-    ];
-    let mut table = Table::new("windows", "Profiler windows", &columns);
-    let Some(windows) = &report.activity.windows else {
-        return table;
+    let windows = report.activity.windows.as_ref();
+    let each = || windows.into_iter().flat_map(|windows| &windows.each);
+    let lasted = |w: &WindowUse| {
+        w.stopped_ns
+            .map(|end_ns| end_ns.saturating_sub(w.opened_ns))
     };
-    for window in &windows.each {
-        let lasted = window
-            .stopped_ns
-            .map(|stopped_ns| stopped_ns.saturating_sub(window.opened_ns));
-        table.row(vec![
-            Cell::name(&window.name),
-            Cell::Moment(window.opened_ns),
-            Cell::known(lasted, Cell::Duration),
-            Cell::known(window.recorded_steps, Cell::Count),
-            Cell::known(window.recorded_mean_ns, Cell::Mean),
-            Cell::known(window.outside_mean_ns, Cell::Mean),
-            Cell::known(ended_by(window), Cell::Name),
-        ]);
-    }
-    let notes = windows.each.iter().flat_map(notes_of);
-    table.notes.extend(notes.take(MAX_NOTES));
-    if let Some(own_ns) = windows.own_ns {
-        let own = duration_ns(own_ns);
-        table.notes.push(format!(
-            "Starting and stopping windows held up the program for {own} (sections \"marey window …\")."
-        ));
-    }
+    let mut table = Table::of_each(
+        "windows",
+        "Profiler windows",
+        each(),
+        &[
+            ("name", "Window", &|w| Cell::name(&w.name)),
+            ("opened_ns", "Opened", &|w| Cell::Moment(w.opened_ns)),
+            ("duration_ns", "Lasted", &|w| Cell::duration(lasted(w))),
+            ("n_steps", "Steps", &|w| Cell::count(w.recorded_steps)),
+            ("step_mean_ns", "Mean step", &|w| {
+                Cell::mean(w.recorded_mean_ns)
+            }),
+            ("outside_mean_ns", "Outside", &|w| {
+                Cell::mean(w.outside_mean_ns)
+            }),
+            ("ended_by", "Ended by", &|w| {
+                Cell::known(ended_by(w), Cell::Name)
+            }),
+        ],
+    );
+    table
+        .notes
+        .extend(each().flat_map(notes_of).take(MAX_NOTES));
+    let own = windows.and_then(|windows| windows.own_ns).map(duration_ns);
+    table.notes.extend(own.map(|own| {
+        format!("Starting and stopping windows held up the program for {own} (sections \"marey window …\").")
+    }));
     table
 }
 

@@ -24,7 +24,7 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
             Cell::Count(used.count),
             Cell::Duration(used.total_ns),
             Cell::Duration(used.preparing_ns),
-            Cell::known(used.ratio, Cell::Ratio),
+            Cell::ratio(used.ratio),
             Cell::text(used.kernels.join(", ")),
         ]);
     }
@@ -95,9 +95,9 @@ pub(super) fn fallbacks(rows: &[AttentionFallback]) -> Table {
             Cell::Count(row.count),
             Cell::Duration(row.host_ns),
             Cell::Count(row.n_launched),
-            Cell::known(is_launched.then_some(row.device_ns), Cell::Duration),
+            Cell::duration(is_launched.then_some(row.device_ns)),
             Cell::known(row.element_type.clone(), Cell::Text),
-            Cell::known(row.head_size, Cell::Count),
+            Cell::count(row.head_size),
             Cell::known(row.has_mask, yes_or_no),
             Cell::known(reasons, Cell::Text),
         ]);
@@ -134,7 +134,7 @@ pub(super) fn operators(rows: &[AttentionOperator]) -> Table {
             Cell::Count(row.count),
             Cell::Duration(row.host_ns),
             Cell::Count(row.n_launched),
-            Cell::known(is_launched.then_some(row.device_ns), Cell::Duration),
+            Cell::duration(is_launched.then_some(row.device_ns)),
             Cell::known(row.told_by.clone(), Cell::Text),
         ]);
     }

@@ -32,18 +32,18 @@ pub(super) fn table(rows: &[Communication], title: String) -> Table {
         table.row(vec![
             Cell::text(row.name.as_str()),
             Cell::known(row.group.clone(), Cell::Text),
-            Cell::known(row.group_size, Cell::Count),
+            Cell::count(row.group_size),
             Cell::known(row.element_type.clone(), Cell::Text),
             Cell::Count(row.count),
             Cell::Duration(row.total_ns),
             Cell::Mean(row.mean_ns),
             Cell::Duration(row.p95_ns),
-            Cell::known(row.bytes_in, Cell::Bytes),
-            Cell::known(row.bytes_out, Cell::Bytes),
+            Cell::bytes(row.bytes_in),
+            Cell::bytes(row.bytes_out),
             Cell::known(row.algorithm_bytes_per_second, Cell::BytesPerSecond),
             Cell::known(row.bus_bytes_per_second, Cell::BytesPerSecond),
-            Cell::known(row.overlapped_ns, Cell::Duration),
-            Cell::known(row.exposed_ns, Cell::Duration),
+            Cell::duration(row.overlapped_ns),
+            Cell::duration(row.exposed_ns),
             Cell::known(row.launched_in.clone(), Cell::Text),
             Cell::text(name_of(&row.told_by)),
         ]);
@@ -81,11 +81,11 @@ fn ranks(answers: &RankCommunication) -> Table {
             Cell::known(rank.rank.map(|rank| rank.to_string()), Cell::Text),
             Cell::Count(rank.n_calls),
             Cell::Count(rank.n_matched),
-            Cell::known(rank.total_ns, Cell::Duration),
-            Cell::known(rank.transfer_ns, Cell::Duration),
-            Cell::known(rank.waiting_ns, Cell::Duration),
-            Cell::known(rank.waiting_ratio, Cell::Ratio),
-            Cell::known(rank.n_last, Cell::Count),
+            Cell::duration(rank.total_ns),
+            Cell::duration(rank.transfer_ns),
+            Cell::duration(rank.waiting_ns),
+            Cell::ratio(rank.waiting_ratio),
+            Cell::count(rank.n_last),
         ]);
     }
     let slow = "The rank that waits least is the one that others wait for.";
@@ -111,9 +111,9 @@ fn collectives(answers: &RankCommunication) -> Table {
             Cell::text(row.name.as_str()),
             Cell::known(row.group.clone(), Cell::Text),
             Cell::Count(row.n_ranks),
-            Cell::known(row.n_calls, Cell::Count),
-            Cell::known(row.transfer_ns, Cell::Duration),
-            Cell::known(row.waiting_ns, Cell::Duration),
+            Cell::count(row.n_calls),
+            Cell::duration(row.transfer_ns),
+            Cell::duration(row.waiting_ns),
         ]);
     }
     if answers.collectives.iter().any(|row| row.n_calls.is_none()) {

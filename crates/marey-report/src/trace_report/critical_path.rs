@@ -46,7 +46,7 @@ fn kinds(path: &CriticalPath, title: String) -> Table {
         table.row(vec![
             Cell::text(words(row.kind)),
             Cell::Duration(row.total_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             Cell::Count(row.n_segments),
         ]);
     }
@@ -75,7 +75,7 @@ fn names(path: &CriticalPath, title: String) -> Table {
             Cell::text(row.name.as_str()),
             Cell::text(words(row.kind)),
             Cell::Duration(row.total_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             Cell::Count(row.n_segments),
             Cell::Duration(row.longest_ns),
         ]);
@@ -100,7 +100,7 @@ fn places(path: &CriticalPath, title: String) -> Table {
             place(row.device.as_deref(), row.thread_or_stream.is_some()),
             Cell::known(row.thread_or_stream.clone(), Cell::Text),
             Cell::Duration(row.total_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             Cell::Count(row.n_segments),
         ]);
     }

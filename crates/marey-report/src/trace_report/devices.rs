@@ -49,7 +49,7 @@ fn devices(answers: &TraceAnswers) -> Table {
             Cell::Count(used.n_ops),
             Cell::Duration(used.span_ns),
             Cell::Duration(used.busy_ns),
-            Cell::known(busy_ratio, Cell::Ratio),
+            Cell::ratio(busy_ratio),
             Cell::Duration(used.compute_ns),
             Cell::Duration(used.exposed_communication_ns),
             Cell::Duration(used.exposed_memory_ns),

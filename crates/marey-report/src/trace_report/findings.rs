@@ -29,8 +29,8 @@ pub(super) fn table(findings: &Findings) -> Table {
             Cell::text(name_of(&found.severity)),
             Cell::text(found.issue.as_str()),
             Cell::text(found.remedy.as_str()),
-            Cell::known(saving.and_then(|s| s.estimate_ns), Cell::Duration),
-            Cell::known(saving.and_then(|s| s.at_most_ns), Cell::Duration),
+            Cell::duration(saving.and_then(|s| s.estimate_ns)),
+            Cell::duration(saving.and_then(|s| s.at_most_ns)),
             Cell::text(name_of(&found.confidence)),
         ]);
     }

@@ -24,7 +24,7 @@ pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
             Cell::text("all"),
             Cell::Count(cause.n_gaps),
             Cell::Duration(cause.total_ns),
-            Cell::known(cause.ratio, Cell::Ratio),
+            Cell::ratio(cause.ratio),
         ]);
         let is_finer = |reason: GapReason| reason != GapReason::NotKnown;
         let reasons = gaps.reasons.iter();
@@ -34,7 +34,7 @@ pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
                 Cell::text(reason_words(reason.reason)),
                 Cell::Count(reason.n_gaps),
                 Cell::Duration(reason.total_ns),
-                Cell::known(reason.ratio, Cell::Ratio),
+                Cell::ratio(reason.ratio),
             ]);
         }
     }
@@ -62,7 +62,7 @@ pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
             Cell::Duration(gap.length_ns),
             Cell::text(words(gap.cause)),
             Cell::text(reason_words(gap.reason)),
-            Cell::known(gap.synchronising_ns, Cell::Duration),
+            Cell::duration(gap.synchronising_ns),
             Cell::known(gap.host_at_start.clone(), Cell::Text),
             Cell::known(gap.host_during.clone(), Cell::Text),
             Cell::text(gap.next.as_str()),
@@ -89,7 +89,7 @@ pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table 
             Cell::text(reason_words(row.reason)),
             Cell::Count(row.n_gaps),
             Cell::Duration(row.total_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
         ]);
     }
     table

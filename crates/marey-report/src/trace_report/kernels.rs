@@ -25,7 +25,7 @@ pub(super) fn classes(device: &DeviceAnswers, title: String) -> Table {
             Cell::Count(class.n_by_operator),
             Cell::Count(class.n_names),
             Cell::Duration(class.total_ns),
-            Cell::known(class.ratio, Cell::Ratio),
+            Cell::ratio(class.ratio),
         ]);
     }
     table
@@ -57,7 +57,7 @@ pub(super) fn by_name(device: &DeviceAnswers, title: String) -> Table {
             Cell::text(kind),
             Cell::Count(row.count),
             Cell::Duration(row.total_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             Cell::Mean(row.mean_ns),
             Cell::Duration(row.p50_ns),
             Cell::Duration(row.p95_ns),

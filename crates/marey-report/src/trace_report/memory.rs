@@ -46,10 +46,10 @@ fn devices(answers: &TraceAnswers) -> Table {
             Cell::Count(row.n_releases),
             Cell::Bytes(row.allocated_bytes),
             Cell::Bytes(row.released_bytes),
-            Cell::known(row.peak_bytes, Cell::Bytes),
+            Cell::bytes(row.peak_bytes),
             Cell::known(row.peak_at_ns, Cell::Moment),
             Cell::known(row.peak_in.as_deref(), Cell::text),
-            Cell::known(row.peak_reserved_bytes, Cell::Bytes),
+            Cell::bytes(row.peak_reserved_bytes),
         ]);
     }
     table
@@ -79,7 +79,7 @@ fn operators(memory: &TraceMemory) -> Table {
             Cell::known(row.name.as_deref(), Cell::text),
             Cell::Count(row.n_allocations),
             Cell::Bytes(row.allocated_bytes),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             kept,
             released,
         ]);

@@ -40,9 +40,9 @@ fn table(key: &'static str, title: &str, rows: &[ModuleRow], name: &'static str)
             Cell::Count(row.count),
             Cell::Duration(row.self_ns),
             Cell::Duration(row.total_ns),
-            Cell::known(row.n_launched, Cell::Count),
-            Cell::known(row.device_self_ns, Cell::Duration),
-            Cell::known(row.device_total_ns, Cell::Duration),
+            Cell::count(row.n_launched),
+            Cell::duration(row.device_self_ns),
+            Cell::duration(row.device_total_ns),
         ]);
     }
     table

@@ -50,11 +50,11 @@ fn table(key: &'static str, title: &str, rows: &[OperatorRow], has_shapes: bool)
             },
             Cell::Count(row.count),
             Cell::Duration(row.self_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             Cell::Duration(row.total_ns),
-            Cell::known(row.n_launched, Cell::Count),
-            Cell::known(row.device_self_ns, Cell::Duration),
-            Cell::known(row.device_total_ns, Cell::Duration),
+            Cell::count(row.n_launched),
+            Cell::duration(row.device_self_ns),
+            Cell::duration(row.device_total_ns),
         ]);
     }
     table

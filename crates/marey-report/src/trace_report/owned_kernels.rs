@@ -63,7 +63,7 @@ fn table<'a>(
             Cell::text(row.name.as_str()),
             Cell::Count(row.count),
             Cell::Duration(row.total_ns),
-            Cell::known(row.ratio, Cell::Ratio),
+            Cell::ratio(row.ratio),
             Cell::Mean(row.mean_ns),
             Cell::Duration(row.p50_ns),
             Cell::Duration(row.p95_ns),

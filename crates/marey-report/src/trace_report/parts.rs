@@ -126,9 +126,8 @@ pub(crate) fn title(answers: &TraceAnswers, list: &PartList, what: &str) -> Stri
 
 fn row(part: &TracePart) -> Vec<Cell> {
     let work = part.work;
-    let duration = |figure: fn(&marey_analysis::PartWork) -> u64| {
-        Cell::known(work.as_ref().map(figure), Cell::Duration)
-    };
+    let duration =
+        |figure: fn(&marey_analysis::PartWork) -> u64| Cell::duration(work.as_ref().map(figure));
     vec![
         Cell::text(part.name.as_str()),
         Cell::text(match part.kind {
@@ -139,7 +138,7 @@ fn row(part: &TracePart) -> Vec<Cell> {
         Cell::Moment(part.start_ns),
         Cell::Count(part.count),
         Cell::Duration(part.host_ns),
-        Cell::known(work.map(|work| work.n_ops), Cell::Count),
+        Cell::count(work.map(|work| work.n_ops)),
         Cell::known(work.and_then(|work| work.device_start_ns), Cell::Moment),
         duration(|work| work.span_ns),
         duration(|work| work.busy_ns),
@@ -149,8 +148,8 @@ fn row(part: &TracePart) -> Vec<Cell> {
         duration(|work| work.exposed_communication_ns),
         duration(|work| work.memory_ns),
         duration(|work| work.exposed_memory_ns),
-        Cell::known(work.and_then(|work| work.opening_gap_ns), Cell::Duration),
-        Cell::known(work.and_then(|work| work.delay_ns), Cell::Duration),
+        Cell::duration(work.and_then(|work| work.opening_gap_ns)),
+        Cell::duration(work.and_then(|work| work.delay_ns)),
         Cell::Duration(part.synchronising_ns),
         duration(|work| work.own_work_ns),
     ]

@@ -27,7 +27,7 @@ fn calls(answers: &TraceAnswers) -> Table {
             Cell::Count(row.count),
             Cell::Duration(row.total_ns),
             Cell::Duration(row.longest_ns),
-            Cell::known(row.idle_ns, Cell::Duration),
+            Cell::duration(row.idle_ns),
         ]);
     }
     table
@@ -60,7 +60,7 @@ fn places(rows: &[SyncPlace]) -> Table {
             Cell::Count(row.count),
             Cell::Duration(row.total_ns),
             Cell::Duration(row.longest_ns),
-            Cell::known(row.idle_ns, Cell::Duration),
+            Cell::duration(row.idle_ns),
         ]);
     }
     table

@@ -29,7 +29,7 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
             Cell::text(words),
             Cell::Count(part.count),
             Cell::Duration(part.total_ns),
-            Cell::known(part.ratio, Cell::Ratio),
+            Cell::ratio(part.ratio),
         ]);
     }
     let names =

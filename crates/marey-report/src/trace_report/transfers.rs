@@ -46,12 +46,12 @@ fn of_rows(key: &'static str, title: String, rows: &[Transfers]) -> Table {
             memory(row.host_memory),
             Cell::Count(row.count),
             Cell::Duration(row.total_ns),
-            Cell::known(is_known.then_some(row.bytes), Cell::Bytes),
-            Cell::known(row.mean_bytes.map(whole_bytes), Cell::Bytes),
+            Cell::bytes(is_known.then_some(row.bytes)),
+            Cell::bytes(row.mean_bytes.map(whole_bytes)),
             Cell::known(row.bytes_per_second, Cell::BytesPerSecond),
             Cell::Duration(row.exposed_ns),
             Cell::Duration(row.hidden_ns),
-            Cell::known(row.span_ratio, Cell::Ratio),
+            Cell::ratio(row.span_ratio),
         ]);
     }
     table
@@ -77,7 +77,7 @@ pub(super) fn largest(device: &DeviceAnswers, title: String) -> Table {
             Cell::Moment(row.start_ns),
             Cell::text(row.direction.as_str()),
             memory(row.host_memory),
-            Cell::known(row.bytes, Cell::Bytes),
+            Cell::bytes(row.bytes),
             Cell::Duration(row.duration_ns),
             Cell::known(row.bytes_per_second, Cell::BytesPerSecond),
             Cell::known(row.operator.clone(), Cell::Text),
