@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use marey_report::{Cell, Document, Table, csv, document_text, joined, markdown_text, table_json};
+use marey_report::{
+    Block, Cell, Document, Table, csv, document_text, joined, markdown_text, table_json,
+};
 
 use crate::run_folder::replace_named;
 
@@ -133,9 +135,18 @@ impl Tables {
 /// People see tables of a key one after the other, programs one with all rows.
 fn shown(tables: &[Table], format: TableFormat, rows: usize) -> String {
     let document = || {
-        let tables = tables.iter().cloned();
         let mut document = Document::default();
-        document.tables(tables.map(|table| table.limited(rows)));
+        let mut about = tables.first().and_then(|first| first.origin.as_ref());
+        let are_several = tables.iter().any(|table| table.origin.as_ref() != about);
+        about = about.filter(|_| !are_several);
+        for table in tables {
+            if table.origin.as_ref() != about {
+                about = table.origin.as_ref();
+                let title = about.map(|(_, name)| Block::Title(name.clone()));
+                document.blocks.extend(title);
+            }
+            document.tables([table.clone().limited(rows)]);
+        }
         document
     };
     let whole = |show: fn(&Table) -> String| joined(tables).as_ref().map(show).unwrap_or_default();
@@ -189,5 +200,19 @@ mod tests {
             refused.to_string(),
             "there is no table `kernel`; the nearest are kernels, devices; --table list shows all"
         );
+    }
+
+    #[test]
+    fn of_several_files_people_see_which() {
+        let table = |file: &str| {
+            let mut table = Table::new("kernels", "Kernels", &[("name", "Name")]).of("file", file);
+            table.row(vec![Cell::text("k")]);
+            table
+        };
+        let said = |tables: &[Table]| shown(tables, TableFormat::Markdown, usize::MAX);
+        let both = said(&[table("a.json"), table("a.json"), table("b.json")]);
+        assert_eq!(both.matches("## a.json\n").count(), 1, "{both}");
+        assert_eq!(both.matches("## b.json\n").count(), 1, "{both}");
+        assert!(!said(&[table("a.json")]).contains("a.json"));
     }
 }

@@ -247,3 +247,38 @@ impl Shown {
         padded.collect::<Vec<_>>().join("  ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Cell;
+
+    fn shown(name: &str, n_figures: usize, width: usize) -> Vec<String> {
+        let figures = (0..n_figures).map(|_| ("ns", "Duration"));
+        let columns: Vec<_> = [("name", "Name")].into_iter().chain(figures).collect();
+        let mut table = Table::new("t", "T", &columns);
+        let figures = (0..n_figures).map(|_| Cell::Duration(1));
+        table.row([Cell::name(name)].into_iter().chain(figures).collect());
+        let lines = table_lines(&table, Some(width));
+        let is_within = |line: &String| crate::width::columns(line) <= width;
+        assert!(lines.iter().all(is_within), "{lines:#?}");
+        lines
+    }
+
+    #[test]
+    fn a_name_loses_its_middle_where_that_keeps_columns_beside_each_other() {
+        let name = "a section with a name of forty-two columns";
+        let lines = shown(name, 3, 60);
+        assert_eq!(lines.len(), 4, "{lines:#?}");
+        assert!(lines[3].contains("a section") && !lines[3].contains(name));
+        // Five of them cannot stand there: the name is whole, and they stand below.
+        let lines = shown("a section of 26 columns ..", 5, 60);
+        assert_eq!(
+            lines
+                .iter()
+                .filter(|line| line.starts_with("a section of 26 columns .."))
+                .count(),
+            2
+        );
+    }
+}
