@@ -51,6 +51,21 @@ pub fn markdown(text: &str) -> String {
     shown
 }
 
+/// A name as code, in a sentence or in one cell of a table: nobody is mentioned by it and nothing linked.
+///
+/// ```text
+/// vae_decode    `vae_decode`
+/// a|b           <code>a\|b</code>    a pipe ends a cell even in code
+/// ```
+pub(crate) fn markdown_code(name: &str) -> String {
+    let shown = visible(name);
+    let ends_well = shown == shown.trim() && !shown.is_empty();
+    if ends_well && !shown.contains(['`', '|', '\\']) {
+        return format!("`{shown}`");
+    }
+    format!("<code>{}</code>", markdown(name))
+}
+
 /// JSON text in which no string holds a character that a terminal or a browser would act on. The document stays the
 /// same: such characters become `\uXXXX`. Outside of strings JSON has none of them. A document without such characters is not copied.
 pub fn json(document: &str) -> Cow<'_, str> {
@@ -175,5 +190,24 @@ mod tests {
         assert!(shown.is_ascii() && !shown.contains('<'));
         let back: String = serde_json::from_str(&shown).unwrap();
         assert_eq!(back, given);
+    }
+
+    #[test]
+    fn a_name_is_code() {
+        assert_eq!(markdown_code("vae_decode"), "`vae_decode`");
+        assert_eq!(
+            markdown_code("<b>@team</b> [x](y)\n"),
+            "<code>&lt;b&gt;@team&lt;/b&gt; \\[x\\](y)\\\\x0a</code>"
+        );
+        assert_eq!(markdown_code("<b>@team</b>"), "`<b>@team</b>`");
+    }
+
+    #[test]
+    fn a_name_that_would_end_the_code_or_the_cell_is_spelled_out() {
+        assert_eq!(markdown_code("a|b"), "<code>a\\|b</code>");
+        assert_eq!(markdown_code("`"), "<code>\\`</code>");
+        assert_eq!(markdown_code("a\\|b"), "<code>a\\\\\\|b</code>");
+        assert_eq!(markdown_code(" a"), "<code> a</code>");
+        assert_eq!(markdown_code(""), "<code></code>");
     }
 }

@@ -21,7 +21,6 @@ mod compare;
 mod document;
 mod html;
 mod json;
-mod markdown;
 mod memory_log;
 mod metrics;
 mod rank_report;

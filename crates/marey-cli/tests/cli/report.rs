@@ -82,7 +82,7 @@ fn markdown_is_shown_and_a_page_is_a_file_whose_path_is_shown() {
     let job = job.to_str().unwrap();
     let said = marey(&["report", "--format", "markdown", job]);
     assert!(said.out.starts_with("## Marey: "), "{}", said.out);
-    assert!(said.out.contains("| vae\\_decode"), "{}", said.out);
+    assert!(said.out.contains("| `vae_decode`"), "{}", said.out);
     std::fs::remove_file(place.path("out/job/report.html")).unwrap();
     let said = marey(&["report", "--format", "html", job]);
     assert_eq!(place.plain(&said.out), "[place]/out/job/report.html\n");

@@ -26,6 +26,8 @@ pub(crate) struct ShownTable {
     pub(crate) titles: Vec<&'static str>,
     /// Which of them hold texts: these are set to the left.
     pub(crate) is_text: Vec<bool>,
+    /// Which of them hold what a user named.
+    pub(crate) is_name: Vec<bool>,
     /// The cells of each row.
     pub(crate) rows: Vec<Vec<String>>,
     /// Rows that are not shown.
@@ -49,6 +51,7 @@ impl ShownTable {
         Self {
             titles: shown.iter().map(title).collect(),
             is_text: shown.iter().map(|at| table.is_text(*at)).collect(),
+            is_name: shown.iter().map(|at| table.is_name(*at)).collect(),
             rows: (0..n_shown).map(|at| row(at).collect()).collect(),
             n_more: table.rows.len().saturating_sub(n_shown) as u64,
             are_small: table

@@ -169,12 +169,21 @@ impl Table {
 
     /// The column holds texts: it is set to the left.
     pub(crate) fn is_text(&self, column: usize) -> bool {
-        let cells = self.rows.iter().filter_map(|row| row.get(column));
-        let mut known = cells.filter(|cell| !matches!(cell, Cell::Absent));
+        matches!(self.first_known(column), Some(Cell::Text(_))) || self.is_name(column)
+    }
+
+    /// The column holds what a user named.
+    pub(crate) fn is_name(&self, column: usize) -> bool {
+        let first = self.first_known(column);
         matches!(
-            known.next(),
-            Some(Cell::Text(_) | Cell::Name(_) | Cell::Nested(..) | Cell::Path(_))
+            first,
+            Some(Cell::Name(_) | Cell::Nested(..) | Cell::Path(_))
         )
+    }
+
+    fn first_known(&self, column: usize) -> Option<&Cell> {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column));
+        cells.find(|cell| !matches!(cell, Cell::Absent))
     }
 }
 

@@ -48,7 +48,8 @@ fn value(cell: &Cell) -> Value {
         | Cell::Number(number)
         | Cell::PerSecond(number)
         | Cell::Change(number) => json!(number),
-        Cell::Figure(figure) => json!(figure.value),
+        Cell::Path(path) => json!(path),
+        Cell::Figure(figure) | Cell::Difference(figure) => json!(figure.value),
         Cell::ChangeBetween(low, high) => json!([low, high]),
     }
 }

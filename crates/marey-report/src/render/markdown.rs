@@ -1,7 +1,8 @@
 //! A document in Markdown, for pull requests, issues and wikis. A table can be read as plain text, too.
 
 use crate::document::{Block, Document, Facts, ListedFinding, ListedFindings, ShownTable, Table};
-use crate::escape::{cut, markdown, visible};
+use crate::escape::{cut, markdown, markdown_code, visible};
+use crate::quantity::UNKNOWN;
 use crate::width::{columns, pad_end, pad_start};
 
 /// What GitHub takes as a comment are 65 536 characters: below that there is room for a few words around it.
@@ -106,9 +107,11 @@ fn table_of(table: &Table, rows: usize) -> String {
     let shown = ShownTable::new(table, table.limit.min(rows));
     let mut cells: Vec<Vec<String>> =
         vec![shown.titles.iter().map(|&title| title.into()).collect()];
-    // Visible already, but not what Markdown acts on.
-    let escaped = shown.rows.iter();
-    cells.extend(escaped.map(|row| row.iter().map(|cell| one_line(&markdown(cell))).collect()));
+    let escaped = |row: &Vec<String>| {
+        let row = row.iter().zip(&shown.is_name);
+        row.map(|(cell, is_name)| safe(cell, *is_name)).collect()
+    };
+    cells.extend(shown.rows.iter().map(escaped));
     let title = Some(sentence(&table.title)).filter(|title| !title.is_empty());
     let mut parts: Vec<String> = title
         .map(|title| format!("### {title}\n"))
@@ -121,11 +124,14 @@ fn table_of(table: &Table, rows: usize) -> String {
     parts.join("\n")
 }
 
-/// A cell is one line, whatever is in it; blanks in front would be lost.
-fn one_line(cell: &str) -> String {
-    let cell = cell.replace(['\n', '\r'], " ");
-    let name = cell.trim_start_matches(' ');
-    "&nbsp;".repeat(cell.len() - name.len()) + name
+/// What is visible already, but not what Markdown acts on. Names are code: nobody is mentioned by one. Blanks in front would be lost.
+fn safe(cell: &str, is_name: bool) -> String {
+    let text = cell.trim_start_matches(' ');
+    let blanks = "&nbsp;".repeat(cell.len() - text.len());
+    if is_name && text != UNKNOWN {
+        return blanks + &markdown_code(text);
+    }
+    blanks + &markdown(text)
 }
 
 /// Texts to the left, figures to the right.

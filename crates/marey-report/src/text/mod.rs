@@ -1,7 +1,6 @@
 //! The documents' own tables, `timing_summary.txt`, and the first screen.
 
 mod block;
-pub(crate) mod columns;
 mod first_screen;
 mod iterations;
 mod job;

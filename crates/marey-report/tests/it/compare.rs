@@ -430,7 +430,7 @@ fn different_things_look_different_in_a_table_and_programs_have_them_whole() {
         .filter_map(|row| row.split("kernel time").next())
         .collect();
     assert_eq!((rows.len(), names.len()), (4, 4), "{text}");
-    let rows = &document.all_tables()[0].rows;
+    let rows = &document.into_tables()[0].rows;
     let whole = |cell: &Cell| matches!(cell, Cell::Path(path) if path.len() == 4);
     assert_eq!(rows.iter().filter(|row| whole(&row[0])).count(), 2);
 }

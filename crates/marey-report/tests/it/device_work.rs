@@ -116,7 +116,7 @@ fn where_calls_were_not_measured_every_format_says_so_and_the_peaks_are_at_least
         assert!(words(&shown).contains(part), "{shown}");
     }
     let markdown = words(&markdown(&report));
-    let row = "| &lt;b&gt; | 1 | 3 | 1 | ≥30.0 MiB | ≥40.0 MiB | ≥20.0 MiB | +4.0 MiB |";
+    let row = "| `<b>` | 1 | 3 | 1 | ≥30.0 MiB | ≥40.0 MiB | ≥20.0 MiB | +4.0 MiB |";
     assert!(markdown.contains(row), "{markdown}");
     assert!(markdown.contains(note));
     let document: Value = serde_json::from_slice(&profiling_report(&report)).unwrap();
