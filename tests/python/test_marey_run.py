@@ -90,7 +90,7 @@ def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Int
         os.close(0)
         # Ends when the other side has seen both.
         with open("seen") as seen:
-            seen.read()
+            seen.readline()
     """
     (interpreter.folder / "program.py").write_text("\n".join(line[8:] for line in program.splitlines()))
     os.mkfifo(interpreter.folder / "seen")
@@ -105,7 +105,8 @@ def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Int
         assert process.stdout.read() == b""
         with pytest.raises(BrokenPipeError):
             process.stdin.writelines(itertools.repeat(b"x" * 65536))
-        os.close(seen)
+        os.write(seen, b"both\n")
+    os.close(seen)
     assert process.returncode == 0
 
 
