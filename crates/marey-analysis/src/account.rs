@@ -50,6 +50,46 @@ pub struct AccountRow {
 }
 
 impl Account {
+    /// The tree of what held the run up, from the own time of each node.
+    pub(crate) fn of_own(run: &Run, wall_ns: u64, own: &[u64]) -> Self {
+        let mut held = own.to_vec();
+        for (id, node) in run.nodes.iter().enumerate().rev() {
+            if let Some(parent) = node.parent {
+                held[parent as usize] += held[id];
+            }
+        }
+        let mut below: Vec<Vec<u32>> = vec![Vec::new(); run.nodes.len()];
+        for (id, node) in (0_u32..).zip(&run.nodes) {
+            if let Some(parent) = node.parent.filter(|_| held[id as usize] > 0) {
+                below[parent as usize].push(id);
+            }
+        }
+        let mut rows = Vec::new();
+        let mut waiting: Vec<(u32, Option<usize>)> = vec![(0, None)];
+        while let Some((node, parent)) = waiting.pop() {
+            let index = rows.len();
+            let is_root = node == 0;
+            if !is_root {
+                rows.push(AccountRow {
+                    node,
+                    parent,
+                    held_ns: held[node as usize],
+                    self_ns: own[node as usize],
+                });
+            }
+            let mut next = std::mem::take(&mut below[node as usize]);
+            // The last that is pushed is the first that is taken.
+            next.sort_by_key(|node| (held[*node as usize], Reverse(*node)));
+            let above = (!is_root).then_some(index);
+            waiting.extend(next.into_iter().map(|node| (node, above)));
+        }
+        Self {
+            wall_ns,
+            rows,
+            unattributed_ns: own.first().copied().unwrap_or(wall_ns),
+        }
+    }
+
     /// The rows right below each row, and by `None` those of the top level: indices.
     pub fn by_parent(&self) -> HashMap<Option<usize>, Vec<usize>> {
         let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
@@ -75,7 +115,7 @@ pub fn wall_account(run: &Run, sections: &Sections) -> Option<Account> {
         None if run.losses.sections_missing() > 0 => return None,
         None => of_flows(run)?,
     };
-    Some(account(run, &own))
+    Some(Account::of_own(run, run.wall_ns, &own))
 }
 
 /// Own time by node where everything happened one after the other: totals say it, also of sections that were not kept.
@@ -337,46 +377,6 @@ fn depth_limit(run: &Run, depths: &[usize]) -> Option<usize> {
         }
     }
     limit
-}
-
-/// The tree of what held the run up.
-fn account(run: &Run, own: &[u64]) -> Account {
-    let mut held = own.to_vec();
-    for (id, node) in run.nodes.iter().enumerate().rev() {
-        if let Some(parent) = node.parent {
-            held[parent as usize] += held[id];
-        }
-    }
-    let mut below: Vec<Vec<u32>> = vec![Vec::new(); run.nodes.len()];
-    for (id, node) in (0_u32..).zip(&run.nodes) {
-        if let Some(parent) = node.parent.filter(|_| held[id as usize] > 0) {
-            below[parent as usize].push(id);
-        }
-    }
-    let mut rows = Vec::new();
-    let mut waiting: Vec<(u32, Option<usize>)> = vec![(0, None)];
-    while let Some((node, parent)) = waiting.pop() {
-        let index = rows.len();
-        let is_root = node == 0;
-        if !is_root {
-            rows.push(AccountRow {
-                node,
-                parent,
-                held_ns: held[node as usize],
-                self_ns: own[node as usize],
-            });
-        }
-        let mut next = std::mem::take(&mut below[node as usize]);
-        // The last that is pushed is the first that is taken.
-        next.sort_by_key(|node| (held[*node as usize], Reverse(*node)));
-        let above = (!is_root).then_some(index);
-        waiting.extend(next.into_iter().map(|node| (node, above)));
-    }
-    Account {
-        wall_ns: run.wall_ns,
-        rows,
-        unattributed_ns: own.first().copied().unwrap_or(run.wall_ns),
-    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod intervals;
 pub mod job;
 mod readings;
 mod records;
+mod requests;
 mod stats;
 mod whereabouts;
 
@@ -67,6 +68,7 @@ pub use questions::snapshot::{
     TimeOrigin, snapshot,
 };
 pub use questions::stages::{Stage, Stages, stages};
+pub use questions::stop::{Stop, StoppedIn, stop};
 pub use questions::streaming::{Buffer, Delivered, DroppedFrames, Streaming, streaming};
 pub use questions::telemetry::{
     CoreUse, CpuPoint, CpuTime, CpuUse, DeviceUse, DiskUse, Energy, EnergySource, FileCached,
@@ -76,5 +78,6 @@ pub use questions::telemetry::{
 pub use questions::trace::*;
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};
 pub use readings::{Figures, Growth};
+pub use requests::{Requests, requests};
 pub use stats::{mean, median, percentile, sample_std_dev};
 pub use whereabouts::Moment;

@@ -45,7 +45,7 @@ pub use memory_snapshots::read_memory_snapshot;
 pub(crate) use memory_snapshots::{memory_snapshot_places, memory_snapshots};
 pub(crate) use newest_job::Began;
 pub use newest_job::newest_job;
-pub(crate) use outside::{is_outside_capture, why_outside};
+pub(crate) use outside::is_outside_capture;
 pub use process::Process;
 pub use recorded_runs::{RecordedRun, RecordedRuns, RecordedRunsError};
 pub(crate) use replacement::replace_with;

@@ -19,6 +19,7 @@ mod model;
 mod cache_markdown;
 mod compare;
 mod document;
+mod first_screen;
 mod html;
 mod json;
 mod memory_log;
@@ -41,6 +42,10 @@ pub use compare::{
 pub use document::{
     Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table, joined,
 };
+pub use first_screen::{
+    AccountRows, Checks, Failure, FirstScreen, GpuFigures, Headline, Measure, MemoryFigures, Next,
+    Note, Part, Peak, Row, ScreenFinding, Shown, Speed, StepSpeed, SystemFigures, Word, Work,
+};
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
     aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
@@ -61,10 +66,7 @@ pub use render::markdown::markdown_text;
 pub use render::text::text as document_text;
 pub use run_report::run_document;
 pub use snapshot_report::snapshot_document;
-pub use text::{
-    Shown, aggregation_summary, first_screen, iteration_summary, memory_summary, summary,
-    timing_summary,
-};
+pub use text::{aggregation_summary, iteration_summary, memory_summary, summary, timing_summary};
 pub use trace::{Compression, TraceFormat, TraceWriter};
 pub use trace_report::{
     all_rank_tables, rank_tables, ranks_document, trace_document, trace_file_tables, trace_tables,

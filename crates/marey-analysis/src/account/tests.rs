@@ -220,7 +220,7 @@ proptest! {
             })
             .collect();
         run.sections.sort_by_key(|s| (s.thread, s.end_ns));
-        let found = account(&run, &of_flows(&run).unwrap());
+        let found = Account::of_own(&run, run.wall_ns, &of_flows(&run).unwrap());
         let by_parent = found.by_parent();
         let below = |parent: Option<usize>| -> u64 {
             let rows = by_parent.get(&parent).into_iter().flatten();

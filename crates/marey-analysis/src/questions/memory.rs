@@ -50,6 +50,10 @@ pub struct SourceMemory {
     /// The most there was, which may lie between two readings: of the process by the kernel's count, of torch by its allocator's; `None` when
     /// neither was read.
     pub counted_peak_bytes: Option<u64>,
+    /// The innermost section during which the kernel counted it: an index into `Run::nodes`. `None` where no section was read at both ends
+    /// meanwhile, and of devices.
+    #[serde(skip)]
+    pub counted_peak_node: Option<u32>,
 }
 
 /// The highest reading.
@@ -126,7 +130,17 @@ fn of_source(
             fragmentation_ratio: fragmentation_ratio(peak.allocated_bytes, peak.reserved_bytes),
         },
         counted_peak_bytes: counted_peak_bytes(run, source, readings),
+        counted_peak_node: (source == MemorySource::Process)
+            .then(|| counted_peak_node(run))
+            .flatten(),
     })
+}
+
+/// The section in which the kernel's count of resident memory rose for the last time; of several the innermost.
+fn counted_peak_node(run: &Run) -> Option<u32> {
+    let calls = run.section_resources.iter();
+    let risen = calls.filter_map(|call| Some((call.used.peak_bytes?, call.start_ns, call.node)));
+    risen.max().map(|(_, _, node)| node)
 }
 
 /// Most resident memory of the process that anybody read or counted; `None` where nobody did.

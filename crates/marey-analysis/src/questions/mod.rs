@@ -23,6 +23,7 @@ pub(crate) mod sections;
 pub(crate) mod session_runs;
 pub(crate) mod snapshot;
 pub(crate) mod stages;
+pub(crate) mod stop;
 pub(crate) mod streaming;
 pub(crate) mod telemetry;
 pub(crate) mod trace;

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::first_screen;
 use crate::run_folder::{JobFolder, Reading};
 
-const LABEL: &str = "scripted demo, no model runs";
+const LABEL: &str = "scripted demo (no model runs)";
 const N_BLOCKS: u64 = 3;
 /// Relative difference of a step's input from the last computed step's; below the threshold the cache answers.
 const DIFFERENCES: [f64; 4] = [1.0, 0.12, 0.31, 0.08];
@@ -43,9 +43,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let folder = capture.parent().context("a capture lies in a folder")?;
     let job = JobFolder::read(folder, &Reading::default())?;
     let written = job.write()?;
-    let first = |report| first_screen::of_report(report, folder, &stdout());
-    let text = job.report.as_ref().map(first).unwrap_or_default();
-    console.show(&format!("This is a {LABEL}.\n\n{text}"))?;
+    if let Some(report) = &job.report {
+        console.show(&first_screen::of_report(report, folder, &stdout()))?;
+    }
     say_written(&written, folder, console);
     Ok(Exit::SUCCESS)
 }

@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Only this table, such as `sections`, with all its rows, as text, JSON, Markdown or CSV; `list` shows the names of all
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
+    /// Show only the first screen: as JSON a line of at most 4 KiB
+    #[arg(long, conflicts_with_all = ["full", "table"])]
+    brief: bool,
     /// Report one process of a job, by its process id
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
@@ -74,6 +77,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     }
     if arguments.format == Format::All && arguments.output.is_some() {
         bail!("--output names one file; it does not go with --format all");
+    }
+    if arguments.brief && !matches!(arguments.format, Format::Text | Format::Json) {
+        bail!("--brief goes with --format text or json");
     }
     match Target::find(&arguments.run)? {
         Target::Capture(path) => capture(&path, arguments, console),
@@ -191,7 +197,10 @@ fn text(arguments: &Arguments, report: &Report, path: &Path, processes: &str) ->
     if arguments.full {
         return document_text(&run_document(report), arguments.width()) + processes;
     }
-    first_screen::of_report(report, path, &stdout())
+    match arguments.format {
+        Format::Json => first_screen::brief(report, path),
+        _ => first_screen::of_report(report, path, &stdout()),
+    }
 }
 
 /// Shows one format, or writes it to the file that the user named. A page always is a file: without a name `page`.
@@ -213,10 +222,10 @@ fn show(
             let written = tables().write_csv(arguments.output.as_deref())?;
             return show_paths(&written, console);
         }
-        (None, Format::Json) => profiling_report(report),
+        (None, Format::Json) if !arguments.brief => profiling_report(report),
         (None, Format::Markdown) => markdown_text(&run_document(report)).into_bytes(),
         (None, Format::Html) => html_report(report, run),
-        (None, Format::Text | Format::All) => text().into_bytes(),
+        (None, Format::Text | Format::Json | Format::All) => text().into_bytes(),
     };
     match &arguments.output {
         Some(path) => show_paths(&[replace_named(path.clone(), &bytes)?], console),

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use marey::RunInfo;
-use marey_report::{Report, escape};
 
 /// Whether a capture is of a program that was sampled from outside, by its name.
 pub(crate) fn is_outside_capture(capture: &Path) -> bool {
@@ -14,10 +13,4 @@ pub(crate) fn is_outside_capture(capture: &Path) -> bool {
 /// The same, by what it says.
 pub(super) fn is_outside(info: &RunInfo) -> bool {
     info.facts.iter().any(|(key, _)| key == "outside_of")
-}
-
-/// That and why a program was sampled from outside, in a sentence; `None` where it recorded itself.
-pub(crate) fn why_outside(report: &Report) -> Option<String> {
-    let why = report.run.why_outside()?;
-    Some(escape::cut(&why, 460))
 }

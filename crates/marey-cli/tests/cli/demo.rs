@@ -9,10 +9,15 @@ fn the_demo_records_itself_and_says_what_it_is() {
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(
         said.out
-            .starts_with("This is a scripted demo, no model runs.\n\n")
+            .starts_with("marey: scripted demo (no model runs) finished in ")
     );
-    // Which stages it names depends on how long they took.
-    assert!(said.out.contains("no data lost"), "{}", said.out);
+    // What it finds depends on how long steps took.
+    for text in [
+        " · 3 blocks × 4 steps · 3 frames",
+        ", 6 served by step_cache",
+    ] {
+        assert!(said.out.contains(text), "{}", said.out);
+    }
     let whole = words(&place.read("out/latest/timing_summary.txt"));
     for text in [
         "text_encoder",

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use marey::{Run, Thresholds};
 use marey_analysis::{
-    Account, Counter, GpuTimes, Iterations, Kind, Memory, Phases, Pipeline, SectionPeak,
-    SectionRow, Sections, SessionRun, SessionRuns, UnderNoSection, UsedResources,
+    Account, Counter, GpuTimes, Iterations, Kind, Memory, Phases, Pipeline, Requests, SectionPeak,
+    SectionRow, Sections, SessionRun, SessionRuns, Stop, UnderNoSection, UsedResources,
 };
 use serde::Serialize;
 
@@ -26,8 +26,8 @@ pub use attributed::{AttributeFacts, Attributed, AttributedCallFacts};
 pub use attributes::{AttributeValue, NamedValues, json_value};
 pub use moments::{CacheMoment, EventMoment};
 pub use quality::{Loss, NotRead, OpenCall, Quality, Synchronised};
-pub(crate) use run_facts::run_id;
 pub use run_facts::{LaunchFacts, RunFacts, RunStatus, StatusKind};
+pub(crate) use run_facts::{run_id, signal_text};
 pub use session_facts::{SessionFacts, SessionScope};
 pub use snapshot_file::SnapshotFile;
 pub use trace_file::{TraceFile, TraceRanks};
@@ -45,6 +45,12 @@ pub struct Report {
     pub phases: Phases,
     /// What held the run up, so that it adds up; `None` where that is not known.
     pub account: Option<Account>,
+    /// Where it stopped, of a run that failed or was killed.
+    #[serde(skip)]
+    pub stop: Option<Stop>,
+    /// The mean request, of a program that works on several at once.
+    #[serde(skip)]
+    pub requests: Option<Requests>,
     /// Each loop.
     pub iterations: Vec<Iterations>,
     /// Memory readings; `None` when there were none.
@@ -118,9 +124,15 @@ impl Report {
         let memory = marey_analysis::memory(run);
         let rows = sections.tree.iter().enumerate();
         let rows_by_node = rows.map(|(index, row)| (row.node, index)).collect();
+        let status = RunStatus::new(&run.ending());
+        let has_stopped = status.kind.is_cut_short();
         Self {
             run: RunFacts::new(run),
-            status: RunStatus::new(&run.ending()),
+            stop: has_stopped.then(|| marey_analysis::stop(run)),
+            requests: (first == 0)
+                .then(|| marey_analysis::requests(run, runs))
+                .flatten(),
+            status,
             phases: marey_analysis::phases(run, &sections),
             account: marey_analysis::wall_account(run, &sections),
             counters: marey_analysis::counters(run),
@@ -151,16 +163,18 @@ impl Report {
 
     /// Whether a node counts iterations of a loop.
     pub fn is_iteration(&self, node: u32) -> bool {
-        let row = self.rows_by_node.get(&node);
-        let row = row.and_then(|row| self.sections.tree.get(*row));
+        let row = self.section_row(node);
         row.is_some_and(|row| row.kind == Kind::Iteration)
+    }
+
+    /// What is known of a node; `None` where the report has no row for it.
+    pub(crate) fn section_row(&self, node: u32) -> Option<&SectionRow> {
+        self.sections.tree.get(*self.rows_by_node.get(&node)?)
     }
 
     /// Names from the top level down to this node; empty when the report has no row for it.
     pub fn call_path(&self, node: u32) -> Vec<&str> {
-        let row = |node: u32| -> Option<&SectionRow> {
-            self.sections.tree.get(*self.rows_by_node.get(&node)?)
-        };
+        let row = |node: u32| self.section_row(node);
         let upwards = std::iter::successors(row(node), |found| found.parent.and_then(row));
         let mut path: Vec<&str> = upwards.map(|row| row.name.as_str()).collect();
         path.reverse();

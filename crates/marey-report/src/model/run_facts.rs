@@ -131,6 +131,11 @@ impl StatusKind {
     pub(crate) fn has_failed(self) -> bool {
         matches!(self, Self::Failed | Self::Killed | Self::OutOfMemory)
     }
+
+    /// It did not come to its own end.
+    pub(crate) fn is_cut_short(self) -> bool {
+        self.has_failed() || self == Self::EndedWithoutClosing
+    }
 }
 
 impl RunFacts {
@@ -239,7 +244,7 @@ impl RunStatus {
 }
 
 /// `SIGKILL (9)`. Numbers of Linux on x86 and Arm: signal(7).
-fn signal_text(signal: i32) -> String {
+pub(crate) fn signal_text(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",
         2 => "SIGINT",

@@ -1,7 +1,6 @@
-//! The documents' own tables, `timing_summary.txt`, and the first screen.
+//! The documents' own tables, and `timing_summary.txt`.
 
 mod block;
-mod first_screen;
 mod iterations;
 mod job;
 mod memory;
@@ -12,7 +11,6 @@ use crate::model::Report;
 use crate::render::text::text;
 use crate::run_report::run_document;
 
-pub use first_screen::{Shown, first_screen};
 pub use iterations::iteration_summary;
 pub use job::aggregation_summary;
 pub use memory::memory_summary;

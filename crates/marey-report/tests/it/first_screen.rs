@@ -1,108 +1,340 @@
 //! What is shown first: few lines, which add up.
 
-use marey::Run;
-use marey_report::{Report, Shown, first_screen};
+use marey::{Run, Status};
+use marey_report::{FirstScreen, Next, Report, Shown};
 use marey_testing::RunBuilder;
+use serde_json::Value;
 
-use crate::example::sampled_latent_video;
+use crate::example::{killed_latent_video, sampled_latent_video};
+use crate::screen_runs::{clip, crooked, demo, failed, killed, nothing, server};
 
 const MS: u64 = 1_000_000;
+const WIDTHS: [usize; 4] = [60, 80, 100, 140];
 
-fn shown(run: &Run, width: usize) -> String {
-    let how = Shown {
+fn screen(run: &Run) -> FirstScreen {
+    let next = Next {
+        page: Some("runs/latest/report.html".into()),
+        full: "marey report --full runs/latest".into(),
+        ranks: "marey aggregate runs/latest".into(),
+    };
+    FirstScreen::new(&Report::new(run), next)
+}
+
+fn plain(width: usize) -> Shown {
+    Shown {
         width,
         has_colour: false,
-        more: "marey report job --full",
-    };
-    first_screen(&Report::new(run), &how)
+        is_ascii: false,
+    }
 }
 
-/// The rows of where the time went: name and milliseconds.
-fn rows(text: &str) -> Vec<(String, f64)> {
-    let is_row = |line: &&str| line.contains(" % ");
-    let row = |line: &str| {
-        let mut words = line.split_whitespace();
-        let name = words.next()?.to_owned();
-        let (value, unit): (f64, &str) = (words.next()?.parse().ok()?, words.next()?);
-        let ms = match unit {
-            "s" => value * 1000.0,
-            "ms" => value,
-            _ => return None,
-        };
-        Some((name, ms))
-    };
-    text.lines().filter(is_row).filter_map(row).collect()
+fn shown(run: &Run, width: usize) -> String {
+    screen(run).text(&plain(width))
 }
 
-/// ```text
-/// ms   0   100        1100          1500  1600
-///      |load|           |vae_decode  |
-///           |generate---------------|          step 400 and 500 in it, encode 60
-/// ```
-fn generated() -> Run {
-    RunBuilder::new()
-        .section("load", 0, 100 * MS, |_| {})
-        .section("generate", 100 * MS, 1500 * MS, |s| {
-            s.section("encode", 100 * MS, 160 * MS, |_| {});
-            s.section("denoise", 160 * MS, 1100 * MS, |s| {
-                s.iteration("denoising_step", 160 * MS, 560 * MS, |_| {});
-                s.iteration("denoising_step", 600 * MS, 1100 * MS, |_| {});
-            });
-            s.section("vae_decode", 1100 * MS, 1500 * MS, |_| {});
-        })
-        .with(|run| run.info.command = vec!["python".into(), "/home/me/clip.py".into()])
-        .finish(1600 * MS)
+/// At all widths.
+fn at_each_width(run: &Run) -> String {
+    let at = |width| format!("{}\n{}", "-".repeat(width), shown(run, width));
+    WIDTHS.map(at).concat()
 }
 
-#[test]
-fn where_the_time_went_adds_up_to_the_wall_time() {
-    let text = shown(&generated(), 100);
-    let said = text.lines().next().unwrap();
-    assert!(said.starts_with("clip.py finished in 1.600 s"), "{said}");
-    assert!(text.contains("  denoising_step 900 ms\n"), "{text}");
-    let expected = [
-        ("denoise", 940.0),
-        ("vae_decode", 400.0),
-        ("load", 100.0),
-        ("encode", 60.0),
-        ("other", 100.0),
-    ];
-    let expected: Vec<(String, f64)> = expected.map(|(name, ms)| (name.to_owned(), ms)).into();
-    assert_eq!(rows(&text), expected, "{text}");
+fn all() -> [Run; 9] {
+    [
+        demo(),
+        clip(),
+        failed(),
+        killed(),
+        nothing(),
+        server(),
+        crooked(),
+        sampled_latent_video(),
+        Run::default(),
+    ]
+}
+
+/// The printed numbers of a row: its time in its column's last digit, its share in tenths of a percent.
+fn printed(line: &str) -> Option<(u64, u64)> {
+    let (before, _) = line.split_once(" %")?;
+    let (time, share) = before.trim_end().rsplit_once("  ")?;
+    let digits = |number: &str| -> Option<u64> { number.replace('.', "").trim().parse().ok() };
+    let mut words = time.trim().rsplit(' ');
+    let _unit = words.next()?;
+    Some((digits(words.next()?)?, digits(share)?))
+}
+
+/// The total of the headline, or of the line above the rows, in its last digit.
+fn printed_total(text: &str) -> Option<u64> {
+    let whole = text.replace('\n', " ");
+    let headline = text.split_once("\n\n")?.0.replace('\n', " ");
+    let mean = whole.split_once("mean of 2: ");
+    let of_run = headline
+        .split_once(" after ")
+        .or(headline.split_once(" in "));
+    let (_, total) = mean.or(of_run)?;
+    total.split(' ').next()?.replace('.', "").parse().ok()
 }
 
 #[test]
-fn it_fits_a_screen_of_any_width() {
-    for run in [generated(), sampled_latent_video(), Run::default()] {
-        for width in [20, 40, 60, 80, 100, 400] {
+fn printed_rows_add_up_to_the_printed_total() {
+    for run in all() {
+        for width in 1..141 {
             let text = shown(&run, width);
-            assert!(text.lines().count() <= 25, "{text}");
+            assert!(text.lines().count() <= 25, "{width}: {text}");
             let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(longest <= width.min(100), "{width}: {text}");
+            if width < 40 {
+                continue;
+            }
+            let rows: Vec<(u64, u64)> = text
+                .lines()
+                .filter(|line| {
+                    line.starts_with("  ") && !line.contains('!') && !line.contains(" · ")
+                })
+                .filter(|line| line.contains('.') && !line.trim_start().starts_with("The"))
+                .filter_map(printed)
+                .collect();
+            let Some(account) = screen(&run).account else {
+                continue;
+            };
+            let shares: u64 = rows.iter().map(|(_, share)| share).sum();
+            assert_eq!(shares, 1000, "{width}: {text}");
+            let total = printed_total(&text);
+            let times: u64 = rows.iter().map(|(time, _)| time).sum();
+            assert_eq!(Some(times), total, "{width}: {text}");
+            let held: u64 = account.rows.iter().map(|row| row.held_ns).sum();
+            assert_eq!(held, account.total_ns);
         }
     }
+}
+
+#[test]
+fn the_demo() {
+    insta::assert_snapshot!(at_each_width(&demo()));
+}
+
+#[test]
+fn the_program_of_document_000() {
+    insta::assert_snapshot!(at_each_width(&clip()));
+}
+
+#[test]
+fn a_run_that_failed() {
+    insta::assert_snapshot!(at_each_width(&failed()));
+}
+
+#[test]
+fn a_run_that_was_killed() {
+    insta::assert_snapshot!(at_each_width(&killed()));
+}
+
+#[test]
+fn a_run_that_recorded_nothing() {
+    insta::assert_snapshot!(at_each_width(&nothing()));
+}
+
+#[test]
+fn the_mean_request_of_a_server() {
+    // Waiting (10 + 30) ÷ 2, computing 30, of (40 + 60) ÷ 2.
+    let text = shown(&server(), 100);
+    for line in [
+        "marey: server.py finished in 80.0 ms · 2 requests, up to 2 at once",
+        "  Time of a request, mean of 2: 50.0 ms (p50 40.0, max 60.0)",
+        "  transformer   30.0 ms   60.0 %  ████████████",
+        "  wait_for_gpu  20.0 ms   40.0 %  ████████              1 wait a request",
+        "  Speed   25.0 requests/s",
+        "  ! Requests wait: 40 % of their time is wait_for_gpu",
+    ] {
+        assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn what_was_lost_is_said_and_nothing_else() {
+    assert!(!shown(&clip(), 100).contains("Data"));
+    let text = shown(&killed_latent_video(), 100);
+    let said = "  Data  6 sections are in the totals only: a ring was full · 2 events, readings or attributes were";
+    assert!(text.lines().any(|line| line == said), "{text}");
+}
+
+#[test]
+fn lack_of_memory_is_the_cause_with_its_figures() {
+    let mut run = killed();
+    let mut facts = run.info.facts.iter_mut();
+    let kills = facts.find(|(key, _)| key.ends_with("oom_kills"));
+    kills.expect("its launcher counted").1 = "1".into();
+    let text = shown(&run, 100);
+    for said in [
+        "  ! Killed for lack of memory: peak 208 MiB",
+        "    The kernel killed 1 process for it.",
+    ] {
+        assert!(text.lines().any(|line| line == said), "{text}");
+    }
+    assert!(
+        text.starts_with("marey: clip.py ran out of memory after 776.8 ms"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("Speed") && !text.contains("raised"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_exit_code_is_all_that_is_known_of_some_failures() {
+    let mut run = clip();
+    run.info.facts.retain(|(key, _)| !key.starts_with("launch"));
+    run.status = Status::Failed("exit code 7".into());
+    let text = shown(&run, 100);
+    assert!(
+        text.starts_with("marey: clip.py failed after 1.838 s (exit code 7)\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn waiting_for_other_ranks_is_no_stage() {
+    let run = RunBuilder::new()
+        .section("all_reduce", 0, 500 * MS, |_| {})
+        .section("vae_decode", 500 * MS, 900 * MS, |_| {})
+        .finish(1000 * MS);
+    let text = shown(&run, 100);
+    assert!(
+        text.contains("  ! vae_decode: 400 ms, 40 % of the run (target ≤ 30 %)\n"),
+        "{text}"
+    );
+    assert!(!text.contains("! all_reduce"), "{text}");
+}
+
+#[test]
+fn what_costs_little_is_left_to_the_tables() {
+    // The first step of the clip costs 50 ms: 2.7 % of 1 838 ms, but 10 % of a run without the rest.
+    assert!(!shown(&clip(), 100).contains('!'));
+    let long = |first_ms: u64| {
+        let builder = RunBuilder::new().section("denoise", 0, 900 * MS, |s| {
+            s.iteration("denoising_step", 0, first_ms * MS, |_| {});
+            for step in 0..9 {
+                let start = (first_ms + step * 50) * MS;
+                s.iteration("denoising_step", start, start + 50 * MS, |_| {});
+            }
+        });
+        shown(&builder.finish(1000 * MS), 100)
+    };
+    let said = "  ! First step: 101 ms, 2.0 × the other steps (50.0 ms)";
+    assert!(long(101).contains(said), "{}", long(101));
+    assert!(!long(99).contains("First step"), "{}", long(99));
+}
+
+#[test]
+fn the_brief_stays_brief() {
+    let name = |part: u64| format!("{part} {}", "very long <name> ".repeat(40));
+    let mut builder = RunBuilder::new();
+    for part in 0..9 {
+        builder = builder.section(&name(part), part * 100 * MS, (part + 1) * 100 * MS, |_| {});
+    }
+    let run = builder
+        .with(|run| run.info.command = vec![name(1), format!("/{}", name(2))])
+        .finish(900 * MS);
+    let text = screen(&run).json(&Report::new(&run));
+    assert!(text.len() <= 4096, "{}", text.len());
 }
 
 #[test]
 fn names_of_users_are_no_control_codes() {
     let hostile = "\u{1b}[31m</script>\u{202e}../";
     let run = RunBuilder::new()
+        .session(hostile, 0, Some(90 * MS), vec![])
         .section(hostile, 0, 80 * MS, |_| {})
         .with(|run| run.info.command = vec![hostile.into()])
         .finish(100 * MS);
     let text = shown(&run, 100);
     assert!(text.contains("\\x1b[31m"), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
+    let brief = screen(&run).json(&Report::new(&run));
+    assert!(!brief.contains('\u{1b}') && !brief.contains('\u{202e}') && !brief.contains("</"));
 }
 
 #[test]
 fn colours_are_for_those_who_see_them() {
     let how = Shown {
-        width: 100,
         has_colour: true,
-        more: "",
+        ..plain(100)
     };
-    let coloured = first_screen(&Report::new(&sampled_latent_video()), &how);
-    assert!(coloured.contains("\u{1b}[36mSpeed\u{1b}[0m"), "{coloured}");
-    assert!(!shown(&sampled_latent_video(), 100).contains('\u{1b}'));
+    let coloured = |run: &Run| screen(run).text(&how);
+    assert!(coloured(&clip()).contains("\u{1b}[32mfinished\u{1b}[0m"));
+    assert!(coloured(&killed()).contains("\u{1b}[31mwas killed by SIGKILL\u{1b}[0m"));
+    assert!(coloured(&demo()).contains("\u{1b}[33m!\u{1b}[0m"));
+    for run in all() {
+        // Without them it says the same.
+        let mut without = coloured(&run);
+        for code in ["1", "2", "31", "32", "33", "36", "0"] {
+            without = without.replace(&format!("\u{1b}[{code}m"), "");
+        }
+        assert_eq!(without, shown(&run, 100));
+    }
+}
+
+#[test]
+fn a_terminal_of_ascii_gets_ascii() {
+    for run in all() {
+        for width in [40, 60, 80, 100] {
+            let how = Shown {
+                is_ascii: true,
+                ..plain(width)
+            };
+            let text = screen(&run).text(&how);
+            assert!(text.is_ascii(), "{text}");
+            assert!(text.lines().all(|line| line.len() <= width), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_brief_is_the_same_as_json() {
+    for run in all() {
+        let report = Report::new(&run);
+        let screen = screen(&run);
+        let text = screen.json(&report);
+        assert!(text.len() <= 4096 && text.lines().count() == 1, "{text}");
+        assert!(
+            !text.contains("/home/") && !text.contains("/usr/"),
+            "{text}"
+        );
+        let brief: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(brief["v"], 1);
+        let Some(rows) = brief["account"]["rows"].as_array() else {
+            continue;
+        };
+        let held: f64 = rows.iter().map(|row| row["held_s"].as_f64().unwrap()).sum();
+        let total = brief["account"]["total_s"].as_f64().unwrap();
+        assert!((held - total).abs() < 1e-9, "{text}");
+    }
+}
+
+#[test]
+fn the_brief_of_a_killed_run() {
+    let run = killed();
+    let report = Report::new(&run);
+    let brief: Value = serde_json::from_str(&screen(&run).json(&report)).unwrap();
+    assert_eq!(brief["outcome"], "killed");
+    assert_eq!(
+        (&brief["signal"], &brief["exit_code"]),
+        (&9.into(), &Value::Null)
+    );
+    assert_eq!(brief["command"], "python clip.py");
+    assert_eq!(brief["wall_s"], 0.7768);
+    assert_eq!(brief["work"]["steps_done"], 7);
+    assert_eq!(brief["open"][1], "denoising_step 7");
+    let row = &brief["account"]["rows"][0];
+    assert_eq!(row["name"], "denoise");
+    assert_eq!(
+        (&row["held_s"], &row["open"], &row["steps"]),
+        (&0.3414.into(), &true.into(), &7.into())
+    );
+    assert_eq!(
+        (&row["mean_s"], &row["first_s"]),
+        (&0.041.into(), &0.0911.into())
+    );
+    assert_eq!(brief["memory"][0]["peak_bytes"], 208 << 20);
+    assert_eq!(brief["memory"][0]["peak_in"], "model_load");
+    assert_eq!(brief["findings"][0]["rule"], "killed");
 }

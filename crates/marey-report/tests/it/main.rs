@@ -11,6 +11,7 @@ mod json;
 mod machine;
 mod markdown;
 mod run_document;
+mod screen_runs;
 mod session;
 mod shown;
 mod text;

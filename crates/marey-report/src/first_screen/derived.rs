@@ -1,0 +1,303 @@
+//! What the first screen concludes itself: why a run ended, that nothing was recorded, what the first step, growth and waiting cost.
+
+use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
+use marey_analysis::{ContextGrowth, Steps};
+
+use super::account_rows::{AccountRows, Measure, Part, total_ns};
+use super::amount::{bytes, bytes_of, more, share, time, time_ns};
+use super::finding::ScreenFinding;
+use super::resources::MemoryFigures;
+use crate::model::{Report, StatusKind};
+use crate::quantity::{counted, float};
+
+/// A first step this much longer than the others is a finding where it costs enough.
+const FIRST: f64 = 1.5;
+
+/// A finding that the figures say for certain.
+fn finding(rule: &'static str, subject: &str, figure: String) -> ScreenFinding {
+    ScreenFinding {
+        rule,
+        subject: subject.into(),
+        figure,
+        cost_ns: None,
+        share_ratio: None,
+        is_growing: false,
+        evidence: String::new(),
+        figures: Vec::new(),
+        tries: String::new(),
+        confidence: Confidence::High,
+    }
+}
+
+/// Why it was killed, or ran out of memory; `None` of a run that failed, whose own message says it.
+pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
+    let launch = report.run.launch.as_ref();
+    let oom_kills = launch.and_then(|launch| launch.oom_kills);
+    let host = report.activity.telemetry.memory.as_ref();
+    let last = host.and_then(|host| host.process_resident.as_ref());
+    let last = last
+        .filter(|last| last.n_readings > 1)
+        .map(|last| last.last);
+    let peaks = MemoryFigures::new(report, None).peaks;
+    let peak = peaks.last().map(|peak| peak.bytes);
+    let mut figures = Vec::new();
+    let kills = oom_kills.map(float);
+    figures.extend(kills.map(|n| Evidence::new("OOM kills in the cgroup", n, FigureUnit::Count)));
+    figures.extend(
+        last.map(|size| Evidence::new("last reading of the process", size, FigureUnit::Bytes)),
+    );
+    let last = last.map(|size| format!("the last reading of the process was {}.", bytes(size)));
+    if report.status.kind == StatusKind::OutOfMemory {
+        let limit = host
+            .and_then(|host| host.cgroup_limit.as_ref())
+            .map(|limit| limit.min);
+        let limit = limit.or_else(|| Some(float(host?.total_bytes?)));
+        let figure = match (peak, limit) {
+            (Some(peak), Some(limit)) => format!("peak {} of {}", bytes_of(peak), bytes(limit)),
+            (Some(peak), None) => format!("peak {}", bytes_of(peak)),
+            _ => String::new(),
+        };
+        let kills = oom_kills.map(|n| {
+            format!(
+                "The kernel killed {} for it; ",
+                counted(n, "process", "processes")
+            )
+        });
+        return Some(ScreenFinding {
+            evidence: sentence(&format!("{}{}", kills.unwrap_or_default(), last.unwrap_or_default())),
+            figures,
+            tries: "fewer pixels or frames, a smaller batch, VAE tiling, offloading, or a higher limit.".into(),
+            ..finding("out-of-memory", "Killed for lack of memory", figure)
+        });
+    }
+    let signal = report.status.signal?;
+    let name = super::signal_name(signal);
+    let is_fault = [4, 6, 7, 8, 11].contains(&signal);
+    let (figure, tries) = match (signal, oom_kills) {
+        (9, Some(0)) => (
+            "not by the kernel's OOM killer, sender not known",
+            "the time limit of the scheduler or container, a parent's timeout, dmesg.",
+        ),
+        (9, _) => (
+            "whether by the kernel's OOM killer is not known",
+            "dmesg, the memory limit of the container, the time limit of the scheduler.",
+        ),
+        _ if is_fault => (
+            "a fault in native code",
+            "python -X faulthandler, which shows where; a newer build of the library there.",
+        ),
+        _ => (
+            "sender not known",
+            "the time limit of the scheduler or container, a parent's timeout.",
+        ),
+    };
+    let kills = oom_kills
+        .filter(|_| signal == 9)
+        .map(|n| format!("{n} OOM kills counted in the cgroup; "));
+    Some(ScreenFinding {
+        evidence: sentence(&format!(
+            "{}{}",
+            kills.unwrap_or_default(),
+            last.unwrap_or_default()
+        )),
+        figures,
+        tries: tries.into(),
+        confidence: Confidence::Medium,
+        ..finding(
+            "killed",
+            &format!("Killed by {name} ({signal})"),
+            figure.into(),
+        )
+    })
+}
+
+/// The text with a capital at its start and a full stop at its end.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end_matches([';', ' ', '.']);
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>());
+    let stop = if text.is_empty() { "" } else { "." };
+    format!("{}{}{stop}", first.unwrap_or_default(), letters.as_str())
+}
+
+/// The program was there, and said nothing of itself.
+pub(super) fn nothing_recorded(report: &Report) -> ScreenFinding {
+    let total = total_ns(report);
+    let (evidence, tries) = match report.run.why_outside() {
+        Some(why) => (
+            format!("{why}."),
+            "python -m of the program itself, or the Rust crate marey in it; see docs/guide.md.",
+        ),
+        None => (
+            "Marey was loaded into the program. It opened no section and ran no diffusers pipeline.".into(),
+            "with marey.profile_section(\"denoise\"): … around what takes time, or \
+             marey.diffusers.instrument(pipe) for a pipeline; see docs/guide.md.",
+        ),
+    };
+    ScreenFinding {
+        evidence,
+        tries: tries.into(),
+        ..finding(
+            "nothing-recorded",
+            "No section, step or pipeline was recorded",
+            format!("{} are unexplained", time_ns(total)),
+        )
+    }
+}
+
+/// What costs time in this run that no rule looks for.
+pub(super) fn of_run(report: &Report, account: Option<&AccountRows>) -> Vec<ScreenFinding> {
+    let found = report.activity.diffusion.as_ref();
+    let steps = found.and_then(|found| found.steps.as_ref());
+    let is_concurrent = report.requests.is_some();
+    let first = steps.filter(|_| !is_concurrent);
+    let first = first.and_then(|steps| first_step(report, steps));
+    let growth =
+        found.and_then(|found| growth(report, found.steps.as_ref()?, found.growth.as_ref()?));
+    let waiting = account.and_then(waiting);
+    first.into_iter().chain(growth).chain(waiting).collect()
+}
+
+fn first_step(report: &Report, steps: &Steps) -> Option<ScreenFinding> {
+    let first = steps.warm_up.as_ref().filter(|first| first.count == 1)?;
+    let caching = report.activity.diffusion.as_ref()?.caching.as_ref();
+    let computed = caching.and_then(|found| found.computed.as_ref());
+    let usual = float(computed.or(steps.steady.as_ref())?.p50_ns);
+    let extra = float(first.max_ns) - usual;
+    let times = float(first.max_ns) / usual.max(1.0);
+    if times < FIRST {
+        return None;
+    }
+    let cost_ns = first.max_ns - float_ns(usual);
+    let share_ratio = extra / float(total_ns(report).max(1));
+    let others = match computed {
+        Some(_) => "the other computed steps",
+        None => "the other steps",
+    };
+    let is_later = |block: u64| {
+        let mut own = steps
+            .each
+            .iter()
+            .filter(|step| step.block == Some(block) && step.step == 0);
+        own.all(|step| step.duration_ns.is_none_or(|ns| float(ns) < FIRST * usual))
+    };
+    let n_blocks = steps.each.iter().filter_map(|step| step.block).max();
+    let later = n_blocks.filter(|last| *last > 0 && (1..=*last).all(is_later));
+    let later = later.map(|last| match last {
+        1 => " The first step of block 1 shows no such extra.".to_owned(),
+        2 => " First steps of blocks 1 and 2 show no such extra.".to_owned(),
+        last => format!(" First steps of blocks 1 to {last} show no such extra."),
+    });
+    Some(ScreenFinding {
+        cost_ns: Some(cost_ns),
+        share_ratio: Some(share_ratio),
+        evidence: format!(
+            "The extra {} are {} of the run.{}",
+            time(extra),
+            share(share_ratio),
+            later.unwrap_or_default()
+        ),
+        figures: vec![
+            Evidence::new("first step", float(first.max_ns), FigureUnit::Ns),
+            Evidence::new("median of the others", usual, FigureUnit::Ns),
+        ],
+        tries: "a warm-up generation before you measure; in a server, warm up before the first request.".into(),
+        ..finding(
+            "first-step",
+            "First step",
+            format!("{}, {} {others} ({})", time_ns(first.max_ns), more(times), time(usual)),
+        )
+    })
+}
+
+/// Steps that take longer the more context they have.
+fn growth(report: &Report, steps: &Steps, growth: &ContextGrowth) -> Option<ScreenFinding> {
+    if growth.per_block_ns <= 0.0 || growth.first_ns <= 0.0 {
+        return None;
+    }
+    let of_blocks = steps.each.iter().filter(|step| {
+        let at = step.block_at;
+        at.is_some_and(|at| growth.between[0] < at) && step.is_cached != Some(true)
+    });
+    let excess =
+        of_blocks.filter_map(|step| Some((float(step.duration_ns?) - growth.first_ns).max(0.0)));
+    let excess: f64 = excess.sum();
+    let share_ratio = excess / float(total_ns(report).max(1));
+    let blocks = &report.activity.diffusion.as_ref()?.blocks.as_ref()?.each;
+    let number = |at: usize| blocks.get(at).map_or(0, |block| block.index);
+    let [first, last] = growth.between.map(number);
+    Some(ScreenFinding {
+        cost_ns: Some(float_ns(excess)),
+        share_ratio: Some(share_ratio),
+        is_growing: true,
+        evidence: format!(
+            "That adds {} ({}), and each block more adds {} to a step.",
+            time(excess),
+            share(share_ratio),
+            time(growth.per_block_ns)
+        ),
+        figures: vec![
+            Evidence::new("step of the first block", growth.first_ns, FigureUnit::Ns),
+            Evidence::new("step of the last block", growth.last_ns, FigureUnit::Ns),
+            Evidence::new(
+                "growth with each block",
+                growth.per_block_ns,
+                FigureUnit::Ns,
+            ),
+        ],
+        tries: "a bounded KV cache (local_attn_size with sink tokens).".into(),
+        confidence: Confidence::Medium,
+        ..finding(
+            "step-growth",
+            "Steps slow down",
+            format!(
+                "{} → {} from block {first} to block {last} ({})",
+                time(growth.first_ns),
+                time(growth.last_ns),
+                more(growth.last_ns / growth.first_ns)
+            ),
+        )
+    })
+}
+
+/// Requests that wait for something that only one of them can have.
+fn waiting(account: &AccountRows) -> Option<ScreenFinding> {
+    let Measure::MeanRequest { n, .. } = account.measure else {
+        return None;
+    };
+    let row = account.rows.iter().find(|row| row.part == Part::Waiting)?;
+    let share_ratio = float(row.held_ns) / float(account.total_ns.max(1));
+    Some(ScreenFinding {
+        cost_ns: Some(row.held_ns),
+        share_ratio: Some(share_ratio),
+        evidence: format!(
+            "That is {} of {} in the mean of {n} requests.",
+            time_ns(row.held_ns),
+            time_ns(account.total_ns)
+        ),
+        figures: vec![Evidence::new(
+            "waiting of a mean request",
+            float(row.held_ns),
+            FigureUnit::Ns,
+        )],
+        tries:
+            "fewer requests at once, batching them, or a second device. More threads do not help."
+                .into(),
+        ..finding(
+            "requests-wait",
+            "Requests wait",
+            format!("{} of their time is {}", share(share_ratio), row.name),
+        )
+    })
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a length of time, not negative; saturates"
+)]
+fn float_ns(ns: f64) -> u64 {
+    ns as u64
+}

@@ -1,0 +1,273 @@
+//! Memory and the machine: one peak of each kind, and how busy processors and GPUs were.
+
+use marey::MemorySource;
+use marey_analysis::{GpuUse, SourceMemory};
+
+use super::account_rows::{AccountRows, total_ns};
+use super::amount::{bytes, bytes_of, rate, share, time_ns};
+use super::line::name;
+use crate::model::{Report, StatusKind};
+use crate::quantity::{counted, float};
+use crate::width::columns;
+
+/// Readings that a mean needs.
+const FEW: u64 = 3;
+const MOST_PEAKS: usize = 2;
+const MOST_GPUS: usize = 2;
+/// Columns of a name, and of a reason.
+const NAME: usize = 24;
+const REASON: usize = 40;
+
+/// The most memory of one kind, and where that was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peak {
+    /// Bytes.
+    pub bytes: u64,
+    /// Whose: `process`, `GPU 0`.
+    pub whose: String,
+    /// When, since the start of the run; `None` of what was counted between two readings.
+    pub at_ns: Option<u64>,
+    /// The section; not safe to print.
+    pub place: Option<String>,
+    /// The label of the reading where it was in no section; not safe to print.
+    pub label: Option<String>,
+}
+
+/// What memory says on the first screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MemoryFigures {
+    /// Of devices first, then of the process.
+    pub peaks: Vec<Peak>,
+    /// What the process had at last; only of one that failed or was killed.
+    pub last_bytes: Option<u64>,
+    /// What the machine had free at last, and all of it; only of a run that was killed.
+    pub machine_free_bytes: Option<[u64; 2]>,
+}
+
+/// How busy the machine was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SystemFigures {
+    /// Processor time of the command over its wall time.
+    pub own_cores: Option<f64>,
+    /// Share of the machine's processors that was busy, where the command's own time is not known.
+    pub busy_ratio: Option<f64>,
+    /// Processors.
+    pub n_cores: Option<u64>,
+    /// GPUs that were read.
+    pub gpus: Vec<GpuFigures>,
+    /// GPUs that are not in `gpus`.
+    pub n_more_gpus: u64,
+    /// Why no GPU was read.
+    pub why_no_gpu: Option<String>,
+}
+
+/// How busy a GPU was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GpuFigures {
+    /// Its number, or its name.
+    pub name: String,
+    /// Mean share of the time in which a kernel ran.
+    pub busy_ratio: f64,
+    /// Most of its memory that was in use.
+    pub peak_bytes: Option<f64>,
+}
+
+impl MemoryFigures {
+    pub(super) fn new(report: &Report, account: Option<&AccountRows>) -> Self {
+        let sources = report.memory.iter().flat_map(|memory| &memory.sources);
+        let mut peaks: Vec<Peak> = sources
+            .map(|source| peak(report, account, source))
+            .collect();
+        let is_process = |peak: &Peak| peak.whose == "process";
+        if !peaks.iter().any(is_process) {
+            let launch = report.run.launch.as_ref();
+            let launch = launch.filter(|launch| !launch.is_peak_at_most);
+            peaks.extend(
+                launch
+                    .and_then(|launch| launch.peak_bytes)
+                    .map(|bytes| Peak {
+                        bytes,
+                        whose: "process".into(),
+                        at_ns: None,
+                        place: None,
+                        label: None,
+                    }),
+            );
+        }
+        peaks.sort_by_key(|peak| (is_process(peak), std::cmp::Reverse(peak.bytes)));
+        peaks.truncate(MOST_PEAKS);
+        let kind = report.status.kind;
+        let host = report.activity.telemetry.memory.as_ref();
+        let own = host.and_then(|host| host.process_resident.as_ref());
+        let own = own.filter(|own| own.n_readings > 1 && kind.has_failed());
+        let free =
+            host.and_then(|host| Some([host.available.as_ref()?.last, float(host.total_bytes?)]));
+        let free = free.filter(|_| matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory));
+        Self {
+            peaks,
+            last_bytes: own.map(|own| whole(own.last)),
+            machine_free_bytes: free.map(|both| both.map(whole)),
+        }
+    }
+
+    /// `peak 372 MiB in vae_decode (process)`
+    pub(super) fn text(&self) -> Vec<String> {
+        let peak = |peak: &Peak| {
+            let at = peak.at_ns.map(|ns| format!(" at {}", time_ns(ns)));
+            let place = peak
+                .place
+                .as_ref()
+                .map(|place| format!(" in {}", name(place, NAME)));
+            let label = peak
+                .label
+                .as_ref()
+                .map(|label| format!(" at {}", name(label, NAME)));
+            format!(
+                "peak {}{} ({})",
+                bytes_of(peak.bytes),
+                label.unwrap_or_else(|| at.unwrap_or_default() + &place.unwrap_or_default()),
+                peak.whose
+            )
+        };
+        let peaks = self.peaks.iter().map(peak);
+        let free = self.machine_free_bytes;
+        let free = free.map(|[free, all]| {
+            format!(
+                "{} of {} free on the machine",
+                bytes_of(free),
+                bytes_of(all)
+            )
+        });
+        let last = self.last_bytes.filter(|_| free.is_none());
+        let last = last.map(|size| format!("{} at the end", bytes_of(size)));
+        peaks.chain(last).chain(free).collect()
+    }
+}
+
+fn peak(report: &Report, account: Option<&AccountRows>, source: &SourceMemory) -> Peak {
+    let read = &source.peak;
+    let bytes = source.counted_peak_bytes.unwrap_or(read.allocated_bytes);
+    // What was counted may lie between two readings: then only a section that was read at both ends knows where.
+    let is_read = bytes == read.allocated_bytes;
+    let node = source.counted_peak_node.or(read.node.filter(|_| is_read));
+    let name = node.and_then(|node| row_or_own(report, account, node));
+    let label = read.label.clone().filter(|_| is_read && name.is_none());
+    Peak {
+        bytes,
+        whose: match source.source {
+            MemorySource::Process => "process".into(),
+            MemorySource::TorchCuda(device) => format!("GPU {device}"),
+        },
+        at_ns: is_read.then_some(read.at_ns),
+        place: name,
+        label,
+    }
+}
+
+/// The row of the account that holds a node, by its name; else the node's own.
+pub(super) fn row_or_own(
+    report: &Report,
+    account: Option<&AccountRows>,
+    node: u32,
+) -> Option<String> {
+    let rows = account.map_or(&[][..], |account| &account.rows);
+    let path = report.call_path(node);
+    let is_row = |name: &&&str| rows.iter().any(|row| row.name == **name);
+    let found = path.iter().rev().find(is_row).or(path.last());
+    found.map(|name| (*name).to_owned())
+}
+
+impl SystemFigures {
+    pub(super) fn new(report: &Report) -> Self {
+        let found = &report.activity.telemetry;
+        let launch = report.run.launch.as_ref();
+        let cpu = found.cpu.as_ref();
+        let used = launch.and_then(|launch| launch.cpu_ns);
+        let used = used.filter(|_| cpu.is_some());
+        let wall = float(total_ns(report).max(1));
+        let busy = cpu.and_then(|cpu| cpu.busy_ratio.as_ref());
+        let busy = busy.filter(|busy| busy.n_readings >= FEW && used.is_none());
+        let all = found.gpus.as_ref().map(|gpus| gpus.each.as_slice());
+        let each = all.unwrap_or_default();
+        let said = report.quality.unavailable.iter();
+        let is_of_gpu = |what: &str| what.contains("nvml") || what.contains("gpu_metrics");
+        let why = said.rev().find(|said| is_of_gpu(&said.what));
+        Self {
+            own_cores: used.map(|[user, system]| float(user.saturating_add(system)) / wall),
+            busy_ratio: busy.map(|busy| busy.mean),
+            n_cores: cpu.and_then(|cpu| cpu.n_cores),
+            gpus: each
+                .iter()
+                .filter_map(GpuFigures::new)
+                .take(MOST_GPUS)
+                .collect(),
+            n_more_gpus: each.len().saturating_sub(MOST_GPUS) as u64,
+            why_no_gpu: why.filter(|_| each.is_empty()).map(|said| said.why.clone()),
+        }
+    }
+
+    /// There is nothing to say.
+    pub(super) fn is_empty(&self) -> bool {
+        self.own_cores.is_none() && self.busy_ratio.is_none() && self.gpus.is_empty()
+    }
+
+    /// `CPU 0.90 of 2 cores · no GPU (no NVIDIA driver)`
+    pub(super) fn text(&self) -> Vec<String> {
+        let cores = self
+            .n_cores
+            .map(|n| format!(" of {}", counted(n, "core", "cores")));
+        let cores = cores.unwrap_or_default();
+        let own = self
+            .own_cores
+            .map(|own| format!("CPU {}{cores}", rate(own)));
+        let busy = self
+            .busy_ratio
+            .map(|busy| format!("CPU {}{cores}", share(busy)));
+        let gpus = self.gpus.iter().map(|gpu| {
+            let memory = gpu
+                .peak_bytes
+                .map(|peak| format!(", {} at most", bytes(peak)));
+            format!(
+                "GPU {} {} busy{}",
+                name(&gpu.name, 12),
+                share(gpu.busy_ratio),
+                memory.unwrap_or_default()
+            )
+        });
+        let more =
+            (self.n_more_gpus > 0).then(|| counted(self.n_more_gpus, "more GPU", "more GPUs"));
+        let none = self.why_no_gpu.as_ref().map(|why| {
+            let why = why.split(" (").next().unwrap_or_default();
+            if columns(why) <= REASON && why != "no GPU was sampled" {
+                return format!("no GPU ({why})");
+            }
+            "no GPU".into()
+        });
+        own.or(busy)
+            .into_iter()
+            .chain(gpus)
+            .chain(more)
+            .chain(none)
+            .collect()
+    }
+}
+
+impl GpuFigures {
+    fn new(gpu: &GpuUse) -> Option<Self> {
+        let busy = gpu.utilization.filter(|busy| busy.n_readings >= FEW)?;
+        Some(Self {
+            name: gpu.index.clone().unwrap_or_else(|| gpu.uuid.clone()),
+            busy_ratio: busy.mean,
+            peak_bytes: gpu.memory_used.map(|used| used.max),
+        })
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number of bytes, not negative; saturates"
+)]
+fn whole(bytes: f64) -> u64 {
+    bytes as u64
+}

@@ -1,0 +1,139 @@
+//! How fast it was: frames, blocks and steps a second, as the field counts them.
+
+use super::amount::{rate, time, time_ns};
+use super::headline::{Work, frame_rate};
+use crate::model::Report;
+use crate::quantity::{counted, float};
+
+/// A rate with the first step differs from one without by more than this where it is shown, too.
+const DIFFERS: f64 = 0.03;
+
+/// How fast it was; `None` where that is not known. Of a run that failed there is no rate.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Speed {
+    /// Requests in a second of the run.
+    pub requests_hz: Option<f64>,
+    /// Steps in a second of the run, over all requests.
+    pub all_steps_hz: Option<f64>,
+    /// Frames in a second of the wall time of the generation.
+    pub frames_hz: Option<f64>,
+    /// Blocks in a second of their time.
+    pub blocks_hz: Option<f64>,
+    /// From the start of the generation to the end of its first block.
+    pub first_block_ns: Option<u64>,
+    /// A step.
+    pub steps: Option<StepSpeed>,
+}
+
+/// How long a step takes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepSpeed {
+    /// Median of the steps without the first.
+    pub median_ns: f64,
+    /// How many there were, and how long all of them took.
+    pub n: u64,
+    /// How long all of them took.
+    pub total_ns: u64,
+    /// Medians of the steps that were computed and of those that a cache answered.
+    pub computed_and_cached_ns: Option<[f64; 2]>,
+}
+
+impl Speed {
+    pub(super) fn new(report: &Report, work: &Work) -> Self {
+        let found = report.activity.diffusion.as_ref();
+        let steps = found.and_then(|found| found.steps.as_ref());
+        if report.requests.is_some() {
+            let in_run = |n: u64| 1e9 * float(n) / float(report.run.wall_ns.max(1));
+            return Self {
+                requests_hz: Some(in_run(work.generations)),
+                all_steps_hz: work.steps.filter(|n| *n > 0).map(in_run),
+                ..Self::default()
+            };
+        }
+        let caching = found.and_then(|found| found.caching.as_ref());
+        let apart = caching.and_then(|found| {
+            let (computed, cached) = (found.computed.as_ref()?, found.cached.as_ref()?);
+            Some([float(computed.p50_ns), float(cached.p50_ns)])
+        });
+        let steady = steps.and_then(|steps| Some((steps, steps.steady.as_ref()?)));
+        let steady = steady.filter(|(_, steady)| steady.p50_ns > 0);
+        let blocks = found.and_then(|found| found.blocks.as_ref());
+        Self {
+            frames_hz: frames_hz(report),
+            blocks_hz: blocks.and_then(|blocks| blocks.per_second),
+            first_block_ns: blocks.and_then(|blocks| blocks.time_to_first_ns),
+            steps: steady.map(|(steps, steady)| StepSpeed {
+                median_ns: float(steady.p50_ns),
+                n: steps.all.as_ref().map_or(0, |all| all.count),
+                total_ns: steps.all.as_ref().map_or(0, |all| all.total_ns),
+                computed_and_cached_ns: apart,
+            }),
+            ..Self::default()
+        }
+    }
+
+    /// In words, the most telling first.
+    pub(super) fn text(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        let mut say = |value: Option<f64>, unit: &str| {
+            said.extend(value.map(|value| format!("{} {unit}", rate(value))));
+        };
+        say(self.requests_hz, "requests/s");
+        say(self.all_steps_hz, "steps/s over all requests");
+        say(self.frames_hz, "FPS");
+        let is_alone = self.frames_hz.is_none() && self.blocks_hz.is_none();
+        let is_cached = self
+            .steps
+            .as_ref()
+            .is_some_and(|s| s.computed_and_cached_ns.is_some());
+        if !is_cached {
+            say(self.blocks_hz, "blocks/s");
+        }
+        said.extend(
+            self.first_block_ns
+                .map(|ns| format!("first block after {}", time_ns(ns))),
+        );
+        let Some(steps) = &self.steps else {
+            return said;
+        };
+        if let Some([computed, cached]) = steps.computed_and_cached_ns {
+            said.push(format!(
+                "step {} computed, {} cached",
+                time(computed),
+                time(cached)
+            ));
+            return said;
+        }
+        let steady = 1e9 / steps.median_ns;
+        if !is_alone {
+            said.push(format!("denoising {} it/s", rate(steady)));
+            return said;
+        }
+        said.push(format!(
+            "steady step {} ({} it/s)",
+            time(steps.median_ns),
+            rate(steady)
+        ));
+        let all = 1e9 * float(steps.n) / float(steps.total_ns.max(1));
+        if (all / steady - 1.0).abs() > DIFFERS {
+            let n = counted(steps.n, "step", "steps");
+            said.push(format!(
+                "{n} in {} ({} it/s)",
+                time_ns(steps.total_ns),
+                rate(all)
+            ));
+        }
+        said
+    }
+}
+
+/// Of the only generation over its wall time; of several over the time that made them.
+fn frames_hz(report: &Report) -> Option<f64> {
+    let found = frame_rate(report.activity.diffusion.as_ref()?)?;
+    let over_ns = match report.sessions.as_slice() {
+        [only] => only.duration_ns.filter(|ns| *ns >= found.over_ns),
+        _ => None,
+    };
+    let over_ns = over_ns.unwrap_or(found.over_ns);
+    (over_ns > 0).then(|| 1e9 * float(found.frames) / float(over_ns))
+}
