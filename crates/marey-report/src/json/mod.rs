@@ -17,7 +17,7 @@ mod job;
 mod layers;
 mod memory;
 mod models;
-mod object;
+pub(crate) mod object;
 mod pipelines;
 mod quality;
 mod raw;

@@ -11,7 +11,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 macro_rules! object {
     ($($fields:tt)*) => { $crate::json::object::Object($crate::json::object::fields!($($fields)*)) };
 }
-pub(super) use object;
+pub(crate) use object;
 
 macro_rules! fields {
     () => { () };
@@ -25,19 +25,19 @@ macro_rules! fields {
         ($crate::json::object::MaybeField(stringify!($key), $value), $crate::json::object::fields!($($($rest)*)?))
     };
 }
-pub(super) use fields;
+pub(crate) use fields;
 
 /// What [`object!`] makes.
-pub(super) struct Object<T>(pub(super) T);
+pub(crate) struct Object<T>(pub(crate) T);
 
 /// A key and its value.
-pub(super) struct Field<T>(pub(super) &'static str, pub(super) T);
+pub(crate) struct Field<T>(pub(crate) &'static str, pub(crate) T);
 
 /// The same, left out without a value.
-pub(super) struct MaybeField<T>(pub(super) &'static str, pub(super) Option<T>);
+pub(crate) struct MaybeField<T>(pub(crate) &'static str, pub(crate) Option<T>);
 
 /// Something that adds keys to an object.
-pub(super) trait Fields {
+pub(crate) trait Fields {
     /// Writes them.
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }
