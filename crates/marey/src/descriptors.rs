@@ -13,13 +13,18 @@
 //! go of it closes nothing. In the program's table nothing is kept: a file is opened for as long as a call takes, at a high number
 //! ([`out_of_reach`]), where a program's own files do not come to lie.
 
-#![allow(unsafe_code, reason = "close_range, fcntl and pthread_sigmask")]
+#![allow(
+    unsafe_code,
+    reason = "close_range, fcntl, pthread_sigmask and pre_exec"
+)]
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The table of the program.
@@ -55,7 +60,20 @@ pub(crate) fn leave_the_programs_table() {
     streams.into_iter().for_each(std::mem::forget);
 }
 
-/// Begins threads of ours, which no signal of the program's is delivered to: where all of its own threads hold one back, it has to wait,
+/// What a command starts gets none of this process's descriptors but its standard streams.
+pub fn without_descriptors(command: &mut Command) {
+    let close = || {
+        let beyond_streams: libc::c_uint = 3;
+        let cloexec = libc::CLOSE_RANGE_CLOEXEC;
+        // SAFETY: three numbers; the table is that of the process that is about to become another program.
+        unsafe { libc::syscall(CLOSE_RANGE, beyond_streams, u32::MAX, cloexec) };
+        Ok(())
+    };
+    // SAFETY: a system call is all that happens after the fork.
+    unsafe { command.pre_exec(close) };
+}
+
+/// Begins threads, and processes, of ours, which no signal of the program's is delivered to: where all of its own threads hold one back, it has to wait,
 /// and must not end the process from here. Faults of the threads themselves stay. The calling thread is as before afterwards.
 pub fn without_signals<T>(begin: impl FnOnce() -> T) -> T {
     let before = change_mask(libc::SIG_SETMASK, &all_signals());

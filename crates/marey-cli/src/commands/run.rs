@@ -15,6 +15,7 @@ mod outside;
 mod python;
 mod signals;
 mod startup_folder;
+mod witness;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

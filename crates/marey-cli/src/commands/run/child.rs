@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus};
 
 use marey::{Launch, Status, Usage};
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 use super::outside::Watch;
 use super::signals::Forwarder;
@@ -62,22 +62,16 @@ pub(super) fn run_to_end<'scope>(
 ) -> Result<Child, NoEnding> {
     // Without one the program runs all the same.
     let forwarder = Forwarder::start().ok();
-    let program = command
-        .spawn()
-        .map_err(|source| NoEnding::not_started(command.get_program(), &source))?;
+    let program = command.spawn().map_err(|source| {
+        forwarder.iter().for_each(Forwarder::let_go);
+        NoEnding::not_started(command.get_program(), &source)
+    })?;
     let pid = Pid::from_child(&program);
     if let Some(forwarder) = &forwarder {
         forwarder.aim_at(pid);
     }
     let watch = watch(program.id());
-    // Its number stays its own until it is waited for for good: a signal can hit nobody else.
-    let until_its_end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    let ended = loop {
-        match waitid(WaitId::Pid(pid), until_its_end) {
-            Err(Errno::INTR) => {}
-            ended => break ended.ok().flatten(),
-        }
-    };
+    let ended = wait_for_end(pid, forwarder.as_ref());
     if let Some(forwarder) = &forwarder {
         forwarder.let_go();
     }
@@ -95,6 +89,30 @@ pub(super) fn run_to_end<'scope>(
             text: format!("cannot learn how the program ended: {source}"),
             code: 1,
         }),
+    }
+}
+
+/// Waits until the program has ended, and stops when it does. Its number stays its own until it is waited for for good: a signal can hit
+/// nobody else.
+fn wait_for_end(pid: Pid, forwarder: Option<&Forwarder>) -> Option<WaitIdStatus> {
+    let pauses = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED;
+    let any_change = pauses | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    loop {
+        match waitid(WaitId::Pid(pid), any_change) {
+            Err(Errno::INTR) => {}
+            Ok(Some(change)) if change.stopped() || change.continued() => {
+                // It may go on this moment; then that is the change.
+                let change = || {
+                    let now = waitid(WaitId::Pid(pid), pauses | WaitIdOptions::NOHANG);
+                    now.ok().flatten()?.stopping_signal()
+                };
+                match forwarder {
+                    Some(forwarder) => forwarder.stopped_or_went_on(change),
+                    None => drop(change()),
+                }
+            }
+            ended => return ended.ok().flatten(),
+        }
     }
 }
 

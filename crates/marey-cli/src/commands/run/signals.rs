@@ -1,26 +1,46 @@
 //! Passes signals on to the program, as if Marey were not in between.
 //!
 //! ```text
-//! terminal: Ctrl-C ──► the whole foreground group: marey (keeps waiting) and the program
-//! kill PID-of-marey ─► marey ──► the program
+//! Ctrl-C, kill -PGID ──► the whole process group: the program, the witness, marey (which passes nothing on)
+//! kill PID-of-marey ───► marey ──► the program
+//! the program stops ───► marey stops, so that a shell has its prompt; SIGCONT goes the ways above
 //! ```
+//!
+//! Who sends to each process by itself (systemd's `KillMode=control-group`) sends the program what it gets from us, too.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN,
+    SIGTTOU, SIGUSR1, SIGUSR2, SIGWINCH,
+};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::emulate_default_handler;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 
-const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM];
+use super::witness::{Witness, bit, signals_of};
+
+const FORWARDED: [i32; 12] = [
+    SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCONT, SIGTSTP, SIGTTIN,
+    SIGTTOU, SIGWINCH,
+];
+/// Those that stop a program for whoever has its terminal.
+pub(super) const STOPPING: [i32; 3] = [SIGTSTP, SIGTTIN, SIGTTOU];
 
 /// Receives the signals, from its start to the end of the process.
 #[derive(Clone, Debug)]
 pub(super) struct Forwarder {
-    target: Arc<Mutex<Target>>,
+    way: Arc<Mutex<Way>>,
+}
+
+#[derive(Debug)]
+struct Way {
+    target: Target,
+    /// Where there is none, what the kernel sends is taken for a terminal's signal to the group.
+    witness: Option<Witness>,
 }
 
 /// Where signals go.
@@ -29,7 +49,11 @@ enum Target {
     /// The program is not started yet; these wait for it.
     Waiting(Vec<i32>),
     /// It runs, or has ended and nobody else can have got its number.
-    Program(Pid),
+    Program {
+        pid: Pid,
+        /// By a SIGSTOP, which somebody sent to it alone: we go on, because its SIGCONT may come to it alone, too.
+        is_halted: bool,
+    },
     /// It is gone: signals are our own again.
     Gone,
 }
@@ -40,20 +64,23 @@ impl Forwarder {
     /// # Errors
     /// When the handlers or their thread cannot be installed.
     pub(super) fn start() -> io::Result<Self> {
-        let ignored = ignored_signals();
+        let ignored = signals_of("self", "SigIgn:");
         let taken = FORWARDED
             .iter()
-            .filter(|signal| ignored >> (**signal - 1) & 1 == 0);
+            .filter(|signal| ignored & bit(**signal) == 0);
         let mut signals = SignalsInfo::<WithOrigin>::new(taken)?;
         // Where it is ignored nobody learns how a child ended.
         signal_hook::flag::register(SIGCHLD, Arc::default())?;
         let forwarder = Self {
-            target: Arc::new(Mutex::new(Target::Waiting(Vec::new()))),
+            way: Arc::new(Mutex::new(Way {
+                target: Target::Waiting(Vec::new()),
+                witness: Witness::begin().ok(),
+            })),
         };
         let receiver = forwarder.clone();
         let forward = move || {
             for origin in signals.forever() {
-                receiver.receive(&origin);
+                receiver.way().receive(&origin);
             }
         };
         let thread = std::thread::Builder::new().name("marey-signals".into());
@@ -63,27 +90,58 @@ impl Forwarder {
 
     /// The program runs.
     pub(super) fn aim_at(&self, program: Pid) {
-        let mut target = self.target();
-        if let Target::Waiting(signals) = &*target {
+        let mut way = self.way();
+        if let Target::Waiting(signals) = &way.target {
             for signal in signals {
                 send(program, *signal);
             }
         }
-        *target = Target::Program(program);
+        way.target = Target::Program {
+            pid: program,
+            is_halted: false,
+        };
     }
 
-    /// The program has ended, its number is about to be free.
+    /// The program was stopped by a signal, or goes on (`None`). No signal is passed on before we have stopped, too.
+    pub(super) fn stopped_or_went_on(&self, change: impl FnOnce() -> Option<i32>) {
+        let mut way = self.way();
+        let signal = change();
+        if let Target::Program { is_halted, .. } = &mut way.target {
+            *is_halted = signal == Some(SIGSTOP);
+        }
+        if signal.is_some_and(|signal| STOPPING.contains(&signal)) {
+            way.witness.iter_mut().for_each(Witness::before_a_stop);
+            emulate_default_handler(SIGSTOP).ok();
+        }
+    }
+
+    /// The program has ended, its number is about to be free; or there is none.
     pub(super) fn let_go(&self) {
-        *self.target() = Target::Gone;
+        let mut way = self.way();
+        way.target = Target::Gone;
+        way.witness = None;
     }
 
-    fn receive(&self, origin: &Origin) {
+    fn way(&self) -> MutexGuard<'_, Way> {
+        self.way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Way {
+    fn receive(&mut self, origin: &Origin) {
         let signal = origin.signal;
-        match &mut *self.target() {
+        let is_of_the_group = match &mut self.witness {
+            Some(witness) => witness.saw(signal),
+            None => origin.cause == Cause::Kernel,
+        };
+        match &mut self.target {
             Target::Waiting(signals) => signals.push(signal),
-            Target::Program(program) => {
-                if !has_it_already(*program, origin) {
-                    send(*program, signal);
+            Target::Program { is_halted, .. } if *is_halted && STOPPING.contains(&signal) => {
+                emulate_default_handler(SIGSTOP).ok();
+            }
+            Target::Program { pid, .. } => {
+                if !is_of_the_group && !is_from(*pid, origin) {
+                    send(*pid, signal);
                 }
             }
             Target::Gone if [SIGUSR1, SIGUSR2].contains(&signal) => {}
@@ -91,18 +149,12 @@ impl Forwarder {
             Target::Gone => drop(emulate_default_handler(signal)),
         }
     }
-
-    fn target(&self) -> MutexGuard<'_, Target> {
-        self.target.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
-/// The terminal driver signals the whole foreground group; and what the program sends, it need not get back.
-fn has_it_already(program: Pid, origin: &Origin) -> bool {
-    let is_its_own = origin
-        .process
-        .is_some_and(|sender| sender.pid == program.as_raw_nonzero().get());
-    origin.cause == Cause::Kernel || is_its_own
+/// What the program sends, it need not get back.
+fn is_from(program: Pid, origin: &Origin) -> bool {
+    let sender = origin.process.map(|sender| sender.pid);
+    sender == Some(program.as_raw_nonzero().get())
 }
 
 fn send(program: Pid, signal: i32) {
@@ -110,12 +162,4 @@ fn send(program: Pid, signal: i32) {
         // It may have ended this moment.
         kill_process(program, signal).ok();
     }
-}
-
-/// Bit `n - 1` for signal `n`: `SigIgn` in `/proc/self/status`. 0 where there is no such file.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
 }
