@@ -18,6 +18,9 @@ def main() -> None:
     # The command is Rust's from here on: Ctrl-C must reach it, not Python.
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.argv[1:2] == ["run"]:
+        # Python ignores it at its start, and the program would inherit that.
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     sys.exit(_core.run_command_line(["marey", *sys.argv[1:]]))
 
 

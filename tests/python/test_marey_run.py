@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,69 @@ def test_how_a_program_ended_is_known_where_children_are_ignored(interpreter: In
     marey_run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--")
     finished = interpreter.run("raise SystemExit(3)", before=(sys.executable, "-c", ignoring, *marey_run))
     assert (finished.returncode, finished.stderr) == (3, "")
+
+
+@pytest.mark.parametrize("ignored", [[], ["CHLD"], ["INT", "HUP", "TERM", "USR1", "TSTP", "TTOU", "ALRM"]])
+def test_what_the_starter_ignores_stays_ignored_and_nothing_else(interpreter: Interpreter, ignored: list[str]) -> None:
+    starter = "import os, signal, sys\nfor number in signal.valid_signals():\n    if number not in (9, 19):\n"
+    starter += "        signal.signal(number, signal.SIG_DFL)\n"
+    starter += "".join(f"signal.signal(signal.SIG{name}, signal.SIG_IGN)\n" for name in ignored)
+    starter += "os.execvp(sys.argv[1], sys.argv[1:])\n"
+    program = ["grep", "SigIgn", "/proc/self/status"]
+    marey_run = [sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--"]
+    bare, recorded = (
+        subprocess.run(
+            [sys.executable, "-c", starter, *before, *program],
+            cwd=interpreter.folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for before in ([], marey_run)
+    )
+    assert recorded == bare
+
+
+def test_what_names_marey_run_by_its_number_names_the_program(interpreter: Interpreter) -> None:
+    """As systemd hands over sockets and a watchdog."""
+    starter = """
+        import os, socket, sys
+        listens = socket.create_server(("127.0.0.1", 0))
+        os.dup2(listens.fileno(), 3)
+        os.set_inheritable(3, True)
+        own = str(os.getpid())
+        os.environ.update(LISTEN_PID=own, LISTEN_FDS="1", LISTEN_FDNAMES="web", WATCHDOG_PID=own, WATCHDOG_USEC="9")
+        os.environ.update(LISTEN_PIDFDID="7", EMPTY="", TWO_LINES="a\\nb")
+        os.execv(sys.argv[1], sys.argv[1:])
+    """
+    program = """
+        import os, socket
+        own = str(os.getpid())
+        print([os.environ.get(name) == own for name in ("LISTEN_PID", "WATCHDOG_PID", "MAREY_ENABLED")])
+        print([os.environ.get(name) for name in ("LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_USEC", "LISTEN_PIDFDID")])
+        print([os.environ.get(name) for name in ("EMPTY", "TWO_LINES", "MAREY_ENABLED")])
+        listens = socket.socket(fileno=3)
+        address = listens.getsockname()
+        socket.create_connection(address)
+        listens.accept()
+        listens.close()
+        # Nobody else keeps it open.
+        while True:
+            try:
+                socket.create_connection(address).close()
+            except ConnectionRefusedError:
+                break
+    """
+    marey_run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--")
+    before = (sys.executable, "-c", textwrap.dedent(starter), *marey_run)
+    finished = interpreter.run(program, before=before)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.stdout.splitlines() == [
+        "[True, True, False]",
+        "['1', 'web', '9', None]",
+        "['', 'a\\nb', '1']",
+    ]
 
 
 def test_signals_arrive_where_standard_streams_are_closed(interpreter: Interpreter) -> None:

@@ -52,6 +52,7 @@ mod resources;
 mod run;
 mod sampler;
 mod series;
+mod successor;
 mod thresholds;
 #[cfg(feature = "tracing")]
 mod tracing_layer;
@@ -96,6 +97,7 @@ pub use run::{
 };
 pub use sampler::{HostOptions, HostSource, SamplerOptions, Source, oom_kills};
 pub use series::{Series, SeriesInfo, SeriesKind, SeriesPoint, Unavailable, Unit};
+pub use successor::Successor;
 pub use thresholds::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 #[cfg(feature = "tracing")]
 pub use tracing_layer::TracingLayer;

@@ -5,12 +5,14 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
 
-use marey::{Launch, Status, Usage};
+use marey::{Launch, Status, Successor, Usage};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+use signal_hook::consts::SIGCHLD;
 
 use super::outside::Watch;
 use super::signals::Forwarder;
+use super::witness::{bit, signals_of};
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -61,11 +63,14 @@ pub(super) fn run_to_end<'scope>(
     watch: impl FnOnce(u32) -> Option<Watch<'scope>>,
 ) -> Result<Child, NoEnding> {
     // Without one the program runs all the same.
+    let ignores_children = signals_of("self", "SigIgn:") & bit(SIGCHLD) != 0;
     let forwarder = Forwarder::start().ok();
+    let successor = Successor::prepare(&mut command, ignores_children);
     let program = command.spawn().map_err(|source| {
         forwarder.iter().for_each(Forwarder::let_go);
         NoEnding::not_started(command.get_program(), &source)
     })?;
+    successor.has_begun();
     let pid = Pid::from_child(&program);
     if let Some(forwarder) = &forwarder {
         forwarder.aim_at(pid);
