@@ -111,12 +111,28 @@ def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Int
     assert process.returncode == 0
 
 
-def test_a_folder_that_is_gone_is_the_reason_why_there_is_no_report(interpreter: Interpreter) -> None:
-    finished = run(interpreter, PROGRAM + "import shutil\nshutil.rmtree('out')\n")
+@pytest.mark.parametrize("how", [(), ("--quiet",)])
+def test_a_folder_that_is_gone_is_the_reason_why_there_is_no_report(
+    interpreter: Interpreter, how: tuple[str, ...]
+) -> None:
+    before = (sys.executable, "-m", "marey", "run", *how, "--output", "out", "--")
+    finished = interpreter.run(PROGRAM + "import shutil\nshutil.rmtree('out')\n", before=before)
     assert finished.returncode == 0
     [line] = finished.stderr.splitlines()
     assert line.startswith("marey: nothing was recorded: out/")
     assert line.endswith(" is gone, and what was recorded with it")
+
+
+def test_quiet_is_quiet_about_a_program_that_has_nothing_to_record(interpreter: Interpreter) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--", "sh", "-c", "exit 3"],
+        cwd=interpreter.folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (3, "")
 
 
 def test_a_killed_marey_run_leaves_nothing_for_python_to_import(interpreter: Interpreter) -> None:

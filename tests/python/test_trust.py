@@ -172,6 +172,19 @@ def test_a_worker_takes_neither_latest_nor_the_reports(interpreter: Interpreter,
     assert len(json.loads((jobs[0] / "run.json").read_text())["processes"]) == 2
 
 
+def test_what_python_runs_can_be_read_whatever_the_umask(interpreter: Interpreter) -> None:
+    show = "import os\nplace = os.environ['PYTHONPATH'].split(':')[0]\n"
+    show += "print(oct(os.stat(place + '/sitecustomize.py').st_mode & 0o777))\n"
+    umask = ("sh", "-c", 'umask 0777; exec "$@"', "sh")
+    assert interpreter.run(show + PROGRAM, before=(*umask, *BEFORE)).stdout == "0o600\n"
+
+
+def test_reports_are_their_owners_whatever_the_umask(interpreter: Interpreter) -> None:
+    files = [path for path in run_with_umask(interpreter, 0o777).rglob("*") if path.is_file()]
+    assert {path.name for path in files} >= {"run.json", "report.html", "profiling_report.json"}
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
 def test_a_umask_that_takes_everything_away_takes_nothing_from_the_owner(interpreter: Interpreter) -> None:
     interpreter.result("""
         import os, marey

@@ -77,7 +77,7 @@ pub use histogram::{Histogram, N_BUCKETS, bucket_of, bucket_range, quantile_rank
 pub use launch::{Launch, Usage};
 pub use note::{Note, Readings, Samples};
 pub use output_dir::default_output_dir;
-pub use private_files::{file_mode, make_job_folder, make_output_folder, new_file};
+pub use private_files::{file_mode, keep_for_owner, make_job_folder, make_output_folder, new_file};
 pub use process_memory::{
     counted_peak_bytes, peak_resident_bytes, reset_peak_resident, resident_bytes,
 };

@@ -87,11 +87,20 @@ pub fn new_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true).mode(file_mode());
     let file = options.open(path)?;
-    let made = file.metadata()?.permissions();
-    if made.mode() & 0o600 != 0o600 {
-        file.set_permissions(Permissions::from_mode(made.mode() | 0o600))?;
-    }
+    keep_for_owner(&file)?;
     Ok(file)
+}
+
+/// Gives the owner of a new file what the umask took away.
+///
+/// # Errors
+/// As of setting permissions.
+pub fn keep_for_owner(file: &File) -> io::Result<()> {
+    let made = file.metadata()?.permissions();
+    if made.mode() & 0o600 == 0o600 {
+        return Ok(());
+    }
+    file.set_permissions(Permissions::from_mode(made.mode() | 0o600))
 }
 
 fn refuse_others(folder: &Path, found: &std::fs::Metadata) -> io::Result<()> {

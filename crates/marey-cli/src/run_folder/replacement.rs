@@ -1,6 +1,6 @@
 //! A file in place of another one, in one step.
 
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,10 @@ pub fn replace(path: PathBuf, bytes: &[u8]) -> Result<PathBuf, Error> {
     if marey::file_size_limit().is_some_and(|limit| bytes.len() as u64 > limit) {
         return said(path, Err(io::ErrorKind::FileTooLarge.into()));
     }
-    let written = put_in_place(&path, marey::file_mode(), |file| file.write_all(bytes));
+    let written = put_in_place(&path, marey::file_mode(), |file| {
+        marey::keep_for_owner(file)?;
+        file.write_all(bytes)
+    });
     said(path, written)
 }
 
@@ -41,7 +44,7 @@ pub(crate) fn replace_with(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<PathBuf, Error> {
     let written = match replaceable(&path) {
-        Some(path) => put_in_place(&path, 0o666, write),
+        Some(path) => put_in_place(&path, 0o666, |file| write(file)),
         None => OpenOptions::new()
             .write(true)
             .open(&path)
@@ -61,7 +64,7 @@ fn said(path: PathBuf, written: io::Result<()>) -> Result<PathBuf, Error> {
 fn put_in_place(
     path: &Path,
     mode: u32,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
     // Without the name of the half-made file, which helps nobody.
     let plain = |error: io::Error| match os_error(&error) {

@@ -57,10 +57,13 @@ impl Conclusion<'_> {
     /// No process recorded anything: how the command ended is all there is.
     fn show_nothing(&self, console: &mut Console<'_>) {
         self.say_ending(console);
-        console.say(&format!(
-            "nothing was recorded: {}",
-            self.entry.why_nothing(self.job)
-        ));
+        // A program may have nothing to record.
+        if !self.arguments.quiet || self.entry.problem(self.job).is_some() {
+            console.say(&format!(
+                "nothing was recorded: {}",
+                self.entry.why_nothing(self.job)
+            ));
+        }
         let Some(launch) = self.launched else {
             return;
         };

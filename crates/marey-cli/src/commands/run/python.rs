@@ -16,23 +16,31 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The likeliest reason why nothing is recorded, and what to do.
-    pub(super) fn why_nothing(&self, job: &Job) -> String {
+    /// What keeps a program from being recorded, and what to do.
+    pub(super) fn problem(&self, job: &Job) -> Option<String> {
         let closed = self.closed_by.clone();
         if let Some(reason) = closed
             .or_else(|| job.refusal())
             .or_else(|| job.python_path_problem())
         {
-            return reason;
+            return Some(reason);
         }
         let folder = shown(&job.folder);
         if !job.folder.exists() {
-            return format!("{folder} is gone, and what was recorded with it");
+            return Some(format!("{folder} is gone, and what was recorded with it"));
         }
         if let Err(problem) = job.takes_files() {
-            return format!(
+            return Some(format!(
                 "{folder} takes no files: {problem}; choose another folder with --output"
-            );
+            ));
+        }
+        None
+    }
+
+    /// The likeliest reason why nothing is recorded, and what to do.
+    pub(super) fn why_nothing(&self, job: &Job) -> String {
+        if let Some(problem) = self.problem(job) {
+            return problem;
         }
         if self.is_python {
             return "the program opened no section; add sections: with marey.profile_section(\"name\"): …"

@@ -58,6 +58,7 @@ fn make_in(place: &Path) -> io::Result<TempDir> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(folder.path().join("sitecustomize.py"))?;
+    marey::keep_for_owner(&file)?;
     file.write_all(SITECUSTOMIZE.as_bytes())?;
     Ok(folder)
 }
