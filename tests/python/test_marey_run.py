@@ -6,6 +6,7 @@ import itertools
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -49,6 +50,24 @@ def test_users_sitecustomize_runs_first_and_sees_no_trace_of_ours(interpreter: I
     assert bare.stdout.startswith("False ")
     assert finished.stdout == bare.stdout
     assert paths_of(read_capture(interpreter.folder / "out"))["outer"] == 1
+
+
+def test_ctrl_c_before_the_program_begins_ends_it_as_ctrl_c_does(interpreter: Interpreter) -> None:
+    folder = interpreter.folder / "users"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("""
+import os, signal, sys
+class Presses:
+    def find_spec(self, name, *_):
+        if name == "marey._core":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Presses())
+""")
+    marey_run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--")
+    # Behind ours, and not on the path of the command itself.
+    behind = ("sh", "-c", 'PYTHONPATH=$PYTHONPATH:$0 exec "$@"', str(folder))
+    finished = interpreter.run("print('begun')", before=(*marey_run, *behind))
+    assert (finished.returncode, finished.stdout, finished.stderr) == (-signal.SIGINT, "", "")
 
 
 def test_program_that_replaces_itself_is_recorded_on_both_sides(interpreter: Interpreter) -> None:

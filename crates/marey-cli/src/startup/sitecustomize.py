@@ -22,7 +22,11 @@ def start_marey():
 
         marey._autostart()
     except KeyboardInterrupt:
-        raise
+        # The program has not begun. Python would say that it cannot start, and end with an exit code.
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
     except BaseException as error:  # a panic of the extension module is no Exception
         # Subinterpreters come by here, too; what is recorded is the main one.
         if not (isinstance(error, ImportError) and "subinterpreter" in str(error)):
