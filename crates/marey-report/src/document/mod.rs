@@ -10,6 +10,7 @@ pub use facts::Facts;
 pub use findings::{ListedFinding, ListedFindings};
 pub use joined::joined;
 pub(crate) use shown_table::ShownTable;
+pub(crate) use table::Shows;
 pub use table::{Cell, Column, Table};
 
 /// Blocks about one thing, what matters most first. Texts in it are as they were given: each format makes them safe for itself.

@@ -96,7 +96,7 @@ impl Table {
     /// A row for each of these things.
     pub(crate) fn of_each<T>(
         key: &'static str,
-        title: &'static str,
+        title: impl Into<String>,
         each: impl IntoIterator<Item = T>,
         columns: &[Shows<'_, T>],
     ) -> Self {
@@ -148,6 +148,12 @@ impl Table {
     pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// Likewise, where that is so.
+    #[must_use]
+    pub(crate) fn noted_if(self, is_so: bool, note: &str) -> Self {
+        if is_so { self.noted(note) } else { self }
     }
 
     /// Adds a row.
@@ -221,6 +227,16 @@ impl Cell {
     /// A number of things, or that it is not known.
     pub fn count(count: impl Into<Option<u64>>) -> Self {
         Self::known(count.into(), Self::Count)
+    }
+
+    /// A text, likewise.
+    pub fn text_of<'a>(text: impl Into<Option<&'a String>>) -> Self {
+        Self::known(text.into().cloned(), Self::Text)
+    }
+
+    /// A moment, likewise.
+    pub fn moment(ns: impl Into<Option<u64>>) -> Self {
+        Self::known(ns.into(), Self::Moment)
     }
 
     /// A duration, likewise.

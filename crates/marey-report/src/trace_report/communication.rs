@@ -2,58 +2,45 @@
 
 use marey_analysis::{Communication, RankCommunication};
 
-use super::kernels::name_of;
+use super::kernels::named;
 use crate::document::{Cell, Table};
 
 pub(super) fn table(rows: &[Communication], title: String) -> Table {
-    let mut table = Table::new(
+    let table = Table::of_each(
         "communication",
         title,
+        rows,
         &[
-            ("name", "Collective"),
-            ("group", "Group"),
-            ("group_size", "Ranks"),
-            ("element_type", "Type"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
-            ("mean_ns", "Mean"),
-            ("p95_ns", "p95"),
-            ("bytes_in", "Bytes in"),
-            ("bytes_out", "Bytes out"),
-            ("algorithm_bytes_per_second", "Speed"),
-            ("bus_bytes_per_second", "Bus speed"),
-            ("overlapped_ns", "Overlapped"),
-            ("exposed_ns", "Exposed"),
-            ("launched_in", "Launched in"),
-            ("told_by", "Told by"),
+            ("name", "Collective", &|r| Cell::text(&r.name)),
+            ("group", "Group", &|r| Cell::text_of(&r.group)),
+            ("group_size", "Ranks", &|r| Cell::count(r.group_size)),
+            ("element_type", "Type", &|r| Cell::text_of(&r.element_type)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("mean_ns", "Mean", &|r| Cell::Mean(r.mean_ns)),
+            ("p95_ns", "p95", &|r| Cell::Duration(r.p95_ns)),
+            ("bytes_in", "Bytes in", &|r| Cell::bytes(r.bytes_in)),
+            ("bytes_out", "Bytes out", &|r| Cell::bytes(r.bytes_out)),
+            ("algorithm_bytes_per_second", "Speed", &|r| {
+                Cell::known(r.algorithm_bytes_per_second, Cell::BytesPerSecond)
+            }),
+            ("bus_bytes_per_second", "Bus speed", &|r| {
+                Cell::known(r.bus_bytes_per_second, Cell::BytesPerSecond)
+            }),
+            ("overlapped_ns", "Overlapped", &|r| {
+                Cell::duration(r.overlapped_ns)
+            }),
+            ("exposed_ns", "Exposed", &|r| Cell::duration(r.exposed_ns)),
+            ("launched_in", "Launched in", &|r| {
+                Cell::text_of(&r.launched_in)
+            }),
+            ("told_by", "Told by", &|r| named(&r.told_by)),
         ],
     );
-    for row in rows {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::known(row.group.clone(), Cell::Text),
-            Cell::count(row.group_size),
-            Cell::known(row.element_type.clone(), Cell::Text),
-            Cell::Count(row.count),
-            Cell::Duration(row.total_ns),
-            Cell::Mean(row.mean_ns),
-            Cell::Duration(row.p95_ns),
-            Cell::bytes(row.bytes_in),
-            Cell::bytes(row.bytes_out),
-            Cell::known(row.algorithm_bytes_per_second, Cell::BytesPerSecond),
-            Cell::known(row.bus_bytes_per_second, Cell::BytesPerSecond),
-            Cell::duration(row.overlapped_ns),
-            Cell::duration(row.exposed_ns),
-            Cell::known(row.launched_in.clone(), Cell::Text),
-            Cell::text(name_of(&row.told_by)),
-        ]);
-    }
-    if rows.iter().any(|r| r.algorithm_bytes_per_second.is_some()) {
-        let waiting =
-            "Times have waiting for other ranks in them, so that speeds are lower limits.";
-        table.notes.push(waiting.into());
-    }
-    table
+    table.noted_if(
+        rows.iter().any(|r| r.algorithm_bytes_per_second.is_some()),
+        "Times have waiting for other ranks in them, so that speeds are lower limits.",
+    )
 }
 
 /// What ranks waited for each other: by rank.
@@ -62,64 +49,50 @@ pub fn rank_tables(answers: &RankCommunication) -> Vec<Table> {
 }
 
 fn ranks(answers: &RankCommunication) -> Table {
-    let mut table = Table::new(
+    let table = Table::of_each(
         "ranks_communication",
         "Communication by rank",
+        &answers.ranks,
         &[
-            ("rank", "Rank"),
-            ("n_calls", "Calls"),
-            ("n_matched", "Matched"),
-            ("total_ns", "Total"),
-            ("transfer_ns", "Transfer"),
-            ("waiting_ns", "Waiting"),
-            ("waiting_ratio", "Waiting %"),
-            ("n_last", "Last to come"),
+            ("rank", "Rank", &|r| {
+                Cell::known(r.rank.map(|rank| rank.to_string()), Cell::Text)
+            }),
+            ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
+            ("n_matched", "Matched", &|r| Cell::Count(r.n_matched)),
+            ("total_ns", "Total", &|r| Cell::duration(r.total_ns)),
+            ("transfer_ns", "Transfer", &|r| {
+                Cell::duration(r.transfer_ns)
+            }),
+            ("waiting_ns", "Waiting", &|r| Cell::duration(r.waiting_ns)),
+            ("waiting_ratio", "Waiting %", &|r| {
+                Cell::ratio(r.waiting_ratio)
+            }),
+            ("n_last", "Last to come", &|r| Cell::count(r.n_last)),
         ],
     );
-    for rank in &answers.ranks {
-        table.row(vec![
-            Cell::known(rank.rank.map(|rank| rank.to_string()), Cell::Text),
-            Cell::Count(rank.n_calls),
-            Cell::Count(rank.n_matched),
-            Cell::duration(rank.total_ns),
-            Cell::duration(rank.transfer_ns),
-            Cell::duration(rank.waiting_ns),
-            Cell::ratio(rank.waiting_ratio),
-            Cell::count(rank.n_last),
-        ]);
-    }
-    let slow = "The rank that waits least is the one that others wait for.";
-    table.notes.push(slow.into());
-    table
+    table.noted("The rank that waits least is the one that others wait for.")
 }
 
 fn collectives(answers: &RankCommunication) -> Table {
-    let mut table = Table::new(
+    let table = Table::of_each(
         "ranks_collectives",
         "Communication over all ranks",
+        &answers.collectives,
         &[
-            ("name", "Collective"),
-            ("group", "Group"),
-            ("n_ranks", "Ranks"),
-            ("n_calls", "Calls on each"),
-            ("transfer_ns", "Transfer"),
-            ("waiting_ns", "Waiting of all"),
+            ("name", "Collective", &|r| Cell::text(&r.name)),
+            ("group", "Group", &|r| Cell::text_of(&r.group)),
+            ("n_ranks", "Ranks", &|r| Cell::Count(r.n_ranks)),
+            ("n_calls", "Calls on each", &|r| Cell::count(r.n_calls)),
+            ("transfer_ns", "Transfer", &|r| {
+                Cell::duration(r.transfer_ns)
+            }),
+            ("waiting_ns", "Waiting of all", &|r| {
+                Cell::duration(r.waiting_ns)
+            }),
         ],
     );
-    for row in &answers.collectives {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::known(row.group.clone(), Cell::Text),
-            Cell::Count(row.n_ranks),
-            Cell::count(row.n_calls),
-            Cell::duration(row.transfer_ns),
-            Cell::duration(row.waiting_ns),
-        ]);
-    }
-    if answers.collectives.iter().any(|row| row.n_calls.is_none()) {
-        let unmatched =
-            "Where ranks have a different number of calls, the traces do not cover the same ones.";
-        table.notes.push(unmatched.into());
-    }
-    table
+    table.noted_if(
+        answers.collectives.iter().any(|row| row.n_calls.is_none()),
+        "Where ranks have a different number of calls, the traces do not cover the same ones.",
+    )
 }

@@ -2,13 +2,16 @@
 
 use marey_analysis::{CriticalPath, PathKind, TraceAnswers};
 
+use super::devices::document_name;
 use crate::document::{Cell, Table};
 
 /// By kind, by name, by place, and the longest segments, of each document.
 pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     let paths = answers.critical_path.iter();
     let tables = paths.flat_map(|path| {
-        let title = |what: &str| of_document(answers, path, what);
+        let document = document_name(answers, path.document);
+        let document = document.map_or_else(String::new, |name| format!(" · {name}"));
+        let title = |what: &str| format!("{what}{document}");
         [
             kinds(path, title("Critical path")),
             names(path, title("Critical path by name")),
@@ -19,118 +22,77 @@ pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
     tables.collect()
 }
 
-/// A title with its document, if there are several.
-fn of_document(answers: &TraceAnswers, path: &CriticalPath, what: &str) -> String {
-    if answers.documents.len() < 2 {
-        return what.to_owned();
-    }
-    let document = answers.documents.get(path.document as usize);
-    match document.and_then(|document| document.rank) {
-        Some(rank) => format!("{what} · rank {rank}"),
-        None => format!("{what} · document {}", path.document),
-    }
-}
-
 fn kinds(path: &CriticalPath, title: String) -> Table {
-    let mut table = Table::new(
+    let table = Table::of_each(
         "critical_path",
         title,
+        &path.kinds,
         &[
-            ("kind", "Kind"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
-            ("n_segments", "Segments"),
+            ("kind", "Kind", &|r| Cell::text(words(r.kind))),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
+            ("n_segments", "Segments", &|r| Cell::Count(r.n_segments)),
         ],
     );
-    for row in &path.kinds {
-        table.row(vec![
-            Cell::text(words(row.kind)),
-            Cell::Duration(row.total_ns),
-            Cell::ratio(row.ratio),
-            Cell::Count(row.n_segments),
-        ]);
-    }
-    if !table.rows.is_empty() {
-        let sum = "Found backwards from the last event: what did it wait for? The parts add up to the whole time.";
-        table.notes.push(sum.into());
-    }
-    table
+    table.noted_if(
+        !path.kinds.is_empty(),
+        "Found backwards from the last event: what did it wait for? The parts add up to the whole time.",
+    )
 }
 
 fn names(path: &CriticalPath, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "critical_path_by_name",
         title,
+        &path.names,
         &[
-            ("name", "Name"),
-            ("kind", "Kind"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
-            ("n_segments", "Segments"),
-            ("longest_ns", "Longest"),
+            ("name", "Name", &|r| Cell::text(&r.name)),
+            ("kind", "Kind", &|r| Cell::text(words(r.kind))),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
+            ("n_segments", "Segments", &|r| Cell::Count(r.n_segments)),
+            ("longest_ns", "Longest", &|r| Cell::Duration(r.longest_ns)),
         ],
-    );
-    for row in &path.names {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::text(words(row.kind)),
-            Cell::Duration(row.total_ns),
-            Cell::ratio(row.ratio),
-            Cell::Count(row.n_segments),
-            Cell::Duration(row.longest_ns),
-        ]);
-    }
-    table
+    )
 }
 
 fn places(path: &CriticalPath, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "critical_path_by_place",
         title,
+        &path.places,
         &[
-            ("device", "Device"),
-            ("thread_or_stream", "Thread or stream"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
-            ("n_segments", "Segments"),
+            ("device", "Device", &|r| {
+                place(r.device.as_deref(), r.thread_or_stream.is_some())
+            }),
+            ("thread_or_stream", "Thread or stream", &|r| {
+                Cell::text_of(&r.thread_or_stream)
+            }),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
+            ("n_segments", "Segments", &|r| Cell::Count(r.n_segments)),
         ],
-    );
-    for row in &path.places {
-        table.row(vec![
-            place(row.device.as_deref(), row.thread_or_stream.is_some()),
-            Cell::known(row.thread_or_stream.clone(), Cell::Text),
-            Cell::Duration(row.total_ns),
-            Cell::ratio(row.ratio),
-            Cell::Count(row.n_segments),
-        ]);
-    }
-    table
+    )
 }
 
 fn segments(path: &CriticalPath, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "critical_path_segments",
         title,
+        &path.longest,
         &[
-            ("start_ns", "At"),
-            ("length_ns", "Length"),
-            ("kind", "Kind"),
-            ("name", "Name"),
-            ("device", "Device"),
-            ("thread_or_stream", "Thread or stream"),
+            ("start_ns", "At", &|r| Cell::Moment(r.start_ns)),
+            ("length_ns", "Length", &|r| Cell::Duration(r.length_ns)),
+            ("kind", "Kind", &|r| Cell::text(words(r.kind))),
+            ("name", "Name", &|r| Cell::text(&r.name)),
+            ("device", "Device", &|r| {
+                place(r.device.as_deref(), r.thread_or_stream.is_some())
+            }),
+            ("thread_or_stream", "Thread or stream", &|r| {
+                Cell::text_of(&r.thread_or_stream)
+            }),
         ],
-    );
-    for row in &path.longest {
-        table.row(vec![
-            Cell::Moment(row.start_ns),
-            Cell::Duration(row.length_ns),
-            Cell::text(words(row.kind)),
-            Cell::text(row.name.as_str()),
-            place(row.device.as_deref(), row.thread_or_stream.is_some()),
-            Cell::known(row.thread_or_stream.clone(), Cell::Text),
-        ]);
-    }
-    table
+    )
 }
 
 fn place(device: Option<&str>, is_known: bool) -> Cell {

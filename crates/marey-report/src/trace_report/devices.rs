@@ -13,80 +13,77 @@ pub(super) fn tables(answers: &TraceAnswers) -> Vec<Table> {
 /// What a device is called: `GPU 0`, of several documents `rank 1 · GPU 0`.
 pub(crate) fn name(answers: &TraceAnswers, device: &DeviceAnswers) -> String {
     let name = format!("GPU {}", device.device);
-    if answers.documents.len() < 2 {
-        return name;
+    match document_name(answers, device.document) {
+        Some(document) => format!("{document} · {name}"),
+        None => name,
     }
-    let document = answers.documents.get(device.document as usize);
-    match document.and_then(|document| document.rank) {
-        Some(rank) => format!("rank {rank} · {name}"),
-        None => format!("document {} · {name}", device.document),
-    }
+}
+
+/// What a document is called; `None` where there is but one.
+pub(super) fn document_name(answers: &TraceAnswers, number: u32) -> Option<String> {
+    let document = answers.documents.get(number as usize);
+    let rank = document.and_then(|document| document.rank);
+    let name = rank.map_or_else(
+        || format!("document {number}"),
+        |rank| format!("rank {rank}"),
+    );
+    (answers.documents.len() > 1).then_some(name)
 }
 
 fn devices(answers: &TraceAnswers) -> Table {
-    let mut table = Table::new(
+    let devices = answers
+        .devices
+        .iter()
+        .map(|device| (device, &device.utilization));
+    let table = Table::of_each(
         "devices",
         "Devices",
+        devices,
         &[
-            ("device", "Device"),
-            ("model", "Model"),
-            ("n_ops", "Ops"),
-            ("span_ns", "Span"),
-            ("busy_ns", "Busy"),
-            ("busy_ratio", "Busy %"),
-            ("compute_ns", "Compute"),
-            ("exposed_communication_ns", "Exposed comm."),
-            ("exposed_memory_ns", "Exposed copies"),
-            ("idle_ns", "Idle"),
+            ("device", "Device", &|(d, _)| Cell::text(name(answers, d))),
+            ("model", "Model", &|(d, _)| Cell::text_of(&d.model)),
+            ("n_ops", "Ops", &|(_, u)| Cell::Count(u.n_ops)),
+            ("span_ns", "Span", &|(_, u)| Cell::Duration(u.span_ns)),
+            ("busy_ns", "Busy", &|(_, u)| Cell::Duration(u.busy_ns)),
+            ("busy_ratio", "Busy %", &|(_, u)| {
+                Cell::ratio((u.span_ns > 0).then(|| float(u.busy_ns) / float(u.span_ns)))
+            }),
+            ("compute_ns", "Compute", &|(_, u)| {
+                Cell::Duration(u.compute_ns)
+            }),
+            ("exposed_communication_ns", "Exposed comm.", &|(_, u)| {
+                Cell::Duration(u.exposed_communication_ns)
+            }),
+            ("exposed_memory_ns", "Exposed copies", &|(_, u)| {
+                Cell::Duration(u.exposed_memory_ns)
+            }),
+            ("idle_ns", "Idle", &|(_, u)| Cell::Duration(u.idle_ns)),
         ],
     );
-    for device in &answers.devices {
-        let used = &device.utilization;
-        let busy_ratio = (used.span_ns > 0).then(|| float(used.busy_ns) / float(used.span_ns));
-        table.row(vec![
-            Cell::text(name(answers, device)),
-            Cell::known(device.model.clone(), Cell::Text),
-            Cell::Count(used.n_ops),
-            Cell::Duration(used.span_ns),
-            Cell::Duration(used.busy_ns),
-            Cell::ratio(busy_ratio),
-            Cell::Duration(used.compute_ns),
-            Cell::Duration(used.exposed_communication_ns),
-            Cell::Duration(used.exposed_memory_ns),
-            Cell::Duration(used.idle_ns),
-        ]);
-    }
-    if !table.rows.is_empty() {
-        let sum = "Span = compute + exposed communication + exposed copies + idle, from the first to the last work.";
-        table.notes.push(sum.into());
-    }
-    table
+    table.noted_if(
+        !answers.devices.is_empty(),
+        "Span = compute + exposed communication + exposed copies + idle, from the first to the last work.",
+    )
 }
 
 fn streams(answers: &TraceAnswers) -> Table {
-    let mut table = Table::new(
+    let streams = answers.devices.iter().flat_map(|device| {
+        let streams = device.utilization.streams.iter();
+        streams.map(move |stream| (device, stream))
+    });
+    Table::of_each(
         "streams",
         "Streams",
+        streams,
         &[
-            ("device", "Device"),
-            ("stream", "Stream"),
-            ("n_ops", "Ops"),
-            ("busy_ns", "Busy"),
-            ("span_ns", "Span"),
-            ("self_overlap_ns", "Overlap with itself"),
+            ("device", "Device", &|(d, _)| Cell::text(name(answers, d))),
+            ("stream", "Stream", &|(_, s)| Cell::text(&s.stream)),
+            ("n_ops", "Ops", &|(_, s)| Cell::Count(s.n_ops)),
+            ("busy_ns", "Busy", &|(_, s)| Cell::Duration(s.busy_ns)),
+            ("span_ns", "Span", &|(_, s)| Cell::Duration(s.span_ns)),
+            ("self_overlap_ns", "Overlap with itself", &|(_, s)| {
+                Cell::Duration(s.self_overlap_ns)
+            }),
         ],
-    );
-    for device in &answers.devices {
-        for stream in &device.utilization.streams {
-            table.row(vec![
-                Cell::text(name(answers, device)),
-                Cell::text(stream.stream.as_str()),
-                Cell::Count(stream.n_ops),
-                Cell::Duration(stream.busy_ns),
-                Cell::Duration(stream.span_ns),
-                Cell::Duration(stream.self_overlap_ns),
-            ]);
-        }
-    }
-    table
+    )
 }

@@ -42,57 +42,46 @@ pub(super) fn causes(device: &DeviceAnswers, title: String) -> Table {
 }
 
 pub(super) fn longest(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "idle_gaps",
         title,
+        &device.idle_gaps.longest,
         &[
-            ("start_ns", "At"),
-            ("length_ns", "Length"),
-            ("cause", "Cause"),
-            ("reason", "In detail"),
-            ("synchronising_ns", "Synchronising"),
-            ("host_at_start", "Host at its start"),
-            ("host_during", "Host during it"),
-            ("next", "Then"),
+            ("start_ns", "At", &|g| Cell::Moment(g.start_ns)),
+            ("length_ns", "Length", &|g| Cell::Duration(g.length_ns)),
+            ("cause", "Cause", &|g| Cell::text(words(g.cause))),
+            ("reason", "In detail", &|g| {
+                Cell::text(reason_words(g.reason))
+            }),
+            ("synchronising_ns", "Synchronising", &|g| {
+                Cell::duration(g.synchronising_ns)
+            }),
+            ("host_at_start", "Host at its start", &|g| {
+                Cell::text_of(&g.host_at_start)
+            }),
+            ("host_during", "Host during it", &|g| {
+                Cell::text_of(&g.host_during)
+            }),
+            ("next", "Then", &|g| Cell::text(&g.next)),
         ],
-    );
-    for gap in &device.idle_gaps.longest {
-        table.row(vec![
-            Cell::Moment(gap.start_ns),
-            Cell::Duration(gap.length_ns),
-            Cell::text(words(gap.cause)),
-            Cell::text(reason_words(gap.reason)),
-            Cell::duration(gap.synchronising_ns),
-            Cell::known(gap.host_at_start.clone(), Cell::Text),
-            Cell::known(gap.host_during.clone(), Cell::Text),
-            Cell::text(gap.next.as_str()),
-        ]);
-    }
-    table
+    )
 }
 
 pub(super) fn by_host_operation(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "idle_by_host_operation",
         title,
+        &device.idle_gaps.host_operations,
         &[
-            ("name", "Host"),
-            ("reason", "In detail"),
-            ("n_gaps", "Gaps"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
+            ("name", "Host", &|r| Cell::text_of(&r.name)),
+            ("reason", "In detail", &|r| {
+                Cell::text(reason_words(r.reason))
+            }),
+            ("n_gaps", "Gaps", &|r| Cell::Count(r.n_gaps)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
         ],
-    );
-    for row in &device.idle_gaps.host_operations {
-        table.row(vec![
-            Cell::known(row.name.clone(), Cell::Text),
-            Cell::text(reason_words(row.reason)),
-            Cell::Count(row.n_gaps),
-            Cell::Duration(row.total_ns),
-            Cell::ratio(row.ratio),
-        ]);
-    }
-    table
+    )
 }
 
 fn words(cause: GapCause) -> &'static str {

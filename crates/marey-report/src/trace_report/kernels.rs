@@ -1,70 +1,48 @@
 //! What a device ran.
 
-use marey_analysis::{DeviceAnswers, KernelClass, WorkKind};
+use marey_analysis::DeviceAnswers;
 use serde::Serialize;
 
 use crate::document::{Cell, Table};
 
 pub(super) fn classes(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "kernel_classes",
         title,
+        &device.kernels.classes,
         &[
-            ("class", "Class"),
-            ("count", "Count"),
-            ("n_by_operator", "By operator"),
-            ("n_names", "Names"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
+            ("class", "Class", &|c| named(&c.class)),
+            ("count", "Count", &|c| Cell::Count(c.count)),
+            ("n_by_operator", "By operator", &|c| {
+                Cell::Count(c.n_by_operator)
+            }),
+            ("n_names", "Names", &|c| Cell::Count(c.n_names)),
+            ("total_ns", "Total", &|c| Cell::Duration(c.total_ns)),
+            ("ratio", "Share", &|c| Cell::ratio(c.ratio)),
         ],
-    );
-    for class in &device.kernels.classes {
-        table.row(vec![
-            Cell::text(class_words(class.class)),
-            Cell::Count(class.count),
-            Cell::Count(class.n_by_operator),
-            Cell::Count(class.n_names),
-            Cell::Duration(class.total_ns),
-            Cell::ratio(class.ratio),
-        ]);
-    }
-    table
+    )
 }
 
 pub(super) fn by_name(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "kernels",
         title,
+        &device.kernels.rows,
         &[
-            ("name", "Name"),
-            ("kind", "Class"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
-            ("mean_ns", "Mean"),
-            ("p50_ns", "p50"),
-            ("p95_ns", "p95"),
-            ("max_ns", "Max"),
+            ("name", "Name", &|r| Cell::text(&r.name)),
+            ("kind", "Class", &|r| match &r.class {
+                Some(class) => named(class),
+                None => named(&r.kind),
+            }),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
+            ("mean_ns", "Mean", &|r| Cell::Mean(r.mean_ns)),
+            ("p50_ns", "p50", &|r| Cell::Duration(r.p50_ns)),
+            ("p95_ns", "p95", &|r| Cell::Duration(r.p95_ns)),
+            ("max_ns", "Max", &|r| Cell::Duration(r.max_ns)),
         ],
-    );
-    for row in &device.kernels.rows {
-        let kind = match row.class {
-            Some(class) => class_words(class),
-            None => kind_words(row.kind),
-        };
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::text(kind),
-            Cell::Count(row.count),
-            Cell::Duration(row.total_ns),
-            Cell::ratio(row.ratio),
-            Cell::Mean(row.mean_ns),
-            Cell::Duration(row.p50_ns),
-            Cell::Duration(row.p95_ns),
-            Cell::Duration(row.max_ns),
-        ]);
-    }
-    table
+    )
 }
 
 /// The name that a value has in JSON.
@@ -74,10 +52,8 @@ pub(crate) fn name_of(value: &impl Serialize) -> String {
     written.unwrap_or_default().replace('_', " ")
 }
 
-fn class_words(class: KernelClass) -> String {
-    name_of(&class)
-}
-
-fn kind_words(kind: WorkKind) -> String {
-    name_of(&kind)
+/// Likewise, as a cell; absent where it is `None`.
+pub(crate) fn named(value: &impl Serialize) -> Cell {
+    let name = Some(name_of(value)).filter(|name| !name.is_empty());
+    Cell::known(name, Cell::Text)
 }

@@ -5,25 +5,17 @@ use marey_analysis::{DeviceAnswers, LaunchDelay};
 use crate::document::{Cell, Table};
 
 pub(super) fn calls(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "launch_calls",
         title,
+        &device.launches.calls,
         &[
-            ("name", "Call"),
-            ("count", "Count"),
-            ("host_ns", "Host"),
-            ("n_ops", "Ops"),
+            ("name", "Call", &|c| Cell::text(&c.name)),
+            ("count", "Count", &|c| Cell::Count(c.count)),
+            ("host_ns", "Host", &|c| Cell::Duration(c.host_ns)),
+            ("n_ops", "Ops", &|c| Cell::Count(c.n_ops)),
         ],
-    );
-    for call in &device.launches.calls {
-        table.row(vec![
-            Cell::text(call.name.as_str()),
-            Cell::Count(call.count),
-            Cell::Duration(call.host_ns),
-            Cell::Count(call.n_ops),
-        ]);
-    }
-    table
+    )
 }
 
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {

@@ -22,67 +22,55 @@ fn device(memory: &TraceMemory) -> String {
 }
 
 fn devices(answers: &TraceAnswers) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "memory",
         "Memory of torch's allocators",
+        &answers.memory,
         &[
-            ("device", "Device"),
-            ("document", "Document"),
-            ("n_allocations", "Allocations"),
-            ("n_releases", "Releases"),
-            ("allocated_bytes", "Allocated"),
-            ("released_bytes", "Released"),
-            ("peak_bytes", "Peak"),
-            ("peak_at_ns", "Peak at"),
-            ("peak_in", "Peak in"),
-            ("peak_reserved_bytes", "Peak reserved"),
+            ("device", "Device", &|r| Cell::text(device(r))),
+            ("document", "Document", &|r| Cell::Count(r.document.into())),
+            ("n_allocations", "Allocations", &|r| {
+                Cell::Count(r.n_allocations)
+            }),
+            ("n_releases", "Releases", &|r| Cell::Count(r.n_releases)),
+            ("allocated_bytes", "Allocated", &|r| {
+                Cell::Bytes(r.allocated_bytes)
+            }),
+            ("released_bytes", "Released", &|r| {
+                Cell::Bytes(r.released_bytes)
+            }),
+            ("peak_bytes", "Peak", &|r| Cell::bytes(r.peak_bytes)),
+            ("peak_at_ns", "Peak at", &|r| Cell::moment(r.peak_at_ns)),
+            ("peak_in", "Peak in", &|r| Cell::text_of(&r.peak_in)),
+            ("peak_reserved_bytes", "Peak reserved", &|r| {
+                Cell::bytes(r.peak_reserved_bytes)
+            }),
         ],
-    );
-    for row in &answers.memory {
-        table.row(vec![
-            Cell::text(device(row)),
-            Cell::Count(row.document.into()),
-            Cell::Count(row.n_allocations),
-            Cell::Count(row.n_releases),
-            Cell::Bytes(row.allocated_bytes),
-            Cell::Bytes(row.released_bytes),
-            Cell::bytes(row.peak_bytes),
-            Cell::known(row.peak_at_ns, Cell::Moment),
-            Cell::known(row.peak_in.as_deref(), Cell::text),
-            Cell::bytes(row.peak_reserved_bytes),
-        ]);
-    }
-    table
+    )
 }
 
 fn operators(memory: &TraceMemory) -> Table {
-    let mut table = Table::new(
+    let title = format!("Memory by operator · {}", device(memory));
+    let net = |is_shown: bool, bytes: i64| Cell::bytes(is_shown.then_some(bytes.unsigned_abs()));
+    Table::of_each(
         "memory_by_operator",
-        format!("Memory by operator · {}", device(memory)),
+        title,
+        &memory.operators,
         &[
-            ("name", "Operator"),
-            ("n_allocations", "Allocations"),
-            ("allocated_bytes", "Allocated"),
-            ("ratio", "Share"),
-            ("kept_bytes", "Kept"),
-            ("released_bytes", "Released net"),
+            ("name", "Operator", &|r| Cell::text_of(&r.name)),
+            ("n_allocations", "Allocations", &|r| {
+                Cell::Count(r.n_allocations)
+            }),
+            ("allocated_bytes", "Allocated", &|r| {
+                Cell::Bytes(r.allocated_bytes)
+            }),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
+            ("kept_bytes", "Kept", &|r| {
+                net(r.net_bytes >= 0, r.net_bytes)
+            }),
+            ("released_bytes", "Released net", &|r| {
+                net(r.net_bytes < 0, r.net_bytes)
+            }),
         ],
-    );
-    for row in &memory.operators {
-        let bytes = Cell::Bytes(row.net_bytes.unsigned_abs());
-        let (kept, released) = if row.net_bytes < 0 {
-            (Cell::Absent, bytes)
-        } else {
-            (bytes, Cell::Absent)
-        };
-        table.row(vec![
-            Cell::known(row.name.as_deref(), Cell::text),
-            Cell::Count(row.n_allocations),
-            Cell::Bytes(row.allocated_bytes),
-            Cell::ratio(row.ratio),
-            kept,
-            released,
-        ]);
-    }
-    table
+    )
 }

@@ -19,31 +19,23 @@ pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
 }
 
 fn table(key: &'static str, title: &str, rows: &[ModuleRow], name: &'static str) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         key,
         title,
+        rows,
         &[
-            ("name", name),
-            ("n_modules", "Modules"),
-            ("count", "Count"),
-            ("self_ns", "Self"),
-            ("total_ns", "Total"),
-            ("n_launched", "Launched"),
-            ("device_self_ns", "Device self"),
-            ("device_total_ns", "Device total"),
+            ("name", name, &|r| Cell::text(&r.name)),
+            ("n_modules", "Modules", &|r| Cell::Count(r.n_modules)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("self_ns", "Self", &|r| Cell::Duration(r.self_ns)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("n_launched", "Launched", &|r| Cell::count(r.n_launched)),
+            ("device_self_ns", "Device self", &|r| {
+                Cell::duration(r.device_self_ns)
+            }),
+            ("device_total_ns", "Device total", &|r| {
+                Cell::duration(r.device_total_ns)
+            }),
         ],
-    );
-    for row in rows {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::Count(row.n_modules),
-            Cell::Count(row.count),
-            Cell::Duration(row.self_ns),
-            Cell::Duration(row.total_ns),
-            Cell::count(row.n_launched),
-            Cell::duration(row.device_self_ns),
-            Cell::duration(row.device_total_ns),
-        ]);
-    }
-    table
+    )
 }

@@ -2,8 +2,8 @@
 
 use marey_analysis::{OperatorRow, TraceAnswers};
 
-use super::kernels::name_of;
-use crate::document::{Cell, Table};
+use super::kernels::named;
+use crate::document::{Cell, Shows, Table};
 
 /// The table by name, and by name and shapes.
 pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
@@ -20,42 +20,29 @@ pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
 }
 
 fn table(key: &'static str, title: &str, rows: &[OperatorRow], has_shapes: bool) -> Table {
-    let second = if has_shapes {
-        ("shapes", "Shapes")
+    let second: Shows<'_, &OperatorRow> = if has_shapes {
+        ("shapes", "Shapes", &|r| Cell::text_of(&r.shapes))
     } else {
-        ("kind", "Kind")
+        ("kind", "Kind", &|r| named(&r.kind))
     };
-    let mut table = Table::new(
+    Table::of_each(
         key,
         title,
+        rows,
         &[
-            ("name", "Name"),
+            ("name", "Name", &|r| Cell::text(&r.name)),
             second,
-            ("count", "Count"),
-            ("self_ns", "Self"),
-            ("ratio", "Share"),
-            ("total_ns", "Total"),
-            ("n_launched", "Launched"),
-            ("device_self_ns", "Device self"),
-            ("device_total_ns", "Device total"),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("self_ns", "Self", &|r| Cell::Duration(r.self_ns)),
+            ("ratio", "Share", &|r| Cell::ratio(r.ratio)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("n_launched", "Launched", &|r| Cell::count(r.n_launched)),
+            ("device_self_ns", "Device self", &|r| {
+                Cell::duration(r.device_self_ns)
+            }),
+            ("device_total_ns", "Device total", &|r| {
+                Cell::duration(r.device_total_ns)
+            }),
         ],
-    );
-    for row in rows {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            if has_shapes {
-                Cell::known(row.shapes.as_deref(), Cell::text)
-            } else {
-                Cell::text(name_of(&row.kind))
-            },
-            Cell::Count(row.count),
-            Cell::Duration(row.self_ns),
-            Cell::ratio(row.ratio),
-            Cell::Duration(row.total_ns),
-            Cell::count(row.n_launched),
-            Cell::duration(row.device_self_ns),
-            Cell::duration(row.device_total_ns),
-        ]);
-    }
-    table
+    )
 }

@@ -139,7 +139,7 @@ fn row(part: &TracePart) -> Vec<Cell> {
         Cell::Count(part.count),
         Cell::Duration(part.host_ns),
         Cell::count(work.map(|work| work.n_ops)),
-        Cell::known(work.and_then(|work| work.device_start_ns), Cell::Moment),
+        Cell::moment(work.and_then(|work| work.device_start_ns)),
         duration(|work| work.span_ns),
         duration(|work| work.busy_ns),
         duration(|work| work.idle_ns),

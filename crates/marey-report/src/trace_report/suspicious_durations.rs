@@ -5,29 +5,24 @@ use marey_analysis::DeviceAnswers;
 use crate::document::{Cell, Table};
 
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    let found = &device.suspicious_durations;
+    let mut table = Table::of_each(
         "suspicious_durations",
         title,
+        &found.first,
         &[
-            ("start_ns", "At"),
-            ("duration_ns", "Duration"),
-            ("overrun_ns", "Ends after the next by"),
-            ("stream", "Stream"),
-            ("name", "Name"),
-            ("next", "Next on its stream"),
+            ("start_ns", "At", &|r| Cell::Moment(r.start_ns)),
+            ("duration_ns", "Duration", &|r| {
+                Cell::Duration(r.duration_ns)
+            }),
+            ("overrun_ns", "Ends after the next by", &|r| {
+                Cell::Duration(r.overrun_ns)
+            }),
+            ("stream", "Stream", &|r| Cell::text(&r.stream)),
+            ("name", "Name", &|r| Cell::text(&r.name)),
+            ("next", "Next on its stream", &|r| Cell::text(&r.next)),
         ],
     );
-    let found = &device.suspicious_durations;
-    for row in &found.first {
-        table.row(vec![
-            Cell::Moment(row.start_ns),
-            Cell::Duration(row.duration_ns),
-            Cell::Duration(row.overrun_ns),
-            Cell::text(row.stream.as_str()),
-            Cell::text(row.name.as_str()),
-            Cell::text(row.next.as_str()),
-        ]);
-    }
     if found.n_suspicious > 0 {
         table.notes.push(note(found.n_suspicious, found.ratio));
     }

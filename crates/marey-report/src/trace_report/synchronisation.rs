@@ -10,58 +10,39 @@ pub(super) fn tables(answers: &TraceAnswers) -> [Table; 2] {
 }
 
 fn calls(answers: &TraceAnswers) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "synchronisation",
         "Calls that wait for a device",
+        &answers.synchronisation.calls,
         &[
-            ("name", "Call"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
-            ("longest_ns", "Longest"),
-            ("idle_ns", "Device idle meanwhile"),
+            ("name", "Call", &|r| Cell::text(&r.name)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("longest_ns", "Longest", &|r| Cell::Duration(r.longest_ns)),
+            ("idle_ns", "Device idle meanwhile", &|r| {
+                Cell::duration(r.idle_ns)
+            }),
         ],
-    );
-    for row in &answers.synchronisation.calls {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::Count(row.count),
-            Cell::Duration(row.total_ns),
-            Cell::Duration(row.longest_ns),
-            Cell::duration(row.idle_ns),
-        ]);
-    }
-    table
+    )
 }
 
 fn places(rows: &[SyncPlace]) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "synchronisation_places",
         "Where they wait",
+        rows,
         &[
-            ("name", "Call"),
-            ("operator", "Operator"),
-            ("range", "Range"),
-            ("module", "Module"),
-            ("function", "Function"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
-            ("longest_ns", "Longest"),
-            ("idle_ns", "Device idle meanwhile"),
+            ("name", "Call", &|r| Cell::text(&r.name)),
+            ("operator", "Operator", &|r| Cell::text_of(&r.operator)),
+            ("range", "Range", &|r| Cell::text_of(&r.range)),
+            ("module", "Module", &|r| Cell::text_of(&r.module)),
+            ("function", "Function", &|r| Cell::text_of(&r.function)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("longest_ns", "Longest", &|r| Cell::Duration(r.longest_ns)),
+            ("idle_ns", "Device idle meanwhile", &|r| {
+                Cell::duration(r.idle_ns)
+            }),
         ],
-    );
-    for row in rows {
-        let text = |text: &Option<String>| Cell::known(text.as_deref(), Cell::text);
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            text(&row.operator),
-            text(&row.range),
-            text(&row.module),
-            text(&row.function),
-            Cell::Count(row.count),
-            Cell::Duration(row.total_ns),
-            Cell::Duration(row.longest_ns),
-            Cell::duration(row.idle_ns),
-        ]);
-    }
-    table
+    )
 }

@@ -2,61 +2,48 @@
 
 use marey_analysis::DeviceAnswers;
 
-use super::kernels::name_of;
+use super::kernels::named;
 use crate::document::{Cell, Table};
 
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    let found = device.tensor_cores.iter();
+    let parts = found.flat_map(|found| {
+        [
+            ("used", found.used),
+            ("not used", found.unused),
+            ("not known", found.not_known),
+        ]
+    });
+    let parts = parts.filter(|(_, part)| part.count > 0);
+    let table = Table::of_each(
         "tensor_cores",
         title,
+        parts,
         &[
-            ("use", "Tensor cores"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
-            ("ratio", "Share"),
+            ("use", "Tensor cores", &|(words, _)| Cell::text(*words)),
+            ("count", "Count", &|(_, part)| Cell::Count(part.count)),
+            ("total_ns", "Total", &|(_, part)| {
+                Cell::Duration(part.total_ns)
+            }),
+            ("ratio", "Share", &|(_, part)| Cell::ratio(part.ratio)),
         ],
     );
-    let Some(found) = &device.tensor_cores else {
-        return table;
-    };
-    let parts = [
-        ("used", found.used),
-        ("not used", found.unused),
-        ("not known", found.not_known),
-    ];
-    for (words, part) in parts.into_iter().filter(|(_, part)| part.count > 0) {
-        table.row(vec![
-            Cell::text(words),
-            Cell::Count(part.count),
-            Cell::Duration(part.total_ns),
-            Cell::ratio(part.ratio),
-        ]);
-    }
-    let names =
-        "Products of matrices, convolutions and attention, as far as the names of kernels tell.";
-    table.notes.push(names.into());
-    table
+    table.noted(
+        "Products of matrices, convolutions and attention, as far as the names of kernels tell.",
+    )
 }
 
 pub(super) fn unused(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    let found = device.tensor_cores.iter();
+    Table::of_each(
         "tensor_cores_unused",
         title,
+        found.flat_map(|found| &found.largest_unused),
         &[
-            ("name", "Name"),
-            ("class", "Class"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
+            ("name", "Name", &|r| Cell::text(&r.name)),
+            ("class", "Class", &|r| named(&r.class)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
         ],
-    );
-    let found = device.tensor_cores.iter();
-    for row in found.flat_map(|found| &found.largest_unused) {
-        table.row(vec![
-            Cell::text(row.name.as_str()),
-            Cell::text(name_of(&row.class)),
-            Cell::Count(row.count),
-            Cell::Duration(row.total_ns),
-        ]);
-    }
-    table
+    )
 }

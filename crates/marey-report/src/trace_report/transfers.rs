@@ -1,17 +1,16 @@
 //! What a device copied.
 
-use marey_analysis::{DeviceAnswers, TransferMemory, Transfers};
+use marey_analysis::{DeviceAnswers, Transfers};
 
-use super::kernels::name_of;
+use super::kernels::named;
 use crate::document::{Cell, Table};
 
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = of_rows("transfers", title, &device.transfers);
-    if device.transfers.len() > 1 {
-        let both = "Copies of two directions at the same time are exposed in both, so that the sums may pass the exposed copies of the device.";
-        table.notes.push(both.into());
-    }
-    table
+    let table = of_rows("transfers", title, &device.transfers);
+    table.noted_if(
+        device.transfers.len() > 1,
+        "Copies of two directions at the same time are exposed in both, so that the sums may pass the exposed copies of the device.",
+    )
 }
 
 /// Only where something is known of the host's memory.
@@ -23,72 +22,49 @@ pub(super) fn by_memory(device: &DeviceAnswers, title: String) -> Table {
 }
 
 fn of_rows(key: &'static str, title: String, rows: &[Transfers]) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         key,
         title,
+        rows,
         &[
-            ("direction", "Direction"),
-            ("host_memory", "Host memory"),
-            ("count", "Count"),
-            ("total_ns", "Total"),
-            ("bytes", "Bytes"),
-            ("mean_bytes", "Mean size"),
-            ("bytes_per_second", "Bandwidth"),
-            ("exposed_ns", "Exposed"),
-            ("hidden_ns", "Hidden"),
-            ("span_ratio", "Of the span"),
+            ("direction", "Direction", &|r| Cell::text(&r.direction)),
+            ("host_memory", "Host memory", &|r| named(&r.host_memory)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("bytes", "Bytes", &|r| {
+                Cell::bytes((r.n_without_bytes < r.count).then_some(r.bytes))
+            }),
+            ("mean_bytes", "Mean size", &|r| {
+                Cell::bytes(r.mean_bytes.map(whole_bytes))
+            }),
+            ("bytes_per_second", "Bandwidth", &|r| {
+                Cell::known(r.bytes_per_second, Cell::BytesPerSecond)
+            }),
+            ("exposed_ns", "Exposed", &|r| Cell::Duration(r.exposed_ns)),
+            ("hidden_ns", "Hidden", &|r| Cell::Duration(r.hidden_ns)),
+            ("span_ratio", "Of the span", &|r| Cell::ratio(r.span_ratio)),
         ],
-    );
-    for row in rows {
-        let is_known = row.n_without_bytes < row.count;
-        table.row(vec![
-            Cell::text(row.direction.as_str()),
-            memory(row.host_memory),
-            Cell::Count(row.count),
-            Cell::Duration(row.total_ns),
-            Cell::bytes(is_known.then_some(row.bytes)),
-            Cell::bytes(row.mean_bytes.map(whole_bytes)),
-            Cell::known(row.bytes_per_second, Cell::BytesPerSecond),
-            Cell::Duration(row.exposed_ns),
-            Cell::Duration(row.hidden_ns),
-            Cell::ratio(row.span_ratio),
-        ]);
-    }
-    table
+    )
 }
 
 pub(super) fn largest(device: &DeviceAnswers, title: String) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "largest_transfers",
         title,
+        &device.largest_transfers,
         &[
-            ("start_ns", "At"),
-            ("direction", "Direction"),
-            ("host_memory", "Host memory"),
-            ("bytes", "Bytes"),
-            ("duration_ns", "Time"),
-            ("bytes_per_second", "Bandwidth"),
-            ("operator", "Operator"),
-            ("annotation", "Within"),
+            ("start_ns", "At", &|r| Cell::Moment(r.start_ns)),
+            ("direction", "Direction", &|r| Cell::text(&r.direction)),
+            ("host_memory", "Host memory", &|r| named(&r.host_memory)),
+            ("bytes", "Bytes", &|r| Cell::bytes(r.bytes)),
+            ("duration_ns", "Time", &|r| Cell::Duration(r.duration_ns)),
+            ("bytes_per_second", "Bandwidth", &|r| {
+                Cell::known(r.bytes_per_second, Cell::BytesPerSecond)
+            }),
+            ("operator", "Operator", &|r| Cell::text_of(&r.operator)),
+            ("annotation", "Within", &|r| Cell::text_of(&r.annotation)),
         ],
-    );
-    for row in &device.largest_transfers {
-        table.row(vec![
-            Cell::Moment(row.start_ns),
-            Cell::text(row.direction.as_str()),
-            memory(row.host_memory),
-            Cell::bytes(row.bytes),
-            Cell::Duration(row.duration_ns),
-            Cell::known(row.bytes_per_second, Cell::BytesPerSecond),
-            Cell::known(row.operator.clone(), Cell::Text),
-            Cell::known(row.annotation.clone(), Cell::Text),
-        ]);
-    }
-    table
-}
-
-fn memory(memory: Option<TransferMemory>) -> Cell {
-    Cell::known(memory.map(|memory| name_of(&memory)), Cell::Text)
+    )
 }
 
 #[expect(
