@@ -14,38 +14,31 @@ pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
 }
 
 fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
-    let mut table = Table::new(
-        "ranks_communication",
-        "Communication by rank",
-        &[
-            ("rank", "Rank"),
-            ("n_calls", "Calls"),
-            ("n_matched", "Matched"),
-            ("total_ns", "Total"),
-            ("transfer_ns", "Transfer"),
-            ("waiting_ns", "Waiting"),
-            ("error_ns", "±"),
-            ("waiting_ratio", "Waiting %"),
-            ("n_last", "Last to come"),
-            ("caused_ns", "Others waited"),
-        ],
-    );
     let mut rows: Vec<_> = waiting.ranks.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.caused_ns), row.place));
-    for row in rows {
-        table.row(vec![
-            places.cell(row.place),
-            Cell::Count(row.n_calls),
-            Cell::Count(row.n_matched),
-            Cell::Duration(row.total_ns),
-            Cell::Duration(row.transfer_ns),
-            Cell::Duration(row.waiting_ns),
-            Cell::duration(row.error_ns),
-            Cell::ratio(row.waiting_ratio),
-            Cell::Count(row.n_last),
-            Cell::Duration(row.caused_ns),
-        ]);
-    }
+    let mut table = Table::of_each(
+        "ranks_communication",
+        "Communication by rank",
+        rows,
+        &[
+            ("rank", "Rank", &|r| places.cell(r.place)),
+            ("n_calls", "Calls", &|r| Cell::Count(r.n_calls)),
+            ("n_matched", "Matched", &|r| Cell::Count(r.n_matched)),
+            ("total_ns", "Total", &|r| Cell::Duration(r.total_ns)),
+            ("transfer_ns", "Transfer", &|r| {
+                Cell::Duration(r.transfer_ns)
+            }),
+            ("waiting_ns", "Waiting", &|r| Cell::Duration(r.waiting_ns)),
+            ("error_ns", "±", &|r| Cell::duration(r.error_ns)),
+            ("waiting_ratio", "Waiting %", &|r| {
+                Cell::ratio(r.waiting_ratio)
+            }),
+            ("n_last", "Last to come", &|r| Cell::Count(r.n_last)),
+            ("caused_ns", "Others waited", &|r| {
+                Cell::Duration(r.caused_ns)
+            }),
+        ],
+    );
     table.notes.push(
         "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.".into(),
     );
@@ -61,67 +54,62 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
 }
 
 fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
-    let mut table = Table::new(
+    let table = Table::of_each(
         "ranks_collectives",
         "Communication by collective",
+        &waiting.collectives,
         &[
-            ("name", "Collective"),
-            ("group", "Group"),
-            ("measured_on", "Measured on"),
-            ("n_ranks", "Ranks"),
-            ("n_calls", "Calls on each"),
-            ("transfer_ns", "Transfer"),
-            ("error_ns", "±"),
-            ("waiting_ns", "Waiting of all"),
-            ("bytes", "Bytes of all"),
-            ("n_failed", "Failed"),
-            ("failed_ns", "Failed after"),
+            ("name", "Collective", &|r| {
+                Cell::text(if r.is_start_up {
+                    format!("{} (start-up)", r.name)
+                } else {
+                    r.name.clone()
+                })
+            }),
+            ("group", "Group", &|r| {
+                Cell::known(group_of(r, places), Cell::Text)
+            }),
+            ("measured_on", "Measured on", &|r| {
+                Cell::text(if r.is_device { "device" } else { "host" })
+            }),
+            ("n_ranks", "Ranks", &|r| Cell::Count(r.n_ranks)),
+            ("n_calls", "Calls on each", &|r| Cell::count(r.n_calls)),
+            ("transfer_ns", "Transfer", &|r| {
+                Cell::duration(r.transfer_ns)
+            }),
+            ("error_ns", "±", &|r| Cell::duration(r.error_ns)),
+            ("waiting_ns", "Waiting of all", &|r| {
+                Cell::duration(r.waiting_ns)
+            }),
+            ("bytes", "Bytes of all", &|r| Cell::bytes(r.bytes)),
+            ("n_failed", "Failed", &|r| Cell::Count(r.n_failed)),
+            ("failed_ns", "Failed after", &|r| {
+                Cell::duration((r.n_failed > 0).then_some(r.failed_ns))
+            }),
         ],
     );
-    for row in &waiting.collectives {
-        table.row(vec![
-            Cell::text(if row.is_start_up {
-                format!("{} (start-up)", row.name)
-            } else {
-                row.name.clone()
-            }),
-            Cell::known(group_of(row, places), Cell::Text),
-            Cell::text(if row.is_device { "device" } else { "host" }),
-            Cell::Count(row.n_ranks),
-            Cell::count(row.n_calls),
-            Cell::duration(row.transfer_ns),
-            Cell::duration(row.error_ns),
-            Cell::duration(row.waiting_ns),
-            Cell::bytes(row.bytes),
-            Cell::Count(row.n_failed),
-            Cell::duration((row.n_failed > 0).then_some(row.failed_ns)),
-        ]);
-    }
     let rows = || waiting.collectives.iter();
-    if rows().any(|row| row.name.ends_with(" wait")) {
-        table.notes.push(
-            "Times of `… wait` are those of waiting for the end of asynchronous calls.".into(),
-        );
-    }
     let is_alone = |row: &CollectiveWaiting| row.n_calls.is_some() && row.transfer_ns.is_none();
-    if rows().any(|row| row.n_ranks > 1 && is_alone(row)) {
-        table.notes.push(
-            "Messages between two ranks, and calls that nobody waited for, are not matched.".into(),
-        );
-    }
-    let unmatched = rows().filter(|row| row.n_calls.is_none());
-    let (ambiguous, others): (Vec<_>, Vec<_>) = unmatched.partition(|row| row.is_ambiguous);
-    if !ambiguous.is_empty() {
-        table.notes.push(
-            "Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.".into(),
-        );
-    }
-    if !others.is_empty() {
-        table.notes.push(
-            "Where ranks have a different number of calls, nothing is matched: they did not do the same.".into(),
-        );
-    }
+    let is_unmatched = |is_ambiguous: bool| {
+        rows().any(|row| row.n_calls.is_none() && row.is_ambiguous == is_ambiguous)
+    };
     table
+        .noted_if(
+            rows().any(|row| row.name.ends_with(" wait")),
+            "Times of `… wait` are those of waiting for the end of asynchronous calls.",
+        )
+        .noted_if(
+            rows().any(|row| row.n_ranks > 1 && is_alone(row)),
+            "Messages between two ranks, and calls that nobody waited for, are not matched.",
+        )
+        .noted_if(
+            is_unmatched(true),
+            "Where several groups have one name, and neither their calls nor clocks tell which ranks are one, nothing is matched.",
+        )
+        .noted_if(
+            is_unmatched(false),
+            "Where ranks have a different number of calls, nothing is matched: they did not do the same.",
+        )
 }
 
 /// Its name, with its ranks where several groups have that.

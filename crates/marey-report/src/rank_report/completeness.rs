@@ -44,19 +44,18 @@ pub(super) fn table(job: &JobAnswers) -> Table {
 
 /// Files of which nothing could be read.
 pub(super) fn unread(answers: &RanksAnswers) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "unread",
         "Not read",
-        &[("rank", "Rank"), ("file", "File"), ("why", "Why")],
-    );
-    for file in &answers.unread {
-        table.row(vec![
-            Cell::known(file.rank.map(|rank| rank.to_string()), Cell::Text),
-            Cell::text(file.file.as_str()),
-            Cell::text(file.why.as_str()),
-        ]);
-    }
-    table
+        &answers.unread,
+        &[
+            ("rank", "Rank", &|f| {
+                Cell::known(f.rank.map(|rank| rank.to_string()), Cell::Text)
+            }),
+            ("file", "File", &|f| Cell::text(&f.file)),
+            ("why", "Why", &|f| Cell::text(&f.why)),
+        ],
+    )
 }
 
 fn id(job: &JobAnswers) -> String {

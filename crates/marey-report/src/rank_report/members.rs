@@ -6,49 +6,43 @@ use marey_analysis::ranks::{ClockMethod, JobAnswers, Member, MemberState, Placed
 use super::places::Places;
 use crate::document::{Cell, Table};
 use crate::model::{RunStatus, StatusKind};
-use crate::trace_report::kernels::name_of;
+use crate::trace_report::kernels::named;
 
 /// A row a rank, those that are not whole first.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
-    let mut table = Table::new(
-        "ranks",
-        "Ranks",
-        &[
-            ("rank", "Rank"),
-            ("host", "Host"),
-            ("local_rank", "Local"),
-            ("pid", "Pid"),
-            ("state", "State"),
-            ("ended", "Ended"),
-            ("wall_ns", "Wall"),
-            ("n_lost", "Lost"),
-            ("n_others", "Others"),
-            ("start_ns", "Start"),
-            ("clock_error_ns", "±"),
-            ("source", "From"),
-            ("file", "File"),
-        ],
-    );
     let mut order: Vec<(u32, &Member)> = (0..).zip(&job.members).collect();
     order.sort_by_key(|(_, member)| member.state == MemberState::Whole);
-    for (place, member) in order {
-        let clock = job.clocks.each.get(place as usize);
-        table.row(vec![
-            places.cell(place),
-            Cell::text(member.host.as_str()),
-            Cell::count(member.local_rank.map(u64::from)),
-            Cell::count((member.pid > 0).then_some(u64::from(member.pid))),
-            Cell::text(name_of(&member.state)),
-            Cell::known(ended(&member.ended), Cell::Text),
-            Cell::Duration(member.wall_ns),
-            Cell::Count(member.n_lost),
-            Cell::Count(member.n_others),
-            Cell::known(clock.and_then(|clock| clock.start_ns), Cell::Moment),
-            Cell::duration(clock.and_then(clock_error_ns)),
-            Cell::text(name_of(&member.source)),
-            Cell::text(member.file.as_str()),
-        ]);
-    }
+    let clock = |place: u32| job.clocks.each.get(place as usize);
+    let mut table = Table::of_each(
+        "ranks",
+        "Ranks",
+        order,
+        &[
+            ("rank", "Rank", &|(place, _)| places.cell(*place)),
+            ("host", "Host", &|(_, m)| Cell::text(&m.host)),
+            ("local_rank", "Local", &|(_, m)| {
+                Cell::count(m.local_rank.map(u64::from))
+            }),
+            ("pid", "Pid", &|(_, m)| {
+                Cell::count((m.pid > 0).then_some(m.pid.into()))
+            }),
+            ("state", "State", &|(_, m)| named(&m.state)),
+            ("ended", "Ended", &|(_, m)| {
+                Cell::known(ended(&m.ended), Cell::Text)
+            }),
+            ("wall_ns", "Wall", &|(_, m)| Cell::Duration(m.wall_ns)),
+            ("n_lost", "Lost", &|(_, m)| Cell::Count(m.n_lost)),
+            ("n_others", "Others", &|(_, m)| Cell::Count(m.n_others)),
+            ("start_ns", "Start", &|(place, _)| {
+                Cell::moment(clock(*place).and_then(|clock| clock.start_ns))
+            }),
+            ("clock_error_ns", "±", &|(place, _)| {
+                Cell::duration(clock(*place).and_then(clock_error_ns))
+            }),
+            ("source", "From", &|(_, m)| named(&m.source)),
+            ("file", "File", &|(_, m)| Cell::text(&m.file)),
+        ],
+    );
     let warnings = job.members.iter().flat_map(|member| {
         let warnings = member.warnings.iter();
         warnings.map(move |warning| format!("{}: {warning}", member.file))

@@ -58,11 +58,6 @@ pub fn jobs_tables(answers: &RanksAnswers) -> Vec<Table> {
     tables
 }
 
-/// A figure that is a mean of several.
-fn mean(ns: Option<f64>) -> Cell {
-    Cell::mean(ns)
-}
-
 /// A figure with two decimals: more of them say nothing of cores and speed-ups.
 fn figure(value: Option<f64>) -> Cell {
     Cell::known(value, |value| Cell::Number((value * 100.0).round() / 100.0))

@@ -2,45 +2,38 @@
 
 use marey_analysis::ranks::RanksAnswers;
 
-use super::{figure, mean};
+use super::figure;
 use crate::document::{Cell, Table};
 
 /// A row a world size.
 pub(super) fn table(answers: &RanksAnswers) -> Table {
-    let mut table = Table::new(
+    let scaling = answers.scaling.as_ref();
+    let rows = scaling.into_iter().flat_map(|scaling| &scaling.rows);
+    let mut table = Table::of_each(
         "scaling",
         "Scaling",
+        rows,
         &[
-            ("world_size", "Ranks"),
-            ("n_jobs", "Jobs"),
-            ("duration_ns", "Duration"),
-            ("speedup", "Speed-up"),
-            ("shared_efficiency", "Efficiency, shared"),
-            ("own_efficiency", "Efficiency, own"),
-            ("waiting_ratio", "Waiting"),
-            ("communication_ratio", "Communication"),
+            ("world_size", "Ranks", &|r| Cell::Count(r.world_size.into())),
+            ("n_jobs", "Jobs", &|r| Cell::Count(r.n_jobs)),
+            ("duration_ns", "Duration", &|r| Cell::Mean(r.duration_ns)),
+            ("speedup", "Speed-up", &|r| figure(Some(r.speedup))),
+            ("shared_efficiency", "Efficiency, shared", &|r| {
+                Cell::Ratio(r.shared_efficiency)
+            }),
+            ("own_efficiency", "Efficiency, own", &|r| {
+                Cell::Ratio(r.own_efficiency)
+            }),
+            ("waiting_ratio", "Waiting", &|r| {
+                Cell::ratio(r.waiting_ratio)
+            }),
+            ("communication_ratio", "Communication", &|r| {
+                Cell::ratio(r.communication_ratio)
+            }),
         ],
     );
-    let Some(scaling) = &answers.scaling else {
-        return table;
-    };
-    for row in &scaling.rows {
-        table.row(vec![
-            Cell::Count(row.world_size.into()),
-            Cell::Count(row.n_jobs),
-            mean(Some(row.duration_ns)),
-            figure(Some(row.speedup)),
-            Cell::Ratio(row.shared_efficiency),
-            Cell::Ratio(row.own_efficiency),
-            Cell::ratio(row.waiting_ratio),
-            Cell::ratio(row.communication_ratio),
-        ]);
-    }
     table
         .notes
-        .push(format!("Compared by: {}.", scaling.measure));
-    table.notes.push(
-        "Shared: all ranks make one generation together. Own: each makes its own. Only one of the two is right for a job.".into(),
-    );
-    table
+        .extend(scaling.map(|scaling| format!("Compared by: {}.", scaling.measure)));
+    table.noted("Shared: all ranks make one generation together. Own: each makes its own. Only one of the two is right for a job.")
 }

@@ -7,28 +7,18 @@ use crate::document::{Cell, Table};
 
 /// A row a rule.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
-    let mut table = Table::new(
+    let table = Table::of_each(
         "rank_findings",
         "Findings of single ranks",
+        &job.rank_findings,
         &[
-            ("rule", "Finding"),
-            ("severity", "Severity"),
-            ("n_ranks", "Ranks"),
-            ("ranks", "Which"),
-            ("issue", "For example"),
+            ("rule", "Finding", &|r| Cell::Text(r.rule.clone())),
+            ("severity", "Severity", &|r| Cell::Text(r.severity.clone())),
+            ("n_ranks", "Ranks", &|r| Cell::Count(r.places.len() as u64)),
+            ("ranks", "Which", &|r| Cell::Text(places.list(&r.places))),
+            ("issue", "For example", &|r| Cell::Text(r.issue.clone())),
         ],
     );
-    for row in &job.rank_findings {
-        table.row(vec![
-            Cell::Text(row.rule.clone()),
-            Cell::Text(row.severity.clone()),
-            Cell::Count(row.places.len() as u64),
-            Cell::Text(places.list(&row.places)),
-            Cell::Text(row.issue.clone()),
-        ]);
-    }
-    table.notes.push(
-        "As reports of single ranks say it; captures and traces are not asked rank by rank.".into(),
-    );
     table
+        .noted("As reports of single ranks say it; captures and traces are not asked rank by rank.")
 }

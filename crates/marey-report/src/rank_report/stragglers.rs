@@ -4,34 +4,23 @@ use marey_analysis::ranks::JobAnswers;
 
 use super::places::Places;
 use crate::document::{Cell, Table};
-use crate::trace_report::kernels::name_of;
+use crate::trace_report::kernels::named;
 
 /// A row a rank, the highest score first.
 pub(super) fn table(job: &JobAnswers, places: Places<'_>) -> Table {
-    let mut table = Table::new(
+    let mut table = Table::of_each(
         "stragglers",
         "Stragglers",
+        &job.stragglers.ranks,
         &[
-            ("rank", "Rank"),
-            ("verdict", "Verdict"),
-            ("score", "Slower by"),
-            ("own_ns", "Own time"),
-            ("waiting_ns", "Waits"),
+            ("rank", "Rank", &|r| places.cell(r.place)),
+            ("verdict", "Verdict", &|r| named(&r.verdict)),
+            ("score", "Slower by", &|r| Cell::Ratio(r.score)),
+            ("own_ns", "Own time", &|r| Cell::Duration(r.own_ns)),
+            ("waiting_ns", "Waits", &|r| Cell::duration(r.waiting_ns)),
         ],
     );
-    for rank in &job.stragglers.ranks {
-        table.row(vec![
-            places.cell(rank.place),
-            Cell::text(name_of(&rank.verdict)),
-            Cell::Ratio(rank.score),
-            Cell::Duration(rank.own_ns),
-            Cell::duration(rank.waiting_ns),
-        ]);
-    }
-    table.notes.extend(said(&job.stragglers.basis));
+    let basis = Some(&job.stragglers.basis).filter(|words| !words.is_empty());
+    table.notes.extend(basis.cloned());
     table
-}
-
-fn said(words: &str) -> Option<String> {
-    (!words.is_empty()).then(|| words.to_owned())
 }
