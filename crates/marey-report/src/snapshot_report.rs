@@ -102,7 +102,7 @@ fn levels(device: &DeviceMemory) -> Table {
             Cell::Bytes(level.free_bytes),
             Cell::Bytes(level.largest_free_bytes),
             Cell::ratio(level.fragmentation_ratio),
-            Cell::known(level.at_ns, Cell::Moment),
+            Cell::moment(level.at_ns),
         ]);
     };
     if device.n_events > 0 {
@@ -205,28 +205,22 @@ fn at_peak(device: &DeviceMemory, by: &str) -> String {
 }
 
 fn alive(device: &DeviceMemory) -> Table {
-    let mut table = Table::new(
+    let rows = &device.alive.by_stack;
+    let mut table = Table::of_each(
         "memory_by_stack",
         at_peak(device, "stack"),
+        rows,
         &[
-            ("bytes", "Bytes"),
-            ("share_ratio", "Share"),
-            ("count", "Count"),
-            ("largest_bytes", "Largest"),
-            ("stack", "Allocated by"),
+            ("bytes", "Bytes", &|r| Cell::Bytes(r.bytes)),
+            ("share_ratio", "Share", &|r| Cell::ratio(r.share)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
+            ("largest_bytes", "Largest", &|r| {
+                Cell::Bytes(r.largest_bytes)
+            }),
+            ("stack", "Allocated by", &|r| Cell::Text(allocated_by(r))),
         ],
     )
     .limited(MAX_STACKS);
-    let rows = &device.alive.by_stack;
-    for row in rows {
-        table.row(vec![
-            Cell::Bytes(row.bytes),
-            Cell::ratio(row.share),
-            Cell::Count(row.count),
-            Cell::Bytes(row.largest_bytes),
-            Cell::Text(allocated_by(row)),
-        ]);
-    }
     let shown = rows.iter().take(MAX_STACKS).map(|row| row.bytes);
     let others = device
         .alive
@@ -237,10 +231,7 @@ fn alive(device: &DeviceMemory) -> Table {
             .notes
             .push(format!("{} are of other stacks.", bytes(others)));
     }
-    table.notes.push(
-        "A row is a stack: the innermost place in your own code ← the innermost one outside of torch. JSON has whole stacks.".into(),
-    );
-    table
+    table.noted("A row is a stack: the innermost place in your own code ← the innermost one outside of torch. JSON has whole stacks.")
 }
 
 fn allocated_by(row: &AliveRow) -> String {
@@ -277,33 +268,25 @@ fn shown_frame(frame: &StackFrame) -> String {
 }
 
 fn sections(device: &DeviceMemory, rows: &[AliveInSection]) -> Table {
-    let mut table = Table::new(
+    let section = |row: &AliveInSection| match (row.is_before_recording, row.path.is_empty()) {
+        (true, _) => "(before the history)".into(),
+        (false, true) => "(under no section)".into(),
+        (false, false) => row.path.join(" / "),
+    };
+    let title = at_peak(device, "section");
+    Table::of_each(
         "memory_by_section",
-        at_peak(device, "section"),
+        title,
+        rows,
         &[
-            ("section", "Section"),
-            ("bytes", "Bytes"),
-            ("share_ratio", "Share"),
-            ("count", "Count"),
+            ("section", "Section", &|r| Cell::Text(section(r))),
+            ("bytes", "Bytes", &|r| Cell::Bytes(r.bytes)),
+            ("share_ratio", "Share", &|r| Cell::ratio(r.share)),
+            ("count", "Count", &|r| Cell::Count(r.count)),
         ],
     )
-    .limited(MAX_SECTIONS);
-    for row in rows {
-        let section = match (row.is_before_recording, row.path.is_empty()) {
-            (true, _) => "(before the history)".into(),
-            (false, true) => "(under no section)".into(),
-            (false, false) => row.path.join(" / "),
-        };
-        table.row(vec![
-            Cell::Text(section),
-            Cell::Bytes(row.bytes),
-            Cell::ratio(row.share),
-            Cell::Count(row.count),
-        ]);
-    }
-    let note = "By the section that was open in the main thread when it was allocated.";
-    table.notes.push(note.into());
-    table
+    .limited(MAX_SECTIONS)
+    .noted("By the section that was open in the main thread when it was allocated.")
 }
 
 fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {
@@ -311,33 +294,32 @@ fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {
         GrowthOf::Steps => "Allocated after each step",
         GrowthOf::Snapshots => "Allocated at each snapshot",
     };
-    let mut table = Table::new(
+    let one_loop = found.points.iter().all(|point| point.loop_number == 0);
+    let mut table = Table::of_each(
         "memory_growth",
         named(device, title),
+        &found.points,
         &[
-            ("moment", "Moment"),
-            ("allocated_bytes", "Allocated"),
-            ("reserved_bytes", "Reserved"),
-            ("growth_bytes", "Growth"),
-            ("at_ns", "At"),
+            ("moment", "Moment", &|p| {
+                Cell::Text(match (found.of, one_loop) {
+                    (GrowthOf::Snapshots, _) => format!("snapshot {}", p.number),
+                    (GrowthOf::Steps, true) => format!("step {}", p.number),
+                    (GrowthOf::Steps, false) => format!("loop {} step {}", p.loop_number, p.number),
+                })
+            }),
+            ("allocated_bytes", "Allocated", &|p| {
+                Cell::Bytes(p.allocated_bytes)
+            }),
+            ("reserved_bytes", "Reserved", &|p| {
+                Cell::Bytes(p.reserved_bytes)
+            }),
+            ("growth_bytes", "Growth", &|p| {
+                Cell::known(p.growth_bytes, Cell::Growth)
+            }),
+            ("at_ns", "At", &|p| Cell::moment(p.at_ns)),
         ],
     )
     .limited(MAX_STEPS);
-    let one_loop = found.points.iter().all(|point| point.loop_number == 0);
-    for point in &found.points {
-        let moment = match (found.of, one_loop) {
-            (GrowthOf::Snapshots, _) => format!("snapshot {}", point.number),
-            (GrowthOf::Steps, true) => format!("step {}", point.number),
-            (GrowthOf::Steps, false) => format!("loop {} step {}", point.loop_number, point.number),
-        };
-        table.row(vec![
-            Cell::Text(moment),
-            Cell::Bytes(point.allocated_bytes),
-            Cell::Bytes(point.reserved_bytes),
-            Cell::known(point.growth_bytes, Cell::Growth),
-            Cell::known(point.at_ns, Cell::Moment),
-        ]);
-    }
     let (n_grew, n) = (found.n_grew, found.n_compared);
     let total = found.total_bytes.map(growth);
     let grew = total.map(|total| format!("Grew {n_grew} of {n} times, by {total} in all."));
@@ -346,39 +328,34 @@ fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {
 }
 
 fn pools(device: &DeviceMemory) -> Table {
-    let mut table = Table::new(
+    Table::of_each(
         "memory_pools",
         named(device, "Held at the snapshot"),
+        &device.pools,
         &[
-            ("pool", "Pool"),
-            ("n_segments", "Segments"),
-            ("reserved_bytes", "Reserved"),
-            ("allocated_bytes", "Allocated"),
-            ("rounding_bytes", "Rounding"),
-            ("awaiting_free_bytes", "Awaiting free"),
-            ("free_bytes", "Free"),
-            ("n_free", "Pieces"),
-            ("largest_free_bytes", "Largest"),
+            ("pool", "Pool", &|p| Cell::Text(pool_name(p))),
+            ("n_segments", "Segments", &|p| Cell::Count(p.n_segments)),
+            ("reserved_bytes", "Reserved", &|p| {
+                Cell::Bytes(p.reserved_bytes)
+            }),
+            ("allocated_bytes", "Allocated", &|p| {
+                Cell::Bytes(p.allocated_bytes)
+            }),
+            ("rounding_bytes", "Rounding", &|p| {
+                Cell::bytes(p.rounding_bytes)
+            }),
+            ("awaiting_free_bytes", "Awaiting free", &|p| {
+                Cell::Bytes(p.awaiting_free_bytes)
+            }),
+            ("free_bytes", "Free", &|p| Cell::Bytes(p.free_bytes)),
+            ("n_free", "Pieces", &|p| Cell::Count(p.n_free)),
+            ("largest_free_bytes", "Largest", &|p| {
+                Cell::Bytes(p.largest_free_bytes)
+            }),
         ],
     )
-    .limited(MAX_POOLS);
-    for pool in &device.pools {
-        table.row(vec![
-            Cell::Text(pool_name(pool)),
-            Cell::Count(pool.n_segments),
-            Cell::Bytes(pool.reserved_bytes),
-            Cell::Bytes(pool.allocated_bytes),
-            Cell::bytes(pool.rounding_bytes),
-            Cell::Bytes(pool.awaiting_free_bytes),
-            Cell::Bytes(pool.free_bytes),
-            Cell::Count(pool.n_free),
-            Cell::Bytes(pool.largest_free_bytes),
-        ]);
-    }
-    table
-        .notes
-        .push("Pieces, and the largest of them: of what is free.".into());
-    table
+    .limited(MAX_POOLS)
+    .noted("Pieces, and the largest of them: of what is free.")
 }
 
 fn pool_name(pool: &PoolUse) -> String {

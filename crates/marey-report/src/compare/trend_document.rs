@@ -51,8 +51,5 @@ fn table(report: &TrendReport) -> Table {
             Cell::text(sparkline(&values, MAX_BARS)),
         ]);
     }
-    table
-        .notes
-        .push("Over time: a bar for each run, the newest at the right.".into());
-    table
+    table.noted("Over time: a bar for each run, the newest at the right.")
 }

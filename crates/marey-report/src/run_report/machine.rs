@@ -69,7 +69,7 @@ impl Rows<'_> {
             figure(found.mean),
             figure(found.max),
             Cell::Moment(start_ns),
-            Cell::known((!is_moment).then_some(end_ns), Cell::Moment),
+            Cell::moment((!is_moment).then_some(end_ns)),
             match node {
                 Some(node) => path(self.report, node),
                 None if is_moment => Cell::text("under no section"),
