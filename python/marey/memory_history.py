@@ -155,7 +155,8 @@ def _join(history: MemoryHistory, torch: Any) -> None:  # noqa: ANN401
         if history in _state.active:
             return
         if not _state.active:
-            is_on = getattr(torch._C, "_cuda_isHistoryEnabled", None)
+            # Asked before CUDA is initialised torch's function ends the process; there is no history then.
+            is_on = getattr(torch._C, "_cuda_isHistoryEnabled", None) if torch.cuda.is_initialized() else None
             _state.is_of_user = bool(is_on and is_on())
             if not _state.is_of_user:
                 torch.cuda.memory._record_memory_history(

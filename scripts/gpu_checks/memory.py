@@ -35,6 +35,23 @@ def allocator_peaks() -> Iterator[Row]:
 
 
 @check
+def history_before_cuda() -> Iterator[Row]:
+    """A memory history that begins before CUDA is initialised, as a window with MEM has one at a program's start."""
+    import torch
+
+    from marey.memory_history import MemoryHistory
+
+    history = MemoryHistory()
+    started = history.start()
+    kept = torch.empty(3 * MIB, dtype=torch.uint8, device="cuda")
+    path = history.dump(Path(tempfile.mkdtemp(prefix="gpu-check-")) / "history.pickle")
+    history.stop()
+    yield row("history before CUDA is initialised", (True, True), (started, path is not None))
+    yield row("history: switched off again", False, torch._C._cuda_isHistoryEnabled())
+    del kept
+
+
+@check
 def memory_snapshot() -> Iterator[Row]:
     """What `marey analyze` reads of a snapshot is what torch says of its allocator."""
     import torch

@@ -30,6 +30,7 @@ FIGURES = (
     ("power.draw", "power_analysis", "{}_power_watts", "W", 20.0),
     ("clocks.sm", "clock_sm_mhz", "{}", "MHz", 30.0),
 )
+SAMPLER_PERCENT = 0.3
 
 
 @check
@@ -62,6 +63,10 @@ def nvml() -> Iterator[Row]:
     is_over.set()
     worker.join()
     report = marey_json("report", found["capture"], "--format", "json")
+    sampler = report["data_quality"]["samplers"]["gpu"]
+    percent = sampler["cpu_percent_of_a_core"]
+    verdict = "ok" if percent <= SAMPLER_PERCENT else "FAILED"
+    yield Row("sampler at 10 Hz, of a core", f"≤ {SAMPLER_PERCENT:.1f} %", f"{percent:.2f} %", verdict)
     devices = (report["gpu_metrics"] or {"devices": {}})["devices"]
     if uuid not in devices:
         yield row("NVML", uuid, "no readings" if not devices else ", ".join(devices))

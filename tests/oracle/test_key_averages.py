@@ -45,6 +45,15 @@ def test_memory_that_operators_allocated_is_what_torch_says() -> None:
     assert found == expected
 
 
+def test_every_kernel_and_copy_of_a_gpu_is_equal_to_the_nanosecond() -> None:
+    trace = torch_files.DATA / "traces/flux_h200.trace.json.gz"
+    (device,) = trace_answers(trace)["devices"]
+    found = {row["name"]: [row["count"], row["total_ns"]] for row in device["kernels"]["rows"]}
+    expected = json.loads((trace.parent / "expected/flux_h200/kernels.json").read_text())
+    assert len(expected) > 100
+    assert found == expected
+
+
 def test_tables_that_torch_printed_have_the_same_calls_and_times() -> None:
     tables = [table for table in torch_files.all_files(ENDING) if _trace_of(table).exists()]
     assert bool(tables) == (len(torch_files.FOLDERS) > 1)

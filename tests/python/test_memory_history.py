@@ -25,20 +25,28 @@ class Torch(types.ModuleType):
         self.asked: list[tuple[object, ...]] = []
         self.is_on = False
         self.has_cuda = True
+        self.is_initialized = True
         self.observers: list[object] = []
         self.broken: set[str] = set()
         self.cuda = types.SimpleNamespace(
             is_available=lambda: self.has_cuda,
+            is_initialized=lambda: self.is_initialized,
             memory=types.SimpleNamespace(_record_memory_history=self.record, _dump_snapshot=self.write),
         )
         self._C = types.SimpleNamespace(
-            _cuda_isHistoryEnabled=lambda: self.is_on,
+            _cuda_isHistoryEnabled=self.ask,
             _cuda_attach_out_of_memory_observer=self.observers.append,
         )
+
+    def ask(self) -> bool:
+        # torch's own function ends the process here, by SIGSEGV.
+        assert self.is_initialized
+        return self.is_on
 
     def record(self, enabled: str | None, **limits: object) -> None:
         if "record" in self.broken:
             raise RuntimeError("no history\nwith a long story")
+        self.is_initialized = True
         self.asked.append((enabled, limits.get("max_entries"), limits.get("stacks")))
         self.is_on = enabled is not None
 
@@ -69,6 +77,15 @@ def test_it_is_on_from_start_to_stop_with_its_limits(torch: Torch) -> None:
     assert history.start()
     assert history.why_not is None
     history.stop()
+    history.stop()
+    assert torch.asked == [("all", 500, "python"), (None, None, None)]
+
+
+def test_torch_is_not_asked_before_cuda_is_initialised(torch: Torch) -> None:
+    torch.is_initialized = False
+    history = MemoryHistory(max_entries=500)
+    assert history.start()
+    assert not history.is_of_user
     history.stop()
     assert torch.asked == [("all", 500, "python"), (None, None, None)]
 

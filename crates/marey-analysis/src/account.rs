@@ -9,7 +9,10 @@
 //! ```
 //!
 //! What the main thread is in holds the run up, or what runs for that in tasks, innermost first. While it and its tasks are in nothing, what
-//! other threads are in does: each of k has 1/k of the moment. What they do otherwise adds nothing.
+//! other threads are in does: each of k has 1/k of the moment. What they do otherwise adds nothing. While a device has still to do what a
+//! thread launched in a section that it has left, the thread counts as in that section ([`lag`]).
+
+mod lag;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -17,6 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 use marey::Run;
 use serde::Serialize;
 
+use self::lag::{Entered, lags, with_lags};
 use crate::intervals::Interval;
 use crate::questions::sections::Sections;
 use crate::whereabouts::main_thread;
@@ -101,7 +105,7 @@ impl Account {
 }
 
 /// The account of a run. `None` where sections are missing from the records of a run with several threads or tasks: nobody knows what lay
-/// beside what. Time: one look at each record where one thread recorded, otherwise a sort of them.
+/// beside what. Time: one look at each record where one thread recorded and no device worked, otherwise a sort of them.
 pub fn wall_account(run: &Run, sections: &Sections) -> Option<Account> {
     if run.nodes.is_empty() {
         return Some(Account {
@@ -110,10 +114,13 @@ pub fn wall_account(run: &Run, sections: &Sections) -> Option<Account> {
             unattributed_ns: run.wall_ns,
         });
     }
-    let own = match of_one_flow(run, sections) {
+    let is_whole = run.losses.sections_missing() == 0;
+    let lags_behind = is_whole && run.gpu_spans.iter().any(|span| span.delay_ns.is_some());
+    let of_one = || of_one_flow(run, sections);
+    let own = match lags_behind.then(|| of_flows(run)).flatten().or_else(of_one) {
         Some(own) => own,
-        None if run.losses.sections_missing() > 0 => return None,
-        None => of_flows(run)?,
+        None if is_whole => of_flows(run)?,
+        None => return None,
     };
     Some(Account::of_own(run, run.wall_ns, &own))
 }
@@ -172,14 +179,22 @@ fn of_flows(run: &Run) -> Option<Vec<u64>> {
             .push((time, open.node));
     }
     let main = main_thread(run);
+    let mut lags = lags(run, is_looked_at);
     let mut changes: Vec<Change> = Vec::new();
     for (number, ((thread, flow), sections)) in flows.into_iter().enumerate() {
+        let behind = lags.remove(&(thread, flow)).unwrap_or_default();
         let whose = match (thread == main, flow) {
             (true, 0) => Whose::Main,
             (true, _) => Whose::TaskOfMain,
             (false, _) => Whose::Other,
         };
-        add_changes(sections, (number, whose), &mut changes);
+        let entered = with_lags(&entered(sections), &behind);
+        changes.extend(entered.into_iter().map(|Entered { at_ns, node }| Change {
+            at_ns,
+            flow: number,
+            whose,
+            node,
+        }));
     }
     changes.sort_by_key(|change| change.at_ns);
     Some(shared(run, &changes))
@@ -202,20 +217,10 @@ enum Whose {
 }
 
 /// Which section was the innermost, over time.
-fn add_changes(
-    mut sections: Vec<(Interval, u32)>,
-    (flow, whose): (usize, Whose),
-    changes: &mut Vec<Change>,
-) {
+fn entered(mut sections: Vec<(Interval, u32)>) -> Vec<Entered> {
     sections.sort_by_key(|(time, node)| (time.start_ns, Reverse(time.end_ns), *node));
-    let mut change = |at_ns, node| {
-        changes.push(Change {
-            at_ns,
-            flow,
-            whose,
-            node,
-        });
-    };
+    let mut all = Vec::with_capacity(2 * sections.len());
+    let mut change = |at_ns, node| all.push(Entered { at_ns, node });
     let mut around: Vec<(u64, u32)> = Vec::new();
     for (time, node) in sections {
         leave(&mut around, time.start_ns, &mut change);
@@ -223,6 +228,7 @@ fn add_changes(
         around.push((time.end_ns, node));
     }
     leave(&mut around, u64::MAX, &mut change);
+    all
 }
 
 /// Leaves the sections that end before a moment.

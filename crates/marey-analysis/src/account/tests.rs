@@ -1,4 +1,4 @@
-use marey::Section;
+use marey::{GpuSpan, Section};
 use marey_testing::RunBuilder;
 use proptest::prelude::*;
 
@@ -191,6 +191,91 @@ fn of_one_thread_it_is_known_also_where_records_are_missing_and_of_several_it_is
     assert_eq!(wall_account(&several, &sections(&several)), None);
 }
 
+/// A call of the main thread, by name and start, whose work began so long after it and took so long.
+fn on_device(run: &mut Run, name: &str, start_ns: u64, delay_ns: u64, gpu_ns: u64) {
+    let is_call = |s: &&Section| s.start_ns == start_ns && run.nodes[s.node as usize].name == name;
+    let node = run.sections.iter().find(is_call).unwrap().node;
+    run.gpu_spans.push(GpuSpan {
+        thread: 0,
+        node,
+        start_ns,
+        device: 0,
+        stream: 0,
+        delay_ns: Some(delay_ns),
+        gpu_ns,
+        error_ns: Some(0),
+    });
+}
+
+/// ```text
+/// host       |step 0-10|step 10-20|decode 20-30|copy 30-100           |
+/// device       |step 5-35      |step 35-65     |decode 65-90  |copy 90-95|
+/// held by    |step 0-65                        |decode 65-90  |copy    |
+/// ```
+#[test]
+fn what_the_device_has_still_to_do_holds_up_whoever_waits_for_it() {
+    let run = RunBuilder::new()
+        .section("step", 0, 10, |_| {})
+        .section("step", 10, 20, |_| {})
+        .section("decode", 20, 30, |_| {})
+        .section("copy", 30, 100, |_| {})
+        .with(|run| {
+            on_device(run, "step", 0, 5, 30);
+            on_device(run, "step", 10, 25, 30);
+            on_device(run, "decode", 20, 45, 25);
+            on_device(run, "copy", 30, 60, 5);
+        })
+        .finish(110);
+    let expected = rows(&[("step", 65, 65), ("decode", 25, 25), ("copy", 10, 10)]);
+    assert_eq!(held(&run), (expected, 10));
+}
+
+/// ```text
+/// host     |step 0-20            |wait 20-60                          |
+///          |a 0-10    |b 10-20   |
+/// device      |step 4-52                                     |
+///              |a 5-30            |b 30-50               |
+/// held by  |a 0-30                |b 30-50               |step|wait   |
+/// ```
+#[test]
+fn the_innermost_of_what_the_device_does_holds_the_run_up() {
+    let run = RunBuilder::new()
+        .section("step", 0, 20, |s| {
+            s.section("a", 0, 10, |_| {});
+            s.section("b", 10, 20, |_| {});
+        })
+        .section("wait", 20, 60, |_| {})
+        .with(|run| {
+            on_device(run, "step", 0, 4, 48);
+            on_device(run, "a", 0, 5, 25);
+            on_device(run, "b", 10, 20, 20);
+        })
+        .finish(60);
+    let expected = rows(&[
+        ("step", 52, 2),
+        ("step/a", 30, 30),
+        ("step/b", 20, 20),
+        ("wait", 8, 8),
+    ]);
+    assert_eq!(held(&run), (expected, 0));
+}
+
+/// The host launches too slowly, so that the device ends with it; or it is not known when the device worked.
+#[test]
+fn a_device_that_does_not_lag_changes_nothing() {
+    let drawn = RunBuilder::new()
+        .section("step", 0, 20, |_| {})
+        .section("save", 20, 60, |_| {});
+    let mut run = drawn
+        .with(|run| on_device(run, "step", 0, 1, 19))
+        .finish(60);
+    let expected = (rows(&[("save", 40, 40), ("step", 20, 20)]), 0);
+    assert_eq!(held(&run), expected);
+    run.gpu_spans[0].gpu_ns = 50;
+    run.gpu_spans[0].delay_ns = None;
+    assert_eq!(held(&run), expected);
+}
+
 proptest! {
     /// Sections as the walk of a stack over time, in up to three threads and two flows: whatever they are, rows add up.
     #[test]
@@ -220,6 +305,17 @@ proptest! {
             })
             .collect();
         run.sections.sort_by_key(|s| (s.thread, s.end_ns));
+        let spans = run.sections.iter().zip(&drawn).map(|(section, (.., delay_ns, gpu_ns))| GpuSpan {
+            thread: section.thread,
+            node: section.node,
+            start_ns: section.start_ns,
+            device: 0,
+            stream: 0,
+            delay_ns: (*gpu_ns % 5 > 0).then_some(*delay_ns),
+            gpu_ns: *gpu_ns,
+            error_ns: None,
+        });
+        run.gpu_spans = spans.collect();
         let found = Account::of_own(&run, run.wall_ns, &of_flows(&run).unwrap());
         let by_parent = found.by_parent();
         let below = |parent: Option<usize>| -> u64 {

@@ -37,6 +37,11 @@ pub struct Facts<'a> {
     pub thresholds: &'a Thresholds,
 }
 
+/// Longest time of which a driver's reading of utilisation is.
+const UTILIZATION_NS: u64 = 1_000_000_000;
+/// A shorter pause between steps changes such a reading by less than a fifth.
+const SHORT_PAUSE_NS: u64 = UTILIZATION_NS / 5;
+
 impl Facts<'_> {
     /// Each denoising step whose duration is known, in order of time; `None` when there is none.
     pub(super) fn steps(&self) -> Option<Vec<Interval>> {
@@ -66,6 +71,30 @@ impl Facts<'_> {
     /// The same without the warm-up, which compiles and loads; `None` also when there is nothing else.
     pub(super) fn steady_step_time(&self) -> Option<Vec<Interval>> {
         self.steps_that(|step| !step.is_warm_up).map(union)
+    }
+
+    /// What readings of a GPU's utilisation say something about: drivers tell it of up to the second before.
+    ///
+    /// ```text
+    /// steps        |-1-||-2-||-3-||-4-|                |-1-|
+    /// s            0    1    2    3   4
+    /// read in           |-------------|                 none: what was there before is in its readings
+    /// ```
+    pub(super) fn utilization_time(times: &[Interval]) -> Vec<Interval> {
+        let mut stretches: Vec<Interval> = Vec::new();
+        for time in times {
+            match stretches.last_mut() {
+                Some(last) if time.start_ns.saturating_sub(last.end_ns) < SHORT_PAUSE_NS => {
+                    last.end_ns = last.end_ns.max(time.end_ns);
+                }
+                _ => stretches.push(*time),
+            }
+        }
+        for stretch in &mut stretches {
+            stretch.start_ns = stretch.start_ns.saturating_add(UTILIZATION_NS);
+        }
+        stretches.retain(|stretch| stretch.start_ns < stretch.end_ns);
+        stretches
     }
 
     /// Steps in which one of these moments lies, in order of time; empty when none is known.

@@ -1,5 +1,7 @@
 //! How fast it was: frames, blocks and steps a second, as the field counts them.
 
+use marey_analysis::StepPoint;
+
 use super::amount::{rate, time, time_ns};
 use super::headline::{Work, frame_rate};
 use crate::model::Report;
@@ -55,7 +57,7 @@ impl Speed {
             let (computed, cached) = (found.computed.as_ref()?, found.cached.as_ref()?);
             Some([float(computed.p50_ns), float(cached.p50_ns)])
         });
-        let steady = steps.and_then(|steps| Some((steps, steps.steady.as_ref()?)));
+        let steady = steps.and_then(|steps| Some((steps, steps.pace()?)));
         let steady = steady.filter(|(_, steady)| steady.p50_ns > 0);
         let blocks = found.and_then(|found| found.blocks.as_ref());
         Self {
@@ -65,7 +67,7 @@ impl Speed {
             steps: steady.map(|(steps, steady)| StepSpeed {
                 median_ns: float(steady.p50_ns),
                 n: steps.all.as_ref().map_or(0, |all| all.count),
-                total_ns: steps.all.as_ref().map_or(0, |all| all.total_ns),
+                total_ns: steps.each.iter().filter_map(StepPoint::pace_ns).sum(),
                 computed_and_cached_ns: apart,
             }),
             ..Self::default()

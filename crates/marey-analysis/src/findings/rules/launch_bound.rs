@@ -27,8 +27,12 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let Some(time) = facts.step_time() else {
         return Outcome::Unknown("no denoising steps are known".into());
     };
-    let Some(gpu) = highest_during(facts.run, "gpu.utilization", &time) else {
-        return Outcome::Unknown("the utilisation of GPUs was not read during the steps".into());
+    let read = Facts::utilization_time(&time);
+    let Some(gpu) = highest_during(facts.run, "gpu.utilization", &read) else {
+        return Outcome::Unknown(
+            "the utilisation of GPUs was not read during the steps, or they lasted less than a second"
+                .into(),
+        );
     };
     let Some(cores) = cores(facts, &time) else {
         return Outcome::Unknown(
@@ -159,6 +163,10 @@ mod tests {
             check_run(&RULE, &run(0.25, 1.0)),
             Outcome::Unknown(_)
         ));
+        // Steps of 0.9 s: what is read in them is mostly of the time before.
+        let short = steps_at(&[(2 * S, 2 * S + 9 * S / 10)]);
+        let short = check_made(&RULE, &run(0.25, 1.0), &short);
+        assert!(matches!(short, Outcome::Unknown(_)), "{short:?}");
         let unread = RunBuilder::new().finish(10 * S);
         let unread = check_made(&RULE, &unread, &steps_at(&STEPS));
         assert!(matches!(unread, Outcome::Unknown(_)));

@@ -110,6 +110,14 @@ pub struct StepPoint {
     pub is_reported: bool,
 }
 
+impl Steps {
+    /// How long a steady step took, by [`StepPoint::pace_ns`]. `None` where `steady` is.
+    pub fn pace(&self) -> Option<Durations> {
+        let steady = self.each.iter().filter(|step| !step.is_warm_up);
+        Durations::of(steady.filter_map(StepPoint::pace_ns))
+    }
+}
+
 /// What a report says of a step's pass.
 pub(super) fn said(what: &Generation) -> Option<Said> {
     let Generation::Step(step) = what else {
@@ -233,6 +241,12 @@ impl StepPoint {
             is_reported: pass.is_reported(),
             ..Self::default()
         }
+    }
+
+    /// How long it took on the host or, where that was longer, on the GPU: a host that only launches work is ahead of it. `None` where its
+    /// duration is not known.
+    pub fn pace_ns(&self) -> Option<u64> {
+        Some(self.duration_ns?.max(self.gpu_ns.unwrap_or(0)))
     }
 
     /// From its end as long back as it took; `None` where that is not known.

@@ -240,16 +240,21 @@ fn others(sampled: &Sampled<'_>, uuid: &str) -> Vec<GpuMetric> {
         .collect()
 }
 
-/// What the counter grew by, else the integral of power; `None` for a single reading.
+/// A counter that was read over less than this share of the time in which power was says less than power does.
+const COUNTED: f64 = 0.95;
+
+/// What the counter grew by, where it was read over as long as power; else the integral of power. `None` for a single reading.
 fn energy(counter: Option<Growth>, power: &[SeriesPoint], wall_ns: u64) -> Option<Energy> {
-    if let Some(growth) = counter {
+    let (watt_ns, over_ns) = integral(power, wall_ns);
+    if let Some(growth) = counter
+        && float(growth.over_ns) >= COUNTED * over_ns
+    {
         return Some(Energy {
             joules: growth.total,
             over_ns: float(growth.over_ns),
             source: EnergySource::Counter,
         });
     }
-    let (watt_ns, over_ns) = integral(power, wall_ns);
     (over_ns > 0.0).then(|| Energy {
         joules: watt_ns / 1e9,
         over_ns,
