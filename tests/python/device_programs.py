@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from capture_records import recorded
-from interpreter import Finished, Interpreter, path_with
-
-ENVIRONMENT = {"PYTHONPATH": path_with(Path(__file__).parent)}
+from interpreter import Finished, Interpreter
 
 
 def finished(interpreter: Interpreter, program: Any, *arguments: Any, **variables: str) -> Finished:
     """The program, which has to end well and break no rule."""
-    done = interpreter.run(program, *arguments, env=ENVIRONMENT | variables)
+    done = interpreter.run(program, *arguments, env=variables)
     assert (done.returncode, done.stderr) == (0, "")
     return done
 

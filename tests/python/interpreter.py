@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TESTS = Path(__file__).parent
+
 
 def environment() -> dict[str, str]:
     """The variables of a program that is told nothing about Marey but where its rings are, and how patient it is."""
@@ -58,13 +60,14 @@ class Interpreter:
     ) -> Finished:
         """Runs a function of a test, or a text, as a script; the function's return value goes to ``result.json``.
 
-        The function is run from its source, so it sees nothing of the test around it but its arguments.
+        The function is run from its source, so it sees nothing of the test around it but its arguments; modules of
+        this folder can be imported.
         """
         (self.folder / "program.py").write_text(self._script(program, arguments), encoding="utf-8")
         finished = subprocess.run(
             [*before, sys.executable, *options, "program.py"],
             cwd=self.folder,
-            env=environment() | (env or {}),
+            env=environment() | {"PYTHONPATH": path_with(TESTS)} | (env or {}),
             input=stdin,
             capture_output=True,
             text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -13,6 +14,7 @@ import termios
 from pathlib import Path
 
 from interpreter import environment
+from patience import killed_if_it_hangs
 
 ROWS, COLUMNS = 30, 120
 _TOKEN = re.compile(r"\x1b\[([?\d;]*)([A-Za-z])|([\r\n\x08])|([^\x1b\r\n\x08]+)")
@@ -31,21 +33,23 @@ def on_terminal(program: str, folder: Path, *, stdout_too: bool = True) -> str:
         stdout=other_end if stdout_too else subprocess.DEVNULL,
         stderr=other_end,
         env=variables | {"TERM": "xterm", "PYTHONUTF8": "1"},
+        start_new_session=True,
     )
     os.close(other_end)
-    written = bytearray()
-    while True:
-        try:
-            some = os.read(main_end, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not some:
-            break
-        written += some
+    with killed_if_it_hangs(child):
+        text = read_to_the_end(main_end)
+        assert child.wait() == 0, text
     os.close(main_end)
-    text = written.decode()
-    assert child.wait() == 0, text
     return text
+
+
+def read_to_the_end(terminal: int) -> str:
+    """All that is written to a terminal until nobody has its other end open."""
+    written = bytearray()
+    with contextlib.suppress(OSError):  # how Linux says it
+        while some := os.read(terminal, 65536):
+            written += some
+    return written.decode(errors="replace")
 
 
 def shown(written: str) -> list[str]:

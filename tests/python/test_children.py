@@ -87,6 +87,7 @@ def test_fork_beside_dead_neighbours_warns_of_no_thread(interpreter: Interpreter
     finished = interpreter.run(
         """
         import os, marey
+        from patience import eventually
         marey.start("out", job_id="job")
         rings = os.environ["MAREY_RING_DIR"]
         while True:
@@ -100,8 +101,7 @@ def test_fork_beside_dead_neighbours_warns_of_no_thread(interpreter: Interpreter
             # From CPython 3.13 on threads come back with the next record.
             with marey.profile_section("next"):
                 pass
-            while len(os.listdir(rings)) == left:
-                pass
+            eventually(lambda: len(os.listdir(rings)) < left)
         """,
         options=("-W", "always"),
     )

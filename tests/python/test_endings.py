@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from interpreter import Interpreter, environment, paths_of, read_capture
+from patience import eventually
 
 N_KILLS = 3
 
@@ -42,8 +43,8 @@ def test_kill_at_any_moment_loses_nothing_that_was_complete(either: Interpreter,
     with (folder / "counter").open("r+b") as file, mmap.mmap(file.fileno(), 16) as counter:
         process = subprocess.Popen([sys.executable, "program.py"], cwd=folder, env=environment())
         wanted = random.Random(trial).randrange(1, 200_000)
-        while struct.unpack("<qq", counter[:])[1] < wanted:
-            assert process.poll() is None
+        eventually(lambda: struct.unpack("<qq", counter[:])[1], lambda n: n >= wanted or process.poll() is not None)
+        assert process.poll() is None
         process.kill()
         process.wait()
         begun, completed = struct.unpack("<qq", counter[:])
@@ -364,7 +365,8 @@ def test_runs_that_are_killed_one_after_the_other_leave_the_rings_of_one(
 
 def test_children_that_are_killed_and_forked_again_leave_the_rings_of_one(interpreter: Interpreter) -> None:
     interpreter.result("""
-        import json, os, signal, marey
+        import os, signal, marey
+        from patience import eventually
         marey.start("out", job_id="job")
         for _ in range(10):
             child = os.fork()
@@ -373,7 +375,6 @@ def test_children_that_are_killed_and_forked_again_leave_the_rings_of_one(interp
                     os.kill(os.getpid(), signal.SIGKILL)
             os.waitpid(child, 0)
             # The parent's, that of the child, and that of the one before, until somebody has time for it.
-            while len(os.listdir(os.environ["MAREY_RING_DIR"])) > 2:
-                pass
+            eventually(lambda: os.listdir(os.environ["MAREY_RING_DIR"]), lambda rings: len(rings) <= 2)
         open("result.json", "w").write("null")
     """)

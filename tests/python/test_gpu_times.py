@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from capture_records import recorded
-from interpreter import Finished, Interpreter, path_with
+from interpreter import Finished, Interpreter
 
-STAND_IN = {"PYTHONPATH": path_with(Path(__file__).parent)}
-MEASURED_ONLY = STAND_IN | {"MAREY_SECTION_MEMORY": "0"}
+MEASURED_ONLY = {"MAREY_SECTION_MEMORY": "0"}
 
 
 def finished(interpreter: Interpreter, program: Any, env: dict[str, str] = MEASURED_ONLY) -> Finished:
@@ -128,6 +126,7 @@ def test_a_delay_is_that_of_work_which_waits_behind_other_work(interpreter: Inte
 
         import marey
         import stand_in_cuda
+        from patience import eventually
 
         gpu = stand_in_cuda.install()
         gpu.follow_host()
@@ -137,8 +136,7 @@ def test_a_delay_is_that_of_work_which_waits_behind_other_work(interpreter: Inte
         #                   |<---- delay of c ---->|
         with marey.profile_section("a"):
             gpu.work(0.01)
-        while not gpu.is_idle():
-            pass
+        eventually(gpu.is_idle)
         with marey.profile_section("b"):
             gpu.work(20)
         begun = time.perf_counter()
@@ -147,9 +145,12 @@ def test_a_delay_is_that_of_work_which_waits_behind_other_work(interpreter: Inte
             waits_ms = max(0.0, max(gpu.busy_until.values()) - gpu.now_ms)
             gpu.work(1)
         took_ms = (time.perf_counter() - begun) * 1e3
-        while not gpu.is_idle():
+
+        def is_idle():
             with marey.profile_section("d"):
-                pass
+                return gpu.is_idle()
+
+        eventually(is_idle)
         marey.stop()
         return [waits_ms, took_ms]
 
@@ -419,7 +420,7 @@ def test_it_can_be_switched_off_by_the_environment(interpreter: Interpreter) -> 
         return gpu.calls
 
     off = {"MAREY_GPU_TIMES": "0", "MAREY_SECTION_MEMORY": "0"}
-    assert interpreter.result(program, env=STAND_IN | off) == []
+    assert interpreter.result(program, env=off) == []
 
 
 def test_tasks_and_threads_that_interleave_each_have_their_own(interpreter: Interpreter) -> None:

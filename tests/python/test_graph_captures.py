@@ -5,14 +5,10 @@ The stand-in ends a program that breaks a capture.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from capture_records import recorded
-from interpreter import Finished, Interpreter, path_with
-
-ENVIRONMENT = {"PYTHONPATH": path_with(Path(__file__).parent)}
+from interpreter import Finished, Interpreter
 
 # How a capture begins and ends; what lies between is the test's.
 WAYS = {
@@ -28,7 +24,7 @@ WAYS = {
 
 def finished(interpreter: Interpreter, program: str, **variables: str) -> Finished:
     """The program, which has to end well and break no rule."""
-    done = interpreter.run(BEGIN + program, env=ENVIRONMENT | {"MAREY_SECTION_MEMORY": "0"} | variables)
+    done = interpreter.run(BEGIN + program, env={"MAREY_SECTION_MEMORY": "0"} | variables)
     assert (done.returncode, done.stderr) == (0, "")
     return done
 
@@ -121,7 +117,7 @@ section("after", 2)
 gpu.pass_time(9)
 marey.stop()
 """
-    done = interpreter.run(BEGIN.replace('"out"', '"first"') + program, env=ENVIRONMENT)
+    done = interpreter.run(BEGIN.replace('"out"', '"first"') + program)
     assert (done.returncode, done.stderr) == (0, "")
     spans, missing = told(done)
     assert spans == ["before", "after"]
@@ -168,7 +164,7 @@ section("after", 2)
 gpu.pass_time(9)
 marey.stop()
 """
-    done = interpreter.run(BEGIN.replace('"out"', '"first"') + program, env=ENVIRONMENT)
+    done = interpreter.run(BEGIN.replace('"out"', '"first"') + program)
     assert (done.returncode, done.stderr) == (0, "")
     assert told(done) == (["a", "b", "after"], "")
 
@@ -189,7 +185,7 @@ section("b", 1)
 gpu.pass_time(9)
 marey.stop()
 """
-    done = interpreter.run(BEGIN.replace('"out"', '"first"') + program, env=ENVIRONMENT)
+    done = interpreter.run(BEGIN.replace('"out"', '"first"') + program)
     assert (done.returncode, done.stderr) == (0, "")
     assert told(done)[0] == ["a", "b"]
 
@@ -212,7 +208,7 @@ marey.stop()
 assert error == {9 if has_driver else 0}, error
 """
     begin = BEGIN.replace('"out"', '"first"') if has_driver else BEGIN
-    done = interpreter.run(begin + program, env=ENVIRONMENT)
+    done = interpreter.run(begin + program)
     assert (done.returncode, done.stderr) == (0, "")
     # Without the driver's own library torch is asked, and takes it away: `docs/measurement.md` says so.
     assert told(done)[0][-2:] == ["a", "b"]

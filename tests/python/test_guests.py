@@ -19,9 +19,9 @@ def closes_everything() -> tuple[int, int]:
     """Closes what it has not opened, opens files and sockets, and records on: bytes that came into those."""
     import os
     import socket
-    import time
 
     import marey
+    from patience import eventually
 
     marey.start("out", job_id="job")
 
@@ -30,8 +30,7 @@ def closes_everything() -> tuple[int, int]:
         for _ in range(1000):
             with marey.profile_section("step"):
                 pass
-        while os.path.getsize(marey._core.capture_path()) == before:
-            time.sleep(0)
+        eventually(lambda: os.path.getsize(marey._core.capture_path()) != before)
 
     record()
     os.closerange(3, 4096)
@@ -291,13 +290,15 @@ def test_a_limit_of_file_sizes_that_is_lowered_later_ends_nothing(interpreter: I
 
 
 DAEMON = """
-    import sys, threading, time
+    import sys, threading
     import marey
 
     marey.start("out", job_id="job")
+    polls = threading.Event()
 
     @marey.profile_function
     def polled():
+        polls.set()
         return sum(range(100))
 
     def poll():
@@ -305,7 +306,7 @@ DAEMON = """
             polled()
 
     threading.Thread(target=poll, daemon=True).start()
-    time.sleep(0.01)
+    polls.wait()
     sys.exit(3)
 """
 DAEMON_POOL = """
@@ -314,6 +315,7 @@ DAEMON_POOL = """
     import marey
 
     marey.start("out", job_id="job")
+    polls = threading.Event()
 
     class Pool(ThreadPoolExecutor):
         def _adjust_thread_count(self):
@@ -324,11 +326,12 @@ DAEMON_POOL = """
 
     def poll():
         while True:
+            polls.set()
             time.sleep(0.001)
 
     with marey.session("one"):
         Pool(1).submit(poll)
-    time.sleep(0.01)
+    polls.wait()
     sys.exit(3)
 """
 

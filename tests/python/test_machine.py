@@ -31,17 +31,18 @@ def sample(seconds, keywords, temperature=None):
     import time
 
     import marey
+    from patience import eventually
 
     profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, save_raw_data=True, **keywords)
     config = profiler.config.to_dict()
     on = [key for key, value in config.items() if key.startswith("monitor_") and value]
     wanted = {"gpu" if key.startswith("monitor_gpu") else "cpu" for key in on}
-    while not wanted <= profiler.get_current_metrics().keys():
-        time.sleep(0.001)
-    while temperature and temperature not in (
-        gpu.get("temperature_celsius") for gpu in profiler.get_current_metrics().get("gpu", {}).values()
-    ):
-        time.sleep(0.001)
+    eventually(profiler.get_current_metrics, lambda read: wanted <= read.keys())
+    if temperature:
+        eventually(
+            lambda: [gpu.get("temperature_celsius") for gpu in profiler.get_current_metrics().get("gpu", {}).values()],
+            lambda temperatures: temperature in temperatures,
+        )
     time.sleep(seconds)
     return str(marey.stop().parent)
 
@@ -91,15 +92,13 @@ def of(series: list[dict[str, Any]], name: str, subject: str) -> dict[str, Any]:
 
 def read_often(sampler, intervals):
     """Records until that sampler has read ten times at least, and the other once; the job's folder."""
-    import time
-
     import marey
+    from patience import eventually
 
     profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, save_raw_data=True, **intervals)
 
     def wait_for(is_shown):
-        while not is_shown(profiler.get_current_metrics()):
-            time.sleep(0.001)
+        eventually(profiler.get_current_metrics, is_shown)
 
     wait_for(lambda now: {"gpu", "cpu"} <= now.keys())
     if sampler == "gpu":  # whose temperature is how often it was read
@@ -233,18 +232,17 @@ def test_a_gpu_that_is_lost_has_no_readings_from_then_on_and_the_other_goes_on(
     interpreter: Interpreter, nvml: StandInNvml
 ) -> None:
     def program():
-        import time
         from pathlib import Path
 
         import marey
+        from patience import eventually
 
         profiler = marey.Profiler(
             enabled=True, output_dir="out", gpu_monitor_interval=0.01, real_time_display=False, save_raw_data=True
         )
 
         def wait_for(n_gpus):
-            while len(profiler.get_current_metrics().get("gpu", ())) != n_gpus:
-                time.sleep(0.001)
+            eventually(profiler.get_current_metrics, lambda read: len(read.get("gpu", ())) == n_gpus)
 
         wait_for(2)
         Path("lost").touch()
@@ -281,6 +279,7 @@ def test_what_a_session_took_stays_as_it_was_when_it_ended(interpreter: Interpre
         import time
 
         import marey
+        from patience import eventually
 
         profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
 
@@ -291,12 +290,14 @@ def test_what_a_session_took_stays_as_it_was_when_it_ended(interpreter: Interpre
         def wait_for(n_more):
             """A moment at which the last of so many readings was still to come."""
             wanted = n_readings() + n_more
-            looked = time.monotonic()
-            while True:
-                before, looked = looked, time.monotonic()
-                if n_readings() >= wanted:
-                    return before
-                time.sleep(0.001)
+            looked = [time.monotonic()]
+
+            def read():
+                looked.append(time.monotonic())
+                return n_readings()
+
+            eventually(read, lambda n: n >= wanted)
+            return looked[-2]
 
         lasted = []
         for name in ("early", "late"):

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from interpreter import Finished, Interpreter, environment, path_with, paths_of, read_capture
+from patience import killed_if_it_hangs
 
 PROGRAM = """
 import sys, marey
@@ -118,14 +119,22 @@ def test_whoever_reads_a_pipe_learns_when_the_program_closes_it(interpreter: Int
     seen = os.open(interpreter.folder / "seen", os.O_RDWR)
     run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--", sys.executable, "program.py")
     with subprocess.Popen(
-        run, cwd=interpreter.folder, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        run,
+        cwd=interpreter.folder,
+        env=environment(),
+        start_new_session=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
     ) as process:
         assert process.stdout is not None
         assert process.stdin is not None
-        assert process.stdout.read() == b""
-        with pytest.raises(BrokenPipeError):
-            process.stdin.writelines(itertools.repeat(b"x" * 65536))
-        os.write(seen, b"both\n")
+        with killed_if_it_hangs(process):
+            assert process.stdout.read() == b""
+            with pytest.raises(BrokenPipeError):
+                process.stdin.writelines(itertools.repeat(b"x" * 65536))
+            os.write(seen, b"both\n")
+            process.wait()
     os.close(seen)
     assert process.returncode == 0
 
@@ -212,6 +221,7 @@ def test_what_names_marey_run_by_its_number_names_the_program(interpreter: Inter
     """
     program = """
         import os, socket
+        from patience import eventually
         own = str(os.getpid())
         print([os.environ.get(name) == own for name in ("LISTEN_PID", "WATCHDOG_PID", "MAREY_ENABLED")])
         print([os.environ.get(name) for name in ("LISTEN_FDS", "LISTEN_FDNAMES", "WATCHDOG_USEC", "LISTEN_PIDFDID")])
@@ -221,12 +231,13 @@ def test_what_names_marey_run_by_its_number_names_the_program(interpreter: Inter
         socket.create_connection(address)
         listens.accept()
         listens.close()
-        # Nobody else keeps it open.
-        while True:
+        def is_refused():
             try:
                 socket.create_connection(address).close()
             except ConnectionRefusedError:
-                break
+                return True
+        # Nobody else keeps it open.
+        eventually(is_refused)
     """
     marey_run = (sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--")
     before = (sys.executable, "-c", textwrap.dedent(starter), *marey_run)
@@ -249,10 +260,11 @@ def test_signals_arrive_where_standard_streams_are_closed(interpreter: Interpret
     python = shlex.quote(sys.executable)
     run = f"exec 0<&- 1>&- {python} -m marey run --quiet --output out -- {python} program.py"
     with subprocess.Popen(
-        ["bash", "-c", run], cwd=interpreter.folder, env=environment(), stderr=subprocess.PIPE
+        ["bash", "-c", run], cwd=interpreter.folder, env=environment(), start_new_session=True, stderr=subprocess.PIPE
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == b"ready\n"
-        process.terminate()
-        _, said = process.communicate()
+        with killed_if_it_hangs(process):
+            assert process.stderr.readline() == b"ready\n"
+            process.terminate()
+            _, said = process.communicate()
     assert process.returncode == 6, said

@@ -19,7 +19,8 @@ from typing import IO
 import pytest
 
 from interpreter import environment
-from screen import shown
+from patience import eventually, killed_if_it_hangs
+from screen import read_to_the_end, shown
 
 
 class Terminal:
@@ -55,22 +56,18 @@ class Terminal:
 
     def until(self, text: str) -> None:
         """Reads until this is on the screen; what is written are changes of cells, not lines."""
-        while not any(text in line for line in shown(self.written)):
-            ready, _, _ = select.select([self.end], [], [], 60)
-            assert ready, f"{text!r} did not come after {self.written[-2000:]!r}"
-            self.written += os.read(self.end, 65536).decode(errors="replace")
+
+        def read() -> list[str]:
+            if select.select([self.end], [], [], 0)[0]:
+                self.written += os.read(self.end, 65536).decode(errors="replace")
+            return shown(self.written)
+
+        eventually(read, lambda lines: any(text in line for line in lines))
 
     def rest(self) -> str:
         """What is written until the end."""
-        written = bytearray()
-        while True:
-            try:
-                some = os.read(self.end, 65536)
-            except OSError:
-                return written.decode(errors="replace")
-            if not some:
-                return written.decode(errors="replace")
-            written += some
+        with killed_if_it_hangs(self.top):
+            return read_to_the_end(self.end)
 
 
 @pytest.fixture

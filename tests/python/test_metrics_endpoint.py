@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from interpreter import environment
+from patience import eventually, killed_if_it_hangs
 from stand_in_nvml import StandInNvml
 
 UNESCAPED = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
@@ -57,6 +57,7 @@ class Running:
             [*command, sys.executable, "program.py"],
             cwd=folder,
             env=environment() | (env or {}),
+            start_new_session=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -108,11 +109,12 @@ class Running:
 def running(folder: Path, program: str = PROGRAM, env: dict[str, str] | None = None) -> Iterator[Running]:
     """Runs a program until the block ends."""
     run = Running(folder, program, env)
-    try:
-        yield run
-    finally:
-        with suppress(BrokenPipeError):
-            run.process.communicate()
+    with killed_if_it_hangs(run.process):
+        try:
+            yield run
+        finally:
+            with suppress(BrokenPipeError):
+                run.process.communicate()
 
 
 def parse(text: str) -> Samples:
@@ -230,10 +232,8 @@ def test_a_rank_that_is_learnt_late_is_a_label_from_then_on(tmp_path: Path) -> N
 def test_gpus_have_the_names_of_opentelemetry(tmp_path: Path, nvml: StandInNvml) -> None:
     with running(tmp_path, env=nvml.environment(**{"GPU-1": {}})) as run:
         run.wait_for("ready")
-        samples = run.samples()
         # Its sampler takes a moment.
-        while not of(samples, "hw_power_watts"):
-            samples = run.samples()
+        samples = eventually(run.samples, lambda samples: of(samples, "hw_power_watts"))
     gpu = {"hw_id": "GPU-1", "hw_type": "gpu"}
     assert of(samples, "hw_power_watts", **gpu) == [300]
     assert of(samples, "hw_energy_joules_total", **gpu) == [5]
@@ -337,12 +337,13 @@ sys.exit(7)
         assert run.get()[0] == 200
         idle = resources(run.process.pid)
         deaf = [raw(run, request) for _ in range(16)]
-        served = False
-        deadline = time.monotonic() + 120
-        while not served:  # 16 are served at a time, until their time is over
-            assert time.monotonic() < deadline, "nobody else is served"
+
+        def is_served() -> bool:
             with suppress(OSError, HTTPException):
-                served = run.get()[0] == 200
+                return run.get()[0] == 200
+            return False
+
+        eventually(is_served)  # 16 are served at a time, until their time is over
         wait_until_idle(run.process.pid, idle)
         for client in deaf:
             client.close()
@@ -377,10 +378,8 @@ def resources(pid: int) -> tuple[int, int]:
 
 
 def wait_until_idle(pid: int, idle: tuple[int, int]) -> None:
-    """Returns when a process has no more threads and open files than when it was idle; fails after a minute."""
-    deadline = time.monotonic() + 60
-    while any(now > then for now, then in zip(resources(pid), idle, strict=True)):
-        assert time.monotonic() < deadline, (resources(pid), idle)
+    """Returns when a process has no more threads and open files than when it was idle."""
+    eventually(lambda: resources(pid), lambda now: all(n <= then for n, then in zip(now, idle, strict=True)))
 
 
 def test_a_port_in_use_is_said_before_the_program_starts(tmp_path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from capture_records import recorded
-from interpreter import Interpreter, path_with
+from interpreter import Interpreter
 
-ENVIRONMENT = {"PYTHONPATH": path_with(Path(__file__).parent), "MAREY_GPU_TIMES": "0"}
+ENVIRONMENT = {"MAREY_GPU_TIMES": "0"}
 
 
 def measured(interpreter: Interpreter, program: Any) -> dict[str, list[int]]:

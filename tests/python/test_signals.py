@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from interpreter import Interpreter, environment
+from patience import eventually, killed_if_it_hangs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,8 @@ def running(interpreter: Interpreter, program: str) -> Iterator[tuple[subprocess
     ) as marey:
         assert marey.stdout is not None
         try:
-            yield marey, int(marey.stdout.readline())
+            with killed_if_it_hangs(marey):
+                yield marey, int(marey.stdout.readline())
         finally:
             if marey.returncode is None:
                 os.killpg(marey.pid, signal.SIGKILL)
@@ -80,8 +82,7 @@ def test_a_signal_reaches_the_program_once(interpreter: Interpreter, name: str, 
         assert marey.stdout is not None
         (os.killpg if to_the_group else os.kill)(marey.pid, number)
         assert marey.stdout.readline() == f"{number}\n"
-        while is_waiting(marey.pid, number):
-            pass
+        eventually(lambda: not is_waiting(marey.pid, number))
         os.kill(marey.pid, number)
         assert marey.stdout.readline() == f"{number}\n"
         os.kill(marey.pid, signal.SIGWINCH)
@@ -130,16 +131,24 @@ def test_ctrl_z_gives_the_terminal_back_where_the_program_was_halted_before(inte
     with running(interpreter, ECHOES) as (marey, program):
         assert marey.stdin is not None
         assert marey.stdout is not None
-        while True:
+
+        def halts_both() -> os.waitid_result | None:
             os.kill(program, signal.SIGSTOP)
             os.kill(marey.pid, signal.SIGTSTP)
-            stop = None
-            while stop is None and not is_waiting(program, signal.SIGTSTP):
-                stop = os.waitid(os.P_PID, marey.pid, os.WEXITED | os.WSTOPPED | os.WNOHANG)
-            if stop is not None:
-                break
-            # It had not learnt yet that the program was halted.
-            os.kill(program, signal.SIGCONT)
+            stop, _ = eventually(
+                lambda: (
+                    os.waitid(os.P_PID, marey.pid, os.WEXITED | os.WSTOPPED | os.WNOHANG),
+                    is_waiting(program, signal.SIGTSTP),
+                ),
+                any,
+            )
+            if stop is None:
+                # It had not learnt yet that the program was halted.
+                os.kill(program, signal.SIGCONT)
+            return stop
+
+        stop = eventually(halts_both)
+        assert stop is not None
         assert stop.si_code == os.CLD_STOPPED
         os.killpg(marey.pid, signal.SIGCONT)
         marey.stdin.write("one\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter import Interpreter, path_with
+from interpreter import TESTS, Interpreter, path_with
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACKERS = ("tensorboard", "wandb", "mlflow", "trackio")
@@ -315,7 +315,7 @@ def test_the_example_tells_a_tracker_the_sections_before_its_run_ends(interprete
         getattr(trackers, f"to_{tracker}")(work)
         return stand_in_trackers.calls
 
-    paths = os.pathsep.join([str(ROOT / "examples"), path_with(ROOT / "tests/python")])
+    paths = os.pathsep.join([str(ROOT / "examples"), path_with(TESTS)])
     calls = interpreter.result(program, tracker, env={"PYTHONPATH": paths})
     name = f"marey/section/{'_lambda_' if tracker == 'mlflow' else '<lambda>'}/count"
     assert [(metrics[name], step) for metrics, step in calls if name in metrics] == [(3, 0)]

@@ -16,6 +16,7 @@ from traces import marks_of, names_in, operations_of
 import marey
 import marey.torch
 from marey.torch import ProfilerContext, PyTorchProfiler
+from patience import eventually
 
 pytestmark = pytest.mark.usefixtures("recording")
 
@@ -222,10 +223,15 @@ def test_only_one_window_is_open_at_a_time(folder: Path) -> None:
     assert names_in(folder) == ["outer.trace.json.gz"]
 
 
+def has_ended() -> bool:
+    """Whether torch's profiler is at work no longer; does some work itself."""
+    torch.ones(2)
+    return not torch.autograd._profiler_enabled()
+
+
 def test_seconds_end_a_window_without_steps(folder: Path) -> None:
     with ProfilerContext(output_dir=folder, activities=["CPU"], max_seconds=0.05) as window:
-        while torch.autograd._profiler_enabled():
-            torch.ones(2)
+        eventually(has_ended)
     window.wait()
     assert marks_of(window.trace_path) == [0]
 
@@ -233,10 +239,9 @@ def test_seconds_end_a_window_without_steps(folder: Path) -> None:
 def test_growth_of_the_process_ends_a_window(folder: Path) -> None:
     kept = []
     with ProfilerContext(output_dir=folder, activities=["CPU"], max_host_bytes=64 << 20) as window:
-        while torch.autograd._profiler_enabled():
-            # Four times the limit: how soon that is seen is up to the machine.
-            if len(kept) < 64:
-                kept.append(torch.ones(1 << 20))
+        # Four times the limit: how soon that is seen is up to the machine.
+        kept += [torch.ones(1 << 20) for _ in range(64)]
+        eventually(has_ended)
     window.wait()
     assert marks_of(window.trace_path) == [0]
 
@@ -425,7 +430,6 @@ def test_seconds_count_from_when_recording_begins(folder: Path, monkeypatch: pyt
     with ProfilerContext(output_dir=folder, activities=["CPU"], max_seconds=0.01) as window:
         assert window._window is not None
         assert window._window._asked is None, "the limit was passed before anything was recorded"
-        while torch.autograd._profiler_enabled():
-            torch.ones(2)
+        eventually(has_ended)
     window.wait()
     assert marks_of(window.trace_path) == [0]
