@@ -60,15 +60,15 @@ def test_what_a_section_read_is_no_other_sections(interpreter: Interpreter) -> N
     truth = finished.result
     used = resources_of(read_capture(finished.captures[0]))
     load = used["generate / load"]
-    # Pages of the program itself may come in meanwhile.
-    assert 0 <= load["process"]["read_bytes"] - truth["read"] < MIB
-    assert abs(load["thread"]["read_bytes"] - truth["read"]) < MIB
-    assert used["generate / pure_compute"]["process"]["read_bytes"] < MIB
+    # Pages of the program itself may come in meanwhile, and all threads touch memory.
+    beside = truth["kept"] // 4
+    assert 0 <= load["process"]["read_bytes"] - truth["read"] < beside
+    assert abs(load["thread"]["read_bytes"] - truth["read"]) < beside
+    assert used["generate / pure_compute"]["process"]["read_bytes"] < beside
     assert used["generate / pure_compute"]["process"]["cpu_s"] > 0
     assert used["generate"]["process"]["read_bytes"] >= truth["read"]
-    # The kernel counts resident pages late, 64 a thread.
-    assert abs(used["keep"]["growth_bytes"] - truth["kept"]) < MIB
-    assert abs(used["give_back"]["growth_bytes"] + truth["kept"]) < MIB
+    assert abs(used["keep"]["growth_bytes"] - truth["kept"]) < beside
+    assert abs(used["give_back"]["growth_bytes"] + truth["kept"]) < beside
 
 
 def test_deep_sections_and_those_beyond_the_budget_have_no_figures(interpreter: Interpreter) -> None:
@@ -141,8 +141,8 @@ def test_the_process_has_one_peak_and_it_is_the_kernels(interpreter: Interpreter
         "cpu_metrics": report["cpu_metrics"]["process"]["resident_mb"]["peak"],
         "summary": report["summary"]["cpu"]["peak_process_memory_mb"],
     }
-    # The kernel counts resident pages late, 64 a thread.
-    assert peaks == {name: pytest.approx(finished.result / MIB, abs=1) for name in peaks}
+    # The kernel counts resident pages late, some for each thread and processor.
+    assert peaks == {name: pytest.approx(finished.result / MIB, abs=16) for name in peaks}
     assert len({round(peak, 3) for peak in peaks.values()}) == 1
 
 
