@@ -100,8 +100,26 @@ IDENTITY = (
     "id",
     "uuid",
     "title",
+    "document",
+    "places",
+    "stack",
+    "figures",
+    "unit",
+    "event",
+    "start_ns",
+    "at_ns",
+    "timestamp",
 )
-"""Fields by which rows are told apart, as many of them as it takes."""
+"""Fields by which rows are told apart, as many of them as it takes; moments only where nothing else does."""
+
+SHOWN_TOO = set(IDENTITY[IDENTITY.index("document") :])
+"""Of these fields, which name a row only where the others do not, the figures are shown, too."""
+
+BY_PLACE = {"each", "documents", "hosts", "versions"}
+"""Lists in which a row's place is what it is of."""
+
+IN_ORDER = BY_PLACE | {"frames", "evidence"}
+"""Lists that have an order of their own, which tells apart what has one name."""
 
 WEIGHT = (
     "total_ns",
@@ -162,13 +180,17 @@ def _rows(nodes: list[Any], rows: int | None, path: tuple[str, ...], unit: str |
         yield from _leaves(nodes[0], rows, path, unit)
         return
     yield (*path, "n"), None, len(nodes)
-    names, keys = _identities(nodes)
-    named = list(zip(names, nodes, strict=True))
+    names, keys = (list(map(str, range(len(nodes)))), set[str]()) if path[-1] in BY_PLACE else _identities(nodes)
+    often = Counter(names)
+    named = list(zip(names, _numbered(names), nodes, strict=True))
     if rows is not None and len(nodes) > rows and path[-1] not in WHOLE:
         yield from _sums(nodes, (*path, "sum"), unit)
-        named = sorted(named, key=lambda row: (-_weight(row[1]), row[0]))[:rows]
-    for name, node in named:
-        yield from _leaves({key: node[key] for key in node if key not in keys}, rows, (*path, name), unit)
+        if path[-1] not in IN_ORDER:
+            named = sorted(named, key=lambda row: (-_weight(row[2]), row[1]))
+        named = named[:rows]
+    for name, its_own, node in named:
+        assert often[name] == 1 or path[-1] in IN_ORDER, f"only their places tell rows {name!r} of {path} apart"
+        yield from _leaves({key: node[key] for key in node if key not in keys}, rows, (*path, its_own), unit)
 
 
 def _sums(nodes: list[Any], path: tuple[str, ...], unit: str | None) -> Iterator[Any]:
@@ -227,31 +249,42 @@ def _with_paths(nodes: list[Any]) -> list[Any]:
 
 
 def _identities(nodes: list[Any]) -> tuple[list[str], set[str]]:
-    """What each row is called: by as few fields as tell all apart, then by a number. And which fields these are."""
+    """What each row is called, by as few fields as tell all apart. And which fields these are."""
     names, keys = [""] * len(nodes), set[str]()
     for key in IDENTITY:
-        texts = [_text(node.get(key)) for node in nodes]
+        texts = [_text(_field(node, key)) for node in nodes]
         if not any(texts) or (key == "reason" and any(" " in text for text in texts)):
             continue
         names = [f"{name}|{text}".lstrip("|") for name, text in zip(names, texts, strict=True)]
-        keys.add(key)
+        if key not in SHOWN_TOO:
+            keys.add(key)
         if len(set(names)) == len(names):
             break
-    if not any(names):
-        return [str(number) for number in range(len(names))], keys
-    often, seen = Counter(map(_segment, names)), Counter[str]()
+    return [_segment(name) for name in names], keys
+
+
+def _numbered(names: list[str]) -> list[str]:
+    """Names of which each is there once."""
+    often, seen = Counter(names), Counter[str]()
     numbered = []
-    for name in map(_segment, names):
+    for name in names:
         numbered.append(f"{name}#{seen[name]}" if often[name] > 1 or not name else name)
         seen[name] += 1
-    return numbered, keys
+    return numbered
+
+
+def _field(node: Any, key: str) -> Any:
+    """A field of a row; of its one figure the unit, of its figures their kinds."""
+    value = node.get("figure", node) if key == "unit" else node
+    value = value.get(key) if isinstance(value, dict) else None
+    return [figure.get("kind") for figure in value or ()] if key == "figures" else value
 
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
         return "/".join(filter(None, map(_text, value.values())))
     if isinstance(value, list):
-        return ">".join(map(str, value))
+        return ">".join(map(_text, value))
     return "" if value is None else str(value)
 
 
