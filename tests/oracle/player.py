@@ -424,8 +424,9 @@ class Player:
 
     def wait_for_the_first_reading(self) -> None:
         """What the process does before its sampler has read once is in no total, and that takes some milliseconds."""
-        patience = now() + 500_000_000
-        while "cpu" not in self.profilers[0].get_current_metrics() and now() < patience:
+        until = now() + 120_000_000_000
+        while "cpu" not in self.profilers[0].get_current_metrics():
+            assert now() < until, "nothing was read"
             time.sleep(0.001)
 
     def run(self) -> None:
