@@ -26,10 +26,8 @@ SERIES = {
 ALL_OFF = dict.fromkeys(SERIES, False)
 
 
-def sample(seconds, keywords, temperature=None):
-    """Records for so long, and until all that is wanted was read, and that temperature of a GPU; the job's folder."""
-    import time
-
+def sample(keywords, temperature):
+    """Records until all that is wanted was read, and that temperature of a GPU; the job's folder."""
     import marey
     from patience import eventually
 
@@ -43,19 +41,17 @@ def sample(seconds, keywords, temperature=None):
             lambda: [gpu.get("temperature_celsius") for gpu in profiler.get_current_metrics().get("gpu", {}).values()],
             lambda temperatures: temperature in temperatures,
         )
-    time.sleep(seconds)
     return str(marey.stop().parent)
 
 
 def raw_series(
     interpreter: Interpreter,
     environment: dict[str, str],
-    seconds: float,
     temperature: int | None = None,
     **keywords: Any,
 ) -> list[dict[str, Any]]:
     """The series of a program that does nothing but let itself be sampled."""
-    job = interpreter.result(sample, seconds, keywords, temperature, env=environment)
+    job = interpreter.result(sample, keywords, temperature, env=environment)
     raw = json.loads((interpreter.folder / job / "raw_profiling_data_run.json").read_text())
     return raw["gpu_data"] + raw["cpu_data"]
 
@@ -67,7 +63,7 @@ def test_each_switch_alone_brings_its_series_and_no_others(
     pcie = {"nvmlDeviceGetPcieThroughput.0": "12", "nvmlDeviceGetPcieThroughput.1": "34"}
     environment = nvml.environment(**{"GPU-1": pcie})
     quick = {"gpu_monitor_interval": 0.02, "cpu_monitor_interval": 0.02}
-    series = raw_series(interpreter, environment, 0.0, **quick, **(ALL_OFF | {switch: True}))
+    series = raw_series(interpreter, environment, **quick, **(ALL_OFF | {switch: True}))
     names = {row["name"] for row in series if not row["name"].startswith("sampler.")}
 
     def brings(key: str, name: str) -> bool:
@@ -81,7 +77,7 @@ def test_each_switch_alone_brings_its_series_and_no_others(
 
 
 def test_with_every_switch_off_nothing_is_sampled(interpreter: Interpreter, nvml: StandInNvml) -> None:
-    assert raw_series(interpreter, nvml.environment(**{"GPU-1": {}}), 0.0, **ALL_OFF) == []
+    assert raw_series(interpreter, nvml.environment(**{"GPU-1": {}}), **ALL_OFF) == []
 
 
 def of(series: list[dict[str, Any]], name: str, subject: str) -> dict[str, Any]:
@@ -136,7 +132,7 @@ def test_points_are_joined_beyond_the_most_that_are_kept_and_the_start_stays(
     numbered = {"nvmlDeviceGetTemperature": " ".join(map(str, range(41)))}
     environment = nvml.environment(**{"GPU-1": numbered | {"nvmlDeviceGetPowerUsage": "100000 " * 3 + "300000"}})
     intervals = {"gpu_monitor_interval": 0.01, "cpu_monitor_interval": 0.01}
-    series = raw_series(interpreter, environment, 0.0, temperature=40, max_data_points=8, **intervals)
+    series = raw_series(interpreter, environment, temperature=40, max_data_points=8, **intervals)
     for row in series:
         if len(row["points"]) <= 8:
             continue
@@ -180,7 +176,7 @@ def test_figures_of_a_gpu_are_those_that_the_library_gave(interpreter: Interpret
         "nvmlDeviceGetPowerUsage": "200000 " * 4 + "350000",
         "nvmlDeviceGetTotalEnergyConsumption": "5000 " * 4 + "23000",
     }
-    raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), 0.0, temperature=72, gpu_monitor_interval=0.01)
+    raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), temperature=72, gpu_monitor_interval=0.01)
     gpu = run_report(interpreter)["gpu_metrics"]
     memory, busy = gpu["memory_analysis"], gpu["utilization_analysis"]
     assert (memory["min_usage_mb"], memory["peak_usage_mb"], memory["total_memory_mb"]) == (7200, 9800, 24564)
@@ -199,8 +195,8 @@ def test_figures_of_a_gpu_are_those_that_the_library_gave(interpreter: Interpret
 def test_energy_is_the_integral_of_power_where_the_gpu_does_not_count_it(
     interpreter: Interpreter, nvml: StandInNvml
 ) -> None:
-    gpus = {"GPU-1": {"nvmlDeviceGetTotalEnergyConsumption": "!3"}}
-    raw_series(interpreter, nvml.environment(**gpus), 0.3, gpu_monitor_interval=0.01)
+    gpu = {"nvmlDeviceGetTotalEnergyConsumption": "!3", "nvmlDeviceGetTemperature": "60 " * 9 + "72"}
+    raw_series(interpreter, nvml.environment(**{"GPU-1": gpu}), temperature=72, gpu_monitor_interval=0.01)
     power = run_report(interpreter)["gpu_metrics"]["power_analysis"]
     assert power["energy_over_s"] > 0
     assert power["total_energy_joules"] == pytest.approx(300 * power["energy_over_s"])
@@ -214,7 +210,7 @@ def test_what_a_gpu_does_not_support_is_absent_and_never_zero(interpreter: Inter
         "nvmlDeviceGetPowerUsage": "!3",
         "nvmlDeviceGetTotalEnergyConsumption": "!3",
     }
-    series = raw_series(interpreter, nvml.environment(**{"GPU-1": not_supported}), 0.05, gpu_monitor_interval=0.01)
+    series = raw_series(interpreter, nvml.environment(**{"GPU-1": not_supported}), gpu_monitor_interval=0.01)
     names = {row["name"] for row in series}
     assert "gpu.memory.used" in names
     assert names.isdisjoint({"gpu.utilization", "gpu.temperature", "gpu.power", "gpu.energy"})

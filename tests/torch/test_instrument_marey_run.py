@@ -202,8 +202,9 @@ def test_imports_that_take_long_are_sections(tmp_path: Path) -> None:
     assert calls == ["diffusers", "diffusers.part", "diffusers.broken"]
     at_first, where_used = (row for row in found.report["sections"] if row["name"] == "import")
     assert (at_first["errors"], where_used["errors"]) == (1, 0)
-    assert 0.2 <= at_first["total"] < 10
-    assert 0.1 <= where_used["total"] < 10
+    wall = found.report["session_info"]["duration"]
+    assert 0.199 <= at_first["total"] <= wall
+    assert 0.099 <= where_used["total"] <= wall
 
 
 def test_imports_in_many_threads_at_once_all_get_the_one_module(tmp_path: Path) -> None:
