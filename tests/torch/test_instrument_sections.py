@@ -297,6 +297,7 @@ def test_an_object_whose_attributes_do_things_is_not_asked_for_them(tmp_path: Pa
     assert [name for name in asked if not name.startswith("__")] == []
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="its weights are on the CPU, and it is replicated to GPUs")
 def test_a_replicated_model_is_recorded_from_outside(tmp_path: Path) -> None:
     """Its replicas get the ``__dict__`` of the original, so nothing may be in there that calls the original."""
     tiny = quiet("sd")
