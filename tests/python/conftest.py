@@ -10,7 +10,11 @@ import pytest
 from interpreter import Interpreter
 from stand_in_nvml import StandInNvml, build
 
-# A shell starts what it runs in the background with Ctrl-C ignored, and the programs of the tests would inherit that.
+# Shells start what they run in the background with Ctrl-C ignored, and `nohup` more, which programs of the tests would
+# inherit. Python itself ignores two, and gives its programs none of that.
+for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
