@@ -1,4 +1,4 @@
-use crate::{Diffusion, StepSource, Steps, Thresholds, diffusion};
+use crate::{Diffusion, StepPoint, StepSource, Steps, Thresholds, diffusion};
 use marey::{DiffusionStep, Generation, Run, Value};
 use marey_testing::RunBuilder;
 
@@ -413,7 +413,7 @@ fn steps_that_are_sections_have_their_time_on_the_gpu() {
     let each: Vec<Option<u64>> = found.each.iter().map(|step| step.gpu_ns).collect();
     assert_eq!(each, [Some(9), Some(5), None]);
     // The host is ahead: 9, then 5 where the host took 4, then 4, of which only that is known.
-    let paces: Vec<Option<u64>> = found.each.iter().map(|step| step.pace_ns()).collect();
+    let paces: Vec<Option<u64>> = found.each.iter().map(StepPoint::pace_ns).collect();
     assert_eq!(paces, [Some(9), Some(5), Some(4)]);
     assert_eq!(found.pace().map(|steady| steady.total_ns), Some(9));
     assert_eq!(found.gpu_warm_up.map(|gpu| gpu.max_ns), Some(9));
