@@ -10,7 +10,7 @@
 //!
 //! What the main thread is in holds the run up, or what runs for that in tasks, innermost first. While it and its tasks are in nothing, what
 //! other threads are in does: each of k has 1/k of the moment. What they do otherwise adds nothing. While a device has still to do what a
-//! thread launched in a section that it has left, the thread counts as in that section ([`lag`]).
+//! thread launched in a section that it has left, the thread counts as in that section (`lag.rs`).
 
 mod lag;
 
