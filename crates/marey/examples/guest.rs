@@ -15,8 +15,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
-use marey::Recording;
+use marey::{Recording, SamplerOptions, SeriesInfo, Source, Unavailable, Unit};
 
 /// Allocations that were not given back yet.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -46,11 +48,12 @@ fn main() {
     let (case, folder) = (arguments.next().unwrap(), arguments.next().unwrap());
     let folder = Path::new(&folder);
     match case.as_str() {
-        "closes" => closes(folder),
-        "closes in a sandbox" => {
-            refuse_close_range();
-            closes(folder);
+        "closes" => closes(folder, sampled(), record),
+        "closes on an old kernel" => {
+            refuse(&[CLOSE_RANGE]);
+            closes(folder, sampled(), record);
         }
+        "closes in a sandbox" => closes_in_a_sandbox(folder),
         "daemon" => daemon(folder),
         "descriptors" => descriptors(),
         "has none free" => has_none_free(),
@@ -63,8 +66,7 @@ fn main() {
 }
 
 /// Records, closes everything, opens files and a socket of its own, and records on: what came into those is printed.
-fn closes(folder: &Path) {
-    let recording = sampled();
+fn closes(folder: &Path, recording: Recording, record: fn(usize)) {
     record(1000);
     close_from(3);
     let files: Vec<File> = (0..10)
@@ -83,6 +85,65 @@ fn closes(folder: &Path) {
     let in_socket = far.read(&mut [0; 64]).is_ok() || near.read(&mut [0; 64]).is_ok();
     println!("in files {in_files}");
     println!("in socket {}", u8::from(in_socket));
+}
+
+/// As [`closes`], where threads get no descriptors of their own; before that it closes everything while a sampler has a file open, if one reads
+/// there. Prints how many threads there are.
+fn closes_in_a_sandbox(folder: &Path) {
+    refuse(&[CLOSE_RANGE, libc::SYS_unshare]);
+    let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
+    let recorder = marey::recorder().unwrap();
+    println!("threads {}", entries("/proc/self/task"));
+    let (opened, is_open) = channel();
+    let (close, may_close) = channel();
+    let options = SamplerOptions {
+        name: "reading",
+        interval: Duration::from_hours(1),
+        max_points: 2,
+        switches: 0,
+        has_own_descriptors: true,
+    };
+    let make = move || -> Box<dyn Source> { Box::new(Reading { opened, may_close }) };
+    if recorder.start_sampler(options, make) {
+        is_open.recv().unwrap();
+        close_from(3);
+        drop(close);
+        is_open.recv().expect("it has closed its file");
+    }
+    let many = 20_000;
+    (0..many).for_each(|_| drop(marey::section!("many")));
+    closes(folder, recording, |n| {
+        (0..n).for_each(|_| drop(marey::section!("step")));
+        marey::recorder().unwrap().drain_now();
+    });
+}
+
+/// Has a file open until it may close it.
+struct Reading {
+    opened: Sender<()>,
+    may_close: Receiver<()>,
+}
+
+impl Source for Reading {
+    fn series(&self) -> Vec<SeriesInfo> {
+        vec![SeriesInfo::gauge("test.reading", "", Unit::Count)]
+    }
+
+    fn read(&mut self, _: &mut [f64]) {
+        let file = File::open("/proc/stat").unwrap();
+        self.opened.send(()).ok();
+        self.may_close.recv().ok();
+        drop(file);
+        self.opened.send(()).ok();
+    }
+
+    fn unavailable(&self) -> Vec<Unavailable> {
+        Vec::new()
+    }
+}
+
+fn entries(folder: &str) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
 }
 
 /// Becomes a daemon while it records.
@@ -153,7 +214,6 @@ fn has_a_dead_neighbour() {
 /// what is still mapped of their rings.
 fn starts_and_stops() {
     let maps = || std::fs::read_to_string("/proc/self/maps").unwrap();
-    let entries = |folder| std::fs::read_dir(folder).unwrap().count();
     let held = || {
         [
             HELD.load(Relaxed),
@@ -259,26 +319,32 @@ fn leave() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// As in a container whose filter knows no `close_range`.
-fn refuse_close_range() {
-    const NUMBER: u32 = 436;
+/// The number of the system call on every architecture.
+const CLOSE_RANGE: libc::c_long = 436;
+
+/// As in a container whose filter does not know these calls.
+fn refuse(calls: &[libc::c_long]) {
     let say = |code, value| libc::sock_filter {
         code,
         jt: 0,
         jf: 0,
         k: value,
     };
-    let mut program = [
-        say(0x20, 0),
-        libc::sock_filter {
+    let mut program = vec![say(0x20, 0)];
+    for call in calls {
+        let (is_equal, number) = (0x15, u32::try_from(*call).unwrap());
+        program.push(libc::sock_filter {
             jf: 1,
-            ..say(0x15, NUMBER)
-        },
-        say(0x06, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
-        say(0x06, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog {
-        len: 4,
+            ..say(is_equal, number)
+        });
+        program.push(say(
+            0x06,
+            libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs(),
+        ));
+    }
+    program.push(say(0x06, libc::SECCOMP_RET_ALLOW));
+    let filter = libc::sock_fprog {
+        len: u16::try_from(program.len()).unwrap(),
         filter: program.as_mut_ptr(),
     };
     // SAFETY: numbers.
@@ -286,9 +352,12 @@ fn refuse_close_range() {
     assert_eq!(code, 0);
     let (what, mode) = (libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER);
     // SAFETY: a valid program.
-    let code = unsafe { libc::prctl(what, mode, &raw const program) };
+    let code = unsafe { libc::prctl(what, mode, &raw const filter) };
     assert_eq!(code, 0);
-    // SAFETY: numbers that close nothing.
-    let code = unsafe { libc::syscall(libc::c_long::from(NUMBER), 9999, 9999, 0) };
-    assert_eq!(code, -1);
+    for call in calls {
+        // SAFETY: numbers that close nothing, and ask for nothing.
+        let code = unsafe { libc::syscall(*call, 9999, 9999, 0) };
+        let error = std::io::Error::last_os_error();
+        assert_eq!((code, error.raw_os_error()), (-1, Some(libc::ENOSYS)));
+    }
 }

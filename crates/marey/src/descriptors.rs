@@ -10,12 +10,16 @@
 //! ```
 //!
 //! A number means something in its own table only. A [`Kept`] file knows which that is: on any other thread it is not there, and letting
-//! go of it closes nothing. In the program's table nothing is kept: a file is opened for as long as a call takes, at a high number
-//! ([`out_of_reach`]), where a program's own files do not come to lie.
+//! go of it closes nothing.
+//!
+//! **In the program's table a thread of ours opens nothing.** Whatever it opened there the program may close at any moment and have the number
+//! for a file of its own, before the thread reads, writes or closes it. Where the kernel gives a thread no table of its own, nothing is sampled, and
+//! the program's threads write the capture: they open it for as long as a call takes, at a high number ([`out_of_reach`]), where a
+//! program's own files do not come to lie.
 
 #![allow(
     unsafe_code,
-    reason = "close_range, fcntl, pthread_sigmask and pre_exec"
+    reason = "close_range, unshare, fcntl, pthread_sigmask and pre_exec"
 )]
 
 use std::cell::Cell;
@@ -34,15 +38,12 @@ thread_local! {
     static TABLE: Cell<u64> = const { Cell::new(PROGRAMS) };
 }
 
-/// Gives the calling thread, one of ours, an empty table of descriptors. Where the kernel refuses (before Linux 5.9, in a sandbox) it stays in
-/// the program's.
-pub(crate) fn leave_the_programs_table() {
-    let nothing_is_kept = 0;
-    let unshare = libc::CLOSE_RANGE_UNSHARE;
-    // SAFETY: three numbers; this thread has opened nothing, and what the others have open stays open in their table.
-    let code = unsafe { libc::syscall(CLOSE_RANGE, nothing_is_kept, u32::MAX, unshare) };
-    if code != 0 {
-        return;
+/// Gives the calling thread, one of ours, an empty table of descriptors. False where the kernel refuses (in a sandbox): the thread must open
+/// nothing then, and had best end.
+#[must_use]
+pub(crate) fn leave_the_programs_table() -> bool {
+    if !begin_empty_table() && !empty_a_copy() {
+        return false;
     }
     // In place of the standard streams, which would not end for their readers while we keep them: whoever prints here fails, and does not
     // print into the first file that is opened.
@@ -53,11 +54,53 @@ pub(crate) fn leave_the_programs_table() {
             .open("/")
     };
     let streams: Vec<File> = (0..3).filter_map(|_| nowhere().ok()).collect();
-    if streams.len() == 3 {
+    let is_ready = streams.len() == 3;
+    if is_ready {
         static N_TABLES: AtomicU64 = AtomicU64::new(PROGRAMS + 1);
         TABLE.set(N_TABLES.fetch_add(1, Relaxed));
     }
     streams.into_iter().for_each(std::mem::forget);
+    is_ready
+}
+
+/// Linux 5.9 and later.
+fn begin_empty_table() -> bool {
+    let nothing_is_kept = 0;
+    let unshare = libc::CLOSE_RANGE_UNSHARE;
+    // SAFETY: three numbers; this thread has opened nothing, and what the others have open stays open in their table.
+    let code = unsafe { libc::syscall(CLOSE_RANGE, nothing_is_kept, u32::MAX, unshare) };
+    code == 0
+}
+
+/// The same in two steps. Where the second one fails the thread has to end, and its copy with it.
+fn empty_a_copy() -> bool {
+    // SAFETY: a number; the table that the other threads share stays as it is.
+    if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+        return false;
+    }
+    let Ok(listed) = std::fs::read_dir("/proc/thread-self/fd") else {
+        return false;
+    };
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    let numbers: Vec<libc::c_int> = listed.flatten().filter_map(number).collect();
+    for number in numbers {
+        // SAFETY: a number of this thread's own table, in which nothing of ours is open.
+        unsafe { libc::close(number) };
+    }
+    true
+}
+
+/// Works on a short thread with descriptors of its own, for who must stay in the program's table and has a file to read. `None` where
+/// the kernel gives a thread none.
+pub fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    let work = || leave_the_programs_table().then(work);
+    let thread = std::thread::Builder::new()
+        .name("marey-files".into())
+        .stack_size(256 << 10);
+    std::thread::scope(|scope| {
+        let begun = without_signals(|| thread.spawn_scoped(scope, work));
+        begun.ok()?.join().ok()?
+    })
 }
 
 /// What a command starts gets none of this process's descriptors but its standard streams.
@@ -166,7 +209,7 @@ fn at_or_above(number: libc::c_int, file: &File) -> Option<File> {
     (found >= 0).then(|| unsafe { File::from_raw_fd(found) })
 }
 
-/// Whether the calling thread's descriptors are the program's, too.
+/// Whether the calling thread's descriptors are the program's, too: it is one of the program's.
 pub(crate) fn are_shared() -> bool {
     TABLE.get() == PROGRAMS
 }
@@ -188,11 +231,8 @@ mod tests {
     use std::io::Write;
     use std::os::unix::fs::MetadataExt;
 
-    /// On a thread of its own, as all of ours are.
-    fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-        let thread = std::thread::Builder::new().name("apart".into()).spawn(work);
-        thread.unwrap().join().unwrap()
-    }
+    /// The ways to an empty table.
+    const WAYS: [fn() -> bool; 2] = [begin_empty_table, empty_a_copy];
 
     #[test]
     fn a_thread_of_ours_takes_no_signal_of_the_programs() {
@@ -219,26 +259,38 @@ mod tests {
         let number = mine.as_raw_fd();
         let is_seen = move || std::fs::read_link(format!("/proc/thread-self/fd/{number}")).is_ok();
         assert!(is_seen());
-        let (before, listed) = apart(move || {
-            leave_the_programs_table();
+        let before = apart(move || {
             let before = is_seen();
             let files = std::fs::read_dir("/proc/thread-self/fd").unwrap();
             (before, files.count())
         });
         // Three that lead nowhere, and the folder that is being listed.
-        assert_eq!((before, listed), (false, 4));
+        assert_eq!(before, Some((false, 4)));
         assert!(is_seen());
+    }
+
+    #[test]
+    fn either_way_a_table_is_empty_and_the_programs_stays_as_it_is() {
+        let mine = tempfile::tempfile().unwrap();
+        for begin in WAYS {
+            let begun = || begin().then(|| File::open("/proc/thread-self/fd").unwrap().as_raw_fd());
+            let first = std::thread::scope(|scope| {
+                let thread = std::thread::Builder::new().spawn_scoped(scope, begun);
+                thread.unwrap().join().unwrap()
+            });
+            assert_eq!(first, Some(0));
+            assert!(mine.metadata().is_ok());
+        }
     }
 
     #[test]
     fn what_is_printed_there_fails_and_goes_into_no_file() {
         let written = apart(|| {
-            leave_the_programs_table();
             let file = tempfile::tempfile().unwrap();
             std::io::stderr().write_all(b"a panic").ok();
             file.metadata().unwrap().len()
         });
-        assert_eq!(written, 0);
+        assert_eq!(written, Some(0));
     }
 
     #[test]
@@ -247,13 +299,13 @@ mod tests {
         let mine = out_of_reach(tempfile::tempfile().unwrap());
         let number = mine.as_raw_fd();
         let kept = apart(move || {
-            leave_the_programs_table();
             let file = at_or_above(number, &tempfile::tempfile().unwrap()).unwrap();
             assert_eq!(file.as_raw_fd(), number);
             let kept = Kept::keep(file).unwrap();
             assert!(kept.get().is_some());
             kept
         });
+        let kept = kept.unwrap();
         assert!(kept.get().is_none());
         let identity = || mine.metadata().map(|file| (file.dev(), file.ino())).ok();
         let before = identity();

@@ -66,7 +66,7 @@ pub use capture::{
 pub use child_usage::wait_with_usage;
 pub use clock::{ClockKind, kind as clock_kind};
 pub use clock::{monotonic_ns, ticks, unix_ns};
-pub use descriptors::{without_descriptors, without_signals};
+pub use descriptors::{apart, without_descriptors, without_signals};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
 pub use error::Error;
 pub use generation::{

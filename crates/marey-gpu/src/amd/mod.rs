@@ -10,7 +10,13 @@ use card::Card;
 use reader::AmdReader;
 
 /// The AMD GPUs that the options choose. Without any it says nothing: few machines have some, and a reason would be one too many.
+///
+/// Files are read apart, here and in each reading: the calling thread is in the program's table of descriptors, for the sake of NVIDIA's library.
 pub(crate) fn find(options: &GpuOptions) -> Found {
+    marey::apart(|| find_apart(options)).unwrap_or_default()
+}
+
+fn find_apart(options: &GpuOptions) -> Found {
     let mut found = Found::default();
     let cards = card::list(&options.sys_root);
     if cards.is_empty() {

@@ -1,4 +1,4 @@
-//! One AMD GPU that is read. Its files are opened for each reading: what stayed open the program might close, and have our number.
+//! One AMD GPU that is read. Its files are opened for each reading, where the program cannot close them.
 
 use std::fs::File;
 use std::io;
@@ -176,10 +176,13 @@ impl Device for AmdReader {
     }
 
     fn read(&mut self, values: &mut [f64]) {
-        for (value, read) in values.iter_mut().zip(&self.files) {
-            let number = number(&read.path).ok().flatten();
-            *value = number.map_or(f64::NAN, |number| reading(number) * read.scale);
-        }
+        let files = &self.files;
+        marey::apart(|| {
+            for (value, read) in values.iter_mut().zip(files) {
+                let number = number(&read.path).ok().flatten();
+                *value = number.map_or(f64::NAN, |number| reading(number) * read.scale);
+            }
+        });
     }
 
     fn unavailable(&self) -> Vec<Unavailable> {

@@ -15,8 +15,11 @@ pub(super) struct Pids(Vec<u32>);
 
 impl Pids {
     pub(super) fn of(options: &GpuOptions) -> Self {
-        let path = format!("proc/{}/status", options.pid);
-        let status = std::fs::read_to_string(options.sys_root.join(path)).unwrap_or_default();
+        let path = options
+            .sys_root
+            .join(format!("proc/{}/status", options.pid));
+        let status = marey::apart(|| std::fs::read_to_string(path).unwrap_or_default());
+        let status = status.unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
         let mut pids: Vec<u32> = line
             .unwrap_or_default()

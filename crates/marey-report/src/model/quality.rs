@@ -161,7 +161,8 @@ fn unavailable(run: &Run) -> Vec<NotRead> {
     if !names().any(is_of_gpu) && !run.unavailable.iter().any(says_gpu) {
         found.push(not_read("gpu_metrics", "no GPU was sampled"));
     }
-    if !names().any(|name| !is_of_gpu(name) && !is_sampler(name)) {
+    let says_why = run.unavailable.iter().any(|u| u.what == "cpu_metrics");
+    if !names().any(|name| !is_of_gpu(name) && !is_sampler(name)) && !says_why {
         found.push(not_read("cpu_metrics", "the machine was not sampled"));
     }
     found

@@ -1,7 +1,7 @@
 //! The file of a capture, which more than one thread may write, and into which nothing but the capture goes.
 //!
 //! The drain thread writes it all the time and keeps it open in its own table of descriptors ([`crate::descriptors`]). Whoever else has
-//! something to write (a start, `drain_now`, a program without a drain thread) opens it by its path for that one write. Both hold the
+//! something to write (a start, `drain_now`, a program whose threads get no table of their own) opens it by its path for that one write. Both hold the
 //! drain's lock:
 //!
 //! ```text
@@ -116,13 +116,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut capture = capture(folder.path());
         capture.write_at(b"a", 0).unwrap();
-        let drain = std::thread::Builder::new().spawn(move || {
-            crate::descriptors::leave_the_programs_table();
+        let drain = crate::descriptors::apart(move || {
             capture.write_at(b"bb", 1).unwrap();
             capture.write_at(b"ccc", 3).unwrap();
             capture
         });
-        let mut capture = drain.unwrap().join().unwrap();
+        let mut capture = drain.unwrap();
         capture.write_at(b"d", 6).unwrap();
         capture.set_len(6).unwrap();
         assert_eq!(std::fs::read(capture.path()).unwrap(), b"abbccc");

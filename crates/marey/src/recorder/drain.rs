@@ -1,4 +1,5 @@
-//! The drain: moves what is in the rings to the capture, every few milliseconds, on a thread of its own.
+//! The drain: moves what is in the rings to the capture, every few milliseconds, on a thread of its own; without one, whenever a ring is half
+//! full, on the thread that filled it.
 //!
 //! Order matters for a kill in the middle of a round: names and call paths before the records that use them, the write before the
 //! ring's tail. What was written twice is told apart by its position. [`super::room`] says what is kept where, and what is not.
@@ -33,6 +34,10 @@ const MEMORY_INTERVAL_NS: u64 = 100_000_000;
 const MEMORY_CHANGE_BYTES: u64 = 1 << 20;
 /// The lane number of notes that the drain itself writes.
 const DRAIN_LANE: u32 = u32::MAX;
+/// How reports call what the host's sampler reads.
+const CPU_METRICS: &str = "cpu_metrics";
+const REFUSED_TABLES: &str = "this sandbox gives threads no descriptors of their own (close_range and unshare are refused): Marey samples \
+     nothing that takes files, and the program's own threads write the capture";
 
 /// What the drain thread, and whoever wants the capture to be complete now, works on.
 #[derive(Debug, Default)]
@@ -49,6 +54,7 @@ pub(crate) struct Drain {
     last_memory_ns: u64,
     last_memory_bytes: u64,
     n_own_note_words: u64,
+    has_said_refused_tables: bool,
     /// Blocks of the ring that is being emptied.
     records: Encode,
 }
@@ -346,14 +352,20 @@ impl Drain {
             return;
         }
         self.last_memory_bytes = allocated_bytes;
-        let source = MemorySource::Process;
-        let note = Note::Memory {
-            label: None,
-            source,
-            allocated_bytes,
-            reserved_bytes: None,
-            peak_bytes: None,
-        };
+        self.note(
+            recorder,
+            &Note::Memory {
+                label: None,
+                source: MemorySource::Process,
+                allocated_bytes,
+                reserved_bytes: None,
+                peak_bytes: None,
+            },
+        );
+    }
+
+    /// Writes a note of the drain's own.
+    fn note(&mut self, recorder: &Recorder, note: &Note) {
         let Some(words) = note.encode(clock::ticks(), None) else {
             return;
         };
@@ -361,6 +373,19 @@ impl Drain {
         encode.notes(DRAIN_LANE, u32::MAX, self.n_own_note_words, &words);
         self.n_own_note_words += words.len() as u64;
         self.append(recorder, &encode.bytes, Content::Readings);
+    }
+
+    /// Says once that threads of ours get no descriptors of their own, and what follows.
+    pub(super) fn note_refused_tables(&mut self, recorder: &Recorder) {
+        if !std::mem::replace(&mut self.has_said_refused_tables, true) {
+            self.note(
+                recorder,
+                &Note::Unavailable {
+                    what: CPU_METRICS.into(),
+                    why: REFUSED_TABLES.into(),
+                },
+            );
+        }
     }
 
     /// Totals of all lanes, and what was lost so far.

@@ -1,7 +1,7 @@
 //! The thread that drains: when it runs and how it ends.
 
 use std::path::Path;
-use std::sync::atomic::Ordering::Acquire;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -33,16 +33,19 @@ pub(crate) struct Wake {
 
 impl Recorder {
     /// Starts the drain thread, and waits until it has opened the capture: what the program does next (another user, another root) may keep
-    /// it from that. Without such a thread (no more are to be had) the capture fills at the end and when it is asked for.
+    /// it from that. Without such a thread (no more are to be had, or none that may open files) the program's threads do its work.
     pub(super) fn start_drain(&'static self) {
         *self.wake.hold() = Order::Drain;
         let interval = Duration::from_millis(self.config.drain_interval_ms.max(1));
         let (has_opened, opened) = std::sync::mpsc::sync_channel(1);
         let work = move || {
-            leave_the_programs_table();
+            let os_id = identity::this_thread();
+            if !leave_the_programs_table() {
+                has_opened.send(false).ok();
+                return os_id;
+            }
             self.drain().reach();
-            has_opened.send(()).ok();
-            let (os_id, _) = identity::this_thread();
+            has_opened.send(true).ok();
             let mut wait = interval;
             let order = loop {
                 match self.wake.wait(wait) {
@@ -66,11 +69,21 @@ impl Recorder {
             .name("marey-drain".into())
             .stack_size(256 << 10);
         let thread = crate::without_signals(|| thread.spawn(work));
-        if thread.is_ok() {
-            // A disk that does not answer is not waited for.
-            opened.recv_timeout(OPENING).ok();
+        let mut thread = thread.ok();
+        // A disk that does not answer is not waited for.
+        let is_refused = thread.is_some() && opened.recv_timeout(OPENING) == Ok(false);
+        if is_refused {
+            thread.take().and_then(|thread| thread.join().ok());
+            self.drain().note_refused_tables(self);
         }
-        self.drain().thread = thread.ok();
+        self.is_refused_tables.store(is_refused, Relaxed);
+        self.has_drain_thread.store(thread.is_some(), Relaxed);
+        self.drain().thread = thread;
+    }
+
+    /// The kernel gives threads of ours no descriptors of their own: none that opens files may run.
+    pub(crate) fn is_refused_tables(&self) -> bool {
+        self.is_refused_tables.load(Relaxed)
     }
 
     /// Ends drain and samplers for as long as a fork takes, so that Python does not warn of threads which the program has not started:
@@ -110,11 +123,11 @@ impl Recorder {
 
     /// Starts what was paused, if recording is on.
     pub fn resume_threads(&'static self) {
-        if STATE.load(Acquire) == ON {
-            self.resume_samplers();
-        }
         if STATE.load(Acquire) == ON && self.drain().thread.is_none() {
             self.start_drain();
+        }
+        if STATE.load(Acquire) == ON {
+            self.resume_samplers();
         }
     }
 
@@ -126,9 +139,15 @@ impl Recorder {
         thread.and_then(|thread| thread.join().ok())
     }
 
-    /// A ring is half full.
+    /// A ring is half full. Where no thread drains, and nobody else does at this moment, the caller does.
     pub(super) fn wake_drain(&self) {
-        self.wake.signal.notify_one();
+        if self.has_drain_thread.load(Relaxed) {
+            self.wake.signal.notify_one();
+        } else if STATE.load(Acquire) == ON
+            && let Ok(mut drain) = self.drain.try_lock()
+        {
+            drain.round(self);
+        }
     }
 }
 

@@ -170,14 +170,17 @@ fn pid_namespace() -> Option<u64> {
     std::fs::metadata("/proc/self/ns/pid").ok().map(|m| m.ino())
 }
 
-/// The kernel's number and name of the calling thread.
-pub(crate) fn this_thread() -> (u32, String) {
+/// The kernel's number of the calling thread. Opens nothing.
+pub(crate) fn this_thread() -> u32 {
     let link = std::fs::read_link("/proc/thread-self").ok();
-    let os_id = link
-        .and_then(|path| path.file_name()?.to_str()?.parse().ok())
-        .unwrap_or(0);
+    link.and_then(|path| path.file_name()?.to_str()?.parse().ok())
+        .unwrap_or(0)
+}
+
+/// What the calling thread is called.
+pub(crate) fn thread_name() -> String {
     let name = std::fs::read("/proc/thread-self/comm").unwrap_or_default();
-    (os_id, crate::readable_text::readable(name.trim_ascii_end()))
+    crate::readable_text::readable(name.trim_ascii_end())
 }
 
 /// The kernel lets who waits for a thread go on a moment before it stops counting the one that ended.

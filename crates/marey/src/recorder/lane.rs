@@ -432,11 +432,10 @@ impl Lane {
             return;
         }
         self.is_introduced.set(1);
-        let (os_id, name) = identity::this_thread();
         let note = Note::Thread {
             thread: self.thread_number(),
-            os_id,
-            name,
+            os_id: identity::this_thread(),
+            name: identity::thread_name(),
         };
         if let Some(words) = note.encode(clock::ticks(), None) {
             self.note(&words);

@@ -47,7 +47,7 @@ mod totals;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{
-    AtomicU8, AtomicU32, AtomicU64,
+    AtomicBool, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -130,6 +130,8 @@ pub struct Recorder {
     lanes: Mutex<Lanes>,
     folder: Mutex<RingFolder>,
     wake: drain_thread::Wake,
+    has_drain_thread: AtomicBool,
+    is_refused_tables: AtomicBool,
     /// What dead processes left: held while a capture of theirs is completed.
     abandoned: Mutex<crate::capture::Abandoned>,
     n_sessions: AtomicU64,
@@ -263,6 +265,8 @@ impl Recorder {
             lanes: Mutex::default(),
             folder: Mutex::new(folder),
             wake: drain_thread::Wake::default(),
+            has_drain_thread: AtomicBool::new(false),
+            is_refused_tables: AtomicBool::new(false),
             abandoned: Mutex::default(),
             n_sessions: AtomicU64::new(0),
             n_sessions_ended: AtomicU64::new(0),

@@ -25,18 +25,18 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Introduces a source to the recording. `None` when there is no room for another sampler, nothing to sample, or the
-    /// recording is over by now.
+    /// Introduces a source to the recording. `None` when there is no room for its series, nothing to sample, or the recording is over by
+    /// now.
     pub(super) fn begin(
         source: Box<dyn Source>,
         options: SamplerOptions,
         recorder: &'static Recorder,
         recording: u32,
+        lane: SamplerLane,
     ) -> Option<Self> {
         if recording_number() != recording {
             return None;
         }
-        let lane = recorder.sampler_lane()?;
         let measured = source.series();
         let write = |note: &Note| {
             if let Some(words) = note.encode(clock::ticks(), None) {

@@ -35,8 +35,8 @@ pub struct SamplerOptions {
     pub max_points: u64,
     /// What of its source is switched on, in bits of the source's own.
     pub switches: u32,
-    /// Its thread has a table of descriptors of its own, so that its files are no business of the program's. Not for a source with a library
-    /// that the program may use, too: numbers which that library keeps must mean the same to both.
+    /// Its thread has a table of descriptors of its own, so that its files are no business of the program's; without one it does not run. Not
+    /// for a source with a library that the program may use, too: numbers which that library keeps must mean the same to both.
     pub has_own_descriptors: bool,
 }
 
@@ -149,7 +149,7 @@ impl Drop for SayDone<'_> {
 
 impl Recorder {
     /// Starts a sampler on a thread of its own, which also makes its source, so that a slow library delays nobody. Returns false when one
-    /// of that name is at work, recording is off, or no thread is to be had.
+    /// of that name is at work, recording is off, or no such thread is to be had.
     pub fn start_sampler(
         &'static self,
         options: SamplerOptions,
@@ -165,17 +165,23 @@ impl Recorder {
             thread: None,
             idle: None,
         };
+        if options.has_own_descriptors && self.is_refused_tables() {
+            return false;
+        }
         let recording = recording_number();
+        // Here, for it opens a file.
+        let Some(lane) = (recording != 0).then(|| self.sampler_lane()).flatten() else {
+            return false;
+        };
         let begin = move || {
-            let source = make();
-            let rounds = Rounds::begin(source, options, self, recording)?;
+            let rounds = Rounds::begin(make(), options, self, recording, lane)?;
             let deadline = Deadline {
                 next_ns: clock::monotonic_ns(),
                 interval_ns: options.interval_ns(),
             };
             Some(Work { rounds, deadline })
         };
-        let is_started = recording != 0 && sampler.spawn(begin);
+        let is_started = sampler.spawn(begin);
         if is_started {
             samplers.push(sampler);
         }
@@ -269,17 +275,15 @@ impl Sampler {
         let control = Arc::clone(&self.control);
         let has_own_descriptors = self.options.has_own_descriptors;
         let work = move || {
-            if has_own_descriptors {
-                leave_the_programs_table();
-            }
             // Said last, also when a source panics.
             let done = SayDone(&control);
-            let mut work = begin();
+            let may_open = !has_own_descriptors || leave_the_programs_table();
+            let mut work = may_open.then(begin).flatten();
             let is_to_continue = match &mut work {
                 Some(work) => work.run(done.0),
                 None => false,
             };
-            let (os_id, _) = identity::this_thread();
+            let os_id = identity::this_thread();
             (work.filter(|_| is_to_continue), os_id)
         };
         let thread = std::thread::Builder::new()

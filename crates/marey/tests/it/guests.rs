@@ -24,8 +24,8 @@ fn guest_by(recorded: &Recorded<'_>, case: &str, folder: &Path) -> Command {
 /// Makes the command of an example that records.
 type Recorded<'a> = dyn Fn(&str, &Path) -> Command + 'a;
 
-/// Nothing came into the program's own files, and everything into the capture.
-fn assert_is_apart(case: &str) {
+/// Nothing came into the program's own files, and everything into the capture. What the program said, and the run.
+fn assert_is_apart(case: &str) -> (String, marey::Run) {
     let folder = tempfile::tempdir().unwrap();
     let said = printed(&mut guest(case, folder.path()));
     assert_eq!(
@@ -40,6 +40,7 @@ fn assert_is_apart(case: &str) {
         (calls(&run, "step"), run.losses.sections_not_written),
         (4000, 0)
     );
+    (said, run)
 }
 
 #[test]
@@ -48,8 +49,21 @@ fn a_program_that_closes_every_descriptor_gets_nothing_of_ours_into_its_files() 
 }
 
 #[test]
+fn nor_on_a_kernel_that_empties_no_table() {
+    assert_is_apart("closes on an old kernel");
+}
+
+#[test]
 fn nor_where_the_kernel_gives_threads_no_descriptors_of_their_own() {
-    assert_is_apart("closes in a sandbox");
+    let (said, run) = assert_is_apart("closes in a sandbox");
+    assert_eq!(number(&said, "threads "), 1, "one that would open files");
+    assert_eq!((calls(&run, "many"), run.losses.is_none()), (20_000, true));
+    assert_eq!(run.series, []);
+    let [missing] = &run.unavailable[..] else {
+        panic!("{:?}", run.unavailable);
+    };
+    assert_eq!(missing.what, "cpu_metrics");
+    assert!(missing.why.contains("this sandbox"), "{}", missing.why);
 }
 
 #[test]

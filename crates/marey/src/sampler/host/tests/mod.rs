@@ -223,15 +223,14 @@ fn a_file_that_became_unreadable_is_nan() {
 #[test]
 fn a_thread_with_descriptors_of_its_own_stays_with_the_file_that_it_opened() {
     let machine = Machine::drawn("== proc/loadavg\n0.50 0.25 0.125 1/2 3\n");
-    let thread = std::thread::Builder::new().spawn(move || {
-        crate::descriptors::leave_the_programs_table();
+    let read = crate::descriptors::apart(move || {
         let mut sampled = machine.sampled();
         std::fs::remove_file(machine.path("proc/loadavg")).unwrap();
         machine.write("proc/loadavg", "7 7 7 1/2 3\n");
         sampled.read_again();
         sampled.assert("host.load", "1", 0.5);
     });
-    thread.unwrap().join().unwrap();
+    assert_eq!(read, Some(()));
 }
 
 #[test]
