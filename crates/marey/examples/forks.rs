@@ -36,6 +36,7 @@ fn main() {
             return;
         }
         "without room" => without_room(outer),
+        "another user" => (0..2).for_each(|_| wait_for(in_child(as_another_user))),
         "storm" => storm(),
         // Of so many sections that completing a capture takes a while.
         "leftovers" => leave_captures(),
@@ -98,6 +99,25 @@ fn without_room(outer: marey::SectionGuard) -> ! {
     wait_for(pid);
     record("after", 5);
     exit();
+}
+
+/// Gives up the output folder before it records, as a worker does that becomes another user: where only root may, somebody else's file stands in
+/// the folder's place.
+fn as_another_user() {
+    const NOBODY: libc::uid_t = 65_534;
+    let folder = std::path::PathBuf::from(std::env::var_os("MAREY_OUTPUT_DIR").unwrap());
+    // SAFETY: a number.
+    let is_other = unsafe { libc::setuid(NOBODY) } == 0;
+    let moved = folder.with_extension("moved");
+    if !is_other {
+        std::fs::rename(&folder, &moved).unwrap();
+        std::fs::write(&folder, "").unwrap();
+    }
+    record("child", 7);
+    if !is_other {
+        std::fs::remove_file(&folder).unwrap();
+        std::fs::rename(&moved, &folder).unwrap();
+    }
 }
 
 /// Forks 200 times while three threads record as fast as they can.

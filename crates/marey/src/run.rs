@@ -482,6 +482,8 @@ pub struct Losses {
     pub sections_unrecorded: u64,
     /// Threads whose ring was in private memory: what they had not drained would be lost at a kill.
     pub threads_in_private_memory: u64,
+    /// Forked children that recorded and could not open a capture (another user by then, another root): nothing of theirs was written.
+    pub children_unrecorded: u64,
 }
 
 impl Losses {

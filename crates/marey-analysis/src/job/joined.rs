@@ -382,6 +382,7 @@ impl Joined {
                 &mut sum.threads_in_private_memory,
                 own.threads_in_private_memory,
             ),
+            (&mut sum.children_unrecorded, own.children_unrecorded),
         ] {
             *sum = sum.saturating_add(own);
         }

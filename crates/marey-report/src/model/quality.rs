@@ -232,6 +232,14 @@ impl Loss {
                 lost.threads_in_private_memory,
                 in_private_memory(status),
             ),
+            (
+                "children_unrecorded",
+                lost.children_unrecorded,
+                [
+                    "forked process was not recorded: it could not make a capture (another user by then, or another root)",
+                    "forked processes were not recorded: they could not make a capture (another user by then, or another root)",
+                ],
+            ),
         ];
         // Whoever closed the capture drained these threads before.
         let was_closed = status.is_closed();

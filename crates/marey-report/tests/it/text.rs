@@ -201,6 +201,16 @@ fn what_threads_in_private_memory_had_not_drained_is_lost_by_a_kill_only() {
 }
 
 #[test]
+fn a_run_with_children_that_made_no_capture_is_not_complete() {
+    let mut run = RunBuilder::new().finish(10);
+    run.losses.children_unrecorded = 1;
+    let text = words(&summary(&Report::new(&run)));
+    let expected = "Lost 1 forked process was not recorded: it could not make a capture";
+    assert!(text.contains(expected), "{text}");
+    assert!(!text.contains("Data complete"), "{text}");
+}
+
+#[test]
 fn a_run_that_recorded_nothing_on_purpose_is_not_complete() {
     let mut run = RunBuilder::new().finish(10);
     run.warnings = vec![Warning::RecordingOff];

@@ -188,6 +188,7 @@ impl Decode {
             threads_in_private_memory,
             sections_not_written,
             notes_dropped,
+            children_unrecorded,
         ] = self.losses;
         let other = self
             .totals
@@ -223,6 +224,7 @@ impl Decode {
             calls_without_name: sum(other.chain(later)),
             sections_unrecorded,
             threads_in_private_memory,
+            children_unrecorded,
         }
     }
 

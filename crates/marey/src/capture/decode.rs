@@ -56,7 +56,7 @@ pub(crate) struct Decode {
     /// Totals by lane and epoch.
     pub(super) totals: BTreeMap<(u32, u32), TotalsSnapshot>,
     pub(super) anchors: Vec<Anchor>,
-    pub(super) losses: [u64; 4],
+    pub(super) losses: [u64; 5],
     pub(super) open: Vec<(u64, u32, u32)>,
     pub(super) last_ticks: u64,
     /// What lies beyond these records of a lane is left out.
@@ -269,7 +269,10 @@ impl Decode {
     }
 
     fn losses(&mut self, from: &mut Payload<'_>) -> Option<()> {
-        self.losses = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
+        let known = [from.u64()?, from.u64()?, from.u64()?, from.u64()?];
+        self.losses[..4].copy_from_slice(&known);
+        // The first captures have no more.
+        self.losses[4] = from.u64().unwrap_or(0);
         Some(())
     }
 

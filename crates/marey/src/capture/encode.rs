@@ -192,15 +192,10 @@ impl Encode {
         });
     }
 
-    pub(crate) fn losses(
-        &mut self,
-        unrecorded: u64,
-        private: u64,
-        not_written: u64,
-        notes_dropped: u64,
-    ) {
+    /// Sections unrecorded, threads in private memory, sections not written, notes dropped, children unrecorded.
+    pub(crate) fn losses(&mut self, numbers: [u64; 5]) {
         self.block(Kind::Losses, |out| {
-            for number in [unrecorded, private, not_written, notes_dropped] {
+            for number in numbers {
                 put_u64(out, number);
             }
         });

@@ -140,12 +140,13 @@ impl Rings {
         let mut encode = Encode::default();
         self.tables(&mut encode);
         encode.bytes.append(&mut lanes.bytes);
-        encode.losses(
+        encode.losses([
             self.get(at::SECTIONS_UNRECORDED),
             self.get(at::LANES_PRIVATE),
             self.get(at::SECTIONS_NOT_WRITTEN),
             notes_dropped,
-        );
+            self.get(at::CHILDREN_UNRECORDED),
+        ]);
         encode.open(&self.open_slots());
         encode.open_buckets(&self.series_table());
         for anchor in self.anchors() {

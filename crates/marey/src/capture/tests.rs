@@ -230,7 +230,7 @@ fn sums_beyond_all_numbers_stay_at_the_largest() {
         };
         blocks.totals(lane, u64::MAX, &totals);
     }
-    blocks.losses(u64::MAX, u64::MAX, u64::MAX, u64::MAX);
+    blocks.losses([u64::MAX; 5]);
     let run = read(&blocks);
     assert_eq!(run.totals[1].count, u64::MAX);
     assert_eq!(run.losses.calls_without_name, u64::MAX);

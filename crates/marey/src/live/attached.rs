@@ -315,6 +315,7 @@ impl Live {
             calls_without_name: other.map_or(0, |other| other.count),
             sections_unrecorded: self.rings.get(at::SECTIONS_UNRECORDED),
             threads_in_private_memory: self.rings.get(at::LANES_PRIVATE),
+            children_unrecorded: self.rings.get(at::CHILDREN_UNRECORDED),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::config::Config;
 use super::held::Held;
 use super::lane::Lane;
 use super::layout::{lane, process};
+use super::mapping::Mapping;
 use super::output::Output;
 use super::room::{Content, Counts};
 use super::totals::snapshot;
@@ -46,6 +47,8 @@ pub(crate) struct Drain {
     config: Config,
     output: Option<Output>,
     pub(super) thread: Option<JoinHandle<u32>>,
+    /// In a forked child without a capture: the words in which its parent counts.
+    parents_header: Option<Mapping>,
     n_names: u32,
     n_nodes: u32,
     /// The first anchor and the latest.
@@ -458,12 +461,20 @@ impl Drain {
     }
 
     /// In a child after a fork: the capture, its descriptor and the thread are the parent's.
-    pub(crate) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self, parents_header: Option<Mapping>) {
         std::mem::forget(self.thread.take());
         *self = Self {
             config: std::mem::take(&mut self.config),
+            parents_header,
             ..Self::default()
         };
+    }
+
+    /// In a child after a fork that cannot open a capture: its parent's says that something is missing.
+    pub(super) fn count_with_parent(&self) {
+        if let Some(header) = self.parents_header {
+            header.words()[process::CHILDREN_UNRECORDED].fetch_add(1, Relaxed);
+        }
     }
 
     /// How the capture was opened.
@@ -495,10 +506,11 @@ pub(super) fn encode_totals(recorder: &Recorder, encode: &mut Encode) {
         encode.totals(lane.id(), get(process::EPOCH), &totals);
     }
     let notes_dropped: u64 = lanes.iter().map(|l| l.ring.get(lane::NOTES_DROPPED)).sum();
-    encode.losses(
+    encode.losses([
         get(process::SECTIONS_UNRECORDED),
         get(process::LANES_PRIVATE),
         get(process::SECTIONS_NOT_WRITTEN),
         notes_dropped + get(process::NOTES_NOT_WRITTEN),
-    );
+        get(process::CHILDREN_UNRECORDED),
+    ]);
 }

@@ -25,6 +25,7 @@ use super::drain::Drain;
 use super::drain_thread::Order;
 use super::identity::set_forked_from;
 use super::lanes::LANE;
+use super::layout::HEADER_WORDS;
 use super::ring_folder::RingFolder;
 use super::{FORKED, Lanes, OFF, ON, RECORDER, Recorder, STARTING, STATE, process_words};
 use crate::capture::Abandoned;
@@ -157,7 +158,7 @@ impl HeldRecorder {
     /// False when the child has no memory of its own in place of the parent's.
     fn leave_to_parent(&mut self) -> bool {
         if let Some(drain) = &mut self.drain {
-            drain.abandon();
+            drain.abandon(self.recorder.process.first_words_again(HEADER_WORDS));
         }
         // Their threads are the parent's. The child has none of its own: the parent counts it among its children.
         std::mem::forget(std::mem::take(&mut *self.samplers));
@@ -204,6 +205,7 @@ impl Recorder {
         self.share_again(&config);
         self.forget_last_run();
         if self.drain().open(self, &config).is_err() {
+            self.drain().count_with_parent();
             let in_memory = super::Config {
                 output_dir: None,
                 ..config

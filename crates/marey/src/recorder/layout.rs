@@ -13,7 +13,7 @@
 //! | 14 | rank that the program said while it recorded, plus 1; 0 before that |
 //! | 15 | pid of the `marey run` that waits for this very process; 0 for none |
 //! | 16..23 | in use: names · name words · nodes · slots · histograms · series · samplers |
-//! | 24..31 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written |
+//! | 24..32 | losses: sections unrecorded · lanes in private memory · sections not written · epoch of totals · totals being cleared · bytes of the capture that are whole · notes not written · forked children that could not open a capture |
 //! | 32..35 | first anchor: ticks, monotonic ns, unix ns |
 //! | 35 | number of later anchors; anchor k lies at 36 + 3·(k mod 2) |
 //! | 48..53 | reported so far: steps · blocks · frames in blocks · frames streamed · frames dropped |
@@ -79,6 +79,7 @@ pub(crate) mod process {
     pub(crate) const CLEARING: usize = 28;
     pub(crate) const CAPTURE_BYTES: usize = 29;
     pub(crate) const NOTES_NOT_WRITTEN: usize = 30;
+    pub(crate) const CHILDREN_UNRECORDED: usize = 31;
     pub(crate) const FIRST_ANCHOR: usize = 32;
     pub(crate) const N_ANCHORS: usize = 35;
     pub(crate) const ANCHORS: usize = 36;

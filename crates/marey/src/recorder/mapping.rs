@@ -45,6 +45,20 @@ impl Mapping {
         Ok(())
     }
 
+    /// The first words once more, at another address: there they stay those of the file, whatever becomes of this mapping. `None` in private
+    /// memory.
+    pub(crate) fn first_words_again(self, n_words: usize) -> Option<Self> {
+        let (nothing, flags) = (0, libc::MREMAP_MAYMOVE);
+        // SAFETY: with an old length of 0 the range stays, and the kernel chooses a free one for the same pages.
+        let base = unsafe { libc::mremap(self.address(), nothing, n_words * 8, flags) };
+        if base == libc::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: so long, page-aligned, of words that are only accessed through atomics, and never unmapped.
+        let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), n_words) };
+        Some(Self { words })
+    }
+
     /// Memory of this process alone: gone when it dies.
     pub(crate) fn private(n_words: usize) -> io::Result<Self> {
         map(

@@ -449,6 +449,7 @@ impl Recorder {
             process_words::SECTIONS_UNRECORDED,
             process_words::SECTIONS_NOT_WRITTEN,
             process_words::NOTES_NOT_WRITTEN,
+            process_words::CHILDREN_UNRECORDED,
             process_words::EPOCH,
             process_words::N_ANCHORS,
             // Until the next capture is open: whoever finds these rings must not take the last one, or a parent's, for theirs.

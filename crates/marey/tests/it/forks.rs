@@ -132,6 +132,15 @@ fn a_child_without_room_records_nothing_and_touches_nothing_of_its_parents() {
 }
 
 #[test]
+fn children_that_cannot_make_a_capture_are_counted_in_their_parents() {
+    let folder = tempfile::tempdir().unwrap();
+    let (parent, children) = after("another user", folder.path());
+    assert_eq!((calls(&parent, "child"), children.len()), (0, 0));
+    assert_eq!(calls(&parent, "after"), 5);
+    assert_eq!(parent.losses.children_unrecorded, 2);
+}
+
+#[test]
 fn two_hundred_forks_while_threads_record_neither_hang_nor_mix() {
     let folder = tempfile::tempdir().unwrap();
     let (parent, children) = after("storm", folder.path());
