@@ -40,6 +40,33 @@ def test_function_keeps_signature_documentation_and_identity(interpreter: Interp
     assert interpreter.result(program) == []
 
 
+def test_function_has_the_code_and_the_defaults_of_the_one_it_wraps(interpreter: Interpreter) -> None:
+    def program():
+        import marey
+
+        factor = 3
+
+        def plain(a, b="x", *, c=2):
+            return a, b, c * factor
+
+        decorated = marey.profile_function("again")(marey.profile_function(plain))
+        names = ["__code__", "__defaults__", "__kwdefaults__", "__globals__", "__closure__"]
+        keeps = [getattr(decorated, name) is getattr(plain, name) for name in names]
+        parameters = decorated.__code__.co_varnames[: decorated.__code__.co_argcount]
+        decorated.__defaults__ = ("y",)
+        decorated.__kwdefaults__["c"] = 4
+        called = decorated(1)
+
+        class Called:
+            def __call__(self):
+                return 5
+
+        of_an_object = marey.profile_function("object")(Called())
+        return keeps, parameters, called, of_an_object(), [hasattr(of_an_object, name) for name in names]
+
+    assert interpreter.result(program) == [[True] * 5, ["a", "b"], [1, "y", 12], 5, [False] * 5]
+
+
 def test_arguments_and_results_are_handed_on_as_they_came(interpreter: Interpreter) -> None:
     def program():
         import marey

@@ -1,7 +1,8 @@
 //! What `@profile_function` makes of a plain function: a callable that records a section around each call.
 //!
 //! It hands the arguments on as they came (vectorcall), is a method descriptor, so that `obj.method(x)` makes no bound
-//! method, and carries what `functools.update_wrapper` puts on it in its own `__dict__`.
+//! method, and carries what `functools.update_wrapper` puts on it in its own `__dict__`. What else a function has (its code, its defaults) it has
+//! from the one that it wraps, as frameworks look there for parameters.
 
 #![allow(unsafe_code, reason = "type slots and vectorcall of CPython")]
 
@@ -263,6 +264,11 @@ fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
             doc: ptr::null(),
             closure: ptr::null_mut(),
         },
+        of_function(c"__code__"),
+        of_function(c"__defaults__"),
+        of_function(c"__kwdefaults__"),
+        of_function(c"__globals__"),
+        of_function(c"__closure__"),
         ffi::PyGetSetDef::default(),
     ]));
     let methods = Box::leak(Box::new([
@@ -303,6 +309,50 @@ fn profiled_type(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let made = unsafe { ffi::PyType_FromSpec(&raw mut spec) };
     // SAFETY: a new reference, or null with an error set.
     unsafe { Bound::from_owned_ptr_or_err(py, made).map(Bound::unbind) }
+}
+
+/// An attribute that is that of the function.
+fn of_function(name: &'static std::ffi::CStr) -> ffi::PyGetSetDef {
+    ffi::PyGetSetDef {
+        name: name.as_ptr(),
+        get: Some(get_of_function),
+        set: Some(set_of_function),
+        doc: ptr::null(),
+        closure: name.as_ptr().cast_mut().cast(),
+    }
+}
+
+unsafe extern "C" fn get_of_function(
+    callable: *mut ffi::PyObject,
+    name: *mut c_void,
+) -> *mut ffi::PyObject {
+    // SAFETY: only objects of our type have this getter; the caller keeps them alive.
+    let function = unsafe { Profiled::of(callable) }.function.get();
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    if function.is_null() {
+        return cleared(py);
+    }
+    // SAFETY: a live object, and a static text.
+    unsafe { ffi::PyObject_GetAttrString(function, name.cast()) }
+}
+
+/// A null value deletes it.
+unsafe extern "C" fn set_of_function(
+    callable: *mut ffi::PyObject,
+    value: *mut ffi::PyObject,
+    name: *mut c_void,
+) -> i32 {
+    // SAFETY: only objects of our type have this setter; the caller keeps them alive.
+    let function = unsafe { Profiled::of(callable) }.function.get();
+    // SAFETY: called by the interpreter, which holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    if function.is_null() {
+        cleared(py);
+        return -1;
+    }
+    // SAFETY: a live object, a static text, and a live object or null.
+    unsafe { ffi::PyObject_SetAttrString(function, name.cast(), value) }
 }
 
 /// `function.__get__`: itself without an instance, a bound method with one.
