@@ -187,6 +187,7 @@ fn write_session(
 mod tests {
     use super::*;
     use marey_testing::RunBuilder;
+    use std::os::unix::fs::PermissionsExt;
 
     fn run_of(names: &[&str]) -> Run {
         let mut builder = RunBuilder::new();
@@ -303,6 +304,10 @@ mod tests {
             "sessions/up/timing_summary.txt",
         ];
         assert_eq!(files(folder.path()), expected);
+        for made in ["sessions", "sessions/up"] {
+            let found = std::fs::metadata(folder.path().join(made)).unwrap();
+            assert_eq!(found.permissions().mode() & 0o777, 0o700, "{made}");
+        }
         let text =
             std::fs::read_to_string(folder.path().join("sessions/same-2/timing_summary.txt"));
         let text = text.unwrap();
