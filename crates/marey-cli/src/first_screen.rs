@@ -3,7 +3,8 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use marey_report::{FirstScreen, Next, Report, Shown, escape};
+use clap::ValueEnum;
+use marey_report::{FirstScreen, Places, Report, Shown, escape};
 
 use crate::shown_path::shown;
 use crate::terminal_width::terminal_width;
@@ -11,23 +12,38 @@ use crate::terminal_width::terminal_width;
 /// Where no terminal says otherwise.
 const COLUMNS: usize = 100;
 
-/// The first screen of a job's or a capture's report; `out` is the stream that it goes to.
-pub(crate) fn of_report(report: &Report, path: &Path, out: &impl IsTerminal) -> String {
-    let how = Shown {
-        width: terminal_width(out).unwrap_or(COLUMNS),
-        has_colour: out.is_terminal() && wants_colour(),
-        is_ascii: is_ascii(),
-    };
-    FirstScreen::new(report, next(path)).text(&how)
+/// Whether text has colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless the environment says `NO_COLOR`
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
 }
 
-/// The same as one line of JSON.
-pub(crate) fn brief(report: &Report, path: &Path) -> String {
-    FirstScreen::new(report, next(path)).json(report)
+/// As text for a stream, as wide and as colourful as it is; `None` is a file.
+pub(crate) fn text(screen: &FirstScreen, color: Color, out: Option<&impl IsTerminal>) -> String {
+    let is_terminal = out.is_some_and(IsTerminal::is_terminal);
+    screen.text(&Shown {
+        width: out.and_then(terminal_width).unwrap_or(COLUMNS),
+        has_colour: match color {
+            Color::Auto => is_terminal && wants_colour(),
+            Color::Always => true,
+            Color::Never => false,
+        },
+        is_ascii: is_ascii(),
+    })
+}
+
+/// The first screen of a job's or a capture's report.
+pub(crate) fn of_report(report: &Report, path: &Path) -> FirstScreen {
+    FirstScreen::of_run(report, &places(path))
 }
 
 /// Where more is to be seen of a job's folder, or of a capture.
-fn next(path: &Path) -> Next {
+fn places(path: &Path) -> Places {
     let latest = path.parent().map(|above| above.join("latest"));
     let is_newest = |latest: &Path| {
         let real = |path: &Path| path.canonicalize().ok();
@@ -39,7 +55,7 @@ fn next(path: &Path) -> Next {
     let folder = if path.is_file() { above } else { path };
     let page = path.join("report.html");
     let visible = |text: String| escape::visible(&text);
-    Next {
+    Places {
         page: page.is_file().then(|| visible(shown(&page))),
         full: visible(format!("marey report --full {}", shown(path))),
         ranks: visible(format!("marey aggregate {}", shown(folder))),

@@ -1,5 +1,10 @@
 //! Numbers with units, as people read them.
 
+mod column;
+
+pub use column::Unit;
+pub(crate) use column::{Column, given_out};
+
 /// Shown where a figure is not known.
 pub const UNKNOWN: &str = "-";
 
@@ -12,6 +17,33 @@ pub fn duration(ns: f64) -> String {
         n if n < 999_500_000.0 => format!("{} ms", three_digits(n / 1e6)),
         n => format!("{:.3} s", n / 1e9),
     }
+}
+
+/// A time in a sentence, with three digits above 1 s, too: `41.0 ms`, `1.17 s`, `1:02:03`.
+pub fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 999_500_000.0 => duration(ns),
+        ns if ns < 3_599.5e9 => format!("{} s", three_digits(ns / 1e9)),
+        ns => Column::of(Unit::Time, u64::MAX).text(whole(ns)),
+    }
+}
+
+/// [`time`] of whole nanoseconds.
+pub fn time_ns(ns: u64) -> String {
+    time(float(ns))
+}
+
+/// A time in the unit that another one has in a sentence, without it: `91.1` beside `41.0 ms`.
+pub fn like(ns: f64, other_ns: f64) -> String {
+    let shown = time(other_ns);
+    let unit_ns = match shown.rsplit(' ').next() {
+        Some("ns") => 1.0,
+        Some("µs") => 1e3,
+        Some("ms") => 1e6,
+        Some("s") => 1e9,
+        _ => return time(ns),
+    };
+    three_digits(ns / unit_ns)
 }
 
 /// [`duration`] of whole nanoseconds.
@@ -52,6 +84,26 @@ pub fn bytes_of(mut size: f64) -> String {
     format!("{:.1} TiB", size / 1024.0)
 }
 
+/// Bytes in a sentence, with three digits: `40.8 MiB`, `22.5 GiB`.
+pub fn size(bytes: f64) -> String {
+    if bytes < 1023.5 {
+        return format!("{bytes:.0} B");
+    }
+    let mut size = bytes / 1024.0;
+    for unit in ["KiB", "MiB", "GiB"] {
+        if size < 1023.5 {
+            return format!("{} {unit}", three_digits(size));
+        }
+        size /= 1024.0;
+    }
+    format!("{} TiB", three_digits(size))
+}
+
+/// [`size`] of a whole number.
+pub fn size_of(bytes: u64) -> String {
+    size(float(bytes))
+}
+
 /// A difference of sizes with its sign: `+4.0 KiB`.
 pub fn growth(difference: i64) -> String {
     let sign = if difference < 0 { '-' } else { '+' };
@@ -86,6 +138,28 @@ pub fn change(ratio: f64) -> String {
         return "0.0 %".into();
     }
     format!("{percent:+.1} %")
+}
+
+/// A share in a sentence: `44 %`, below 10 % `3.8 %`.
+pub fn share(ratio: f64) -> String {
+    let decimals = usize::from(ratio < 0.0995);
+    format!("{:.decimals$} %", ratio * 100.0)
+}
+
+/// How much more: `4.0 ×` from 2 on, `+34 %` below.
+pub fn more(ratio: f64) -> String {
+    if ratio >= 2.0 {
+        return format!("{ratio:.1} ×");
+    }
+    format!("+{:.0} %", (ratio - 1.0) * 100.0)
+}
+
+/// How many per second in a sentence, without a unit: three digits, below 1 two decimals.
+pub fn per_second(rate: f64) -> String {
+    match rate {
+        r if r < 0.995 => per_second_of(r),
+        r => three_digits(r),
+    }
 }
 
 /// Iterations per second: two decimals, below 0.01 four.
@@ -176,7 +250,17 @@ pub(crate) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// A number of 1 to 999.5.
+/// A number of 0 or more, without what is behind the point.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a length of time or a size; saturates"
+)]
+pub(crate) fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// Three digits, and all of those before the point.
 fn three_digits(number: f64) -> String {
     match number {
         n if n < 9.995 => format!("{n:.2}"),
@@ -211,6 +295,27 @@ mod tests {
         assert_eq!(seconds(1_400_000.0), "1.40ms");
         assert_eq!(seconds(52_000.0), "52.0µs");
         assert_eq!(seconds(0.0), "0.000s");
+    }
+
+    #[test]
+    fn sentences_have_three_digits() {
+        assert_eq!(
+            (time_ns(1_170_400_000), time_ns(22_540_000_000)),
+            ("1.17 s".into(), "22.5 s".into())
+        );
+        assert_eq!(time_ns(7_265_000_000_000), "2:01:05");
+        assert_eq!(like(91_100_000.0, 41e6), "91.1");
+        assert_eq!(size_of(42_781_900), "40.8 MiB");
+        assert_eq!(size_of(24_159_191_040), "22.5 GiB");
+        assert_eq!(
+            (per_second(24.39), per_second(0.415)),
+            ("24.4".into(), "0.41".into())
+        );
+        assert_eq!(
+            (share(0.441), share(0.038)),
+            ("44 %".into(), "3.8 %".into())
+        );
+        assert_eq!((more(3.96), more(1.34)), ("4.0 ×".into(), "+34 %".into()));
     }
 
     #[test]

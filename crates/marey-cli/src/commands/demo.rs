@@ -10,7 +10,7 @@ use std::io::stdout;
 use super::say_written;
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::first_screen;
+use crate::first_screen::{self, Color};
 use crate::run_folder::{JobFolder, Reading};
 
 const LABEL: &str = "scripted demo (no model runs)";
@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Folder for recordings and reports
     #[arg(long, short, value_name = "DIR", default_value = "profiling_results")]
     output: PathBuf,
+    /// Colours of the first screen
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
@@ -44,7 +47,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let job = JobFolder::read(folder, &Reading::default())?;
     let written = job.write()?;
     if let Some(report) = &job.report {
-        console.show(&first_screen::of_report(report, folder, &stdout()))?;
+        let screen = first_screen::of_report(report, folder);
+        console.show(&first_screen::text(
+            &screen,
+            arguments.color,
+            Some(&stdout()),
+        ))?;
     }
     say_written(&written, folder, console);
     Ok(Exit::SUCCESS)

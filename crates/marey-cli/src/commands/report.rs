@@ -13,7 +13,7 @@ use marey_report::{
 use super::{processes, say_problems, show_paths};
 use crate::console::Console;
 use crate::exit::Exit;
-use crate::first_screen;
+use crate::first_screen::{self, Color};
 use crate::run_folder::{
     Chosen, JobFolder, Launches, Reading, beside, is_job, load_completed, newest_job, replace,
     replace_named, report_with_snapshots, write_capture_documents,
@@ -44,6 +44,9 @@ pub(crate) struct Arguments {
     /// Show only the first screen: as JSON a line of at most 4 KiB
     #[arg(long, conflicts_with_all = ["full", "table"])]
     brief: bool,
+    /// Colours of the first screen
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
     /// Report one process of a job, by its process id
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
@@ -197,9 +200,11 @@ fn text(arguments: &Arguments, report: &Report, path: &Path, processes: &str) ->
     if arguments.full {
         return document_text(&run_document(report), arguments.width()) + processes;
     }
+    let screen = first_screen::of_report(report, path);
+    let is_shown = arguments.output.is_none();
     match arguments.format {
-        Format::Json => first_screen::brief(report, path),
-        _ => first_screen::of_report(report, path, &stdout()),
+        Format::Json => screen.json(),
+        _ => first_screen::text(&screen, arguments.color, is_shown.then_some(&stdout())),
     }
 }
 

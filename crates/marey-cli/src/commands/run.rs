@@ -25,6 +25,7 @@ use marey::{Launch, LaunchCapture, Outside, Usage};
 
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::first_screen::Color;
 use child::{Child, NoEnding};
 use conclusion::Conclusion;
 use job::Job;
@@ -57,6 +58,9 @@ pub(crate) struct Arguments {
     /// Show everything as text at the end, not only the first screen
     #[arg(long)]
     full: bool,
+    /// Colours of the first screen
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
     /// Show no summary, only where the reports are
     #[arg(long)]
     no_summary: bool,

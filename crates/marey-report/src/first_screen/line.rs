@@ -1,7 +1,8 @@
 //! A line of a terminal: pieces with colours, which never make it wider than the terminal is.
 
+use super::Mood;
 use crate::escape::visible;
-use crate::width::{columns, front, wrapped};
+use crate::width::{columns, front, pad_end, wrapped};
 
 /// How a piece looks. Colours only underline what the words say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,15 @@ pub(super) enum Style {
 }
 
 impl Style {
+    /// Of the outcome in a headline.
+    pub(super) fn of(mood: Mood) -> Self {
+        match mood {
+            Mood::Good => Self::Good,
+            Mood::Plain => Self::Plain,
+            Mood::Bad => Self::Bad,
+        }
+    }
+
     fn code(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -86,6 +96,32 @@ pub(super) fn paragraph(text: &str, indent: usize, width: usize, most: usize) ->
         .into_iter()
         .map(|line| format!("{before}{line}"))
         .collect()
+}
+
+/// Parts behind a label that takes so many columns, with a mark between them, in at most so many lines.
+pub(super) fn labelled(
+    label: &str,
+    indent: usize,
+    parts: &[String],
+    between: &str,
+    width: usize,
+    most: usize,
+) -> Vec<Line> {
+    let mut said: Vec<String> = Vec::new();
+    for part in parts {
+        match said.last_mut() {
+            Some(last) if indent + columns(last) + columns(between) + columns(part) <= width => {
+                last.extend([between, part]);
+            }
+            _ => said.push(part.clone()),
+        }
+    }
+    said.truncate(most);
+    let line = |(at, text): (usize, String)| {
+        let label = if at == 0 { label } else { "" };
+        Line::plain(format!("  {}{text}", pad_end(label, indent - 2)))
+    };
+    said.into_iter().enumerate().map(line).collect()
 }
 
 /// Signs as the terminal has them: those of ASCII where it has no others.

@@ -1,7 +1,7 @@
 //! What is shown first: few lines, which add up.
 
 use marey::{Run, Status};
-use marey_report::{FirstScreen, Next, Report, Shown};
+use marey_report::{FirstScreen, Places, Report, Shown};
 use marey_testing::RunBuilder;
 use serde_json::Value;
 
@@ -12,12 +12,12 @@ const MS: u64 = 1_000_000;
 const WIDTHS: [usize; 4] = [60, 80, 100, 140];
 
 fn screen(run: &Run) -> FirstScreen {
-    let next = Next {
+    let places = Places {
         page: Some("runs/latest/report.html".into()),
         full: "marey report --full runs/latest".into(),
         ranks: "marey aggregate runs/latest".into(),
     };
-    FirstScreen::new(&Report::new(run), next)
+    FirstScreen::of_run(&Report::new(run), &places)
 }
 
 fn plain(width: usize) -> Shown {
@@ -101,8 +101,8 @@ fn printed_rows_add_up_to_the_printed_total() {
             let total = printed_total(&text);
             let times: u64 = rows.iter().map(|(time, _)| time).sum();
             assert_eq!(Some(times), total, "{width}: {text}");
-            let held: u64 = account.rows.iter().map(|row| row.held_ns).sum();
-            assert_eq!(held, account.total_ns);
+            let held: u64 = account.rows.iter().map(|row| row.held).sum();
+            assert_eq!(held, account.total);
         }
     }
 }
@@ -234,7 +234,7 @@ fn the_brief_stays_brief() {
     let run = builder
         .with(|run| run.info.command = vec![name(1), format!("/{}", name(2))])
         .finish(900 * MS);
-    let text = screen(&run).json(&Report::new(&run));
+    let text = screen(&run).json();
     assert!(text.len() <= 4096, "{}", text.len());
 }
 
@@ -249,7 +249,7 @@ fn names_of_users_are_no_control_codes() {
     let text = shown(&run, 100);
     assert!(text.contains("\\x1b[31m"), "{text}");
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
-    let brief = screen(&run).json(&Report::new(&run));
+    let brief = screen(&run).json();
     assert!(!brief.contains('\u{1b}') && !brief.contains('\u{202e}') && !brief.contains("</"));
 }
 
@@ -288,18 +288,32 @@ fn a_terminal_of_ascii_gets_ascii() {
     }
 }
 
+/// The brief, which is short, on one line, and follows its schema.
+pub(crate) fn brief(screen: &FirstScreen) -> Value {
+    let text = screen.json();
+    assert!(text.len() <= 4096 && text.lines().count() == 1, "{text}");
+    let brief = serde_json::from_str(&text).expect("JSON");
+    let schema = include_str!("../../../../docs/schema/first_screen.schema.json");
+    let schema = serde_json::from_str(schema).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let errors = validator.iter_errors(&brief);
+    let errors: Vec<String> = errors
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{text}");
+    brief
+}
+
 #[test]
 fn the_brief_is_the_same_as_json() {
     for run in all() {
-        let report = Report::new(&run);
         let screen = screen(&run);
-        let text = screen.json(&report);
-        assert!(text.len() <= 4096 && text.lines().count() == 1, "{text}");
+        let text = screen.json();
         assert!(
             !text.contains("/home/") && !text.contains("/usr/"),
             "{text}"
         );
-        let brief: Value = serde_json::from_str(&text).unwrap();
+        let brief = brief(&screen);
         assert_eq!(brief["v"], 1);
         let Some(rows) = brief["account"]["rows"].as_array() else {
             continue;
@@ -313,8 +327,7 @@ fn the_brief_is_the_same_as_json() {
 #[test]
 fn the_brief_of_a_killed_run() {
     let run = killed();
-    let report = Report::new(&run);
-    let brief: Value = serde_json::from_str(&screen(&run).json(&report)).unwrap();
+    let brief = brief(&screen(&run));
     assert_eq!(brief["outcome"], "killed");
     assert_eq!(
         (&brief["signal"], &brief["exit_code"]),

@@ -113,7 +113,8 @@ impl Conclusion<'_> {
             let text = document_text(&run_document(report), terminal_width(&stderr()));
             return text + &processes(job);
         }
-        first_screen::of_report(report, &job.path, &stderr())
+        let screen = first_screen::of_report(report, &job.path);
+        first_screen::text(&screen, self.arguments.color, Some(&stderr()))
     }
 
     /// The window in which the job before this one ended: nobody may have seen its report.

@@ -2,10 +2,8 @@
 
 use super::{Cut, NAME};
 use crate::escape::visible;
-use crate::first_screen::account_rows::{AccountRows, Measure, Part};
-use crate::first_screen::amount::{Column, given_out, like};
+use crate::first_screen::account::{AccountRows, Part};
 use crate::first_screen::line::{Line, Style, bar, name, paragraph, spelled};
-use crate::quantity::float;
 use crate::width::{columns, pad_end, pad_start};
 
 const SHORT_NAME: usize = 16;
@@ -19,12 +17,11 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
     };
     let account = account.with_fewer(least, most);
     let (column, times) = account.printed();
-    let held: Vec<u64> = account.rows.iter().map(|row| row.held_ns).collect();
     let times: Vec<String> = times
         .into_iter()
         .map(|quanta| spelled(&column.shown(quanta), cut.is_ascii))
         .collect();
-    let shares = given_out(1000, &held);
+    let shares = account.shares();
     let longest = if cut.is_narrow() { SHORT_NAME } else { NAME };
     let names: Vec<String> = account
         .rows
@@ -33,10 +30,9 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
         .collect();
     let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     let time_width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
-    let mut lines: Vec<Line> = head_of_rows(&account, cut)
-        .into_iter()
-        .map(Line::plain)
-        .collect();
+    let head = account.head.iter();
+    let head = head.flat_map(|head| paragraph(&spelled(head, cut.is_ascii), 2, cut.width, 2));
+    let mut lines: Vec<Line> = head.map(Line::plain).collect();
     for (at, row) in account.rows.iter().enumerate() {
         let share = format!("{}.{} %", shares[at] / 10, shares[at] % 10);
         let figures = format!(
@@ -48,13 +44,13 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
         let note = row
             .note
             .as_ref()
-            .map(|note| spelled(&visible(&note.text()), cut.is_ascii));
+            .map(|note| spelled(&visible(note), cut.is_ascii));
         let style = if row.part == Part::Waiting {
             Style::Dim
         } else {
             Style::Bar
         };
-        let bar = bar(row.held_ns, account.total_ns, cut.cells(), cut.is_ascii);
+        let bar = bar(row.held, account.total, cut.cells(), cut.is_ascii);
         let bar = pad_end(&bar, cut.cells());
         let mut line = Line::plain(figures);
         if cut.cells() > 0 {
@@ -80,19 +76,4 @@ fn fitting(note: &str, room: usize) -> &str {
         Some((short, _)) if columns(note) > room => short,
         _ => note,
     }
-}
-
-/// What the rows give out, where it is not the wall time.
-fn head_of_rows(account: &AccountRows, cut: &Cut) -> Vec<String> {
-    let Measure::MeanRequest { n, p50_ns, max_ns } = account.measure else {
-        return Vec::new();
-    };
-    let total = Column::of(account.total_ns);
-    let said = format!(
-        "Time of a request, mean of {n}: {} (p50 {}, max {})",
-        total.time(account.total_ns),
-        like(float(p50_ns), float(account.total_ns)),
-        like(float(max_ns), float(account.total_ns))
-    );
-    paragraph(&spelled(&said, cut.is_ascii), 2, cut.width, 2)
 }

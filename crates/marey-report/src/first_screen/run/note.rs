@@ -3,10 +3,12 @@
 use marey::profiling_config::SectionKind;
 use marey_analysis::{CallStats, Kind, SectionRow, StepSource};
 
-use super::account_rows::is_waiting;
-use super::amount::{like, time, time_ns};
+use super::account::is_waiting;
+use crate::first_screen::Facts;
+use crate::first_screen::brief::{in_seconds, seconds};
+use crate::json::object::object;
 use crate::model::{Report, StatusKind};
-use crate::quantity::{counted, float};
+use crate::quantity::{counted, float, like, time, time_ns};
 
 /// From so many calls on the 95th percentile says something.
 const MANY: u64 = 10;
@@ -17,59 +19,15 @@ const SPREAD: f64 = 3.0;
 /// Calls that overlap take longer than they hold the run up; more than this much, their sum is no account of it.
 const OVERLAP: f64 = 1.05;
 
-/// How a row's time is made up.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Note {
-    /// So many times so long.
-    Calls {
-        /// How many.
-        n: u64,
-        /// What they are: `steps`, `calls`.
-        of: Word,
-        /// Mean; without the first where that is shown apart.
-        mean_ns: f64,
-        /// The first, where it took much longer or shorter.
-        first_ns: Option<u64>,
-        /// 95 % took no longer; `None` of few, and beside a first that is shown apart.
-        p95_ns: Option<u64>,
-    },
-    /// Calls that differ too much for a mean.
-    Range {
-        /// How many.
-        n: u64,
-        /// The shortest.
-        min_ns: u64,
-        /// The longest.
-        max_ns: u64,
-    },
-    /// Steps of which a cache answered some.
-    Cached {
-        /// All of them.
-        n: u64,
-        /// Those that a cache answered.
-        n_cached: u64,
-        /// The cache; `None` where there are several.
-        cache: Option<String>,
-    },
-    /// What is left of so many calls outside of what is within them.
-    Outside {
-        /// How many.
-        n: u64,
-        /// What they are.
-        of: Word,
-        /// What is within them.
-        within: Word,
-    },
-    /// How often a request waited.
-    Waits {
-        /// Waits of a request, in the mean.
-        per_request: f64,
-    },
+/// How a row's time is made up: for people, and for programs.
+pub(super) struct Note {
+    pub(super) text: String,
+    pub(super) facts: Facts,
 }
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub(super) enum Word {
     /// Blocks of frames.
     Blocks,
     /// Denoising steps.
@@ -121,25 +79,20 @@ impl Note {
         let turns: Vec<&SectionRow> = rows().flat_map(|row| turns_of(report, row)).collect();
         let own = Calls::of(report, rows());
         if is_rest {
-            let own = own.filter(|calls| calls.n > 1)?;
-            return Some(Self::Outside {
-                n: own.n,
-                of: call_word(report, rows().next()?),
-                within: turns.first().map_or(Word::Sections, |row| word(row)),
+            let n = own.filter(|calls| calls.n > 1)?.n;
+            let of = call_word(report, rows().next()?).of(n);
+            let within = turns.first().map_or(Word::Sections, |row| word(row)).of(2);
+            return Some(Self {
+                text: format!("{n} {of}, outside their {within}"),
+                facts: Facts::of(&object! { calls: n }),
             });
         }
         if rows().all(|row| is_waiting(&row.name)) && n_requests > 1 {
-            let per_request = float(own?.n) / float(n_requests);
-            return Some(Self::Waits { per_request });
+            return Some(Self::of_waits(float(own?.n) / float(n_requests)));
         }
-        let steps = Calls::of(report, turns.iter().copied());
-        let Some(steps) = steps else {
-            return Self::of_calls(
-                &own?,
-                call_word(report, rows().next()?),
-                held_ns,
-                n_requests,
-            );
+        let Some(steps) = Calls::of(report, turns.iter().copied()) else {
+            let word = call_word(report, rows().next()?);
+            return Self::of_calls(&own?, word, held_ns, n_requests);
         };
         let word = word(turns.first()?);
         let caching = report.activity.diffusion.as_ref()?.caching.as_ref();
@@ -148,29 +101,50 @@ impl Note {
                 && found.n_cached > 0
                 && found.n_cached + found.n_computed == steps.n
         });
-        if let Some(found) = caching {
-            let caches = report.activity.caches.as_ref();
-            let only = caches.and_then(|caches| match caches.each.as_slice() {
-                [only] => Some(only.name.clone()),
-                _ => None,
-            });
-            return Some(Self::Cached {
-                n: steps.n,
-                n_cached: found.n_cached,
-                cache: only,
-            });
+        match caching {
+            Some(found) => Some(Self::of_cached(report, steps.n, found.n_cached)),
+            None => Self::of_calls(&steps, word, held_ns, n_requests),
         }
-        Self::of_calls(&steps, word, held_ns, n_requests)
     }
 
-    /// `None` of one call, which is all of its row.
+    /// How often a request waited, in the mean.
+    fn of_waits(per_request: f64) -> Self {
+        let is_whole = (per_request - per_request.round()).abs() < 0.05;
+        let decimals = usize::from(!is_whole);
+        Self {
+            text: if (per_request - 1.0).abs() < 0.05 {
+                "1 wait a request".into()
+            } else {
+                format!("{per_request:.decimals$} waits a request")
+            },
+            facts: Facts::default(),
+        }
+    }
+
+    /// Steps of which a cache answered some; which one is said where there is but one.
+    fn of_cached(report: &Report, n: u64, n_cached: u64) -> Self {
+        let caches = report.activity.caches.as_ref();
+        let cache = match caches.map(|caches| caches.each.as_slice()) {
+            Some([only]) => &only.name,
+            _ => "caches",
+        };
+        let steps = counted(n, "step", "steps");
+        Self {
+            text: format!("{steps}, {n_cached} served by {cache}"),
+            facts: Facts::of(&object! { steps: n, cached: n_cached }),
+        }
+    }
+
+    /// So many times so long: the first apart where it took much longer or shorter, from the shortest to the longest where they differ too
+    /// much for a mean. `None` of one call, which is all of its row.
     fn of_calls(calls: &Calls, of: Word, held_ns: u64, n_requests: u64) -> Option<Self> {
         let n = calls.n / n_requests.max(1);
         let is_its_own = float(calls.total_ns) <= float(held_ns) * OVERLAP;
         if !is_its_own || calls.n < 2 {
             return None;
         }
-        let is_spread = float(calls.max_ns) > SPREAD * float(calls.min_ns.max(1));
+        let (min_ns, max_ns) = (calls.min_ns, calls.max_ns);
+        let is_spread = float(max_ns) > SPREAD * float(min_ns.max(1));
         let rest_ns = calls
             .first_ns
             .filter(|_| calls.n > 2)
@@ -180,8 +154,19 @@ impl Note {
             ratio >= FIRST || ratio <= 1.0 / FIRST
         });
         if is_spread && of != Word::Steps && first.is_none() {
-            let (min_ns, max_ns) = (calls.min_ns, calls.max_ns);
-            return Some(Self::Range { n, min_ns, max_ns });
+            let range = format!("{} to {}", time_ns(min_ns), time_ns(max_ns));
+            return Some(Self {
+                text: if n == 1 {
+                    range
+                } else {
+                    format!("{n} calls, {range}")
+                },
+                facts: Facts::of(&object! {
+                    calls: n,
+                    min_s: seconds(min_ns),
+                    max_s: seconds(max_ns),
+                }),
+            });
         }
         if n < 2 || (n_requests > 1 && !calls.n.is_multiple_of(n_requests)) {
             return None;
@@ -190,62 +175,27 @@ impl Note {
             Some((first_ns, rest_ns)) if n_requests == 1 => (Some(first_ns), rest_ns),
             _ => (None, float(calls.total_ns) / float(calls.n)),
         };
-        Some(Self::Calls {
-            n,
-            of,
-            mean_ns,
-            first_ns,
-            p95_ns: calls.p95_ns.filter(|_| first_ns.is_none() && n >= MANY),
+        let p95_ns = calls.p95_ns.filter(|_| first_ns.is_none() && n >= MANY);
+        let beside = |what: &str, ns: Option<u64>| {
+            let ns = ns.map(|ns| format!(" ({what} {})", like(float(ns), mean_ns)));
+            ns.unwrap_or_default()
+        };
+        let said = beside("first", first_ns) + &beside("p95", p95_ns);
+        let (steps, others) = if of == Word::Steps {
+            (Some(n), None)
+        } else {
+            (None, Some(n))
+        };
+        Some(Self {
+            text: format!("{n} {} × {}{said}", of.of(n), time(mean_ns)),
+            facts: Facts::of(&object! {
+                steps?: steps,
+                calls?: others,
+                mean_s: in_seconds(mean_ns),
+                first_s?: first_ns.map(seconds),
+                p95_s?: p95_ns.map(seconds),
+            }),
         })
-    }
-
-    /// In words: `12 steps × 241 ms (p95 290)`.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Calls {
-                n,
-                of,
-                mean_ns,
-                first_ns,
-                p95_ns,
-            } => {
-                let said = [("first", first_ns), ("p95", p95_ns)].into_iter();
-                let said = said.filter_map(|(what, ns)| {
-                    let ns = float((*ns)?);
-                    Some(format!(" ({what} {})", like(ns, *mean_ns)))
-                });
-                let said: String = said.collect();
-                format!("{n} {} × {}{said}", of.of(*n), time(*mean_ns))
-            }
-            Self::Range {
-                n: 1,
-                min_ns,
-                max_ns,
-            } => {
-                format!("{} to {}", time_ns(*min_ns), time_ns(*max_ns))
-            }
-            Self::Range { n, min_ns, max_ns } => {
-                format!("{n} calls, {} to {}", time_ns(*min_ns), time_ns(*max_ns))
-            }
-            Self::Cached { n, n_cached, cache } => {
-                let cache = cache.as_deref().unwrap_or("caches");
-                format!(
-                    "{}, {n_cached} served by {cache}",
-                    counted(*n, "step", "steps")
-                )
-            }
-            Self::Outside { n, of, within } => {
-                format!("{n} {}, outside their {}", of.of(*n), within.of(2))
-            }
-            Self::Waits { per_request } if (per_request - 1.0).abs() < 0.05 => {
-                "1 wait a request".into()
-            }
-            Self::Waits { per_request } => {
-                let whole = (per_request - per_request.round()).abs() < 0.05;
-                let decimals = usize::from(!whole);
-                format!("{per_request:.decimals$} waits a request")
-            }
-        }
     }
 }
 

@@ -3,31 +3,15 @@
 use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
 use marey_analysis::{ContextGrowth, Steps};
 
-use super::account_rows::{AccountRows, Measure, Part, total_ns};
-use super::amount::{bytes, bytes_of, more, share, time, time_ns};
-use super::finding::ScreenFinding;
+use super::account::total_ns;
+use super::headline::signal_name;
 use super::resources::MemoryFigures;
+use crate::first_screen::{AccountRows, Part, ScreenFinding};
 use crate::model::{Report, StatusKind};
-use crate::quantity::{counted, float};
+use crate::quantity::{counted, float, more, share, size, size_of, time, time_ns, whole};
 
 /// A first step this much longer than the others is a finding where it costs enough.
 const FIRST: f64 = 1.5;
-
-/// A finding that the figures say for certain.
-fn finding(rule: &'static str, subject: &str, figure: String) -> ScreenFinding {
-    ScreenFinding {
-        rule,
-        subject: subject.into(),
-        figure,
-        cost_ns: None,
-        share_ratio: None,
-        is_growing: false,
-        evidence: String::new(),
-        figures: Vec::new(),
-        tries: String::new(),
-        confidence: Confidence::High,
-    }
-}
 
 /// Why it was killed, or ran out of memory; `None` of a run that failed, whose own message says it.
 pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
@@ -46,32 +30,33 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     figures.extend(
         last.map(|size| Evidence::new("last reading of the process", size, FigureUnit::Bytes)),
     );
-    let last = last.map(|size| format!("the last reading of the process was {}.", bytes(size)));
+    let last = last.map(|bytes| format!("the last reading of the process was {}", size(bytes)));
+    let evidence = |kills: Option<String>| {
+        let said: Vec<String> = kills.into_iter().chain(last).collect();
+        sentence(&said.join("; "))
+    };
     if report.status.kind == StatusKind::OutOfMemory {
-        let limit = host
-            .and_then(|host| host.cgroup_limit.as_ref())
-            .map(|limit| limit.min);
+        let limit = host.and_then(|host| Some(host.cgroup_limit.as_ref()?.min));
         let limit = limit.or_else(|| Some(float(host?.total_bytes?)));
-        let figure = match (peak, limit) {
-            (Some(peak), Some(limit)) => format!("peak {} of {}", bytes_of(peak), bytes(limit)),
-            (Some(peak), None) => format!("peak {}", bytes_of(peak)),
-            _ => String::new(),
-        };
-        let kills = oom_kills.map(|n| {
+        let of = limit
+            .map(|limit| format!(" of {}", size(limit)))
+            .unwrap_or_default();
+        let figure = peak.map(|peak| format!("peak {}{of}", size_of(peak)));
+        let killed = |n| {
             format!(
-                "The kernel killed {} for it; ",
+                "The kernel killed {} for it",
                 counted(n, "process", "processes")
             )
-        });
+        };
         return Some(ScreenFinding {
-            evidence: sentence(&format!("{}{}", kills.unwrap_or_default(), last.unwrap_or_default())),
+            evidence: evidence(oom_kills.map(killed)),
             figures,
             tries: "fewer pixels or frames, a smaller batch, VAE tiling, offloading, or a higher limit.".into(),
-            ..finding("out-of-memory", "Killed for lack of memory", figure)
+            ..ScreenFinding::new("out-of-memory", "Killed for lack of memory", figure.unwrap_or_default())
         });
     }
     let signal = report.status.signal?;
-    let name = super::signal_name(signal);
+    let name = signal_name(signal);
     let is_fault = [4, 6, 7, 8, 11].contains(&signal);
     let (figure, tries) = match (signal, oom_kills) {
         (9, Some(0)) => (
@@ -91,21 +76,15 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
             "the time limit of the scheduler or container, a parent's timeout.",
         ),
     };
-    let kills = oom_kills
-        .filter(|_| signal == 9)
-        .map(|n| format!("{n} OOM kills counted in the cgroup; "));
+    let kills = oom_kills.filter(|_| signal == 9);
     Some(ScreenFinding {
-        evidence: sentence(&format!(
-            "{}{}",
-            kills.unwrap_or_default(),
-            last.unwrap_or_default()
-        )),
+        evidence: evidence(kills.map(|n| format!("{n} OOM kills counted in the cgroup"))),
         figures,
         tries: tries.into(),
         confidence: Confidence::Medium,
-        ..finding(
+        ..ScreenFinding::new(
             "killed",
-            &format!("Killed by {name} ({signal})"),
+            format!("Killed by {name} ({signal})"),
             figure.into(),
         )
     })
@@ -113,13 +92,10 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
 
 /// The text with a capital at its start and a full stop at its end.
 fn sentence(text: &str) -> String {
-    let text = text.trim_end_matches([';', ' ', '.']);
     let mut letters = text.chars();
-    let first = letters
-        .next()
-        .map(|first| first.to_uppercase().collect::<String>());
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
     let stop = if text.is_empty() { "" } else { "." };
-    format!("{}{}{stop}", first.unwrap_or_default(), letters.as_str())
+    first.unwrap_or_default() + letters.as_str() + stop
 }
 
 /// The program was there, and said nothing of itself.
@@ -139,7 +115,7 @@ pub(super) fn nothing_recorded(report: &Report) -> ScreenFinding {
     ScreenFinding {
         evidence,
         tries: tries.into(),
-        ..finding(
+        ..ScreenFinding::new(
             "nothing-recorded",
             "No section, step or pipeline was recorded",
             format!("{} are unexplained", time_ns(total)),
@@ -156,7 +132,7 @@ pub(super) fn of_run(report: &Report, account: Option<&AccountRows>) -> Vec<Scre
     let first = first.and_then(|steps| first_step(report, steps));
     let growth =
         found.and_then(|found| growth(report, found.steps.as_ref()?, found.growth.as_ref()?));
-    let waiting = account.and_then(waiting);
+    let waiting = account.and_then(|account| waiting(report, account));
     first.into_iter().chain(growth).chain(waiting).collect()
 }
 
@@ -170,8 +146,8 @@ fn first_step(report: &Report, steps: &Steps) -> Option<ScreenFinding> {
     if times < FIRST {
         return None;
     }
-    let cost_ns = first.max_ns - float_ns(usual);
-    let share_ratio = extra / float(total_ns(report).max(1));
+    let total = total_ns(report);
+    let share_ratio = extra / float(total.max(1));
     let others = match computed {
         Some(_) => "the other computed steps",
         None => "the other steps",
@@ -190,9 +166,7 @@ fn first_step(report: &Report, steps: &Steps) -> Option<ScreenFinding> {
         2 => " First steps of blocks 1 and 2 show no such extra.".to_owned(),
         last => format!(" First steps of blocks 1 to {last} show no such extra."),
     });
-    Some(ScreenFinding {
-        cost_ns: Some(cost_ns),
-        share_ratio: Some(share_ratio),
+    let found = ScreenFinding {
         evidence: format!(
             "The extra {} are {} of the run.{}",
             time(extra),
@@ -204,12 +178,13 @@ fn first_step(report: &Report, steps: &Steps) -> Option<ScreenFinding> {
             Evidence::new("median of the others", usual, FigureUnit::Ns),
         ],
         tries: "a warm-up generation before you measure; in a server, warm up before the first request.".into(),
-        ..finding(
+        ..ScreenFinding::new(
             "first-step",
             "First step",
             format!("{}, {} {others} ({})", time_ns(first.max_ns), more(times), time(usual)),
         )
-    })
+    };
+    Some(found.costing(first.max_ns - whole(usual), total))
 }
 
 /// Steps that take longer the more context they have.
@@ -224,13 +199,12 @@ fn growth(report: &Report, steps: &Steps, growth: &ContextGrowth) -> Option<Scre
     let excess =
         of_blocks.filter_map(|step| Some((float(step.duration_ns?) - growth.first_ns).max(0.0)));
     let excess: f64 = excess.sum();
-    let share_ratio = excess / float(total_ns(report).max(1));
+    let total = total_ns(report);
+    let share_ratio = excess / float(total.max(1));
     let blocks = &report.activity.diffusion.as_ref()?.blocks.as_ref()?.each;
     let number = |at: usize| blocks.get(at).map_or(0, |block| block.index);
     let [first, last] = growth.between.map(number);
-    Some(ScreenFinding {
-        cost_ns: Some(float_ns(excess)),
-        share_ratio: Some(share_ratio),
+    let found = ScreenFinding {
         is_growing: true,
         evidence: format!(
             "That adds {} ({}), and each block more adds {} to a step.",
@@ -249,7 +223,7 @@ fn growth(report: &Report, steps: &Steps, growth: &ContextGrowth) -> Option<Scre
         ],
         tries: "a bounded KV cache (local_attn_size with sink tokens).".into(),
         confidence: Confidence::Medium,
-        ..finding(
+        ..ScreenFinding::new(
             "step-growth",
             "Steps slow down",
             format!(
@@ -259,45 +233,34 @@ fn growth(report: &Report, steps: &Steps, growth: &ContextGrowth) -> Option<Scre
                 more(growth.last_ns / growth.first_ns)
             ),
         )
-    })
+    };
+    Some(found.costing(whole(excess), total))
 }
 
 /// Requests that wait for something that only one of them can have.
-fn waiting(account: &AccountRows) -> Option<ScreenFinding> {
-    let Measure::MeanRequest { n, .. } = account.measure else {
-        return None;
-    };
+fn waiting(report: &Report, account: &AccountRows) -> Option<ScreenFinding> {
+    let n = report.requests.as_ref()?.durations_ns.len();
     let row = account.rows.iter().find(|row| row.part == Part::Waiting)?;
-    let share_ratio = float(row.held_ns) / float(account.total_ns.max(1));
-    Some(ScreenFinding {
-        cost_ns: Some(row.held_ns),
-        share_ratio: Some(share_ratio),
+    let ratio = float(row.held) / float(account.total.max(1));
+    let found = ScreenFinding {
         evidence: format!(
             "That is {} of {} in the mean of {n} requests.",
-            time_ns(row.held_ns),
-            time_ns(account.total_ns)
+            time_ns(row.held),
+            time_ns(account.total)
         ),
         figures: vec![Evidence::new(
             "waiting of a mean request",
-            float(row.held_ns),
+            float(row.held),
             FigureUnit::Ns,
         )],
         tries:
             "fewer requests at once, batching them, or a second device. More threads do not help."
                 .into(),
-        ..finding(
+        ..ScreenFinding::new(
             "requests-wait",
             "Requests wait",
-            format!("{} of their time is {}", share(share_ratio), row.name),
+            format!("{} of their time is {}", share(ratio), row.name),
         )
-    })
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a length of time, not negative; saturates"
-)]
-fn float_ns(ns: f64) -> u64 {
-    ns as u64
+    };
+    Some(found.costing(row.held, account.total))
 }

@@ -15,16 +15,17 @@ use std::collections::HashMap;
 use marey::profiling_config::{Preparation, SectionKind, words_of_name};
 use marey_analysis::{Account, AccountRow};
 
-use super::amount::{Column, given_out};
 use super::note::Note;
+use crate::first_screen::{AccountRows, Facts, Part, Row};
+use crate::json::object::object;
 use crate::model::Report;
-use crate::quantity::float;
+use crate::quantity::{Column, Unit, float, given_out, like};
 
 /// Rows, *other* not counted.
 const MOST_ROWS: usize = 7;
 /// Share of the total from which on a part is a row.
 const ROW: f64 = 0.01;
-/// The same for phases that are known, and for *other*.
+/// The same for phases that are known.
 const KNOWN: f64 = 0.0005;
 /// Share of a node from which on a loop in it says all of it: the row then has the loop's steps.
 const ONLY_CHILD: f64 = 0.9;
@@ -33,127 +34,33 @@ const LARGE: f64 = 1.0 / 3.0;
 /// Share of the total from which on a phase within another one is a part of its own.
 const PHASE_WITHIN: f64 = 0.05;
 
-/// Where the time went: rows that add up to the total.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AccountRows {
-    /// What is given out.
-    pub measure: Measure,
-    /// Nanoseconds of it.
-    pub total_ns: u64,
-    /// The largest first, *other* last.
-    pub rows: Vec<Row>,
-}
-
-/// What an account gives out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Wall time of the run.
-    Wall,
-    /// The time of a mean request.
-    MeanRequest {
-        /// How many there were.
-        n: u64,
-        /// Half of them took no longer.
-        p50_ns: u64,
-        /// The longest.
-        max_ns: u64,
-    },
-}
-
-/// A part of the total.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// As the user named it; not safe to print.
-    pub name: String,
-    /// What it held up.
-    pub held_ns: u64,
-    /// What it is to the run.
-    pub part: Part,
-    /// It had not ended when the run did.
-    pub is_open: bool,
-    /// Its own arithmetic.
-    pub note: Option<Note>,
-}
-
-/// What a row is to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Work.
-    Work,
-    /// Something is waited for.
-    Waiting,
-    /// All else.
-    Other,
-}
-
-impl AccountRows {
-    /// `None` where nothing was recorded that could be a row, or where it is not known what held the run up.
-    pub(super) fn new(report: &Report) -> Option<Self> {
-        if let Some(requests) = &report.requests {
-            let n = requests.durations_ns.len() as u64;
-            let found = Parts::new(report, &requests.account, requests.account.wall_ns);
-            let mut rows = found.rows(n);
-            let total_ns = requests.account.wall_ns / n.max(1);
-            let held: Vec<u64> = rows.iter().map(|row| row.held_ns).collect();
-            for (row, held_ns) in rows.iter_mut().zip(given_out(total_ns, &held)) {
-                row.held_ns = held_ns;
-            }
-            let durations = &requests.durations_ns;
-            return has_names(&rows).then(|| Self {
-                measure: Measure::MeanRequest {
-                    n,
-                    p50_ns: durations[durations.len().div_ceil(2) - 1],
-                    max_ns: durations.last().copied().unwrap_or(0),
-                },
-                total_ns,
-                rows,
-            });
-        }
-        let account = report.account.as_ref()?;
+/// Of a run's report, with how often a request is counted in it. `None` where nothing was recorded that could be a row, or where it is
+/// not known what held the run up.
+pub(super) fn account(report: &Report) -> Option<AccountRows> {
+    let Some(requests) = &report.requests else {
         let total_ns = total_ns(report);
-        let rows = Parts::new(report, account, total_ns).rows(1);
-        has_names(&rows).then_some(Self {
-            measure: Measure::Wall,
-            total_ns,
-            rows,
-        })
+        let rows = Parts::new(report, report.account.as_ref()?, total_ns).rows(1);
+        return AccountRows::new("wall", Unit::Time, total_ns, rows);
+    };
+    let n = requests.durations_ns.len() as u64;
+    let sum_ns = requests.account.wall_ns;
+    let rows = Parts::new(report, &requests.account, sum_ns).rows(n);
+    let mut mean = AccountRows::new("mean_request", Unit::Time, sum_ns, rows)?;
+    mean.total = sum_ns / n.max(1);
+    let held: Vec<u64> = mean.rows.iter().map(|row| row.held).collect();
+    for (row, held) in mean.rows.iter_mut().zip(given_out(mean.total, &held)) {
+        row.held = held;
     }
-
-    /// What is printed of each row, in quanta of the column: it adds up to what is printed of the total.
-    pub(super) fn printed(&self) -> (Column, Vec<u64>) {
-        let column = Column::of(self.total_ns);
-        let held: Vec<u64> = self.rows.iter().map(|row| row.held_ns).collect();
-        (column, given_out(column.quanta(self.total_ns), &held))
-    }
-
-    /// The row of a name, and its time as it is printed.
-    pub(super) fn row(&self, name: &str) -> Option<(&Row, u64)> {
-        let at = self.rows.iter().position(|row| row.name == name)?;
-        let (column, printed) = self.printed();
-        Some((&self.rows[at], column.length_ns(printed[at])))
-    }
-
-    /// The same with rows below a share of the total put into *other*, and at most so many of them.
-    pub(super) fn with_fewer(&self, least_ratio: f64, most: usize) -> Self {
-        let least = least_ratio * float(self.total_ns);
-        let is_own = |row: &&Row| row.part != Part::Other && float(row.held_ns) >= least;
-        let rows: Vec<Row> = self
-            .rows
-            .iter()
-            .filter(is_own)
-            .take(most)
-            .cloned()
-            .collect();
-        Self {
-            rows: with_other(rows, self.total_ns),
-            ..self.clone()
-        }
-    }
-}
-
-/// One row *other* is no account.
-fn has_names(rows: &[Row]) -> bool {
-    rows.iter().any(|row| row.part != Part::Other)
+    let durations = &requests.durations_ns;
+    let beside = |ns: u64| like(float(ns), float(mean.total));
+    let total = Column::of(Unit::Time, mean.total).text(mean.total);
+    mean.head = Some(format!(
+        "Time of a request, mean of {n}: {total} (p50 {}, max {})",
+        beside(durations[durations.len().div_ceil(2) - 1]),
+        beside(durations.last().copied().unwrap_or(0))
+    ));
+    mean.facts = Facts::of(&object! { requests: n });
+    Some(mean)
 }
 
 /// Wall time of the command where its launcher saw it, else of the run.
@@ -164,32 +71,12 @@ pub(super) fn total_ns(report: &Report) -> u64 {
     seen.max(report.run.wall_ns)
 }
 
-/// The rows with what they leave of the total.
-fn with_other(mut rows: Vec<Row>, total_ns: u64) -> Vec<Row> {
-    let shown_ns: u64 = rows.iter().map(|row| row.held_ns).sum();
-    let other_ns = total_ns.saturating_sub(shown_ns);
-    if float(other_ns) >= KNOWN * float(total_ns) {
-        rows.push(Row {
-            name: "other".into(),
-            held_ns: other_ns,
-            part: Part::Other,
-            is_open: false,
-            note: None,
-        });
-    } else if let Some(largest) = rows.first_mut() {
-        // Too little to see; rows add up all the same.
-        largest.held_ns += other_ns;
-    }
-    rows
-}
-
 /// Parts of an account by name.
 struct Parts<'a> {
     report: &'a Report,
     account: &'a Account,
     below: HashMap<Option<usize>, Vec<usize>>,
     total: f64,
-    total_ns: u64,
     by_name: HashMap<String, Named>,
 }
 
@@ -209,7 +96,6 @@ impl<'a> Parts<'a> {
             account,
             below: account.by_parent(),
             total: float(total_ns.max(1)),
-            total_ns,
             by_name: HashMap::new(),
         };
         let mut waiting = parts.below(None).to_vec();
@@ -296,24 +182,27 @@ impl<'a> Parts<'a> {
             .collect();
         shown.sort_by_key(|(name, named)| (Reverse(named.held_ns), name.as_str()));
         shown.truncate(MOST_ROWS);
-        let row = |(name, named): (&String, &Named)| Row {
-            note: Note::new(
-                self.report,
-                &named.nodes,
-                named.held_ns,
-                named.is_rest,
-                n_requests,
-            ),
-            is_open: !named.is_rest && named.nodes.iter().any(|node| is_open(self.report, *node)),
-            part: if is_waiting(name) {
-                Part::Waiting
-            } else {
-                Part::Work
-            },
-            name: name.clone(),
-            held_ns: named.held_ns,
+        let row = |(name, named): (&String, &Named)| {
+            let nodes = &named.nodes;
+            let note = Note::new(self.report, nodes, named.held_ns, named.is_rest, n_requests);
+            let is_open = !named.is_rest && nodes.iter().any(|node| is_open(self.report, *node));
+            Row {
+                part: if is_waiting(name) {
+                    Part::Waiting
+                } else {
+                    Part::Work
+                },
+                facts: Facts::of(&object! { open?: is_open.then_some(true) }).and(
+                    &note
+                        .as_ref()
+                        .map(|note| note.facts.clone())
+                        .unwrap_or_default(),
+                ),
+                note: note.map(|note| note.text),
+                ..Row::new(name, named.held_ns)
+            }
         };
-        with_other(shown.into_iter().map(row).collect(), self.total_ns)
+        shown.into_iter().map(row).collect()
     }
 }
 

@@ -2,42 +2,44 @@
 
 use marey_analysis::StepPoint;
 
-use super::amount::{rate, time, time_ns};
 use super::headline::{Work, frame_rate};
+use crate::first_screen::brief::{in_seconds, rounded, seconds};
+use crate::json::object::object;
 use crate::model::Report;
-use crate::quantity::{counted, float};
+use crate::quantity::{counted, float, per_second, time, time_ns};
+use serde::Serialize;
 
 /// A rate with the first step differs from one without by more than this where it is shown, too.
 const DIFFERS: f64 = 0.03;
 
 /// How fast it was; `None` where that is not known. Of a run that failed there is no rate.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Speed {
+pub(super) struct Speed {
     /// Requests in a second of the run.
-    pub requests_hz: Option<f64>,
+    pub(super) requests_hz: Option<f64>,
     /// Steps in a second of the run, over all requests.
-    pub all_steps_hz: Option<f64>,
+    pub(super) all_steps_hz: Option<f64>,
     /// Frames in a second of the wall time of the generation.
-    pub frames_hz: Option<f64>,
+    pub(super) frames_hz: Option<f64>,
     /// Blocks in a second of their time.
-    pub blocks_hz: Option<f64>,
+    pub(super) blocks_hz: Option<f64>,
     /// From the start of the generation to the end of its first block.
-    pub first_block_ns: Option<u64>,
+    pub(super) first_block_ns: Option<u64>,
     /// A step.
-    pub steps: Option<StepSpeed>,
+    pub(super) steps: Option<StepSpeed>,
 }
 
 /// How long a step takes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StepSpeed {
+pub(super) struct StepSpeed {
     /// Median of the steps without the first.
-    pub median_ns: f64,
+    pub(super) median_ns: f64,
     /// How many there were, and how long all of them took.
-    pub n: u64,
+    pub(super) n: u64,
     /// How long all of them took.
-    pub total_ns: u64,
+    pub(super) total_ns: u64,
     /// Medians of the steps that were computed and of those that a cache answered.
-    pub computed_and_cached_ns: Option<[f64; 2]>,
+    pub(super) computed_and_cached_ns: Option<[f64; 2]>,
 }
 
 impl Speed {
@@ -78,7 +80,7 @@ impl Speed {
     pub(super) fn text(&self) -> Vec<String> {
         let mut said = Vec::new();
         let mut say = |value: Option<f64>, unit: &str| {
-            said.extend(value.map(|value| format!("{} {unit}", rate(value))));
+            said.extend(value.map(|value| format!("{} {unit}", per_second(value))));
         };
         say(self.requests_hz, "requests/s");
         say(self.all_steps_hz, "steps/s over all requests");
@@ -108,13 +110,13 @@ impl Speed {
         }
         let steady = 1e9 / steps.median_ns;
         if !is_alone {
-            said.push(format!("denoising {} it/s", rate(steady)));
+            said.push(format!("denoising {} it/s", per_second(steady)));
             return said;
         }
         said.push(format!(
             "steady step {} ({} it/s)",
             time(steps.median_ns),
-            rate(steady)
+            per_second(steady)
         ));
         let all = 1e9 * float(steps.n) / float(steps.total_ns.max(1));
         if (all / steady - 1.0).abs() > DIFFERS {
@@ -122,10 +124,29 @@ impl Speed {
             said.push(format!(
                 "{n} in {} ({} it/s)",
                 time_ns(steps.total_ns),
-                rate(all)
+                per_second(all)
             ));
         }
         said
+    }
+
+    /// For programs.
+    pub(super) fn facts(&self) -> impl Serialize + use<> {
+        let steps = self.steps.as_ref();
+        let apart = steps.and_then(|steps| steps.computed_and_cached_ns);
+        let median_ns = steps
+            .filter(|_| apart.is_none())
+            .map(|steps| steps.median_ns);
+        object! {
+            requests_hz?: self.requests_hz.map(rounded),
+            frames_hz?: self.frames_hz.map(rounded),
+            blocks_hz?: self.blocks_hz.map(rounded),
+            first_block_s?: self.first_block_ns.map(seconds),
+            steps_hz?: self.all_steps_hz.or(median_ns.map(|ns| 1e9 / ns)).map(rounded),
+            step_median_s?: median_ns.map(in_seconds),
+            computed_step_median_s?: apart.map(|[computed, _]| in_seconds(computed)),
+            cached_step_median_s?: apart.map(|[_, cached]| in_seconds(cached)),
+        }
     }
 }
 

@@ -2,12 +2,15 @@
 
 use marey::MemorySource;
 use marey_analysis::{GpuUse, SourceMemory};
+use serde::Serialize;
 
-use super::account_rows::{AccountRows, total_ns};
-use super::amount::{bytes, bytes_of, rate, share, time_ns};
-use super::line::name;
+use super::account::total_ns;
+use crate::first_screen::AccountRows;
+use crate::first_screen::brief::{rounded, seconds, short};
+use crate::first_screen::line::name;
+use crate::json::object::object;
 use crate::model::{Report, StatusKind};
-use crate::quantity::{counted, float};
+use crate::quantity::{counted, float, per_second, share, size, size_of, time_ns, whole};
 use crate::width::columns;
 
 /// Readings that a mean needs.
@@ -20,56 +23,56 @@ const REASON: usize = 40;
 
 /// The most memory of one kind, and where that was.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Peak {
+pub(super) struct Peak {
     /// Bytes.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// Whose: `process`, `GPU 0`.
-    pub whose: String,
+    pub(super) whose: String,
     /// When, since the start of the run; `None` of what was counted between two readings.
-    pub at_ns: Option<u64>,
+    pub(super) at_ns: Option<u64>,
     /// The section; not safe to print.
-    pub place: Option<String>,
+    pub(super) place: Option<String>,
     /// The label of the reading where it was in no section; not safe to print.
-    pub label: Option<String>,
+    pub(super) label: Option<String>,
 }
 
 /// What memory says on the first screen.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MemoryFigures {
+pub(super) struct MemoryFigures {
     /// Of devices first, then of the process.
-    pub peaks: Vec<Peak>,
+    pub(super) peaks: Vec<Peak>,
     /// What the process had at last; only of one that failed or was killed.
-    pub last_bytes: Option<u64>,
+    pub(super) last_bytes: Option<u64>,
     /// What the machine had free at last, and all of it; only of a run that was killed.
-    pub machine_free_bytes: Option<[u64; 2]>,
+    pub(super) machine_free_bytes: Option<[u64; 2]>,
 }
 
 /// How busy the machine was.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SystemFigures {
+pub(super) struct SystemFigures {
     /// Processor time of the command over its wall time.
-    pub own_cores: Option<f64>,
+    pub(super) own_cores: Option<f64>,
     /// Share of the machine's processors that was busy, where the command's own time is not known.
-    pub busy_ratio: Option<f64>,
+    pub(super) busy_ratio: Option<f64>,
     /// Processors.
-    pub n_cores: Option<u64>,
+    pub(super) n_cores: Option<u64>,
     /// GPUs that were read.
-    pub gpus: Vec<GpuFigures>,
+    pub(super) gpus: Vec<GpuFigures>,
     /// GPUs that are not in `gpus`.
-    pub n_more_gpus: u64,
+    pub(super) n_more_gpus: u64,
     /// Why no GPU was read.
-    pub why_no_gpu: Option<String>,
+    pub(super) why_no_gpu: Option<String>,
 }
 
 /// How busy a GPU was.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GpuFigures {
+pub(super) struct GpuFigures {
     /// Its number, or its name.
-    pub name: String,
+    pub(super) name: String,
     /// Mean share of the time in which a kernel ran.
-    pub busy_ratio: f64,
+    pub(super) busy_ratio: f64,
     /// Most of its memory that was in use.
-    pub peak_bytes: Option<f64>,
+    pub(super) peak_bytes: Option<f64>,
 }
 
 impl MemoryFigures {
@@ -124,7 +127,7 @@ impl MemoryFigures {
                 .map(|label| format!(" at {}", name(label, NAME)));
             format!(
                 "peak {}{} ({})",
-                bytes_of(peak.bytes),
+                size_of(peak.bytes),
                 label.unwrap_or_else(|| at.unwrap_or_default() + &place.unwrap_or_default()),
                 peak.whose
             )
@@ -132,15 +135,28 @@ impl MemoryFigures {
         let peaks = self.peaks.iter().map(peak);
         let free = self.machine_free_bytes;
         let free = free.map(|[free, all]| {
-            format!(
-                "{} of {} free on the machine",
-                bytes_of(free),
-                bytes_of(all)
-            )
+            format!("{} of {} free on the machine", size_of(free), size_of(all))
         });
         let last = self.last_bytes.filter(|_| free.is_none());
-        let last = last.map(|size| format!("{} at the end", bytes_of(size)));
+        let last = last.map(|size| format!("{} at the end", size_of(size)));
         peaks.chain(last).chain(free).collect()
+    }
+
+    /// For programs.
+    pub(super) fn facts(&self) -> impl Serialize + use<> {
+        let peaks = self.peaks.iter().map(|peak| {
+            let place = peak.place.as_ref().or(peak.label.as_ref());
+            object! {
+                peak_bytes: peak.bytes,
+                source: peak.whose.clone(),
+                peak_at_s?: peak.at_ns.map(seconds),
+                peak_in?: place.map(|place| short(place)),
+            }
+        });
+        object! {
+            memory: peaks.collect::<Vec<_>>(),
+            machine_free_bytes?: self.machine_free_bytes.map(|[free, _]| free),
+        }
     }
 }
 
@@ -219,14 +235,14 @@ impl SystemFigures {
         let cores = cores.unwrap_or_default();
         let own = self
             .own_cores
-            .map(|own| format!("CPU {}{cores}", rate(own)));
+            .map(|own| format!("CPU {}{cores}", per_second(own)));
         let busy = self
             .busy_ratio
             .map(|busy| format!("CPU {}{cores}", share(busy)));
         let gpus = self.gpus.iter().map(|gpu| {
             let memory = gpu
                 .peak_bytes
-                .map(|peak| format!(", {} at most", bytes(peak)));
+                .map(|peak| format!(", {} at most", size(peak)));
             format!(
                 "GPU {} {} busy{}",
                 name(&gpu.name, 12),
@@ -250,6 +266,18 @@ impl SystemFigures {
             .chain(none)
             .collect()
     }
+
+    /// For programs.
+    pub(super) fn facts(&self) -> impl Serialize + use<> {
+        let gpus = self.gpus.iter().map(|gpu| rounded(gpu.busy_ratio));
+        let gpus: Vec<f64> = gpus.collect();
+        object! {
+            cpu_cores?: self.own_cores.map(rounded),
+            cpu_busy_ratio?: self.busy_ratio.map(rounded),
+            cores?: self.n_cores,
+            gpu_busy_ratios?: Some(gpus).filter(|gpus| !gpus.is_empty()),
+        }
+    }
 }
 
 impl GpuFigures {
@@ -261,13 +289,4 @@ impl GpuFigures {
             peak_bytes: gpu.memory_used.map(|used| used.max),
         })
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of bytes, not negative; saturates"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes as u64
 }

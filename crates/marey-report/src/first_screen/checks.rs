@@ -1,0 +1,92 @@
+//! What was looked for, where nothing costs enough to be a finding.
+
+use super::{Facts, Mood, Sentence};
+use crate::json::object::object;
+use crate::quantity::{counted, share};
+
+/// Fewer that passed are no reason to be content.
+const FEW: u64 = 3;
+/// Checks that are named.
+const MOST_CHECKS: usize = 9;
+
+/// What was looked for, where nothing was found.
+pub(crate) struct Checks {
+    /// Rules that found nothing.
+    pub(crate) passed: Vec<&'static str>,
+    /// How many could not tell.
+    pub(crate) n_skipped: u64,
+    /// Those of them that fit what was recorded: a check of GPUs does not fit a program without one.
+    pub(crate) n_open: u64,
+    /// What was not recorded that they are about.
+    pub(crate) missing: Vec<&'static str>,
+    /// Findings that cost too little for the first screen.
+    pub(crate) n_small: u64,
+    /// A device that did nothing for a fifth of the time or more, and for which share of it.
+    pub(crate) idle: Option<(String, f64)>,
+}
+
+impl Checks {
+    /// `No issues found in 9 checks: …`, and why others could not be made.
+    pub(crate) fn sentences(&self) -> Vec<Sentence> {
+        let n = self.passed.len() as u64;
+        let all = counted(n, "check", "checks");
+        let first = match (n, &self.idle) {
+            (0, _) => Sentence::plain("No check could be made: too little was recorded."),
+            (_, Some((device, ratio))) => Sentence::plain(format!(
+                "{all} found nothing, but {device} was idle for {} of the time.",
+                share(*ratio)
+            )),
+            _ if self.n_small > 0 => Sentence::plain(format!(
+                "No finding costs 5 % of the run; {all} passed. {} in all tables.",
+                counted(self.n_small, "small finding is", "small findings are")
+            )),
+            _ if self.n_open > n => Sentence::plain(format!(
+                "Only {n} of {} checks could be made; they found nothing: {}.",
+                n + self.n_open,
+                self.names()
+            )),
+            _ if n < FEW => Sentence::plain(format!(
+                "Only {all} can be made of what was recorded: {} found nothing.",
+                self.names()
+            )),
+            _ => Sentence {
+                mood: Mood::Good,
+                ..Sentence::plain(format!("No issues found in {all}: {}.", self.names()))
+            },
+        };
+        [Some(first), self.skipped()]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn names(&self) -> String {
+        let names = self.passed.iter().map(|rule| rule.replace('-', " "));
+        let mut names: Vec<String> = names.collect();
+        if names.len() > MOST_CHECKS {
+            let more = names.split_off(MOST_CHECKS).len();
+            names.push(format!("{more} more"));
+        }
+        names.join(", ")
+    }
+
+    fn skipped(&self) -> Option<Sentence> {
+        let missing = match self.missing.as_slice() {
+            [] => return None,
+            [one] => (*one).to_owned(),
+            [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        };
+        let skipped = counted(self.n_skipped, "check", "checks");
+        (self.n_skipped > 0).then(|| Sentence {
+            may_go: true,
+            ..Sentence::plain(format!("{skipped} skipped: no {missing} were recorded."))
+        })
+    }
+
+    /// For programs.
+    pub(crate) fn facts(&self) -> Facts {
+        Facts::of(&object! {
+            checks: object! { passed: &self.passed, skipped: self.n_skipped },
+        })
+    }
+}

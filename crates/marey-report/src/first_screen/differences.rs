@@ -1,0 +1,55 @@
+//! Two accounts side by side: what each part took in both, and the difference.
+
+use super::Facts;
+use crate::quantity::{Column, Unit, given_out};
+
+/// Two accounts, part by part. Columns add up as they are printed, and the differences are those of what is printed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differences {
+    /// What is given out, for programs: `wall`.
+    pub measure: &'static str,
+    /// What it is of.
+    pub unit: Unit,
+    /// Above the first account, the second one, and the difference: `before`, `after`, `change`.
+    pub columns: [String; 3],
+    /// The difference is the first less the second one, not the other way round.
+    pub is_first_less_second: bool,
+    /// All of each account.
+    pub totals: [u64; 2],
+    /// The parts, in the order in which they are shown. Each account's add up to its total.
+    pub rows: Vec<DifferenceRow>,
+}
+
+/// A part of two accounts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferenceRow {
+    /// As the user named it; not safe to print.
+    pub name: String,
+    /// What it took in each.
+    pub held: [u64; 2],
+    /// What is behind the difference.
+    pub note: Option<String>,
+    /// More of it for programs.
+    pub facts: Facts,
+}
+
+impl Differences {
+    /// The printed numbers of each row and, last, of the totals: both accounts and the difference, in quanta of the column.
+    pub(super) fn printed(&self) -> (Column, Vec<([u64; 2], i64)>) {
+        let column = Column::of(self.unit, self.totals[0].max(self.totals[1]));
+        let side = |side: usize| {
+            let held: Vec<u64> = self.rows.iter().map(|row| row.held[side]).collect();
+            let total = column.quanta(self.totals[side]);
+            let mut printed = given_out(total, &held);
+            printed.push(total);
+            printed
+        };
+        let both = side(0).into_iter().zip(side(1));
+        let rows = both.map(|(first, second)| {
+            let change = second.cast_signed() - first.cast_signed();
+            let sign = if self.is_first_less_second { -1 } else { 1 };
+            ([first, second], sign * change)
+        });
+        (column, rows.collect())
+    }
+}

@@ -1,0 +1,226 @@
+//! The first screen of a run.
+
+mod account;
+mod derived;
+mod findings;
+mod headline;
+mod note;
+mod resources;
+mod speed;
+
+use super::checks::Checks;
+use super::{AccountRows, Facts, FirstScreen, Labelled, Next, Sentence};
+use crate::json::object::object;
+use crate::model::{Report, StatusKind};
+use crate::quantity::{Unit, counted, float, share, time_ns};
+use headline::Work;
+use resources::{MemoryFigures, SystemFigures};
+use speed::Speed;
+
+/// Where more is to be seen of a run. Paths and commands, safe to print.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The page of the run; `None` where none is written.
+    pub page: Option<String>,
+    /// The command that shows everything.
+    pub full: String,
+    /// The command that shows all ranks.
+    pub ranks: String,
+}
+
+impl FirstScreen {
+    /// Of a run's report.
+    pub fn of_run(report: &Report, places: &Places) -> Self {
+        let work = Work::new(report);
+        let account = account::account(report);
+        let system = SystemFigures::new(report);
+        let memory = MemoryFigures::new(report, account.as_ref());
+        let findings = findings::all(report, account.as_ref(), &system);
+        let is_checked = findings.is_empty() && !report.status.kind.is_cut_short();
+        let checks = is_checked.then(|| findings::checks(report, &system));
+        let mut closing: Vec<Sentence> = failure(report, &work).into_iter().collect();
+        closing.extend(checks.iter().flat_map(Checks::sentences));
+        Self {
+            kind: "run",
+            unit: Unit::Time,
+            headline: headline::headline(report, &work),
+            not_known: not_known(report, account.as_ref(), &memory, &system),
+            lines: lines(report, &work, &memory, &system),
+            differences: None,
+            closing,
+            checks: checks.map(|checks| checks.facts()).unwrap_or_default(),
+            data: lost(report, account.is_none()),
+            next: next(report, places),
+            account,
+            findings,
+        }
+    }
+}
+
+fn lines(
+    report: &Report,
+    work: &Work,
+    memory: &MemoryFigures,
+    system: &SystemFigures,
+) -> Vec<Labelled> {
+    let has_failed = report.status.kind.is_cut_short();
+    let is_empty = findings::is_nothing_recorded(report);
+    let mut lines = Vec::new();
+    if !has_failed {
+        let speed = Speed::new(report, work);
+        let facts = Facts::of(&object! { speed: speed.facts() });
+        lines.push(Labelled::new("Speed", speed.text(), facts));
+    }
+    if is_empty && !has_failed {
+        let alone = cpu_alone(report, system);
+        lines.push(Labelled::new("CPU", alone, Facts::default()));
+    }
+    let facts = Facts::of(&memory.facts());
+    lines.push(Labelled::new("Memory", memory.text(), facts));
+    if !has_failed && !system.is_empty() {
+        let facts = Facts::of(&object! { system: system.facts() });
+        let said = if is_empty { Vec::new() } else { system.text() };
+        lines.push(Labelled {
+            may_go: true,
+            ..Labelled::new("System", said, facts)
+        });
+    }
+    lines
+}
+
+/// Processor time of a run of which nothing else is known.
+fn cpu_alone(report: &Report, system: &SystemFigures) -> Vec<String> {
+    let total_ns = account::total_ns(report);
+    let said = system.own_cores.map(|own| {
+        let used = own * float(total_ns) / 1e9;
+        let idle = if own < 0.5 {
+            ": idle otherwise (a timer, disk, network or another process)"
+        } else {
+            ""
+        };
+        let total = time_ns(total_ns);
+        format!("{used:.2} s in {total} ({}){idle}", share(own))
+    });
+    said.into_iter().collect()
+}
+
+/// `7 steps completed. The failing step ran for 10.6 µs before it raised; the traceback is in its output.` `None` of what did not raise.
+fn failure(report: &Report, work: &Work) -> Option<Sentence> {
+    let kind = report.status.kind;
+    let is_error = matches!(kind, StatusKind::Failed | StatusKind::OutOfMemory);
+    let launch = report.run.launch.as_ref();
+    if !is_error || launch.is_some_and(|launch| launch.signal.is_some()) {
+        return None;
+    }
+    let steps = work.steps.filter(|steps| *steps > 0);
+    let steps = steps.map(|steps| format!("{} completed. ", counted(steps, "step", "steps")));
+    let steps = steps.unwrap_or_default();
+    let open = headline::stopped_in(report);
+    let is_step = open.last().is_some_and(|name| name.contains("step"));
+    let what = if is_step {
+        "The failing step"
+    } else {
+        "What failed"
+    };
+    let ran_ns = report.stop.as_ref().and_then(|stop| stop.innermost_ns);
+    Some(Sentence::plain(match ran_ns.map(time_ns) {
+        Some(ran) => {
+            format!("{steps}{what} ran for {ran} before it raised; the traceback is in its output.")
+        }
+        None => format!("{steps}The error is in its output."),
+    }))
+}
+
+fn lost(report: &Report, has_no_account: bool) -> Option<String> {
+    let quality = &report.quality;
+    let is_unknown = has_no_account && report.account.is_none();
+    if quality.is_complete && !is_unknown {
+        return None;
+    }
+    let losses = quality.losses.iter().filter(|loss| !loss.is_only_risk);
+    let losses = losses.map(|loss| format!("{} {}", loss.count, loss.meaning));
+    let warnings = quality.warnings.iter().cloned();
+    let unknown = is_unknown.then(|| {
+        "records of several threads are missing, so what held the run up is not known".into()
+    });
+    let all: Vec<String> = unknown.into_iter().chain(losses).chain(warnings).collect();
+    let all: Vec<String> = all.iter().map(|one| without_folders(one)).collect();
+    Some(all.join(" · "))
+}
+
+/// A sentence with the names of files that it has, without their folders.
+fn without_folders(sentence: &str) -> String {
+    let short = |word: &str| match word.rsplit_once('/') {
+        Some((folders, name)) if folders.starts_with('/') => name.to_owned(),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = sentence.split(' ').map(short).collect();
+    words.join(" ")
+}
+
+/// What was not recorded, and what to do for it.
+fn not_known(
+    report: &Report,
+    account: Option<&AccountRows>,
+    memory: &MemoryFigures,
+    system: &SystemFigures,
+) -> Vec<(&'static str, String)> {
+    let kind = report.status.kind;
+    let why_no_gpu = system.why_no_gpu.as_deref();
+    let why_no_gpu = why_no_gpu.filter(|_| !kind.is_cut_short());
+    let is_empty = findings::is_nothing_recorded(report);
+    let missing = [
+        (why_no_gpu.is_some(), "gpu", why_no_gpu.unwrap_or_default()),
+        (
+            is_empty,
+            "sections",
+            "marey.profile_section or marey.diffusers.instrument",
+        ),
+        (
+            account.is_none() && !is_empty,
+            "account",
+            "sections; their records without losses",
+        ),
+        (
+            kind == StatusKind::Killed,
+            "sender of the signal",
+            "not recorded by the kernel",
+        ),
+        (
+            memory.peaks.is_empty(),
+            "memory",
+            "marey run, or marey.MemoryTracker",
+        ),
+        (report.run.launch.is_none(), "exit_code", "marey run"),
+    ];
+    let missing = missing.into_iter().filter(|(is_missing, ..)| *is_missing);
+    missing
+        .map(|(_, what, record)| (what, record.to_owned()))
+        .collect()
+}
+
+fn next(report: &Report, places: &Places) -> Next {
+    let page = places.page.clone();
+    let full = format!("all tables: {}", places.full);
+    let about = |what: &str| page.as_ref().map(|page| format!("{what}: {page}"));
+    let and_page = |first: String| [first].into_iter().chain(page.clone()).collect();
+    let parts: Vec<String> = match report.status.kind {
+        _ if headline::rank(report).is_some() => and_page(format!("all ranks: {}", places.ranks)),
+        _ if findings::is_nothing_recorded(report) => {
+            and_page("marey top   watches it while it runs".into())
+        }
+        StatusKind::Failed => vec![
+            "fix the error, then run again".into(),
+            about("what was recorded").unwrap_or(full),
+        ],
+        StatusKind::Killed | StatusKind::OutOfMemory => {
+            vec![about("recorded up to the kill").unwrap_or(full)]
+        }
+        _ => page.clone().into_iter().chain([full]).collect(),
+    };
+    Next {
+        parts,
+        full: places.full.clone(),
+        page,
+    }
+}
