@@ -73,7 +73,8 @@ impl Facts<'_> {
         self.steps_that(|step| !step.is_warm_up).map(union)
     }
 
-    /// What readings of a GPU's utilisation say something about: drivers tell it of up to the second before.
+    /// What readings of a GPU's utilisation say something about: drivers tell it of up to the second before, and one second is too short
+    /// for a mean.
     ///
     /// ```text
     /// steps        |-1-||-2-||-3-||-4-|                |-1-|
@@ -90,10 +91,10 @@ impl Facts<'_> {
                 _ => stretches.push(*time),
             }
         }
+        stretches.retain(|stretch| stretch.length_ns() >= 2 * UTILIZATION_NS);
         for stretch in &mut stretches {
-            stretch.start_ns = stretch.start_ns.saturating_add(UTILIZATION_NS);
+            stretch.start_ns += UTILIZATION_NS;
         }
-        stretches.retain(|stretch| stretch.start_ns < stretch.end_ns);
         stretches
     }
 

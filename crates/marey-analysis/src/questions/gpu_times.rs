@@ -45,6 +45,9 @@ pub struct SectionGpuTime {
     pub n_not_measured: u64,
     /// Lengths of the spans.
     pub gpu: Durations,
+    /// That of the call that began first; not in JSON.
+    #[serde(skip)]
+    pub first_ns: Option<u64>,
     /// From the beginning of a call to that of its work; `None` when no delay is known.
     pub delay: Option<Durations>,
     /// By how much a delay may be wrong at most; `None` when no delay is known.
@@ -108,6 +111,10 @@ fn section(run: &Run, node: u32, spans: &[&GpuSpan]) -> Option<SectionGpuTime> {
         node,
         n_not_measured: n_calls.saturating_sub(spans.len() as u64),
         gpu: Durations::of(spans.iter().map(|span| span.gpu_ns))?,
+        first_ns: spans
+            .iter()
+            .min_by_key(|span| span.start_ns)
+            .map(|span| span.gpu_ns),
         delay: Durations::of(spans.iter().filter_map(|span| span.delay_ns)),
         delay_error_ns: spans.iter().filter_map(|span| span.error_ns).max(),
         covered_ns,

@@ -180,6 +180,32 @@ fn lack_of_memory_is_the_cause_with_its_figures() {
 }
 
 #[test]
+fn an_error_for_lack_of_memory_kills_nobody() {
+    for (error, title, tries) in [
+        (
+            "torch.OutOfMemoryError",
+            "  ! GPU memory ran out",
+            "    Try  fewer pixels or frames, a smaller batch, VAE tiling or slicing, model offload.",
+        ),
+        (
+            "MemoryError",
+            "  ! Memory ran out: peak 208 MiB",
+            "    Try  a smaller batch, fewer workers, models loaded in a smaller data type.",
+        ),
+    ] {
+        let mut run = killed();
+        run.info.facts.retain(|(key, _)| !key.ends_with("signal"));
+        run.status = marey::Status::OutOfMemory(error.into());
+        let text = shown(&run, 100);
+        let raised = format!("    The program raised {error}.");
+        for said in [title, &raised, tries] {
+            assert!(text.lines().any(|line| line == said), "{said}\n{text}");
+        }
+        assert!(!text.to_lowercase().contains("kill"), "{text}");
+    }
+}
+
+#[test]
 fn an_exit_code_is_all_that_is_known_of_some_failures() {
     let mut run = clip();
     run.info.facts.retain(|(key, _)| !key.starts_with("launch"));

@@ -30,7 +30,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let read = Facts::utilization_time(&time);
     let Some(gpu) = highest_during(facts.run, "gpu.utilization", &read) else {
         return Outcome::Unknown(
-            "the utilisation of GPUs was not read during the steps, or they lasted less than a second"
+            "the utilisation of GPUs was not read during the steps, or they lasted less than two seconds"
                 .into(),
         );
     };
@@ -163,8 +163,8 @@ mod tests {
             check_run(&RULE, &run(0.25, 1.0)),
             Outcome::Unknown(_)
         ));
-        // Steps of 0.9 s: what is read in them is mostly of the time before.
-        let short = steps_at(&[(2 * S, 2 * S + 9 * S / 10)]);
+        // Steps of 1.9 s: what is read in them is of the time before, or too short for a mean.
+        let short = steps_at(&[(2 * S, 2 * S + 19 * S / 10)]);
         let short = check_made(&RULE, &run(0.25, 1.0), &short);
         assert!(matches!(short, Outcome::Unknown(_)), "{short:?}");
         let unread = RunBuilder::new().finish(10 * S);

@@ -5,7 +5,7 @@ use marey_analysis::{ContextGrowth, Steps};
 
 use super::account::total_ns;
 use super::headline::signal_name;
-use super::resources::MemoryFigures;
+use super::resources::{MemoryFigures, Peak};
 use crate::first_screen::{AccountRows, Part, ScreenFinding};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, more, share, size, size_of, time, time_ns, whole};
@@ -23,6 +23,9 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
         .filter(|last| last.n_readings > 1)
         .map(|last| last.last);
     let peaks = MemoryFigures::new(report, None).peaks;
+    if let Some(error) = raised_for_memory(report) {
+        return Some(no_room(report, error, &peaks));
+    }
     let peak = peaks.last().map(|peak| peak.bytes);
     let mut figures = Vec::new();
     let kills = oom_kills.map(float);
@@ -88,6 +91,65 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
             figure.into(),
         )
     })
+}
+
+/// The error that said that memory ran out; `None` where the kernel killed the program for it, and where it did not run out.
+pub(super) fn raised_for_memory(report: &Report) -> Option<&str> {
+    let launch = report.run.launch.as_ref();
+    let is_killed = report.status.signal.is_some()
+        || launch
+            .and_then(|launch| launch.oom_kills)
+            .is_some_and(|n| n > 0);
+    let is_it = report.status.kind == StatusKind::OutOfMemory && !is_killed;
+    report.status.reason.as_deref().filter(|_| is_it)
+}
+
+/// An allocator found no room: torch's of a GPU, or that of the process.
+fn no_room(report: &Report, error: &str, peaks: &[Peak]) -> ScreenFinding {
+    let is_of_gpu = error.contains("OutOfMemoryError");
+    let telemetry = &report.activity.telemetry;
+    let gpus = telemetry.gpus.as_ref().map_or(&[][..], |gpus| &gpus.each);
+    let gpu = match gpus {
+        [only] => Some(only),
+        _ => None,
+    };
+    let peak = peaks
+        .iter()
+        .find(|peak| (peak.whose != "process") == is_of_gpu);
+    let peak = peak.map(|peak| format!("peak {}", size_of(peak.bytes)));
+    let total = gpu.and_then(|gpu| gpu.memory_total.as_ref());
+    let total = total
+        .filter(|_| is_of_gpu)
+        .map(|total| format!(" of {}", size(total.max)));
+    let used = gpu
+        .and_then(|gpu| gpu.memory_used.as_ref())
+        .filter(|_| is_of_gpu);
+    let used = used.map(|used| {
+        format!(
+            "; at most {} of it were in use, by all processes",
+            size(used.max)
+        )
+    });
+    let (subject, tries) = if is_of_gpu {
+        (
+            "GPU memory ran out",
+            "fewer pixels or frames, a smaller batch, VAE tiling or slicing, model offload.",
+        )
+    } else {
+        (
+            "Memory ran out",
+            "a smaller batch, fewer workers, models loaded in a smaller data type.",
+        )
+    };
+    ScreenFinding {
+        evidence: format!("The program raised {error}{}.", used.unwrap_or_default()),
+        tries: tries.into(),
+        ..ScreenFinding::new(
+            "out-of-memory",
+            subject,
+            peak.unwrap_or_default() + &total.unwrap_or_default(),
+        )
+    }
 }
 
 /// The text with a capital at its start and a full stop at its end.

@@ -204,12 +204,14 @@ fn next(report: &Report, places: &Places) -> Next {
     let full = format!("all tables: {}", places.full);
     let about = |what: &str| page.as_ref().map(|page| format!("{what}: {page}"));
     let and_page = |first: String| [first].into_iter().chain(page.clone()).collect();
-    let parts: Vec<String> = match report.status.kind {
+    let kind = report.status.kind;
+    let has_raised = kind == StatusKind::Failed || derived::raised_for_memory(report).is_some();
+    let parts: Vec<String> = match kind {
         _ if headline::rank(report).is_some() => and_page(format!("all ranks: {}", places.ranks)),
         _ if findings::is_nothing_recorded(report) => {
             and_page("marey top   watches it while it runs".into())
         }
-        StatusKind::Failed => vec![
+        _ if has_raised => vec![
             "fix the error, then run again".into(),
             about("what was recorded").unwrap_or(full),
         ],

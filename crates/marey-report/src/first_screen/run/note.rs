@@ -240,7 +240,8 @@ impl Calls {
     fn of<'a>(report: &Report, rows: impl Iterator<Item = &'a SectionRow>) -> Option<Self> {
         let mut sum: Option<Self> = None;
         for row in rows {
-            let Some(one) = Self::of_row(report, &row.calls) else {
+            let one = Self::on_gpu(report, row).or_else(|| Self::of_row(report, &row.calls));
+            let Some(one) = one else {
                 continue;
             };
             sum = Some(match sum {
@@ -256,6 +257,20 @@ impl Calls {
             });
         }
         sum
+    }
+
+    /// On the GPU, where its work took longer than the host, which was ahead of it. `None` unless all calls were measured there.
+    fn on_gpu(report: &Report, row: &SectionRow) -> Option<Self> {
+        let found = report.gpu_times.as_ref()?.of(row.node)?;
+        let is_longer = found.n_not_measured == 0 && found.gpu.total_ns > row.calls.total_ns;
+        is_longer.then_some(Self {
+            n: found.gpu.count,
+            total_ns: found.gpu.total_ns,
+            min_ns: found.gpu.min_ns,
+            max_ns: found.gpu.max_ns,
+            first_ns: found.first_ns,
+            p95_ns: Some(found.gpu.p95_ns),
+        })
     }
 
     fn of_row(report: &Report, calls: &CallStats) -> Option<Self> {
