@@ -14,6 +14,8 @@
 
 mod lag;
 
+mod shared;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,9 +23,13 @@ use marey::Run;
 use serde::Serialize;
 
 use self::lag::{Entered, lags, with_lags};
+use crate::coverage::Coverage;
 use crate::intervals::Interval;
 use crate::questions::sections::Sections;
+use crate::records::Records;
 use crate::whereabouts::main_thread;
+
+pub use shared::{PathTime, PathTimes, SharedAccount, SharedRow, path_times};
 
 /// Where several threads or tasks recorded more than this, sections that lie deep are part of those around them.
 const MOST_SECTIONS: usize = 2_000_000;
@@ -107,6 +113,24 @@ impl Account {
 /// The account of a run. `None` where sections are missing from the records of a run with several threads or tasks: nobody knows what lay
 /// beside what. Time: one look at each record where one thread recorded and no device worked, otherwise a sort of them.
 pub fn wall_account(run: &Run, sections: &Sections) -> Option<Account> {
+    let own = || {
+        let mut own = vec![Some(0); run.nodes.len()];
+        for row in &sections.tree {
+            *own.get_mut(row.node as usize)? = row.self_ns;
+        }
+        Some(own)
+    };
+    of_own_times(run, own)
+}
+
+/// The same where nothing else is asked of its sections.
+pub(crate) fn account_alone(run: &Run) -> Option<Account> {
+    let records = Records::new(run, |node| node > 0);
+    of_own_times(run, || Some(Coverage::new(run, &records).self_ns()))
+}
+
+/// `own` is the time of all calls of each node without what is under it.
+fn of_own_times(run: &Run, own: impl Fn() -> Option<Vec<Option<u64>>>) -> Option<Account> {
     if run.nodes.is_empty() {
         return Some(Account {
             wall_ns: run.wall_ns,
@@ -116,7 +140,7 @@ pub fn wall_account(run: &Run, sections: &Sections) -> Option<Account> {
     }
     let is_whole = run.losses.sections_missing() == 0;
     let lags_behind = is_whole && run.gpu_spans.iter().any(|span| span.delay_ns.is_some());
-    let of_one = || of_one_flow(run, sections);
+    let of_one = || of_one_flow(run, own);
     let own = match lags_behind.then(|| of_flows(run)).flatten().or_else(of_one) {
         Some(own) => own,
         None if is_whole => of_flows(run)?,
@@ -126,7 +150,7 @@ pub fn wall_account(run: &Run, sections: &Sections) -> Option<Account> {
 }
 
 /// Own time by node where everything happened one after the other: totals say it, also of sections that were not kept.
-fn of_one_flow(run: &Run, sections: &Sections) -> Option<Vec<u64>> {
+fn of_one_flow(run: &Run, own: impl Fn() -> Option<Vec<Option<u64>>>) -> Option<Vec<u64>> {
     let first = run.sections.first().map(|section| section.thread);
     let is_beside = run.nodes.iter().any(|node| node.is_detached);
     let mut all = run.sections.iter();
@@ -142,10 +166,9 @@ fn of_one_flow(run: &Run, sections: &Sections) -> Option<Vec<u64>> {
     {
         return None;
     }
-    let mut own = vec![0; run.nodes.len()];
-    for row in &sections.tree {
-        *own.get_mut(row.node as usize)? = row.self_ns?;
-    }
+    let own = own()?.into_iter();
+    let mut own = own.collect::<Option<Vec<u64>>>()?;
+    own[0] = 0;
     let covered = own
         .iter()
         .try_fold(0_u64, |sum, own| sum.checked_add(*own))?;

@@ -23,7 +23,9 @@ mod whereabouts;
 
 mod questions;
 
-pub use account::{Account, AccountRow, wall_account};
+pub use account::{
+    Account, AccountRow, PathTime, PathTimes, SharedAccount, SharedRow, path_times, wall_account,
+};
 pub use calls::{CallStats, Percentiles};
 pub use compare::{CompareOptions, Comparison, TracedSide, compare, compare_traces, trend};
 pub use findings::{

@@ -6,6 +6,7 @@ use super::matching::SectionMatch;
 use super::measure::Measure;
 use super::obstacles::Obstacle;
 use super::verdict::{Basis, Verdict};
+use crate::SharedAccount;
 
 /// Two sides, what differs between them, and how sure that is. Texts hold names as the user gave them; they are not safe
 /// to print.
@@ -33,6 +34,9 @@ pub struct Comparison {
     pub sections: Vec<SectionMatch>,
     /// Everything that was compared, the same order as [`super::MeasureKind`], then by subject.
     pub measures: Vec<Measure>,
+    /// What held each run up, those of the baseline first, of each side the shortest first, in the baseline's words. `None` where that is not known of one of them, and of
+    /// traces.
+    pub account: Option<SharedAccount>,
     /// Tests that chance was corrected for (Holm).
     pub n_tests: u64,
     /// What a reader should know about the comparison itself, sentences.

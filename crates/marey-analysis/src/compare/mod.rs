@@ -21,6 +21,7 @@ mod holm;
 mod judge;
 mod mann_whitney;
 mod matching;
+mod means;
 mod measure;
 mod observations;
 mod obstacles;
@@ -37,6 +38,7 @@ mod traced_parts;
 mod traced_preparation;
 mod trend;
 mod verdict;
+mod welch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +48,7 @@ pub use comparison::{Comparison, Side};
 pub use environment::{Difference, EnvironmentCategory};
 pub use headline::{Headline, HeadlineFigure};
 pub use matching::SectionMatch;
+pub use means::{MeanChance, MeanChange, adjust};
 pub use measure::{Area, Better, Change, Measure, MeasureKind, Observed, Subject};
 pub use obstacles::Obstacle;
 pub use options::CompareOptions;
@@ -53,6 +56,7 @@ pub use traced::TracedSide;
 pub use trend::{Trend, TrendMeasure, TrendPoint, trend};
 pub use verdict::{Basis, Verdict};
 
+use crate::account::{PathTimes, SharedAccount, path_times};
 use crate::findings::Confidence;
 use call_path::Path;
 use floors::READ_SHARE;
@@ -64,12 +68,14 @@ use traced_preparation::Prepared;
 
 /// The candidate against the baseline; each side is one run or several repeats of one, whose order does not matter.
 pub fn compare(baseline: &[Run], candidate: &[Run], options: &CompareOptions) -> Comparison {
-    compare_with(
+    let mut found = compare_with(
         [baseline, candidate],
         [vec![], vec![]],
         SamplesAre::Repeats,
         options,
-    )
+    );
+    found.account = account(baseline, candidate, &found.sections);
+    found
 }
 
 /// The same of traces: their sections, and what their devices did. Traces of the ranks of a job are no repeats: of several the
@@ -114,10 +120,7 @@ fn compare_with(
     let sections = matching::matches(&here, &there);
     let mut names = matching::repeated_names(&here);
     names.extend(matching::repeated_names(&there));
-    let in_words_of_baseline: BTreeMap<Path, Path> = sections
-        .iter()
-        .filter_map(|row| Some((row.candidate_path.clone()?, row.path.clone())))
-        .collect();
+    let in_words_of_baseline = in_words_of_baseline(&sections);
     let are_repeats = samples == SamplesAre::Repeats;
     let observed = |(run, other)| {
         let found = Observations::new(run, &names).with(other);
@@ -174,6 +177,7 @@ fn compare_with(
             vec![]
         },
         headline: headline::headline(&measures, &sections, verdict),
+        account: None,
         notes: notes(
             are_repeats && !judge.is_repeated,
             &of_baseline,
@@ -186,6 +190,38 @@ fn compare_with(
         measures,
         n_tests,
     }
+}
+
+/// The baseline's path for each of the candidate's that has another there.
+fn in_words_of_baseline(sections: &[SectionMatch]) -> BTreeMap<Path, Path> {
+    let renamed = |row: &SectionMatch| Some((row.candidate_path.clone()?, row.path.clone()));
+    sections.iter().filter_map(renamed).collect()
+}
+
+/// What held the runs of both sides up, the baseline's first; call paths of the candidate in the baseline's words.
+fn account(
+    baseline: &[Run],
+    candidate: &[Run],
+    sections: &[SectionMatch],
+) -> Option<SharedAccount> {
+    let in_words_of_baseline = in_words_of_baseline(sections);
+    let renamed = |(wall_ns, mut times): PathTimes| {
+        for time in &mut times {
+            if let Some(path) = in_words_of_baseline.get(&time.path) {
+                time.path.clone_from(path);
+            }
+        }
+        (wall_ns, times)
+    };
+    let baseline = baseline.iter().map(path_times);
+    let candidate = candidate.iter().map(|run| Some(renamed(path_times(run)?)));
+    let mut runs = baseline.collect::<Option<Vec<PathTimes>>>()?;
+    let mut others = candidate.collect::<Option<Vec<PathTimes>>>()?;
+    // In whatever order they were given.
+    runs.sort_unstable();
+    others.sort_unstable();
+    runs.append(&mut others);
+    Some(SharedAccount::new(runs))
 }
 
 /// All measures with their verdicts, and how many tests were made.

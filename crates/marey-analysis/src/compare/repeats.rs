@@ -3,11 +3,10 @@
 //! Few repeats say nothing by their ranks: of three against three every order has a chance of at least a tenth. Their
 //! figures are medians and sums of many calls, which are near normal once a ratio has become a difference.
 
-use super::distributions::{student_distance, student_two_sided};
-use crate::stats::float;
+use super::welch::{Sample, Welch};
 
 /// Repeats are never known to agree better than this, however equal a few of them happen to be: the deviation of a run.
-const LEAST_DEVIATION: f64 = 0.002;
+pub(super) const LEAST_DEVIATION: f64 = 0.002;
 
 /// What two lists of repeats say about the ratio of what they are of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,47 +19,19 @@ pub(super) struct Repeated {
 
 /// The candidate's repeats over the baseline's; `None` unless both have two, all above 0.
 pub(super) fn repeated(baseline: &[f64], candidate: &[f64]) -> Option<Repeated> {
-    let (a, b) = (Logarithms::new(baseline)?, Logarithms::new(candidate)?);
-    let (of_a, of_b) = (a.squared_error(), b.squared_error());
-    let error = (of_a + of_b).sqrt();
-    let part = |squared: f64, n: f64| squared * squared / (n - 1.0);
-    let degrees = (of_a + of_b).powi(2) / (part(of_a, a.n) + part(of_b, b.n));
-    let difference = b.mean - a.mean;
-    let half = student_distance(0.05, degrees) * error;
+    let found = Welch::new(&logarithms(baseline)?, &logarithms(candidate)?);
+    let (difference, half) = (found.difference, found.half_width());
     Some(Repeated {
-        p_value: student_two_sided(difference / error, degrees),
+        p_value: found.p_value(),
         interval: Some(((difference - half).exp(), (difference + half).exp()))
             .filter(|(low, high)| *low > 0.0 && high.is_finite()),
     })
 }
 
-struct Logarithms {
-    n: f64,
-    mean: f64,
-    variance: f64,
-}
-
-impl Logarithms {
-    fn new(values: &[f64]) -> Option<Self> {
-        if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
-            return None;
-        }
-        // Sums depend on the order of what is added in their last digit.
-        let mut logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-        logarithms.sort_by(f64::total_cmp);
-        let n = float(values.len() as u64);
-        let mean = logarithms.iter().sum::<f64>() / n;
-        let squares: f64 = logarithms.iter().map(|value| (value - mean).powi(2)).sum();
-        Some(Self {
-            n,
-            mean,
-            variance: (squares / (n - 1.0)).max(LEAST_DEVIATION.powi(2)),
-        })
-    }
-
-    fn squared_error(&self) -> f64 {
-        self.variance / self.n
-    }
+fn logarithms(values: &[f64]) -> Option<Sample> {
+    let are_positive = values.iter().all(|value| *value > 0.0);
+    let logarithms = values.iter().map(|value| value.ln()).collect();
+    Sample::new(logarithms, |_| LEAST_DEVIATION).filter(|_| are_positive)
 }
 
 #[cfg(test)]

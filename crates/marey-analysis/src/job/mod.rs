@@ -25,7 +25,7 @@ pub(crate) use kept_calls::kept;
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;
 pub use rank_summary::{
-    CollectiveSums, Ended, GpuSums, MachineSums, Range, RankFinding, RankProcess, RankSummary,
-    SectionSums, Source, StagePiece, TurnCell, TurnSums, Work,
+    CollectiveSums, DeviceSums, Ended, GpuSums, MachineSums, Range, RankFinding, RankProcess,
+    RankSummary, SectionSums, Source, StagePiece, TurnCell, TurnSums, Work,
 };
 pub use ranks::{Ranks, RanksError, Unread};

@@ -75,6 +75,7 @@ impl RankSummary {
             n_collectives_left_out,
             marks,
             n_marks_left_out,
+            device: None,
             machine: machine::machine(run),
             work: work(run, &found),
             findings: Vec::new(),

@@ -3,9 +3,9 @@
 use super::collective_name::is_synchronising;
 use super::kept_calls::{at_most, keep_bounded};
 use super::turn_cells::Communication;
-use super::{CollectiveSums, GpuSums, Range, RankSummary, Source, rank_in_name};
+use super::{CollectiveSums, DeviceSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Quality, Trace, run_of};
-use crate::intervals::{Interval, union};
+use crate::intervals::{Interval, union, union_length_ns};
 use crate::questions::trace::{CollectiveTimes, TraceContext, collective_times, utilization};
 use crate::stats::ratio;
 
@@ -36,6 +36,7 @@ impl RankSummary {
             summary.n_collectives_left_out = keep_bounded(&mut summary.collectives);
         }
         summary.machine.gpus = gpus(&context);
+        summary.device = device(&context, run.wall_ns);
         summary
     }
 }
@@ -78,6 +79,20 @@ fn gpus(context: &TraceContext<'_>) -> Vec<GpuSums> {
         }
     };
     context.timelines.iter().map(gpu).collect()
+}
+
+/// `None` unless there is one GPU: several have no common time to give out.
+fn device(context: &TraceContext<'_>, wall_ns: u64) -> Option<DeviceSums> {
+    let [timeline] = context.timelines.as_slice() else {
+        return None;
+    };
+    let working_ns = union_length_ns([&timeline.compute[..], &timeline.memory].concat());
+    let busy_ns = union_length_ns(timeline.busy.clone());
+    Some(DeviceSums {
+        working_ns,
+        communication_ns: busy_ns.saturating_sub(working_ns),
+        idle_ns: wall_ns.checked_sub(busy_ns)?,
+    })
 }
 
 fn sums(of: CollectiveTimes) -> CollectiveSums {
@@ -153,6 +168,35 @@ mod tests {
         assert_eq!(calls("all_reduce"), Some((2, 25_000)));
         assert_eq!(calls("broadcast"), Some((1, 7_000)));
         assert_eq!(found.process.rank, Some(3));
+    }
+
+    #[test]
+    fn what_a_gpu_did_adds_up_to_the_time_of_the_trace() {
+        // µs          0    10   20   30        50   60   70       100
+        // host        |-----------------------------------------------|
+        // gemm             |---------|
+        // all_reduce            |--------------|
+        // copy                                      |----|
+        // so          | 10 | working | only 20 | 10 | 10 |    30  |
+        let work = |category: &str, name: &str, start: u64, end: u64, stream: u32| {
+            format!(
+                r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": 0, "tid": {stream}, "ts": {start}, "dur": {}, "args": {{"device": 0, "stream": {stream}}}}}"#,
+                end - start
+            )
+        };
+        let found = of(&[
+            range(1, "step", 0, 100),
+            work("kernel", "gemm", 10, 30, 7),
+            work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, 50, 8),
+            work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 60, 70, 7),
+        ]);
+        let expected = DeviceSums {
+            working_ns: 30_000,
+            communication_ns: 20_000,
+            idle_ns: 50_000,
+        };
+        assert_eq!((found.device, found.wall_ns), (Some(expected), 100_000));
+        assert_eq!(of(&[range(1, "step", 0, 100)]).device, None);
     }
 
     #[test]

@@ -70,6 +70,9 @@ pub struct RankSummary {
     /// Marks that are not in `marks`.
     #[serde(default)]
     pub n_marks_left_out: u64,
+    /// What its GPU did, of a trace with one; `None` of all others.
+    #[serde(default)]
+    pub device: Option<DeviceSums>,
     /// The machine meanwhile.
     pub machine: MachineSums,
     /// What it made.
@@ -196,6 +199,10 @@ pub struct SectionSums {
     pub durations: Option<LogBuckets>,
     /// Open when the process ended: how long so far; `None` when none was.
     pub open_ns: Option<u64>,
+    /// What it held the process up without what is below it: all call paths, those that are not kept, and what no section had open add up to
+    /// its wall time. `None` where that is not known, and of reports.
+    #[serde(default)]
+    pub held_ns: Option<u64>,
 }
 
 /// Turns of one kind, denoising steps say, in order of time. Of more than [`RankSummary::MAX_CELLS`] each cell holds several.
@@ -279,6 +286,17 @@ pub struct CollectiveSums {
     pub stride: u32,
     /// One of `stride` calls, drawn by their numbers, the same on all ranks; in order of time.
     pub calls: Vec<Interval>,
+}
+
+/// What the GPU of a trace did in its time: the three add up to its `wall_ns`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceSums {
+    /// Kernels other than communication, copies or fills ran.
+    pub working_ns: u64,
+    /// Nothing but communication ran: transfer, or waiting for other ranks.
+    pub communication_ns: u64,
+    /// Nothing ran.
+    pub idle_ns: u64,
 }
 
 /// Lowest, mean and highest of readings.

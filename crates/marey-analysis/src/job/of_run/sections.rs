@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use marey::{NodeKind, NodeTotals, Run};
 
+use crate::account::account_alone;
 use crate::job::{LogBuckets, RankSummary, SectionSums};
 
 /// Deepest call path; what a damaged capture claims beyond is cut off.
@@ -12,6 +13,7 @@ const MAX_DEPTH: usize = 256;
 /// The call paths with the most time, in order of the path, and how many are left out.
 pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
     let open = open(run);
+    let held = held(run);
     let totals = run.totals.iter().enumerate();
     let open_ns = |node: &usize| open.get(node).copied();
     let mut called: Vec<(usize, &NodeTotals)> = totals
@@ -35,11 +37,22 @@ pub(super) fn sections(run: &Run) -> (Vec<SectionSums>, u64) {
             errors: totals.errors,
             durations: histogram.or_else(|| without_histogram.durations(node, totals.count)),
             open_ns: open_ns(&node),
+            held_ns: held.as_ref().and_then(|held| held.get(node).copied()),
         }
     };
     let mut rows: Vec<SectionSums> = called.into_iter().map(row).collect();
     rows.sort_by(|a, b| (&a.path, a.is_iteration).cmp(&(&b.path, b.is_iteration)));
     (rows, n_left_out as u64)
+}
+
+/// What each node held the run up by itself.
+fn held(run: &Run) -> Option<Vec<u64>> {
+    let account = account_alone(run)?;
+    let mut held = vec![0; run.nodes.len()];
+    for row in &account.rows {
+        held[row.node as usize] = row.self_ns;
+    }
+    Some(held)
 }
 
 /// How long each call path has been open that was when the run ended; of several calls, the longest.

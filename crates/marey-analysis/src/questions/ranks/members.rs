@@ -243,6 +243,7 @@ fn member(one: &RankSummary, n_others: u64) -> Member {
         stage_names: one.stage_names.clone(),
         communication_names: one.communication_names.clone(),
         work: one.work.clone(),
+        device: one.device,
     }
 }
 

@@ -8,6 +8,7 @@
 //!                ├─► waiting     communication: transfer, and waiting for others
 //!                ├─► absences    calls in which ranks gave up because others did not come
 //!                ├─► stragglers  who is slow, and who only waits
+//!                ├─► slowest     what takes the slowest longer than a usual one
 //!                └─► resources   machines and GPUs
 //! several jobs ─► scaling        world sizes against each other
 //! ```
@@ -31,6 +32,7 @@ mod scaling;
 mod sections;
 mod shared_calls;
 mod single_findings;
+mod slowest;
 mod steady_turns;
 mod stragglers;
 mod turns;
@@ -42,8 +44,8 @@ mod work;
 pub use answers::{
     Absence, ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork, Member,
     MemberState, OverRanks, PlacedClock, RankFindingRow, RankGpu, RankResources, RankStraggler,
-    RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, StragglerVerdict,
-    Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
+    RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, SlowestRank,
+    StragglerVerdict, Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
 
 pub use call_parts::{CallParts, call_parts};
@@ -91,6 +93,7 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
     let clocks = clocks::clocks(places, &shared);
     let shared = namesakes::parted(shared, places, &clocks, team.world_size());
     let waiting = waiting::waiting(places, &shared, &clocks);
+    let stragglers = stragglers::stragglers(places, &shared, waiting.as_ref(), thresholds);
     let mut answers = JobAnswers {
         job_id: team.job_id.clone(),
         n_processes: team.n_processes,
@@ -102,16 +105,17 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         hosts: team.hosts(),
         versions: team.versions(),
         span_ns: clocks::span_ns(places, &clocks),
-        clocks,
         sections: sections::sections(places),
         steps: turns::turns(places, |rank| rank.steps.as_ref()),
         absences: absences::absences(places, &shared, team.world_size()),
-        stragglers: stragglers::stragglers(places, &shared, waiting.as_ref(), thresholds),
+        slowest: slowest::slowest(places, &stragglers, &clocks, thresholds),
+        stragglers,
         waiting,
         blocks: turns::turns(places, |rank| rank.blocks.as_ref()),
         resources: resources::resources(places),
         work: work::work(places),
         rank_findings: single_findings::single_findings(places),
+        clocks,
         ..JobAnswers::default()
     };
     answers.findings = job_findings(&answers, thresholds);

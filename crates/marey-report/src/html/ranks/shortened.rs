@@ -61,6 +61,8 @@ pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
         // Their finding says it.
         absences: Vec::new(),
         stragglers: job.stragglers.clone(),
+        // Strips show it.
+        slowest: None,
         resources: job.resources.clone(),
         work: job.work.clone(),
         findings: job.findings.clone(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::job::{Ended, Source, StagePiece, Work};
+use crate::job::{DeviceSums, Ended, Source, StagePiece, Work};
 
 /// A process that stands for a rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -44,6 +44,8 @@ pub struct Member {
     pub communication_names: Vec<u32>,
     /// What it made.
     pub work: Work,
+    /// What its GPU did; `None` unless the file is a trace with one GPU.
+    pub device: Option<DeviceSums>,
 }
 
 /// Whether a rank's figures are whole.

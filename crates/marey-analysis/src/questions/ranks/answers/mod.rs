@@ -5,6 +5,7 @@ mod communication;
 mod member;
 mod resources;
 mod scaling;
+mod slowest;
 mod spread;
 mod straggler;
 
@@ -13,6 +14,7 @@ pub use communication::{Absence, CollectiveWaiting, RankWaitingRow, Waiting};
 pub use member::{HostRow, Member, MemberState, VersionRow};
 pub use resources::{RankGpu, RankResources, Resources};
 pub use scaling::{Scaling, ScalingRow};
+pub use slowest::SlowestRank;
 pub use spread::{HeatMap, OverRanks, SectionSpread, TurnSpread, TurnsOverRanks};
 pub use straggler::{RankStraggler, StragglerVerdict, Stragglers};
 
@@ -69,6 +71,9 @@ pub struct JobAnswers {
     pub absences: Vec<Absence>,
     /// Who is slow.
     pub stragglers: Stragglers,
+    /// The slowest rank beside a usual one; `None` of fewer than two that ended well.
+    #[serde(skip)]
+    pub slowest: Option<SlowestRank>,
     /// Machines.
     pub resources: Resources,
     /// What all ranks made.
