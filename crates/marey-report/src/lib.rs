@@ -43,8 +43,8 @@ pub use document::{
     Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table, joined,
 };
 pub use first_screen::{
-    AccountRows, DifferenceRow, Differences, Facts as ScreenFacts, FirstScreen, Headline, Labelled,
-    Mood, Next, Part, Places, Row, ScreenFinding, Sentence, Shown,
+    AccountRows, DifferenceRow, Differences, Facts as ScreenFacts, FirstScreen, Headline,
+    JobPlaces, Labelled, Mood, Next, Part, Places, Row, ScreenFinding, Sentence, Shown,
 };
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{

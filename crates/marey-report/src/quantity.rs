@@ -146,6 +146,17 @@ pub fn share(ratio: f64) -> String {
     format!("{:.decimals$} %", ratio * 100.0)
 }
 
+/// A difference as a share, with its sign: `+2.9 %`, `−11.5 %`; what is rounded away has none.
+pub fn signed_share(ratio: f64) -> String {
+    let decimals = usize::from(ratio.abs() < 0.9995);
+    let shown = format!("{:.decimals$} %", ratio.abs() * 100.0);
+    match ratio {
+        _ if !shown.contains(|c| matches!(c, '1'..='9')) => shown,
+        ratio if ratio < 0.0 => format!("−{shown}"),
+        _ => format!("+{shown}"),
+    }
+}
+
 /// How much more: `4.0 ×` from 2 on, `+34 %` below.
 pub fn more(ratio: f64) -> String {
     if ratio >= 2.0 {

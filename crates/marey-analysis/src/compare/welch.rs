@@ -8,6 +8,9 @@ const ALPHA: f64 = 0.05;
 /// Twice the chance of missing a change that [`Welch::detectable`] says would be found: a power of 80 %.
 const MISSED: f64 = 0.4;
 
+/// Nobody makes more runs.
+const MOST_VALUES: u64 = 1000;
+
 /// Count, mean and variance of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
@@ -86,7 +89,19 @@ impl Welch {
             let quantiles = student_distance(ALPHA, degrees) + student_distance(MISSED, degrees);
             quantiles * (2.0 * self.variance / float(n)).sqrt() <= difference
         };
-        (2..=1000).find(|n| is_found(*n))
+        let (mut too_few, mut enough) = (1, MOST_VALUES);
+        if !is_found(enough) {
+            return None;
+        }
+        while too_few + 1 < enough {
+            let middle = u64::midpoint(too_few, enough);
+            if is_found(middle) {
+                enough = middle;
+            } else {
+                too_few = middle;
+            }
+        }
+        Some(enough)
     }
 }
 

@@ -187,7 +187,13 @@ mod tests {
         let found = of(&[
             range(1, "step", 0, 100),
             work("kernel", "gemm", 10, 30, 7),
-            work("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, 50, 8),
+            work(
+                "kernel",
+                "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                20,
+                50,
+                8,
+            ),
             work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 60, 70, 7),
         ]);
         let expected = DeviceSums {

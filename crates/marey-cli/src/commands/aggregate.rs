@@ -16,6 +16,7 @@ use marey_report::aggregation_summary;
 use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::first_screen::Color;
 use crate::thresholds::{Limit, thresholds};
 
 /// Say what the ranks of a job did together, and which of them holds the others up
@@ -26,7 +27,7 @@ use crate::thresholds::{Limit, thresholds};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Formats and the endings of --output that mean them:
-  text        .txt                   tables
+  text        .txt                   the first screen; in a file, with --full and of several jobs all tables
   json        .json                  one document with all figures; a summary is shown besides
   markdown    .md                    tables for pull requests
   csv         .csv                   one table, that --table names; without it a folder, one file a table
@@ -52,6 +53,15 @@ pub(crate) struct Arguments {
     /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
     #[arg(long, value_name = "N", value_parser = super::most_rows)]
     rows: Option<usize>,
+    /// Show everything as text, not only the first screen
+    #[arg(long, visible_alias = "details")]
+    full: bool,
+    /// Show only the first screen: as JSON a line of at most 4 KiB
+    #[arg(long, conflicts_with_all = ["full", "table"])]
+    brief: bool,
+    /// Colours of the first screen
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
     /// Only this table, such as `ranks`, as text, JSON, Markdown or CSV; `list` shows the names of all
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
@@ -174,6 +184,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     }
     if arguments.address.is_some() {
         bail!("--address is that of a Ray cluster: it needs --engine ray");
+    }
+    if arguments.brief && !matches!(arguments.format()?, Format::Text | Format::Json) {
+        bail!("--brief goes with --format text or json");
     }
     if arguments.is_binary_to_stdout() && io::stdout().is_terminal() {
         bail!("a trace is not for a terminal: redirect standard output, or name a file");

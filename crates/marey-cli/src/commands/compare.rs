@@ -4,19 +4,23 @@ mod criterion;
 mod sides;
 mod traces;
 
+use std::io::stdout;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::ValueEnum;
 use marey_report::{
-    Document, comparison_document, comparison_json, document_text, escape, html_comparison,
-    markdown_text, trend_document, trend_json,
+    ComparisonReport, Document, FirstScreen, comparison_document, comparison_json, document_text,
+    escape, html_comparison, markdown_text, trend_document, trend_json,
 };
 
+use super::show_paths;
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::first_screen::{self, Color};
 use crate::run_folder::replace_named;
 use crate::shown_path::shown;
+use crate::tables::{TableFormat, Tables};
 use criterion::FailOn;
 use sides::Sides;
 
@@ -46,7 +50,19 @@ pub(crate) struct Arguments {
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Write to this file instead of standard output
+    /// Show everything as text, not only the first screen
+    #[arg(long, visible_alias = "details")]
+    full: bool,
+    /// Only this table, such as `time`, with all its rows, as text, JSON, Markdown or CSV; `list` shows the names of all
+    #[arg(long, value_name = "NAME")]
+    table: Option<String>,
+    /// Show only the first screen: as JSON a line of at most 4 KiB
+    #[arg(long, conflicts_with_all = ["full", "table", "trend"])]
+    brief: bool,
+    /// Colours of the first screen
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
+    /// Write to this file instead of standard output, text with everything; csv without --table: into this folder, one file a table
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -59,21 +75,27 @@ enum Format {
     Json,
     /// For a pull request
     Markdown,
+    /// All rows of each table as a file, or of one --table
+    Csv,
     /// A page, as a file: comparison.html in this folder unless --output names it
     Html,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
+    if arguments.table.is_some() {
+        TableFormat::of(&arguments.format, None)?;
+    }
+    if arguments.brief && !matches!(arguments.format, Format::Text | Format::Json) {
+        bail!("--brief goes with --format text or json");
+    }
     if let Some(folder) = &arguments.trend {
         if arguments.format == Format::Html {
-            bail!("a trend has no page; text, json and markdown have it");
+            bail!("a trend has no page; text, json, markdown and csv have it");
         }
         let report = sides::trend(folder, console)?;
-        let shown = match arguments.format {
-            Format::Json => trend_json(&report),
-            _ => text(arguments, &trend_document(&report), console),
-        };
-        show(arguments, &shown, console)?;
+        let json = || trend_json(&report);
+        let text = |console: &Console<'_>| text(arguments, &trend_document(&report), console);
+        show(arguments, &trend_document(&report), json, text, console)?;
         return Ok(Exit::SUCCESS);
     }
     let (Some(baseline), Some(candidate)) = (&arguments.baseline, &arguments.candidate) else {
@@ -89,12 +111,22 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
         .collect();
     let report = report.judged(met);
     criterion::check_names(&arguments.fail_on, &report.comparison)?;
-    let shown = match arguments.format {
-        Format::Text | Format::Markdown => text(arguments, &comparison_document(&report), console),
-        Format::Json => comparison_json(&report),
+    let document = comparison_document(&report);
+    let json = || match arguments.format {
         Format::Html => html_comparison(&report),
+        _ if arguments.brief => screen(&report).json().into_bytes(),
+        _ => comparison_json(&report),
     };
-    show(arguments, &shown, console)?;
+    let is_whole = !arguments.brief && (arguments.full || arguments.output.is_some());
+    let text = |console: &Console<'_>| {
+        if is_whole {
+            return text(arguments, &document, console);
+        }
+        let out = stdout();
+        let out = Some(&out).filter(|_| arguments.output.is_none());
+        first_screen::text(&screen(&report), arguments.color, out).into_bytes()
+    };
+    show(arguments, &document, json, text, console)?;
     Ok(if report.is_passed() {
         Exit::SUCCESS
     } else {
@@ -102,26 +134,50 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     })
 }
 
-/// As Markdown, or as wide as the terminal that it is shown on.
+/// What is shown first, with the command that shows everything.
+fn screen(report: &ComparisonReport) -> FirstScreen {
+    let [baseline, candidate] = [&report.baseline, &report.candidate].map(|side| &side.path);
+    let full = format!("marey compare --full {baseline} {candidate}");
+    FirstScreen::of_comparison(report, escape::visible(&full))
+}
+
+/// All of it, as wide as the terminal that it is shown on.
 fn text(arguments: &Arguments, document: &Document, console: &Console<'_>) -> Vec<u8> {
-    let shown = match arguments.format {
-        Format::Markdown => markdown_text(document),
-        _ if arguments.output.is_some() => document_text(document, None),
-        _ => document_text(document, console.width()),
-    };
-    shown.into_bytes()
+    let width = console.width().filter(|_| arguments.output.is_none());
+    document_text(document, width).into_bytes()
 }
 
 /// On standard output, or in a file, whose path is on standard output then. A page always is a file.
-fn show(arguments: &Arguments, bytes: &[u8], console: &mut Console<'_>) -> anyhow::Result<()> {
+fn show(
+    arguments: &Arguments,
+    document: &Document,
+    json: impl FnOnce() -> Vec<u8>,
+    text: impl FnOnce(&Console<'_>) -> Vec<u8>,
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
+    let tables = || Tables::new(document.clone().into_tables());
+    let width = console.width().filter(|_| arguments.output.is_none());
+    let bytes = match (&arguments.table, arguments.format) {
+        (Some(name), format) => {
+            let format = TableFormat::of(&format, width)?;
+            tables().named(name, format, usize::MAX)?.into_bytes()
+        }
+        (None, Format::Csv) => {
+            let written = tables().write_csv(arguments.output.as_deref())?;
+            return show_paths(&written, console);
+        }
+        (None, Format::Text) => text(console),
+        (None, Format::Markdown) => markdown_text(document).into_bytes(),
+        (None, Format::Json | Format::Html) => json(),
+    };
     let page = Path::new("comparison.html");
     let page = (arguments.format == Format::Html).then_some(page);
     match arguments.output.as_deref().or(page) {
         Some(file) => {
-            let written = replace_named(file.to_owned(), bytes)?;
+            let written = replace_named(file.to_owned(), &bytes)?;
             console.show(&(escape::visible(&shown(&written)) + "\n"))?;
         }
-        None => console.show(&String::from_utf8_lossy(bytes))?,
+        None => console.show(&String::from_utf8_lossy(&bytes))?,
     }
     Ok(())
 }

@@ -31,8 +31,13 @@ pub(crate) fn rank(
         .unwrap()
 }
 
+/// With everything that text has.
 pub(crate) fn aggregate(arguments: &[&str]) -> Said {
-    let all: Vec<&str> = ["aggregate"].iter().chain(arguments).copied().collect();
+    let all: Vec<&str> = ["aggregate", "--full"]
+        .iter()
+        .chain(arguments)
+        .copied()
+        .collect();
     marey(&all)
 }
 
@@ -94,6 +99,26 @@ fn all_ranks_of_a_job_come_to_one_summary() {
     let first = "=== Aggregation Summary ===\nTotal reports processed: 2\nRanks: 2\n";
     assert!(said.out.starts_with(first), "{}", said.out);
     assert!(said.out.contains("denoise") && said.out.contains("JOB\n"));
+    let screen = marey(&["aggregate", text(&place.job())]);
+    assert!(
+        screen.out.starts_with("marey: 2 ranks finished in "),
+        "{}",
+        screen.out
+    );
+    assert!(screen.out.lines().count() <= 25, "{}", screen.out);
+    let brief = marey(&[
+        "aggregate",
+        text(&place.job()),
+        "--brief",
+        "--format",
+        "json",
+    ])
+    .out;
+    let brief: Value = serde_json::from_str(&brief).unwrap();
+    assert_eq!(
+        (&brief["kind"], &brief["ranks"]),
+        (&json!("job"), &json!(2))
+    );
     let output = place.path("all.json");
     let said = aggregate(&[
         "--reports_dir",
@@ -565,7 +590,15 @@ fn a_line_as_output_is_standard_output_and_the_summary_stands_beside_it() {
     rank(&place, "job", 0, 1, &["section=denoise"]);
     let job = place.job();
     let to_stdout = |format: &str| {
-        let arguments = ["aggregate", text(&job), "--format", format, "-o", "-"];
+        let arguments = [
+            "aggregate",
+            text(&job),
+            "--full",
+            "--format",
+            format,
+            "-o",
+            "-",
+        ];
         let said = place.command(&arguments).output().unwrap();
         let err = String::from_utf8(said.stderr).unwrap();
         assert!(!err.contains("the rest is in"), "{err}");

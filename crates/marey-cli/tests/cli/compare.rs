@@ -44,7 +44,13 @@ fn better_transformer(place: &Place, which: &str) -> PathBuf {
     record(place, &program, &[which], which, "job")
 }
 
+/// With everything that text has.
 fn compare(arguments: &[&str], paths: &[&Path]) -> Said {
+    compare_first(&[&["--full"], arguments].concat(), paths)
+}
+
+/// What is shown by itself.
+fn compare_first(arguments: &[&str], paths: &[&Path]) -> Said {
     let paths = paths.iter().map(|path| path.to_str().unwrap());
     let all: Vec<&str> = ["compare"]
         .into_iter()
@@ -83,6 +89,28 @@ fn the_regression_of_a_faster_attention_is_named_in_the_first_lines() {
     let swapped = compare(&[], &[&after, &before]);
     assert!(swapped.out.starts_with("BETTER  "), "{}", swapped.out);
     assert_eq!(swapped.code, 0, "{}", swapped.out);
+
+    let first = compare_first(&[], &[&before, &after]);
+    assert!(first.out.starts_with("marey: slower by "), "{}", first.out);
+    let n_lines = first.out.lines().count();
+    assert!(n_lines <= 25, "{}", first.out);
+    assert!(
+        first.out.contains("exit code 1 (--fail-on worse)"),
+        "{}",
+        first.out
+    );
+    assert_eq!(first.code, 1);
+
+    let list = compare_first(&["--table", "list", "--format", "csv"], &[&before, &after]).out;
+    assert!(list.starts_with("name,title,n_rows\r\ntime,"), "{list}");
+    let time = compare_first(&["--table", "time", "--format", "csv"], &[&before, &after]).out;
+    assert!(time.contains("\r\ntotal,"), "{time}");
+    let refused = compare_first(&["--table", "tim"], &[&before, &after]);
+    assert!(
+        refused.err.contains("the nearest are time"),
+        "{}",
+        refused.err
+    );
 
     // The memory is made up, a time only longer than it was to be.
     let limits = |limit: &str| compare(&["--fail-on", limit], &[&before, &after]).code;
@@ -208,10 +236,16 @@ fn formats_go_to_standard_output_or_a_file() {
     let job = record(&place, &example(), &["section=a"], "base", "job");
     let json = compare(&["--format", "json"], &[&job, &job]);
     assert!(
-        json.out.starts_with("{\n  \"schema_version\": \"1.0\""),
+        json.out.starts_with("{\n  \"schema_version\": \"2.0\""),
         "{}",
         json.out
     );
+    let brief = compare_first(&["--brief", "--format", "json"], &[&job, &job]).out;
+    assert!(
+        brief.starts_with("{\"v\":1,\"kind\":\"comparison\""),
+        "{brief}"
+    );
+    assert_eq!(brief.lines().count(), 1);
     let file = place.path("comparison.md");
     let to_file = ["--format", "markdown", "--output", file.to_str().unwrap()];
     let said = compare(&to_file, &[&job, &job]);
@@ -291,7 +325,7 @@ fn what_cannot_be_compared_is_said_in_one_line() {
     
     For more information, try '--help'.
     "#);
-    let said = compare(&[], &[&job]);
+    let said = compare_first(&[], &[&job]);
     insta::assert_snapshot!(complaint(&said), @r#"
     error: the following required arguments were not provided:
       <CANDIDATE>

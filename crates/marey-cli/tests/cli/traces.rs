@@ -39,7 +39,18 @@ fn a_trace_whose_kernels_take_longer_is_worse_in_every_format() {
     let before = trace(&place, "before.json", "gemm", 100);
     let after = trace(&place, "after.json", "gemm", 160);
     let [before, after] = [&before, &after].map(|path| path.to_str().unwrap());
-    let said = marey(&["compare", before, after]);
+    let first = marey(&["compare", before, after]);
+    assert!(
+        first.out.starts_with("marey: slower by 60.0 µs"),
+        "{}",
+        first.out
+    );
+    assert!(
+        first.out.contains("exit code 1 (--fail-on worse: "),
+        "{}",
+        first.out
+    );
+    let said = marey(&["compare", "--full", before, after]);
     assert_eq!((said.code, said.err.as_str()), (1, ""), "{}", said.out);
     // 8 of about 100 µs, 7 more in all for the odd ones.
     assert!(said.out.starts_with("WORSE"), "{}", said.out);
@@ -69,7 +80,13 @@ fn a_trace_against_itself_has_not_changed() {
     let place = Place::new();
     let path = trace(&place, "a.json", "gemm", 100);
     let path = path.to_str().unwrap();
-    let said = marey(&["compare", path, path, "--fail-on", "any-change"]);
+    let first = marey(&["compare", path, path]);
+    assert!(
+        first.out.starts_with("marey: no difference: "),
+        "{}",
+        first.out
+    );
+    let said = marey(&["compare", "--full", path, path, "--fail-on", "any-change"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(said.out.starts_with("SAME"), "{}", said.out);
 }

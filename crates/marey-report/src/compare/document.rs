@@ -7,9 +7,10 @@ use super::environment::values;
 use super::headline;
 use super::model::{ComparedSide, ComparisonReport, Criterion};
 use super::rows::{changed, undecided};
+use super::time::ComparedTime;
 use super::words::{self, change, loud_verdict, measured};
 use crate::document::{Block, Cell, Column, Document, Facts, Table};
-use crate::quantity::counted;
+use crate::quantity::{counted, float};
 
 /// Rows of what changed; those that changed most come first.
 const MAX_CHANGED: usize = 50;
@@ -25,6 +26,7 @@ pub fn comparison_document(report: &ComparisonReport) -> Document {
         Block::Facts(verdict(report)),
         Block::Facts(sides(report)),
     ]);
+    found.tables(ComparedTime::new(report).and_then(|time| time_table(&time)));
     let changed = measures("changed", "What changed", &changed(comparison));
     found.tables([changed.limited(MAX_CHANGED)]);
     found.blocks.extend(same(report));
@@ -119,6 +121,42 @@ fn measures(key: &'static str, title: &str, measures: &[&Measure]) -> Table {
         ]);
     }
     table
+}
+
+/// The mean wall time of both sides by parts, which add up; `None` where it is not known what held the runs up.
+fn time_table(time: &ComparedTime) -> Option<Table> {
+    let columns = [
+        ("name", "Part"),
+        ("baseline_ns", "Baseline"),
+        ("candidate_ns", "Candidate"),
+        ("change_ns", "Change"),
+        ("ratio", "Ratio"),
+        ("half_width_ns", "±"),
+        ("adjusted_p_value", "Adjusted p"),
+    ];
+    let mut table = Table::new("time", "Where the time went, mean of the runs", &columns);
+    let total = ("total", &time.total, time.total_ns);
+    let parts = time.parts.iter();
+    let parts = parts.map(|part| (part.name.as_str(), &part.change, part.held_ns));
+    for (name, change, [baseline, candidate]) in parts.chain([total]) {
+        let figure = |value| Figure {
+            value,
+            unit: FigureUnit::Ns,
+        };
+        let chance = change.chance;
+        table.row(vec![
+            Cell::name(name),
+            Cell::Duration(baseline),
+            Cell::Duration(candidate),
+            Cell::Difference(figure(float(candidate) - float(baseline))),
+            Cell::known(change.ratio(), |ratio| Cell::Change(1.0 + ratio)),
+            Cell::known(chance, |chance| Cell::Mean(chance.half_width)),
+            Cell::known(chance, |chance| Cell::Number(chance.p_value)),
+        ]);
+    }
+    let note = "±: half of the 95 % interval of the change (Welch). Adjusted p: corrected for the number of parts; that of the total is alone.";
+    let has_chance = time.total.chance.is_some();
+    (time.parts.len() > 1).then(|| table.noted_if(has_chance, note))
 }
 
 /// The ratio; the difference where there is none.

@@ -7,12 +7,17 @@ mod headline;
 mod model;
 mod rows;
 mod sparkline;
+mod time;
 mod trend_document;
 mod trend_model;
 mod words;
 
+pub(crate) use date::minute;
 pub use document::comparison_document;
+pub(crate) use environment::values;
 pub(crate) use headline::text as headline_text;
 pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided};
+pub(crate) use time::{ComparedPart, ComparedTime, about, both_text, change_text, without_unit};
 pub use trend_document::trend_document;
 pub use trend_model::TrendReport;
+pub(crate) use words::{label, short, subject};

@@ -117,6 +117,11 @@ impl ComparisonReport {
         self
     }
 
+    /// Each run is a sample.
+    pub(crate) fn are_repeats(&self) -> bool {
+        self.decided.basis == Basis::Repeats
+    }
+
     /// No criterion is met.
     pub fn is_passed(&self) -> bool {
         self.criteria.iter().all(|criterion| !criterion.is_met)

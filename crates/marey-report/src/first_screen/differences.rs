@@ -36,7 +36,7 @@ pub struct DifferenceRow {
 impl Differences {
     /// The printed numbers of each row and, last, of the totals: both accounts and the difference, in quanta of the column.
     pub(super) fn printed(&self) -> (Column, Vec<([u64; 2], i64)>) {
-        let column = Column::of(self.unit, self.totals[0].max(self.totals[1]));
+        let column = Column::of_difference(self.unit, self.totals);
         let side = |side: usize| {
             let held: Vec<u64> = self.rows.iter().map(|row| row.held[side]).collect();
             let total = column.quanta(self.totals[side]);

@@ -2,17 +2,20 @@
 //! Built once, as values, by what it is about; a terminal gets it as text in at most 25 lines, a program as JSON.
 //!
 //! ```text
-//! run · trace · snapshot  ─►  FirstScreen  ─┬─►  text    25 lines, no wider than the terminal
-//!  (a folder each)                          └─►  brief   a line of JSON
+//! run · trace · snapshot · job · comparison  ─►  FirstScreen  ─┬─►  text    25 lines, no wider than the terminal
+//!  (a folder each)                                             └─►  brief   a line of JSON
 //! ```
 
 mod account;
 mod brief;
 mod checks;
+mod comparison;
 mod differences;
 mod facts;
 mod finding;
+mod job;
 mod line;
+mod parts;
 mod run;
 mod text;
 
@@ -22,6 +25,8 @@ pub use account::{AccountRows, Part, Row};
 pub use differences::{DifferenceRow, Differences};
 pub use facts::Facts;
 pub use finding::ScreenFinding;
+pub use job::JobPlaces;
+pub(crate) use parts::{TimeNode, time_parts};
 pub use run::Places;
 pub use text::Shown;
 

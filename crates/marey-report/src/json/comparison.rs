@@ -1,15 +1,21 @@
 //! Comparisons and trends. Their fields are described in `docs/schema/comparison.schema.json` and `docs/schema/trend.schema.json`.
 
 use marey_analysis::compare::{
-    Change, Comparison, Headline, Measure, Observed, Side, Subject, TrendMeasure,
+    Change, Comparison, Headline, MeanChange, Measure, Observed, Side, Subject, TrendMeasure,
 };
 use marey_analysis::findings::FigureUnit;
 use serde::Serialize;
 
 use super::object::object;
 use super::recommendations::unit;
-use super::{SCHEMA_VERSION, bytes_of, float_seconds, list, seconds};
-use crate::compare::{ComparedRun, ComparedSide, ComparisonReport, TrendReport, headline_text};
+use super::{bytes_of, float_seconds, list, seconds};
+use crate::compare::{
+    ComparedPart, ComparedRun, ComparedSide, ComparedTime, ComparisonReport, TrendReport,
+    headline_text,
+};
+
+/// Version of both shapes.
+const SCHEMA_VERSION: &str = "2.0";
 
 /// The comparison as UTF-8 JSON, indented; valid and finite whatever names the user chose.
 pub fn comparison_json(report: &ComparisonReport) -> Vec<u8> {
@@ -45,6 +51,7 @@ pub(crate) fn comparison(report: &ComparisonReport) -> impl Serialize + use<'_> 
         unknown_environment: &found.unknown_environment,
         sections: &found.sections,
         measures: list(&found.measures, measure),
+        time: ComparedTime::new(report).as_ref().map(time),
         decided: object! {
             basis: decided.basis,
             tests: decided.n_tests,
@@ -123,6 +130,26 @@ fn measure(of: &Measure) -> impl Serialize + use<'_> {
         basis: of.basis,
         confidence: of.confidence,
         reason: &of.reason,
+    }
+}
+
+/// The mean wall time of both sides, and the parts of it, which add up.
+fn time(found: &ComparedTime) -> impl Serialize + use<> {
+    object! {
+        total: time_part("total", found.total_ns, &found.total),
+        detectable_s: found.total.chance.map(|chance| float_seconds(chance.detectable)),
+        parts: list(&found.parts, |one: &ComparedPart| time_part(&one.name, one.held_ns, &one.change)),
+    }
+}
+
+fn time_part(name: &str, held_ns: [u64; 2], change: &MeanChange) -> impl Serialize + use<> {
+    let chance = change.chance;
+    object! {
+        name: name.to_owned(),
+        baseline_s: seconds(held_ns[0]),
+        candidate_s: seconds(held_ns[1]),
+        half_width_s: chance.map(|chance| float_seconds(chance.half_width)),
+        adjusted_p_value: chance.map(|chance| chance.p_value),
     }
 }
 

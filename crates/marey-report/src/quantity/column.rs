@@ -54,6 +54,11 @@ impl Column {
         first.iter().find(fits).map_or(last, |(_, column)| *column)
     }
 
+    /// For two totals and their difference: a digit more than of one alone, where that has decimals.
+    pub(crate) fn of_difference(unit: Unit, totals: [u64; 2]) -> Self {
+        Self::of(unit, totals[0].max(totals[1]) / 10)
+    }
+
     /// The amount in what the last digit counts.
     pub(crate) fn quanta(self, amount: u64) -> u64 {
         let size = u128::from(self.size);

@@ -19,6 +19,7 @@ use crate::document::{Cell, Table};
 use places::Places;
 
 pub use places::listed_ranks;
+pub(crate) use places::ranges;
 pub use shown::aggregation_document;
 
 /// The answers about a job, in the order in which they are worth reading. Tables without rows are left out.

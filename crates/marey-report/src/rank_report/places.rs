@@ -76,7 +76,7 @@ pub(super) const SPREAD: [(&str, &str); 6] = [
 ];
 
 /// Numbers as `0-3, 7`; those that follow each other together.
-pub(super) fn ranges(numbers: &[u32]) -> String {
+pub(crate) fn ranges(numbers: &[u32]) -> String {
     let mut sorted = numbers.to_vec();
     sorted.sort_unstable();
     let runs: Vec<&[u32]> = sorted

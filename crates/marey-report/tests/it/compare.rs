@@ -167,6 +167,7 @@ fn story(decode: &str) -> Comparison {
             section(&["watermark"], Verdict::New, None),
         ],
         measures,
+        account: None,
         n_tests: 3,
         notes: vec!["one run on each side".into()],
     }

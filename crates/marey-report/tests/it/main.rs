@@ -1,12 +1,14 @@
 //! Integration tests of the reports: all snapshots come from one example run.
 
 mod compare;
+mod comparison_screen;
 mod device_work;
 mod diffusion;
 mod escaping;
 mod example;
 mod findings;
 mod first_screen;
+mod job_screen;
 mod json;
 mod machine;
 mod markdown;

@@ -81,6 +81,7 @@ fn section() -> impl Strategy<Value = SectionSums> {
                 errors,
                 durations: durations.map(LogBuckets::of),
                 open_ns,
+                held_ns: open_ns,
             }
         },
     )

@@ -1,19 +1,21 @@
 //! What was found, in the format and at the place that were asked for.
 
+use std::collections::BTreeSet;
 use std::io::stdout;
 use std::path::{Path, PathBuf};
 
 use marey_analysis::ranks::RanksAnswers;
 use marey_report::{
-    aggregation_document, aggregation_json, aggregation_summary, document_text, html_ranks,
-    markdown_text,
+    FirstScreen, JobPlaces, aggregation_document, aggregation_json, aggregation_summary,
+    document_text, escape, html_ranks, markdown_text,
 };
 
 use super::read::Read;
 use super::{Arguments, Format, trace};
 use crate::commands::{ROWS, show_paths};
 use crate::console::Console;
-use crate::run_folder::replace_named;
+use crate::first_screen;
+use crate::run_folder::{Launches, replace_named};
 use crate::shown_path::shown;
 use crate::tables::{TableFormat, Tables};
 use crate::terminal_width::terminal_width;
@@ -26,6 +28,7 @@ pub(super) fn write(
 ) -> anyhow::Result<()> {
     let answers = read.answers;
     let document = || aggregation_document(answers, arguments.rows.unwrap_or(ROWS));
+    let out = Some(stdout()).filter(|_| arguments.file().is_none());
     let width = terminal_width(&stdout()).filter(|_| arguments.file().is_none());
     let tables = || Tables::new(aggregation_document(answers, usize::MAX).into_tables());
     let bytes = match (&arguments.table, format) {
@@ -38,9 +41,15 @@ pub(super) fn write(
         (None, Format::Csv) => {
             return show_paths(&tables().write_csv(arguments.file())?, console);
         }
-        (None, Format::Text) => document_text(&document(), width).into_bytes(),
+        (None, Format::Text) => match screen(arguments, read) {
+            Some(screen) => first_screen::text(&screen, arguments.color, out.as_ref()).into_bytes(),
+            None => document_text(&document(), width).into_bytes(),
+        },
         (None, Format::Markdown) => markdown_text(&document()).into_bytes(),
-        (None, Format::Json) => aggregation_json(answers),
+        (None, Format::Json) => match screen(arguments, read).filter(|_| arguments.brief) {
+            Some(screen) => screen.json().into_bytes(),
+            None => aggregation_json(answers),
+        },
         (None, Format::Summaries) => read.found.to_json(),
         (None, Format::Html) => html_ranks(answers),
         (None, Format::Perfetto) if arguments.is_to_stdout() => {
@@ -68,6 +77,31 @@ pub(super) fn write(
             show(&path, answers, console)
         }
     }
+}
+
+/// What is shown first of the only job; `None` where everything is asked for, and of several jobs.
+fn screen(arguments: &Arguments, read: &Read<'_>) -> Option<FirstScreen> {
+    let [job] = read.answers.jobs.as_slice() else {
+        return None;
+    };
+    if arguments.full || arguments.file().is_some() && !arguments.brief {
+        return None;
+    }
+    let paths = arguments.paths();
+    let paths: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+    let full = escape::visible(&format!("marey aggregate {} --full", paths.join(" ")));
+    let command_ns = command_ns(read);
+    Some(FirstScreen::of_job(job, JobPlaces { command_ns, full }))
+}
+
+/// What the launcher of all ranks saw; `None` where they lie in several folders, as those of several hosts do.
+fn command_ns(read: &Read<'_>) -> Option<u64> {
+    let folders = read.inputs.files.iter().map(|file| file.path.parent());
+    let folders: BTreeSet<Option<&Path>> = folders.collect();
+    let [Some(folder)] = folders.into_iter().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    Launches::read(folder).of_job()?.launch.wall_ns
 }
 
 fn place(arguments: &Arguments, name: &str) -> PathBuf {

@@ -3,11 +3,12 @@
 use marey_analysis::Thresholds;
 use marey_analysis::findings::{Finding, Severity};
 
-use super::account::{Phase, is_waiting, phase, total_ns};
+use super::account::total_ns;
 use super::derived;
 use super::resources::{SystemFigures, row_or_own};
 use crate::first_screen::checks::Checks;
 use crate::first_screen::finding::target;
+use crate::first_screen::parts::{Phase, is_waiting, phase};
 use crate::first_screen::{AccountRows, Row, ScreenFinding};
 use crate::model::Report;
 use crate::quantity::{counted, float, share, time_ns};

@@ -3,9 +3,9 @@
 use marey::profiling_config::SectionKind;
 use marey_analysis::{CallStats, Kind, SectionRow, StepSource};
 
-use super::account::is_waiting;
 use crate::first_screen::Facts;
 use crate::first_screen::brief::{in_seconds, seconds};
+use crate::first_screen::parts::is_waiting;
 use crate::json::object::object;
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, like, time, time_ns};

@@ -1,5 +1,6 @@
 //! Two accounts side by side.
 
+use super::rows::fitting;
 use super::{Cut, NAME};
 use crate::escape::visible;
 use crate::first_screen::differences::Differences;
@@ -50,7 +51,9 @@ pub(super) fn lines(found: &Differences, cut: &Cut) -> Vec<Line> {
                 lines.extend([figures, Line::plain(format!("    {note}"))]);
             }
             Some(note) if !cut.is_narrow() => {
-                lines.push(figures.with(format!("   {note}"), Style::Plain));
+                let room = cut.width.saturating_sub(figures.width() + 3);
+                let note = Some(fitting(&note, room)).filter(|note| columns(note) <= room);
+                lines.push(figures.with(format!("   {}", note.unwrap_or_default()), Style::Plain));
             }
             _ => lines.push(figures),
         }

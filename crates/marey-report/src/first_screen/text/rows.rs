@@ -71,7 +71,7 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
 }
 
 /// A note without what is in parentheses at its end where that does not fit.
-fn fitting(note: &str, room: usize) -> &str {
+pub(super) fn fitting(note: &str, room: usize) -> &str {
     match note.rsplit_once(" (") {
         Some((short, _)) if columns(note) > room => short,
         _ => note,

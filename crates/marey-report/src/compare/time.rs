@@ -1,0 +1,250 @@
+//! The wall time of both sides by parts: the means of their runs, which add up.
+
+use std::cmp::{Ordering, Reverse};
+
+use marey_analysis::SharedAccount;
+use marey_analysis::compare::{MeanChange, adjust};
+
+use super::model::ComparisonReport;
+use crate::first_screen::{TimeNode, time_parts};
+use crate::quantity::{Column, Unit, float, given_out, whole};
+
+/// Share of a side's total from which on *other* is a row.
+const OTHER: f64 = 0.0005;
+/// Chance of a false alarm in all parts together.
+const ALPHA: f64 = 0.05;
+
+/// Mean wall times of both sides, and the parts of them.
+#[derive(Clone, Debug)]
+pub(crate) struct ComparedTime {
+    pub(crate) total: MeanChange,
+    /// The same in whole nanoseconds.
+    pub(crate) total_ns: [u64; 2],
+    /// Those that changed most first; of each side they add up to its total. Empty where it is not known what held the runs up.
+    pub(crate) parts: Vec<ComparedPart>,
+    pub(crate) n_runs: [u64; 2],
+    /// Every call path with what it took of each run, the baseline's first; `None` where that is not known.
+    pub(crate) account: Option<SharedAccount>,
+}
+
+/// A part of the wall time of both sides.
+#[derive(Clone, Debug)]
+pub(crate) struct ComparedPart {
+    /// As the user named it; not safe to print.
+    pub(crate) name: String,
+    /// Means of the runs; chances are corrected for the number of parts.
+    pub(crate) change: MeanChange,
+    /// The means in whole nanoseconds that add up.
+    pub(crate) held_ns: [u64; 2],
+    /// Rows of the account that it is made of.
+    pub(crate) nodes: Vec<usize>,
+    /// All that no other part has.
+    pub(crate) is_other: bool,
+}
+
+impl ComparedPart {
+    /// By more than chance, however many parts there are.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.change
+            .chance
+            .is_some_and(|chance| chance.p_value < ALPHA)
+    }
+
+    /// Candidate less baseline.
+    pub(crate) fn difference_ns(&self) -> i64 {
+        difference(self.held_ns)
+    }
+}
+
+impl ComparedTime {
+    /// `None` without runs on a side.
+    pub(crate) fn new(report: &ComparisonReport) -> Option<Self> {
+        let account = report.comparison.account.as_ref();
+        let sides = [&report.baseline, &report.candidate];
+        let n_runs = sides.map(|side| side.runs.len());
+        let walls: Vec<u64> = match account {
+            Some(account) => account.wall_ns.clone(),
+            None => sides
+                .iter()
+                .flat_map(|side| &side.runs)
+                .map(|run| run.wall_ns)
+                .collect(),
+        };
+        let split = Split {
+            n_baseline: n_runs[0],
+            has_chance: report.are_repeats(),
+        };
+        let total = split.change(&walls)?;
+        let total_ns = [total.baseline, total.candidate].map(|mean| whole(mean.round()));
+        Some(Self {
+            parts: account.map_or_else(Vec::new, |account| parts(account, &split, total_ns)),
+            total,
+            total_ns,
+            n_runs: n_runs.map(|n| n as u64),
+            account: account.cloned(),
+        })
+    }
+
+    /// How all times are written.
+    pub(crate) fn column(&self) -> Column {
+        Column::of_difference(Unit::Time, self.total_ns)
+    }
+
+    /// It is more than half of the last digit that is shown.
+    pub(crate) fn is_seen(&self, difference_ns: i64) -> bool {
+        self.column().quanta(difference_ns.unsigned_abs()) > 0
+    }
+
+    /// Mean of a row of the account on each side.
+    pub(crate) fn means(&self, of_runs: &[u64]) -> [f64; 2] {
+        let n = usize::try_from(self.n_runs[0])
+            .unwrap_or(usize::MAX)
+            .min(of_runs.len());
+        let (before, after) = of_runs.split_at(n);
+        [before, after].map(mean)
+    }
+}
+
+/// Which of the runs are which side's.
+struct Split {
+    n_baseline: usize,
+    has_chance: bool,
+}
+
+impl Split {
+    fn change(&self, of_runs: &[u64]) -> Option<MeanChange> {
+        let (before, after) = of_runs.split_at(self.n_baseline.min(of_runs.len()));
+        let mut change = MeanChange::new(before, after)?;
+        change.chance = change.chance.filter(|_| self.has_chance);
+        Some(change)
+    }
+}
+
+fn mean(values: &[u64]) -> f64 {
+    let sum: f64 = values.iter().map(|ns| float(*ns)).sum();
+    sum / float(values.len().max(1) as u64)
+}
+
+/// The same rows as on a run's first screen, chosen for all runs together.
+fn parts(account: &SharedAccount, split: &Split, total_ns: [u64; 2]) -> Vec<ComparedPart> {
+    let held = account.held_ns();
+    let sum = |of_runs: &[u64]| of_runs.iter().sum::<u64>();
+    let nodes: Vec<TimeNode<'_>> = account
+        .rows
+        .iter()
+        .zip(&held)
+        .map(|(row, held)| TimeNode {
+            name: &row.name,
+            parent: row.parent,
+            is_iteration: row.is_iteration,
+            held_ns: sum(held),
+            self_ns: sum(&row.self_ns),
+        })
+        .collect();
+    let mut left: Vec<u64> = account.wall_ns.clone();
+    let mut found: Vec<(ComparedPart, Vec<u64>)> = Vec::new();
+    for part in time_parts(&nodes, sum(&account.wall_ns)) {
+        let mut of_runs = vec![0; left.len()];
+        for node in &part.nodes {
+            let times = if part.is_rest {
+                &account.rows[*node].self_ns
+            } else {
+                &held[*node]
+            };
+            of_runs
+                .iter_mut()
+                .zip(times)
+                .for_each(|(sum, ns)| *sum += ns);
+        }
+        left.iter_mut()
+            .zip(&of_runs)
+            .for_each(|(left, ns)| *left = left.saturating_sub(*ns));
+        let Some(change) = split.change(&of_runs) else {
+            return Vec::new();
+        };
+        let part = ComparedPart {
+            name: part.name,
+            change,
+            held_ns: [0; 2],
+            nodes: part.nodes,
+            is_other: false,
+        };
+        found.push((part, of_runs));
+    }
+    let other = split.change(&left).filter(|other| {
+        other.baseline >= OTHER * float(total_ns[0])
+            || other.candidate >= OTHER * float(total_ns[1])
+    });
+    found.extend(other.map(|change| {
+        let part = ComparedPart {
+            name: "other".into(),
+            change,
+            held_ns: [0; 2],
+            nodes: Vec::new(),
+            is_other: true,
+        };
+        (part, left)
+    }));
+    for side in 0..2 {
+        let of_side = |of_runs: &Vec<u64>| {
+            let (before, after) = of_runs.split_at(split.n_baseline.min(of_runs.len()));
+            sum([before, after][side])
+        };
+        let sums: Vec<u64> = found.iter().map(|(_, of_runs)| of_side(of_runs)).collect();
+        for ((part, _), ns) in found.iter_mut().zip(given_out(total_ns[side], &sums)) {
+            part.held_ns[side] = ns;
+        }
+    }
+    let mut parts: Vec<ComparedPart> = found.into_iter().map(|(part, _)| part).collect();
+    let mut changes: Vec<MeanChange> = parts.iter().map(|part| part.change).collect();
+    adjust(&mut changes);
+    for (part, change) in parts.iter_mut().zip(changes) {
+        part.change = change;
+    }
+    parts.sort_by_key(|part| Reverse(part.difference_ns().unsigned_abs()));
+    parts
+}
+
+fn difference([before, after]: [u64; 2]) -> i64 {
+    let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+    signed(after) - signed(before)
+}
+
+/// The difference of two times as they are printed: `+51.7 ms`, `0.0 ms`.
+pub(crate) fn change_text(column: Column, times_ns: [u64; 2]) -> String {
+    let [before, after] = times_ns.map(|ns| column.quanta(ns));
+    let sign = match before.cmp(&after) {
+        Ordering::Less => "+",
+        Ordering::Equal => "",
+        Ordering::Greater => "−",
+    };
+    format!("{sign}{}", column.shown(before.abs_diff(after)))
+}
+
+/// Two times with their unit once: `1812.7 → 1864.4 ms`.
+pub(crate) fn both_text(column: Column, times_ns: [u64; 2]) -> String {
+    let [before, after] = times_ns.map(|ns| column.text(ns));
+    without_unit(&before, &after)
+}
+
+/// `372 → 381 MiB` of `372 MiB` and `381 MiB`.
+pub(crate) fn without_unit(before: &str, after: &str) -> String {
+    let unit = after.rsplit_once(' ').map(|(_, unit)| format!(" {unit}"));
+    let before = unit
+        .as_deref()
+        .and_then(|unit| before.strip_suffix(unit))
+        .unwrap_or(before);
+    format!("{before} → {after}")
+}
+
+/// A width of what is not known well, with two digits: `28 ms`.
+pub(crate) fn about(ns: f64) -> String {
+    let (size, unit) = match ns {
+        ns if ns < 995.0 => (1.0, "ns"),
+        ns if ns < 995e3 => (1e3, "µs"),
+        ns if ns < 995e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let decimals = usize::from(ns / size < 9.95 && size > 1.0);
+    format!("{:.decimals$} {unit}", ns / size)
+}

@@ -1,0 +1,181 @@
+//! The verdict of a comparison in one line, from the total wall time: what became of it, by how much, and how sure that is.
+
+use marey_analysis::compare::Verdict;
+
+use super::interval_text;
+use crate::compare::{ComparedTime, ComparisonReport, both_text, change_text};
+use crate::first_screen::{Facts, Headline, Mood};
+use crate::json::object::object;
+use crate::quantity::{counted, float, signed_share};
+
+/// A change of twice what counts is excluded where nothing is said to have changed.
+const EXCLUDED: f64 = 2.0;
+
+/// What became of the total.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The candidate died and the baseline did not, in words.
+    Worse(String),
+    /// The sides are not two whole runs of one program, in words; whether one of them did not finish.
+    CannotTell(String, bool),
+    /// Longer than before; of repeats by more than chance.
+    Slower,
+    /// Shorter.
+    Faster,
+    /// The same to the last digit that is shown, of single runs.
+    Equal,
+    /// No more than chance, and a change that matters is excluded.
+    NoChange,
+    /// No more than chance, and one that matters is not excluded.
+    Inconclusive,
+    /// Nothing on a side says how long it took.
+    NotKnown,
+}
+
+impl Outcome {
+    pub(super) fn new(report: &ComparisonReport, time: Option<&ComparedTime>) -> Self {
+        let comparison = &report.comparison;
+        let has_cut = |side: u64| side > 0;
+        let is_cut =
+            has_cut(comparison.baseline.n_unfinished) != has_cut(comparison.candidate.n_unfinished);
+        if let Some(obstacle) = comparison.obstacles.first() {
+            let text = obstacle.text.clone();
+            return match obstacle.verdict {
+                Verdict::Worse => Self::Worse(text),
+                _ => Self::CannotTell(text, is_cut),
+            };
+        }
+        let Some(time) = time else {
+            return Self::NotKnown;
+        };
+        let towards = if time.total.difference() > 0.0 {
+            Self::Slower
+        } else {
+            Self::Faster
+        };
+        let Some(interval) = time.total.ratio_interval() else {
+            let [before, after] = time.total_ns.map(|ns| time.column().quanta(ns));
+            return if before == after {
+                Self::Equal
+            } else {
+                towards
+            };
+        };
+        let excluded = EXCLUDED * report.decided.min_change_ratio;
+        match interval {
+            _ if time.total.is_beyond_chance() => towards,
+            [low, high] if low.abs().max(high.abs()) <= excluded => Self::NoChange,
+            _ => Self::Inconclusive,
+        }
+    }
+
+    /// Times are not those of the whole work.
+    pub(super) fn is_cut_short(&self) -> bool {
+        matches!(self, Self::Worse(_) | Self::CannotTell(_, true))
+    }
+
+    /// Nothing is known to have changed.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::NoChange | Self::Inconclusive)
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Worse(_) => "worse",
+            Self::CannotTell(..) | Self::Inconclusive => "inconclusive",
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::Equal => "no difference",
+            Self::NoChange => "no change",
+            Self::NotKnown => "nothing to compare",
+        }
+    }
+
+    fn mood(&self) -> Mood {
+        match self {
+            Self::Worse(_) | Self::Slower => Mood::Bad,
+            Self::Faster | Self::NoChange => Mood::Good,
+            _ => Mood::Plain,
+        }
+    }
+}
+
+/// `slower by 51.7 ms (+2.9 %, 95 % CI +1.0 … +4.7 %): 1812.7 → 1864.4 ms · 5 runs a side`
+pub(super) fn headline(
+    report: &ComparisonReport,
+    outcome: &Outcome,
+    time: Option<&ComparedTime>,
+) -> Headline {
+    let after = match (outcome, time) {
+        (Outcome::Worse(why) | Outcome::CannotTell(why, _), _) => format!(": {why}"),
+        (_, None) => ": a side has no runs".into(),
+        (_, Some(time)) => after(outcome, time) + &of_single_runs(report),
+    };
+    let is_repeated = report.are_repeats() && !outcome.is_cut_short();
+    let facts = time.map(|time| {
+        let [before_s, after_s] = time.total_ns.map(|ns| float(ns) / 1e9);
+        object! {
+            before_s: before_s,
+            after_s: after_s,
+            ratio?: time.total.ratio(),
+            interval?: time.total.ratio_interval(),
+        }
+    });
+    let runs = [&report.baseline, &report.candidate].map(|side| side.runs.len());
+    Headline {
+        subject: String::new(),
+        outcome: outcome.word().into(),
+        mood: outcome.mood(),
+        after,
+        parts: is_repeated.then(|| runs_text(report)).into_iter().collect(),
+        facts: Facts::of(&object! {
+            outcome: outcome.word().replace(' ', "_"),
+            verdict: report.comparison.verdict,
+            passed: report.is_passed(),
+            runs: runs,
+            ..facts,
+        }),
+    }
+}
+
+fn after(outcome: &Outcome, time: &ComparedTime) -> String {
+    let column = time.column();
+    let both = both_text(column, time.total_ns);
+    let ratio = time.total.ratio().map(signed_share).unwrap_or_default();
+    let interval = time.total.ratio_interval().map(interval_text);
+    let interval = interval
+        .map(|text| format!(", 95 % CI {text}"))
+        .unwrap_or_default();
+    match outcome {
+        Outcome::Slower | Outcome::Faster => {
+            let by = change_text(column, time.total_ns);
+            let by = by.trim_start_matches(['+', '−']);
+            format!(" by {by} ({ratio}{interval}): {both}")
+        }
+        Outcome::Equal => format!(": {both}"),
+        _ => format!(": {both} ({ratio}{interval})"),
+    }
+}
+
+/// What has to be said with a verdict that no repeats stand behind.
+fn of_single_runs(report: &ComparisonReport) -> String {
+    if report.are_repeats() {
+        return String::new();
+    }
+    format!(" · {}, chance not excluded", runs_text(report))
+}
+
+/// `5 runs a side`, `5 against 3 runs`
+fn runs_text(report: &ComparisonReport) -> String {
+    let [before, after] = [&report.baseline, &report.candidate].map(|side| side.runs.len() as u64);
+    let are_ranks = !report.baseline.ranks.is_empty() || !report.candidate.ranks.is_empty();
+    let (one, several) = if are_ranks {
+        ("rank", "ranks")
+    } else {
+        ("run", "runs")
+    };
+    match (before, after) {
+        (before, after) if before == after => format!("{} a side", counted(before, one, several)),
+        (before, after) => format!("{before} against {}", counted(after, one, several)),
+    }
+}

@@ -1,0 +1,150 @@
+//! The headline of a job: how many ranks ended how, in what time, and whether one of them is slow.
+
+use marey_analysis::job::{Ended, Source};
+use marey_analysis::ranks::{JobAnswers, MemberState, SlowestRank};
+
+use super::{account, rank_name};
+use crate::first_screen::{Facts, Headline, Mood};
+use crate::json::object::object;
+use crate::model::signal_text;
+use crate::quantity::{Column, Unit, counted, float, share, signed_share};
+use crate::rank_report::listed_ranks;
+
+/// `4 ranks finished in 847.6 ms · rank 2 is slowest: 804.7 ms, +33 % against rank 1 (median)`
+pub(super) fn headline(job: &JobAnswers, total_ns: u64) -> Headline {
+    let n_ranks = job.members.len() as u64;
+    let all = job
+        .world_size
+        .map_or(n_ranks, |size| u64::from(size).max(n_ranks));
+    let subject = if all == n_ranks {
+        counted(n_ranks, "rank", "ranks")
+    } else {
+        format!("{n_ranks} of {}", counted(all, "rank", "ranks"))
+    };
+    let total = Column::of(Unit::Time, total_ns).text(total_ns);
+    let lost = lost(job);
+    let is_traced = job
+        .members
+        .iter()
+        .all(|member| member.source == Source::Trace);
+    let mut states = job.members.iter().map(|member| member.state);
+    let is_running = states.any(|state| state == MemberState::Running);
+    let (outcome, mood, after) = match &lost {
+        Some(lost) => (
+            "did not all finish",
+            Mood::Bad,
+            format!(" after {total}: {lost}"),
+        ),
+        None if is_running => ("are still running", Mood::Plain, format!(" after {total}")),
+        None if is_traced => ("", Mood::Plain, format!("{} in {total}", steps(job))),
+        None => ("finished", Mood::Good, format!(" in {total}")),
+    };
+    let slow = slow(job).filter(|_| lost.is_none() && !is_running);
+    let waiting = account::waiting_ratio(job).filter(|_| lost.is_none());
+    let slow = slow.map(|slow| format!(" · {slow}")).unwrap_or_default();
+    let waiting_said = waiting.map(|ratio| format!("{} of rank time is waiting", share(ratio)));
+    let slowest = job.slowest.as_ref().filter(|_| lost.is_none());
+    Headline {
+        subject,
+        outcome: outcome.into(),
+        mood,
+        after: after + &slow,
+        parts: waiting_said.into_iter().collect(),
+        facts: Facts::of(&object! {
+            outcome: match (&lost, is_running) {
+                (Some(_), _) => "failed",
+                (None, true) => "running",
+                (None, false) => "finished",
+            },
+            ranks: n_ranks,
+            world_size: job.world_size,
+            missing: &job.missing,
+            wall_s: float(total_ns) / 1e9,
+            waiting_ratio: waiting,
+            slowest?: slowest.map(|found| facts(job, found)),
+        }),
+    }
+}
+
+fn facts<'a>(job: &'a JobAnswers, found: &'a SlowestRank) -> impl serde::Serialize + use<'a> {
+    let [own, usual] = found.ns.map(|ns| float(ns) / 1e9);
+    object! {
+        rank: rank_name(job, found.place),
+        usual: rank_name(job, found.usual),
+        slow: found.is_slow,
+        measure: if found.is_own_time { "own" } else { "wall" },
+        rank_s: own,
+        usual_s: usual,
+        ends_later_s?: found.ends_later_ns.map(|ns| float(ns) / 1e9),
+    }
+}
+
+/// `, 4 steps` where all ranks have as many.
+fn steps(job: &JobAnswers) -> String {
+    let steps = job
+        .steps
+        .as_ref()
+        .filter(|steps| steps.counts_differ.is_none());
+    let n = steps.map(|steps| steps.count / (job.members.len() as u64).max(1));
+    n.filter(|n| *n > 0)
+        .map(|n| format!(", {}", counted(n, "step", "steps")))
+        .unwrap_or_default()
+}
+
+/// Which rank is slow, or that none is; `None` where nothing says so.
+fn slow(job: &JobAnswers) -> Option<String> {
+    let found = job.slowest.as_ref()?;
+    if !found.is_slow {
+        return Some("no rank slower than the others".into());
+    }
+    let [ns, usual] = found.ns;
+    let column = Column::of(Unit::Time, ns.max(usual));
+    let what = if found.is_own_time { "own time " } else { "" };
+    let ratio = float(ns) / float(usual.max(1)) - 1.0;
+    Some(format!(
+        "{} is slowest: {what}{}, {} against {} (median)",
+        rank_name(job, found.place),
+        column.text(ns),
+        signed_share(ratio),
+        rank_name(job, found.usual)
+    ))
+}
+
+/// `rank 2 failed (ValueError)`; `None` where all ended well or still run.
+fn lost(job: &JobAnswers) -> Option<String> {
+    let places = (0_u32..).zip(&job.members);
+    let cut: Vec<(u32, &Ended)> = places
+        .filter(|(_, member)| member.state == MemberState::Cut)
+        .map(|(place, member)| (place, &member.ended))
+        .collect();
+    let mut said = Vec::new();
+    if let Some((place, ended)) = cut.first() {
+        let how = match ended {
+            Ended::Failed(why) if why.is_empty() => "failed".to_owned(),
+            Ended::Failed(why) => format!("failed ({why})"),
+            Ended::Killed(signal) => format!("was killed by {}", signal_text(*signal)),
+            _ => "ended without closing its recording".to_owned(),
+        };
+        let more = (cut.len() > 1).then(|| format!(" and {} more did not end well", cut.len() - 1));
+        said.push(format!(
+            "{} {how}{}",
+            rank_name(job, *place),
+            more.unwrap_or_default()
+        ));
+    }
+    if !job.missing.is_empty() {
+        let (ranks, have) = if job.missing.len() == 1 {
+            ("rank", "has")
+        } else {
+            ("ranks", "have")
+        };
+        let listed = crate::rank_report::ranges(&job.missing);
+        said.push(format!("{ranks} {listed} {have} no file"));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Ranks by their numbers, those that follow each other together.
+pub(super) fn ranks_text(job: &JobAnswers, places: &[u32]) -> String {
+    listed_ranks(&job.members, places)
+}

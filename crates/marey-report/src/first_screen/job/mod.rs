@@ -1,0 +1,161 @@
+//! The first screen of a job of several ranks: how it ended, which rank is slow and in what, what the ranks wait for.
+
+mod account;
+mod findings;
+mod headline;
+mod lines;
+
+use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState};
+
+use super::checks::Checks;
+use super::{FirstScreen, Next};
+use crate::quantity::{Unit, duration_ns};
+
+/// Where a job's other figures are, and what was seen of it from outside.
+#[derive(Clone, Debug, Default)]
+pub struct JobPlaces {
+    /// Wall time of the command that started all ranks; `None` where no launcher saw it.
+    pub command_ns: Option<u64>,
+    /// The command that shows everything.
+    pub full: String,
+}
+
+impl FirstScreen {
+    /// Of one job.
+    pub fn of_job(job: &JobAnswers, places: JobPlaces) -> Self {
+        let total_ns = places.command_ns.unwrap_or(0).max(job.span_ns);
+        let has_lost = has_lost_ranks(job);
+        let found = findings::findings(job, total_ns);
+        let checks = checks(job);
+        let is_clean = found.is_empty() && !has_lost;
+        Self {
+            kind: "job",
+            unit: Unit::Time,
+            headline: headline::headline(job, total_ns),
+            account: account::rank_time(job),
+            differences: account::differences(job).filter(|_| !has_lost),
+            lines: lines::lines(job),
+            findings: found,
+            closing: if is_clean {
+                checks.sentences()
+            } else {
+                Vec::new()
+            },
+            checks: checks.facts(),
+            data: data(job),
+            not_known: not_known(job),
+            next: Next {
+                parts: vec![
+                    places.full.clone(),
+                    "--output job.html for strips on one time axis".into(),
+                ],
+                full: places.full,
+                page: None,
+            },
+        }
+    }
+}
+
+/// Checks that fit only jobs whose GPUs or memory were read.
+const OF_DEVICES: [&str; 2] = ["idle-gpus", "uneven-memory"];
+
+/// A rank failed, was killed, or has no file.
+fn has_lost_ranks(job: &JobAnswers) -> bool {
+    let mut members = job.members.iter();
+    !job.missing.is_empty() || members.any(|member| member.state == MemberState::Cut)
+}
+
+fn checks(job: &JobAnswers) -> Checks {
+    let all = &job.findings;
+    Checks {
+        passed: all.passed.iter().map(|passed| passed.rule).collect(),
+        n_skipped: all.unchecked.len() as u64,
+        n_open: all
+            .unchecked
+            .iter()
+            .filter(|one| !OF_DEVICES.contains(&one.rule))
+            .count() as u64,
+        missing: if job.waiting.is_none() {
+            vec!["collectives"]
+        } else {
+            Vec::new()
+        },
+        n_small: all.found.len() as u64,
+        idle: account::idle(job),
+    }
+}
+
+/// What to know of clocks and of what was not recorded.
+fn data(job: &JobAnswers) -> Option<String> {
+    let mut said = Vec::new();
+    let n_unread = job.unread.len() as u64;
+    if n_unread > 0 {
+        said.push(format!(
+            "{} could not be read",
+            crate::quantity::counted(n_unread, "file", "files")
+        ));
+    }
+    let is_damaged = |state: MemberState| state == MemberState::Damaged;
+    let damaged = job
+        .members
+        .iter()
+        .filter(|member| is_damaged(member.state))
+        .count() as u64;
+    if damaged > 0 {
+        said.push(format!(
+            "{} damaged",
+            crate::quantity::counted(damaged, "rank's file is", "ranks' files are")
+        ));
+    }
+    if job.waiting.is_none() && job.members.len() > 1 {
+        said.push(
+            "no collectives recorded: waiting inside steps is not known (marey.distributed.instrument())".into(),
+        );
+    }
+    let mut clocks = job.clocks.each.iter();
+    let are_aligned = clocks.any(|clock| clock.method == ClockMethod::Collectives);
+    let error_ns = job.clocks.error_ns.filter(|_| are_aligned);
+    said.extend(
+        error_ns.map(|ns| format!("clocks aligned by collectives, within {}", duration_ns(ns))),
+    );
+    (!said.is_empty()).then(|| said.join(" · "))
+}
+
+fn not_known(job: &JobAnswers) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
+    if job.waiting.is_none() {
+        found.push((
+            "waiting",
+            "marey.distributed.instrument(), or traces of all ranks".to_owned(),
+        ));
+    }
+    if job
+        .slowest
+        .as_ref()
+        .is_none_or(|slowest| slowest.account.is_none())
+    {
+        found.push((
+            "account of ranks",
+            "captures of Marey with sections".to_owned(),
+        ));
+    }
+    found
+}
+
+/// `rank 3`, or the file of a process without one.
+fn rank_name(job: &JobAnswers, place: u32) -> String {
+    match job.members.get(place as usize) {
+        Some(member) => match member.rank {
+            Some(rank) => format!("rank {rank}"),
+            None => member.file.clone(),
+        },
+        None => "a rank".into(),
+    }
+}
+
+/// A sentence's beginning.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}

@@ -1,0 +1,245 @@
+//! Which parts of a tree of times are worth a row: those that say where the time went, not those that only hold others.
+//!
+//! ```text
+//! root
+//!   load            ── a row
+//!   generate        ── large, and its parts say most of it: these are rows, its own time is "generate, other"
+//!     block         ── likewise
+//!       denoise     ── a row: a phase that is known by its name, with its steps in the note
+//!       vae_decode  ── a row
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use marey::profiling_config::{Preparation, SectionKind, words_of_name};
+
+use crate::quantity::float;
+
+/// Rows, *other* not counted.
+const MOST_ROWS: usize = 7;
+/// Share of the total from which on a part is a row.
+const ROW: f64 = 0.01;
+/// The same for phases that are known.
+const KNOWN: f64 = 0.0005;
+/// Share of a node from which on a loop in it says all of it: the row then has the loop's steps.
+const ONLY_CHILD: f64 = 0.9;
+/// Share of the total from which on a node is looked into that is no known phase.
+const LARGE: f64 = 1.0 / 3.0;
+/// Share of the total from which on a phase within another one is a part of its own.
+const PHASE_WITHIN: f64 = 0.05;
+
+/// A node of a tree of times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeNode<'a> {
+    /// As the user named it.
+    pub(crate) name: &'a str,
+    /// Index of the node that it is in.
+    pub(crate) parent: Option<usize>,
+    /// It counts turns of a loop.
+    pub(crate) is_iteration: bool,
+    /// What it held up, with all that is in it.
+    pub(crate) held_ns: u64,
+    /// Without.
+    pub(crate) self_ns: u64,
+}
+
+/// A part of the time: nodes of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimePart {
+    /// As the user named it; of an `is_rest` with `, other` behind it.
+    pub(crate) name: String,
+    /// What it held up.
+    pub(crate) held_ns: u64,
+    /// Indices of its nodes.
+    pub(crate) nodes: Vec<usize>,
+    /// Only the time outside of what is within its nodes.
+    pub(crate) is_rest: bool,
+}
+
+/// The parts that are worth a row of a total, the largest first. A node stands before those in it.
+pub(crate) fn time_parts(nodes: &[TimeNode<'_>], total_ns: u64) -> Vec<TimePart> {
+    Tree::new(nodes, total_ns).parts()
+}
+
+struct Tree<'a> {
+    nodes: &'a [TimeNode<'a>],
+    /// Nodes right within each node, the longest first, and by `None` those of the top level.
+    below: HashMap<Option<usize>, Vec<usize>>,
+    total: f64,
+}
+
+impl<'a> Tree<'a> {
+    fn new(nodes: &'a [TimeNode<'a>], total_ns: u64) -> Self {
+        let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
+        for (index, node) in nodes.iter().enumerate() {
+            below.entry(node.parent).or_default().push(index);
+        }
+        for siblings in below.values_mut() {
+            siblings.sort_by_key(|index| Reverse(nodes[*index].held_ns));
+        }
+        Self {
+            nodes,
+            below,
+            total: float(total_ns.max(1)),
+        }
+    }
+
+    fn parts(&self) -> Vec<TimePart> {
+        let mut by_name: HashMap<String, TimePart> = HashMap::new();
+        let mut add = |name: String, index: usize, held_ns: u64, is_rest: bool| {
+            let part = by_name.entry(name.clone()).or_default();
+            part.name = name;
+            part.held_ns += held_ns;
+            part.nodes.push(index);
+            part.is_rest = is_rest;
+        };
+        let mut waiting = self.below(None).to_vec();
+        while let Some(index) = waiting.pop() {
+            let node = &self.nodes[index];
+            if self.is_passed_through(index) {
+                add(format!("{}, other", node.name), index, node.self_ns, true);
+                waiting.extend(self.below(Some(index)));
+            } else {
+                add(node.name.to_owned(), index, node.held_ns, false);
+            }
+        }
+        let mut parts: Vec<TimePart> = by_name.into_values().collect();
+        parts.retain(|part| self.is_shown(part));
+        parts.sort_by(|a, b| (Reverse(a.held_ns), &a.name).cmp(&(Reverse(b.held_ns), &b.name)));
+        parts.truncate(MOST_ROWS);
+        parts
+    }
+
+    fn is_shown(&self, part: &TimePart) -> bool {
+        let is_known = !part.is_rest && (phase(&part.name).is_some() || is_waiting(&part.name));
+        float(part.held_ns) >= self.total * if is_known { KNOWN } else { ROW }
+    }
+
+    fn below(&self, parent: Option<usize>) -> &[usize] {
+        self.below.get(&parent).map_or(&[], Vec::as_slice)
+    }
+
+    /// Its parts say more than it does.
+    fn is_passed_through(&self, index: usize) -> bool {
+        let node = &self.nodes[index];
+        let Some(first) = self.below(Some(index)).first() else {
+            return false;
+        };
+        let first = &self.nodes[*first];
+        let has_within = |least: f64, is_wanted: &dyn Fn(&str) -> bool| {
+            self.within(index)
+                .any(|within| float(within.held_ns) >= least * self.total && is_wanted(within.name))
+        };
+        let named_ns = node.held_ns - node.self_ns;
+        if named_ns * 2 < node.held_ns {
+            return false;
+        }
+        if has_within(ROW, &is_waiting) {
+            return true;
+        }
+        if let Some(own) = phase(node.name) {
+            let is_other = |name: &str| phase(name).is_some_and(|other| other != own);
+            return has_within(PHASE_WITHIN, &is_other);
+        }
+        let is_only = float(first.held_ns) >= ONLY_CHILD * float(node.held_ns);
+        let is_of_phases = |name: &str| phase(name).is_some_and(|phase| phase != Phase::Denoise);
+        if is_only && first.is_iteration && !has_within(ROW, &is_of_phases) {
+            return false;
+        }
+        float(node.held_ns) >= LARGE * self.total
+    }
+
+    /// Everything below a node.
+    fn within(&self, index: usize) -> impl Iterator<Item = &TimeNode<'a>> {
+        let mut waiting = self.below(Some(index)).to_vec();
+        std::iter::from_fn(move || {
+            let next = waiting.pop()?;
+            waiting.extend(self.below(Some(next)));
+            Some(&self.nodes[next])
+        })
+    }
+}
+
+/// The name says that something is waited for: a turn, or other ranks.
+pub(super) fn is_waiting(name: &str) -> bool {
+    let words = words_of_name(name);
+    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
+    let follow = |pair: &[String]| {
+        let pair = [pair[0].as_str(), pair[1].as_str()];
+        COLLECTIVES.contains(&pair)
+    };
+    has(&[
+        "wait",
+        "waits",
+        "waiting",
+        "barrier",
+        "allreduce",
+        "allgather",
+    ]) || words.windows(2).any(follow)
+}
+
+/// Words that follow one another in names of what ranks do together.
+const COLLECTIVES: [[&str; 2]; 4] = [
+    ["all", "reduce"],
+    ["all", "gather"],
+    ["all", "to"],
+    ["reduce", "scatter"],
+];
+
+/// A phase of a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Prepare,
+    Encode,
+    Denoise,
+    Decode,
+    Save,
+}
+
+/// The phase that a name stands for; `None` of names that may hold several.
+pub(super) fn phase(name: &str) -> Option<Phase> {
+    if Preparation::of(name).is_some() {
+        return Some(Phase::Prepare);
+    }
+    match SectionKind::of(name) {
+        Some(SectionKind::TextEncoding) => return Some(Phase::Encode),
+        Some(SectionKind::InferenceStep) => return Some(Phase::Denoise),
+        Some(SectionKind::VaeDecode) => return Some(Phase::Decode),
+        Some(SectionKind::BlockComputation) => return None,
+        None => {}
+    }
+    let words = words_of_name(name);
+    let has = |any_of: &[&str]| words.iter().any(|word| any_of.contains(&word.as_str()));
+    if has(&SEVERAL) {
+        return None;
+    }
+    let phases = [
+        (
+            Phase::Denoise,
+            &["denoise", "denoising", "sampling", "sampler"][..],
+        ),
+        (
+            Phase::Encode,
+            &["encode", "encoding", "encoder", "tokenize"],
+        ),
+        (Phase::Decode, &["decode", "decoding", "decoder", "vae"]),
+        (
+            Phase::Save,
+            &["save", "saving", "write", "writing", "export", "mux"],
+        ),
+    ];
+    let found = phases.into_iter().find(|(_, words)| has(words));
+    found.map(|(phase, _)| phase)
+}
+
+/// Words of names that stand for several phases.
+const SEVERAL: [&str; 7] = [
+    "and",
+    "generate",
+    "generation",
+    "pipeline",
+    "pipe",
+    "run",
+    "main",
+];
