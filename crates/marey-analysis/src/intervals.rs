@@ -81,6 +81,41 @@ pub(crate) fn intersection(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
     both
 }
 
+/// The time that is in the first list and not in the second; they are as [`intersection`] takes them.
+///
+/// ```text
+/// a       |-------|     |-----|
+/// b           |-------------|
+/// left    |---|             |-|
+/// ```
+pub(crate) fn difference(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
+    let mut left = Vec::new();
+    let mut b = b.iter().peekable();
+    for whole in a {
+        let mut from_ns = whole.start_ns;
+        while let Some(taken) = b.peek() {
+            if taken.start_ns >= whole.end_ns {
+                break;
+            }
+            left.push(Interval {
+                start_ns: from_ns,
+                end_ns: taken.start_ns.max(from_ns),
+            });
+            from_ns = from_ns.max(taken.end_ns);
+            if taken.end_ns > whole.end_ns {
+                break;
+            }
+            b.next();
+        }
+        left.push(Interval {
+            start_ns: from_ns,
+            end_ns: whole.end_ns.max(from_ns),
+        });
+    }
+    left.retain(|time| time.length_ns() > 0);
+    left
+}
+
 /// Length of the time that is in both lists; they are as [`intersection`] takes them.
 pub(crate) fn common_length_ns(a: &[Interval], b: &[Interval]) -> u64 {
     length_ns(&intersection(a, b))
@@ -134,6 +169,21 @@ mod tests {
             .iter()
             .map(|&(start_ns, end_ns)| Interval { start_ns, end_ns })
             .collect()
+    }
+
+    #[test]
+    fn what_is_taken_is_no_longer_there() {
+        let left = |a: &[(u64, u64)], b: &[(u64, u64)]| difference(&drawn(a), &drawn(b));
+        assert_eq!(
+            left(&[(0, 8), (14, 20)], &[(4, 18)]),
+            drawn(&[(0, 4), (18, 20)])
+        );
+        assert_eq!(left(&[(0, 9)], &[]), drawn(&[(0, 9)]));
+        assert_eq!(left(&[(2, 4), (6, 8)], &[(0, 10)]), []);
+        assert_eq!(
+            left(&[(0, 10)], &[(0, 1), (3, 4), (9, 12)]),
+            drawn(&[(1, 3), (4, 9)])
+        );
     }
 
     #[test]

@@ -7,10 +7,12 @@ mod written;
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::ValueEnum;
 
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::first_screen::Color;
 use crate::run_folder::Asked;
 use crate::tables::TableFormat;
 use crate::thresholds::{Limit, thresholds};
@@ -40,9 +42,15 @@ pub(crate) struct Arguments {
     /// Rows of each table of text and Markdown; 0 for all. By itself 15, of one --table all
     #[arg(long, value_name = "N", value_parser = super::most_rows)]
     rows: Option<usize>,
-    /// Also the tables and columns of text and Markdown that are read second; the other formats always have them
-    #[arg(long, visible_alias = "full")]
-    details: bool,
+    /// All tables as text, not only the first screen, and all tables and columns of Markdown; the other formats always have them
+    #[arg(long = "details", visible_alias = "full")]
+    full: bool,
+    /// Show only the first screen of each file: as JSON a line of at most 4 KiB
+    #[arg(long, conflicts_with_all = ["full", "table", "part"])]
+    brief: bool,
+    /// Colours of the first screen
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto)]
+    color: Color,
     /// Only this table, such as `kernels`, with all its columns, as text, JSON, Markdown or CSV; `list` shows the names of all
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
@@ -62,7 +70,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Tables, on standard output
+    /// The first screen of each file, or all tables, on standard output
     Text,
     /// One document with all figures, on standard output
     Json,
@@ -75,6 +83,11 @@ enum Format {
 }
 
 impl Arguments {
+    /// A part of a trace is asked for, which has tables.
+    fn is_of_part(&self) -> bool {
+        self.step.is_some() || self.profiler_step.is_some() || self.phase.is_some()
+    }
+
     fn asked(&self) -> Asked {
         let numbered = |kind: &str, number: Option<u64>| number.map(|n| format!("{kind} {n}"));
         let phase = self.phase.as_ref().map(|name| format!("phase {name}"));
@@ -89,6 +102,9 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if arguments.table.is_some() {
         TableFormat::of(&arguments.format, None)?;
+    }
+    if arguments.brief && !matches!(arguments.format, Format::Text | Format::Json) {
+        bail!("--brief goes with --format text or json");
     }
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;
     written::keep_inputs(arguments, &inputs)?;

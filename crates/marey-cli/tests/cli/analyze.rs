@@ -8,8 +8,48 @@ const BASIC_OOM: &str = concat!(
 );
 
 #[test]
+fn a_memory_snapshot_and_a_trace_have_a_first_screen_each() {
+    let trace = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../marey-analysis/tests/data/traces/flux_tiny_cpu.trace.json.gz"
+    );
+    let said = marey(&["analyze", BASIC_OOM, trace]);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let heads: Vec<&str> = said
+        .out
+        .lines()
+        .filter(|line| line.starts_with("marey: "))
+        .collect();
+    // The signs between the parts are those of the locale.
+    assert!(heads[0].starts_with("marey: basic_oom.pickle "));
+    assert!(heads[0].ends_with(" ran out of memory: 30.00 GiB requested, 21.82 GiB free"));
+    assert!(heads[1].starts_with("marey: flux_tiny_cpu.trace.json.gz "));
+    assert!(heads[1].contains(" 4 steps in 29.4 ms "));
+    assert_eq!(heads.len(), 2);
+    assert!(said.out.lines().count() <= 51, "{}", said.out);
+    let brief = marey(&["analyze", "--brief", "--format", "json", BASIC_OOM, trace]).out;
+    let kinds: Vec<String> = brief
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|brief| brief["kind"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(kinds, ["snapshot", "trace"]);
+    let mixed = marey(&["analyze", "--brief", "--format", "csv", BASIC_OOM]);
+    assert!(mixed.err.contains("--brief goes with"), "{}", mixed.err);
+}
+
+#[test]
+fn colours_are_where_they_are_asked_for() {
+    let coloured = |when: &str| marey(&["analyze", "--color", when, BASIC_OOM]).out;
+    assert!(coloured("always").contains("\x1b[31mran out of memory\x1b[0m"));
+    for when in ["never", "auto"] {
+        assert!(!coloured(when).contains('\x1b'), "{when}");
+    }
+}
+
+#[test]
 fn a_memory_snapshot_is_told_in_tables() {
-    let said = marey(&["analyze", BASIC_OOM]);
+    let said = marey(&["analyze", "--full", BASIC_OOM]);
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     // The title has the file's place.
     let (_, text) = said.out.split_once("\n\n").unwrap();
@@ -101,7 +141,8 @@ fn a_recording_of_another_time_is_pointed_out() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();
     let job = place.job();
-    let said = marey(&["analyze", BASIC_OOM, "--run", job.to_str().unwrap()]);
+    let run = job.to_str().unwrap();
+    let said = marey(&["analyze", "--full", BASIC_OOM, "--run", run]);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(
         said.err.contains("is it of the same process?"),

@@ -17,7 +17,9 @@ mod job;
 mod line;
 mod parts;
 mod run;
+mod snapshot;
 mod text;
+mod trace;
 
 use crate::quantity::Unit;
 

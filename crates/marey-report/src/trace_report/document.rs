@@ -144,17 +144,23 @@ fn read(answers: &TraceAnswers) -> String {
         return "it holds no events".into();
     }
     let events = counted(quality.n_events, "event", "events");
+    let read = format!("{events}, {} of JSON", bytes(quality.n_bytes));
+    [vec![read], losses(answers)].concat().join("; ")
+}
+
+/// What of the file is not in the answers, in words.
+pub(crate) fn losses(answers: &TraceAnswers) -> Vec<String> {
+    let quality = &answers.quality;
     let cut = quality.is_truncated;
-    let cut = cut.then(|| "the file ends within them: it was cut, or its writer was killed".into());
+    let cut =
+        cut.then(|| "the file ends within its events: it was cut, or its writer was killed".into());
     let damage = quality.damage.as_ref();
     let damage = damage.map(|what| format!("the compressed data is damaged: {what}"));
     let broken = (quality.n_broken > 0).then(|| {
         let places = counted(quality.n_broken, "place", "places");
         format!("{places} could not be read and were passed over")
     });
-    let read = format!("{events}, {} of JSON", bytes(quality.n_bytes));
-    let parts = [Some(read), cut, damage, broken].into_iter().flatten();
-    parts.collect::<Vec<String>>().join("; ")
+    [cut, damage, broken].into_iter().flatten().collect()
 }
 
 /// Those that say something, once each.

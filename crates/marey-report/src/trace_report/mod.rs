@@ -4,7 +4,7 @@ mod attention;
 mod communication;
 mod critical_path;
 pub(crate) mod devices;
-mod document;
+pub(crate) mod document;
 mod findings;
 pub(crate) mod gaps;
 pub(crate) mod kernels;

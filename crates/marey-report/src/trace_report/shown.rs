@@ -20,7 +20,7 @@ pub fn trace_document(file: &TraceFile, max_rows: usize, details: bool) -> Docum
         found.tables(tables.into_iter().map(|table| table.limited(max_rows)));
         if !others.is_empty() {
             let others = others.join(", ");
-            found.push(Block::Text(format!("More with --details: {others}.")));
+            found.push(Block::Text(format!("More with --full: {others}.")));
         }
     }
     found

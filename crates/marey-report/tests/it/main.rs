@@ -8,6 +8,7 @@ mod escaping;
 mod example;
 mod findings;
 mod first_screen;
+mod first_screen_files;
 mod job_screen;
 mod json;
 mod machine;

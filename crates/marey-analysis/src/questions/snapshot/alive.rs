@@ -22,6 +22,9 @@ pub struct Alive {
     pub count: u64,
     /// The part that was there before the recording began.
     pub before_recording_bytes: u64,
+    /// What was allocated before any `forward` ran and was never given back: weights; `None` where no stack says that one ran.
+    #[serde(skip)]
+    pub weights_bytes: Option<u64>,
     /// By stack, the largest first; the first 100.
     pub by_stack: Vec<AliveRow>,
     /// Bytes of stacks that are not listed.
@@ -85,10 +88,16 @@ impl Alive {
     pub(super) fn new(replay: &Replay<'_>, state: usize, times: &Times<'_>) -> Self {
         let mut all = Sums::default();
         let mut before_recording_bytes = 0u64;
+        let mut kept_bytes = 0u64;
+        let first_forward = first_forward(replay);
+        let end = replay.events.len();
         let mut stacks: BTreeMap<(Option<u32>, bool), Sums> = BTreeMap::new();
         let mut sections: BTreeMap<(Option<u32>, bool), Sums> = BTreeMap::new();
         for found in replay.allocations.iter().filter(|a| a.is_allocated(state)) {
             let is_before = found.born == 0;
+            if first_forward.is_some_and(|first| found.born < first) && found.is_allocated(end) {
+                kept_bytes = kept_bytes.saturating_add(found.bytes);
+            }
             all.add(found.bytes);
             stacks
                 .entry((found.stack, is_before))
@@ -128,11 +137,30 @@ impl Alive {
             bytes: all.bytes,
             count: all.count,
             before_recording_bytes,
+            weights_bytes: first_forward.map(|_| kept_bytes),
             by_stack: by_stack.collect(),
             other_stacks_bytes,
             by_section: times.knows_sections().then(|| by_section.collect()),
         }
     }
+}
+
+/// The first state with memory that a `forward` allocated.
+fn first_forward(replay: &Replay<'_>) -> Option<usize> {
+    let snapshot = replay.snapshot;
+    let is_forward: Vec<bool> = snapshot
+        .frames
+        .iter()
+        .map(|f| f.name == "forward")
+        .collect();
+    let ran = |stack: u32| {
+        let stack = snapshot.stacks.get(stack as usize);
+        let mut frames = stack.iter().flat_map(|stack| &stack.0);
+        frames.any(|frame| is_forward.get(*frame as usize) == Some(&true))
+    };
+    let born = replay.allocations.iter();
+    let born = born.filter(|found| found.stack.is_some_and(ran));
+    born.map(|found| found.born).min()
 }
 
 /// The rows with most bytes, and the bytes of the others.

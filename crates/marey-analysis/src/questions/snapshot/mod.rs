@@ -66,6 +66,9 @@ pub struct DeviceMemory {
     pub end: Level,
     /// What the program had at its peak; without a history, at the end.
     pub alive: Alive,
+    /// What the program had at the last request that was not met; `None` without one.
+    #[serde(skip)]
+    pub alive_at_failure: Option<Alive>,
     /// What the allocator holds at the end, by pool.
     pub pools: Vec<PoolUse>,
     /// Over time; empty without a history.
@@ -128,6 +131,7 @@ fn device(snapshot: &Snapshot, device: u32, run: Option<&Run>) -> DeviceMemory {
         reserved_peak: has_history.then(|| level(reserved_peak)),
         end: level(end),
         alive: Alive::new(&replay, if has_history { peak } else { end }, &times),
+        alive_at_failure: failed.last().map(|at| Alive::new(&replay, *at, &times)),
         pools: pools::pools(snapshot, device),
         curve: if has_history {
             curve::curve(&replay, &times)

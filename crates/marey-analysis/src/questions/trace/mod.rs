@@ -47,6 +47,7 @@ mod step_groups;
 mod suspicious_durations;
 mod synchronisation;
 mod tensor_cores;
+mod trace_account;
 mod trace_memory;
 mod trace_phases;
 mod trace_steps;
@@ -103,6 +104,7 @@ pub use scopes::{TraceParts, find_scope, scopes};
 pub use suspicious_durations::{SuspiciousDuration, SuspiciousDurations, suspicious_durations};
 pub use synchronisation::{SyncCall, SyncPlace, Synchronisation, synchronisation};
 pub use tensor_cores::{MatrixKernel, MatrixTime, TensorCores, tensor_cores, uses_tensor_cores};
+pub use trace_account::{TraceAccount, TraceAccountRow, trace_account};
 pub use trace_memory::{OperatorBytes, TraceMemory, trace_memory};
 pub use trace_phases::{PhaseRole, TracePhase, trace_phases};
 pub use trace_steps::{HostRange, StepRule, TraceSteps, trace_steps};
@@ -128,6 +130,9 @@ pub struct TraceAnswers {
     pub devices: Vec<DeviceAnswers>,
     /// Operators, ranges and calls of the runtime.
     pub operators: Operators,
+    /// Where the wall time went; `None` of a part.
+    #[serde(skip)]
+    pub account: Option<TraceAccount>,
     /// Modules.
     pub modules: Modules,
     /// Calls that wait for devices.
@@ -228,6 +233,7 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         parts: part_lists(context),
         devices,
         operators: operators(context),
+        account: trace_account(context),
         modules: modules(context),
         synchronisation: synchronisation(context),
         compilations: compilations(context),

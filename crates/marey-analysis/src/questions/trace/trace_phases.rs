@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::part_names::{Part, PartNames};
-use super::trace_steps::{StepRule, TraceSteps};
+use super::trace_steps::TraceSteps;
 use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, union};
 
@@ -134,11 +134,9 @@ impl Found {
         self.by_name.insert(key, phase);
     }
 
-    /// The loop of a document as one phase, unless a range has that role. Kernels that repeat are no evidence of denoising: the
-    /// layers of any model do.
+    /// The loop of a document as one phase, unless a range has that role.
     fn steps(&mut self, steps: &[TraceSteps]) {
-        let told = |steps: &&TraceSteps| steps.rule != StepRule::KernelPeriod;
-        for steps in steps.iter().filter(told) {
+        for steps in steps.iter().filter(|steps| steps.rule.is_told()) {
             let mut known = self.by_name.values();
             let is_known = known.any(|phase| {
                 phase.document == steps.document && phase.role == Some(PhaseRole::Denoising)

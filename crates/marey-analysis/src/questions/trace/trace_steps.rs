@@ -58,6 +58,11 @@ impl StepRule {
             Self::Annotations | Self::SchedulerAnnotations | Self::Scheduler
         )
     }
+
+    /// The program or its graphs say that it denoises. Kernels that repeat are no evidence of that: the layers of any model do.
+    pub fn is_told(self) -> bool {
+        self != Self::KernelPeriod
+    }
 }
 
 /// The steps of every document, as far as anything tells them.

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use anyhow::bail;
 use marey_report::{
-    Document, TraceFile, TraceRanks, all_rank_tables, document_text, markdown_text, ranks_document,
-    snapshot_document, snapshot_json, trace_document, trace_file_tables, trace_json,
+    Document, FirstScreen, TraceFile, TraceRanks, all_rank_tables, document_text, markdown_text,
+    ranks_document, snapshot_document, snapshot_json, trace_document, trace_file_tables,
+    trace_json,
 };
 
 use super::inputs::Input;
@@ -14,6 +15,7 @@ use super::read::Said;
 use super::{Arguments, Format};
 use crate::commands::{ROWS, show_paths};
 use crate::console::Console;
+use crate::first_screen;
 use crate::run_folder::{replace_named, trace_page};
 use crate::tables::{TableFormat, Tables};
 use crate::terminal_width::terminal_width;
@@ -37,6 +39,13 @@ pub(super) fn write(
             let written = tables(said, ranks).write_csv(arguments.output.as_deref())?;
             return show_paths(&written, console);
         }
+        (None, Format::Json) if arguments.brief => {
+            let screens = said.iter().filter_map(screen);
+            screens.map(|screen| screen.json()).collect()
+        }
+        (None, Format::Text) if !arguments.full && !arguments.is_of_part() => {
+            first_screens(arguments, said, ranks)
+        }
         (None, Format::Text) => document_text(&document(arguments, said, ranks), width),
         (None, Format::Markdown) => markdown_text(&document(arguments, said, ranks)),
         (None, Format::Json) => String::from_utf8_lossy(&json(said, ranks)).into_owned(),
@@ -47,6 +56,26 @@ pub(super) fn write(
             console,
         ),
         None => Ok(console.show(&document)?),
+    }
+}
+
+/// The screen of each file that was read, one after the other, or all of it where it has none; then what ranks say together.
+fn first_screens(arguments: &Arguments, said: &[Said], ranks: Option<&TraceRanks>) -> String {
+    let out = arguments.output.is_none().then(stdout);
+    let width = out.as_ref().and_then(terminal_width);
+    let read = said.iter().filter(|said| said.problem().is_none());
+    let files = read.map(|said| match screen(said) {
+        Some(screen) => first_screen::text(&screen, arguments.color, out.as_ref()),
+        None => document_text(&of_file(arguments, said), width),
+    });
+    let ranks = ranks.map(|ranks| document_text(&ranks_document(ranks, ROWS), width));
+    files.chain(ranks).collect::<Vec<_>>().join("\n")
+}
+
+fn screen(said: &Said) -> Option<FirstScreen> {
+    match said {
+        Said::Trace(file, _) => FirstScreen::of_trace(file),
+        Said::Snapshot(file, _) => FirstScreen::of_snapshot(file),
     }
 }
 
@@ -76,14 +105,19 @@ fn tables(said: &[Said], ranks: Option<&TraceRanks>) -> Tables {
     Tables::new(of_files.chain(ranks.into_iter().flat_map(all_rank_tables)))
 }
 
+fn of_file(arguments: &Arguments, said: &Said) -> Document {
+    let rows = arguments.rows.unwrap_or(ROWS);
+    match said {
+        Said::Trace(file, _) => trace_document(file, rows, arguments.full),
+        Said::Snapshot(file, _) => snapshot_document(file),
+    }
+}
+
 /// Each file that was read, one after the other, then what ranks say together.
 fn document(arguments: &Arguments, said: &[Said], ranks: Option<&TraceRanks>) -> Document {
     let rows = arguments.rows.unwrap_or(ROWS);
     let read = said.iter().filter(|said| said.problem().is_none());
-    let files = read.map(|said| match said {
-        Said::Trace(file, _) => trace_document(file, rows, arguments.details),
-        Said::Snapshot(file, _) => snapshot_document(file),
-    });
+    let files = read.map(|said| of_file(arguments, said));
     let together = ranks.map(|ranks| ranks_document(ranks, rows));
     let blocks = files.chain(together).flat_map(|document| document.blocks);
     Document::from(blocks.collect::<Vec<_>>())

@@ -1,0 +1,168 @@
+//! What the device or the processors did, how fast it was, and most memory.
+
+use marey_analysis::{DeviceAnswers, HostKind, StepRule, TraceMemory};
+
+use super::{Told, account};
+use crate::first_screen::brief::{in_seconds, rounded, seconds, short};
+use crate::first_screen::line::name;
+use crate::first_screen::{Facts, Labelled};
+use crate::json::object::object;
+use crate::quantity::{float, given_out, per_second, size_of, time, time_ns};
+use crate::trace_report::kernels::name_of;
+
+/// Classes or operators that are named; the others are one.
+const MOST: usize = 4;
+/// Columns of a name.
+const NAME: usize = 24;
+/// What torch calls the kind of a device that is the host.
+const HOST: i64 = 0;
+
+pub(super) fn lines(told: &Told<'_>) -> Vec<Labelled> {
+    let work = match told.device() {
+        Some(device) => gpu(device),
+        None => cpu(told),
+    };
+    work.into_iter()
+        .chain(speed(told))
+        .chain([memory(told)])
+        .collect()
+}
+
+/// `169 ms: gemm 75 % · fused 11 % · other 14 %`
+fn gpu(device: &DeviceAnswers) -> Option<Labelled> {
+    let kernels = &device.kernels;
+    let fused = match device.attention.as_slice() {
+        [only] => format!(" ({})", name_of(&only.path)),
+        _ => String::new(),
+    };
+    let classes = kernels.classes.iter().map(|row| {
+        let class = name_of(&row.class);
+        let more = if class == "attention" { &fused } else { "" };
+        (class, more.to_owned(), row.total_ns)
+    });
+    let busy_ns = device.utilization.busy_ns;
+    let is_overlapping = kernels.total_ns > busy_ns + busy_ns / 100;
+    let of = if is_overlapping {
+        " of work, some of it at once"
+    } else {
+        ""
+    };
+    let (said, facts) = shares(classes.collect(), kernels.total_ns, of)?;
+    let facts = Facts::of(&object! { kernels: facts });
+    Some(Labelled::new("GPU", said, facts))
+}
+
+/// `21.1 s in operators: slow_conv3d 65 % · addmm 10 % · other 25 %`
+fn cpu(told: &Told<'_>) -> Option<Labelled> {
+    let operators = told.answers.operators.rows.iter();
+    let operators = operators.filter(|row| row.kind == HostKind::Operator);
+    let all: Vec<(String, String, u64)> = operators
+        .map(|row| {
+            let plain = row.name.rsplit("::").next().unwrap_or_default();
+            (name(plain, NAME), String::new(), row.self_ns)
+        })
+        .collect();
+    let total_ns = all.iter().map(|(_, _, ns)| ns).sum();
+    let (said, facts) = shares(all, total_ns, " in operators")?;
+    let facts = Facts::of(&object! { operators: facts });
+    Some(Labelled::new("CPU", said, facts))
+}
+
+/// The largest of names with something to add and their time, as shares of all that add up, and for programs.
+fn shares(
+    mut all: Vec<(String, String, u64)>,
+    total_ns: u64,
+    of: &str,
+) -> Option<(Vec<String>, Vec<impl serde::Serialize + use<>>)> {
+    if total_ns == 0 {
+        return None;
+    }
+    all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
+    all.truncate(MOST);
+    all.retain(|(.., ns)| ns * 200 >= total_ns);
+    let named_ns: u64 = all.iter().map(|(.., ns)| ns).sum();
+    let other_ns = total_ns.saturating_sub(named_ns);
+    if other_ns > 0 {
+        all.push(("other".into(), String::new(), other_ns));
+    }
+    let parts: Vec<u64> = all.iter().map(|(.., ns)| *ns).collect();
+    let shares = given_out(100, &parts).into_iter();
+    let said = all.iter().zip(shares).enumerate();
+    let said = said.map(|(at, ((name, more, _), share))| match at {
+        0 => format!("{}{of}: {name} {share} %{more}", time_ns(total_ns)),
+        _ => format!("{name} {share} %{more}"),
+    });
+    let facts = all.iter().map(|(name, _, ns)| {
+        object! { name: short(name), work_s: seconds(*ns) }
+    });
+    Some((said.collect(), facts.collect()))
+}
+
+/// `28.3 steps/s while denoising · median step 3.6 ms`
+fn speed(told: &Told<'_>) -> Option<Labelled> {
+    let steps = told.steps()?;
+    let rows = told.account.rows.iter();
+    let mut denoising = rows.filter(|row| row.name == account::DENOISE && row.held_ns > 0);
+    let held_ns = denoising.next().map(|row| row.held_ns);
+    let are_steps = steps.rule.is_some_and(StepRule::finds_steps);
+    let unit = if are_steps { "steps" } else { "denoiser calls" };
+    let n = steps.parts.len() as u64;
+    let steps_hz = held_ns.map(|ns| 1e9 * float(n) / float(ns));
+    let rate = steps_hz.map(|hz| format!("{} {unit}/s while denoising", per_second(hz)));
+    let host = told.answers.devices.is_empty();
+    let median = steps.figures.filter(|_| host && are_steps);
+    let median_ns = median.map(|figures| figures.host.median_ns);
+    let median = median_ns.map(|ns| format!("median step {}", time(ns)));
+    let facts = object! {
+        denoise_steps_hz?: steps_hz.filter(|_| are_steps).map(rounded),
+        denoiser_calls_hz?: steps_hz.filter(|_| !are_steps).map(rounded),
+        step_median_s?: median_ns.map(in_seconds),
+    };
+    let facts = Facts::of(&object! { speed: facts });
+    let said = rate.into_iter().chain(median).collect();
+    Some(Labelled::new("Speed", said, facts))
+}
+
+/// `peak 235 MiB of tensors at 20.8 s in vae_decode`
+fn memory(told: &Told<'_>) -> Labelled {
+    let answers = told.answers;
+    let is_of_host = |memory: &&TraceMemory| memory.device_type == Some(HOST);
+    let has_device = answers.memory.iter().any(|memory| !is_of_host(&memory));
+    let shown = answers.memory.iter();
+    let shown = shown.filter(|memory| !has_device || !is_of_host(memory));
+    let most = shown.max_by_key(|memory| memory.peak_bytes);
+    let Some((most, peak_bytes)) = most.and_then(|most| Some((most, most.peak_bytes?))) else {
+        let said = "not recorded (profile_memory=True)".to_owned();
+        return Labelled::new("Memory", vec![said], Facts::default());
+    };
+    let whose = match most.device {
+        Some(number) if number >= 0 => format!(" on GPU {number}"),
+        _ => String::new(),
+    };
+    let since = |ns: u64| ns.saturating_sub(told.account.wall.start_ns);
+    let at = most
+        .peak_at_ns
+        .map(|ns| format!(" at {}", time_ns(since(ns))));
+    let place = most.peak_at_ns.and_then(|ns| told.account.at(ns));
+    let place = place.filter(|row| !row.is_between);
+    let shown_place = place.map(|row| format!(" in {}", name(&row.name, NAME)));
+    let facts = object! {
+        peak_bytes: peak_bytes,
+        peak_at_s?: most.peak_at_ns.map(|ns| seconds(since(ns))),
+        peak_in?: place.map(|row| short(&row.name)),
+    };
+    let said = format!(
+        "peak {} of tensors{whose}{}{}",
+        size_of(peak_bytes),
+        at.unwrap_or_default(),
+        shown_place.unwrap_or_default()
+    );
+    let reserved = most.peak_reserved_bytes.filter(|bytes| *bytes > 0);
+    let reserved = reserved.map(|bytes| format!("{} reserved at most", size_of(bytes)));
+    let facts = Facts::of(&object! { memory: facts });
+    Labelled::new(
+        "Memory",
+        [said].into_iter().chain(reserved).collect(),
+        facts,
+    )
+}
