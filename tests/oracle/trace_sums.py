@@ -34,7 +34,6 @@ def wrong(name: str, file: Node) -> list[str]:
     answers = file["answers"]
     pairs = [
         *_lost(answers["quality"]),
-        *(pair for path in answers["critical_path"] for pair in _critical_path(path)),
         *(pair for device in answers["devices"] for pair in _device(device)),
         *_parts(answers),
         *_by_hand(name, answers),
@@ -46,12 +45,6 @@ def wrong(name: str, file: Node) -> list[str]:
 def _lost(quality: Node) -> Iterator[tuple[str, Any, Any]]:
     for key, none in {"n_broken": 0, "is_truncated": False, "damage": None}.items():
         yield f"quality.{key}", quality[key], none
-
-
-def _critical_path(path: Node) -> Iterator[tuple[str, Any, Any]]:
-    for rows in ("kinds", "names", "places"):
-        for row_key, key in {"total_ns": "length_ns", "n_segments": "n_segments"}.items():
-            yield f"critical path by {rows}: {key}", sum(row[row_key] for row in path[rows]), path[key]
 
 
 def _device(device: Node) -> Iterator[tuple[str, Any, Any]]:

@@ -3,7 +3,6 @@
 mod attention;
 mod bounded_cost;
 mod communication;
-mod critical_path;
 mod damaged;
 mod details;
 mod gaps;

@@ -2,7 +2,6 @@
 
 mod attention;
 mod communication;
-mod critical_path;
 pub(crate) mod devices;
 pub(crate) mod document;
 mod findings;
@@ -100,7 +99,6 @@ pub fn trace_tables(answers: &TraceAnswers) -> Vec<Table> {
         let suspicious = title("Durations that cannot be true");
         tables.push(suspicious_durations::table(device, suspicious));
     }
-    tables.extend(critical_path::tables(answers));
     tables.push(attention::operators(&answers.attention_operators));
     tables.push(attention::fallbacks(&answers.attention_fallbacks));
     tables.push(communication::table(

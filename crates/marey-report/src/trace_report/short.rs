@@ -5,10 +5,8 @@ use crate::document::Table;
 use crate::model::TraceFile;
 
 /// Tables that are read when another one has raised a question.
-const DETAILS: [&str; 14] = [
+const DETAILS: [&str; 12] = [
     "attention_operators",
-    "critical_path_by_place",
-    "critical_path_segments",
     "kernels_by_module",
     "kernels_by_shape",
     "largest_transfers",

@@ -101,21 +101,11 @@ pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
         ("memory", shorten(&mut answers.memory, limits.devices)),
     ];
     add(&mut answers.left_out, &lists, None);
-    let paths = answers.critical_path.iter_mut();
-    let names = paths.map(|path| shorten(&mut path.names, most));
-    let names = names.fold(0, u64::saturating_add);
-    let paths = answers.critical_path.iter_mut();
-    let places = paths.map(|path| shorten(&mut path.places, most));
-    let places = places.fold(0, u64::saturating_add);
     let parts = &mut answers.parts;
     let phases = parts.phases.iter_mut();
     let phases = phases.map(|list| shorten(&mut list.parts, most));
-    let lists = [
-        ("critical_path.names", names),
-        ("critical_path.places", places),
-        ("parts.phases.parts", phases.fold(0, u64::saturating_add)),
-    ];
-    add(&mut answers.left_out, &lists, None);
+    let phases = phases.fold(0, u64::saturating_add);
+    add(&mut answers.left_out, &[("parts.phases.parts", phases)], None);
     let memory = answers.memory.iter_mut();
     let operators = memory.map(|memory| shorten(&mut memory.operators, most));
     let n_operators = operators.fold(0, u64::saturating_add);

@@ -15,7 +15,6 @@ mod collective_calls;
 mod communication;
 mod compilation;
 mod context;
-mod critical_path;
 mod device_timeline;
 mod eager_calls;
 mod function_name;
@@ -68,10 +67,6 @@ pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
 pub use compilation::{Compilation, Compilations, compilations};
 pub use context::TraceContext;
-pub use critical_path::{
-    CriticalPath, LongSegment, PathKind, PathKindTime, PathNameTime, PathPlace, PathPlaceTime,
-    PathSegment, critical_path, critical_path_segments,
-};
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,
 };
@@ -141,8 +136,6 @@ pub struct TraceAnswers {
     pub compilations: Compilations,
     /// What allocators gave out, by device; empty when the trace has none of it (`profile_memory=True`).
     pub memory: Vec<TraceMemory>,
-    /// What the end waited for, of each document.
-    pub critical_path: Vec<CriticalPath>,
     /// Which attention operators called, and whose it was.
     pub attention_operators: Vec<AttentionOperator>,
     /// Attention without a fused kernel where others are fused.
@@ -238,7 +231,6 @@ pub fn limited_answers(context: &TraceContext<'_>, limits: AnswerLimits) -> Trac
         synchronisation: synchronisation(context),
         compilations: compilations(context),
         memory: trace_memory(context),
-        critical_path: critical_path(context),
         attention_operators: attention_operators(context, &calls),
         attention_fallbacks,
         host_communication: host_communication(context),

@@ -1,7 +1,7 @@
 //! Traces that are made to cost much: each of them takes no more than its length, and what is left out of answers is said.
 
 use marey_analysis::{
-    AnswerLimits, PathKind, TraceContext, critical_path, limited_answers, operators, trace_answers,
+    AnswerLimits, TraceContext, limited_answers, operators, trace_answers,
 };
 
 use super::{complete, events, kernel};
@@ -46,35 +46,9 @@ fn operators_20000_deep_have_all_that_was_launched_in_them_once() {
         let is_innermost = i == (DEPTH - 1) % 7;
         assert_eq!(row.n_launched, Some(u64::from(is_innermost)));
     }
-    let path = critical_path(&context).remove(0);
-    assert_eq!(path.length_ns, (2 * DEPTH + 1) * 1_000);
-    let operators = path.kinds.iter().find(|k| k.kind == PathKind::Operator);
-    // All but the launch.
-    assert_eq!(operators.unwrap().total_ns, 2 * DEPTH * 1_000);
     let n_too_deep = trace_answers(&trace, None).quality.n_too_deep;
     // Operators 4,097 to 19,999, and the launch.
     assert_eq!(n_too_deep, DEPTH - 4_097 + 1);
-}
-
-/// ```text
-/// thread 0   |--|                    the path goes on at the thread that ended last
-/// thread 1          |--|
-/// thread 2                 |--|
-/// ```
-#[test]
-fn a_path_leads_through_20000_threads() {
-    let n_threads = 20_000_u64;
-    let each = (0..n_threads).map(|i| {
-        let at = 10 * i;
-        format!(
-            r#"{{"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": {i}, "ts": {at}, "dur": 5}}"#
-        )
-    });
-    let trace = events(&each.collect::<Vec<String>>().join(","));
-    let path = critical_path(&TraceContext::new(&trace, None)).remove(0);
-    let total = |kind| path.kinds.iter().find(|k| k.kind == kind).unwrap().total_ns;
-    assert_eq!(total(PathKind::Operator), n_threads * 5_000);
-    assert_eq!(total(PathKind::Untraced), (n_threads - 1) * 5_000);
 }
 
 #[test]
@@ -94,11 +68,7 @@ fn lists_that_are_too_long_keep_their_first_rows_and_say_how_many_they_lost() {
     let said: Vec<(&str, u64)> = said.map(|l| (l.list.as_str(), l.n_rows)).collect();
     assert_eq!(
         said,
-        [
-            ("kernels.rows", 1),
-            ("owned_kernels.by_operator", 1),
-            ("critical_path.names", 1)
-        ]
+[("kernels.rows", 1), ("owned_kernels.by_operator", 1)]
     );
 }
 
