@@ -66,7 +66,7 @@ fn answers(runs: &[Run]) -> JobAnswers {
         all.add(RankSummary::of_run(run, &format!("rank{n}.marey")));
     }
     let answers = ranks(&all, &Thresholds::default());
-    answers.jobs.into_iter().next().unwrap()
+    answers.jobs.into_iter().next().expect("there is one job")
 }
 
 fn screen(runs: &[Run]) -> FirstScreen {

@@ -105,7 +105,11 @@ pub(super) fn shorten_host(answers: &mut TraceAnswers, limits: AnswerLimits) {
     let phases = parts.phases.iter_mut();
     let phases = phases.map(|list| shorten(&mut list.parts, most));
     let phases = phases.fold(0, u64::saturating_add);
-    add(&mut answers.left_out, &[("parts.phases.parts", phases)], None);
+    add(
+        &mut answers.left_out,
+        &[("parts.phases.parts", phases)],
+        None,
+    );
     let memory = answers.memory.iter_mut();
     let operators = memory.map(|memory| shorten(&mut memory.operators, most));
     let n_operators = operators.fold(0, u64::saturating_add);

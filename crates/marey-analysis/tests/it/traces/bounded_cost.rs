@@ -1,8 +1,6 @@
 //! Traces that are made to cost much: each of them takes no more than its length, and what is left out of answers is said.
 
-use marey_analysis::{
-    AnswerLimits, TraceContext, limited_answers, operators, trace_answers,
-};
+use marey_analysis::{AnswerLimits, TraceContext, limited_answers, operators, trace_answers};
 
 use super::{complete, events, kernel};
 
@@ -68,7 +66,7 @@ fn lists_that_are_too_long_keep_their_first_rows_and_say_how_many_they_lost() {
     let said: Vec<(&str, u64)> = said.map(|l| (l.list.as_str(), l.n_rows)).collect();
     assert_eq!(
         said,
-[("kernels.rows", 1), ("owned_kernels.by_operator", 1)]
+        [("kernels.rows", 1), ("owned_kernels.by_operator", 1)]
     );
 }
 
