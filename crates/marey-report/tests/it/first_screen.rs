@@ -1,6 +1,6 @@
 //! What is shown first: few lines, which add up.
 
-use marey::{Run, Status};
+use marey::{GpuSpan, Run, Status};
 use marey_report::{FirstScreen, Places, Report, Shown};
 use marey_testing::RunBuilder;
 use serde_json::Value;
@@ -179,6 +179,55 @@ fn lack_of_memory_is_the_cause_with_its_figures() {
     );
 }
 
+/// ```text
+/// ms     0    4    8    12                      40
+/// host   |step|step|step|save-------------------|
+/// GPU     |1-10     |10-19    |19-28    |
+/// ```
+#[test]
+fn steps_that_a_gpu_did_later_have_its_time() {
+    let steps = |run: &mut Run| {
+        let mut nodes = (0..).zip(&run.nodes);
+        let (node, _) = nodes
+            .find(|(_, node)| node.name == "denoising_step")
+            .expect("recorded");
+        run.gpu_spans = (0..3)
+            .map(|n| GpuSpan {
+                thread: 0,
+                node,
+                start_ns: 4 * n * MS,
+                device: 0,
+                stream: 0,
+                delay_ns: Some((1 + 5 * n) * MS),
+                gpu_ns: 9 * MS,
+                error_ns: Some(0),
+            })
+            .collect();
+    };
+    let run = RunBuilder::new()
+        .section("denoise", 0, 12 * MS, |s| {
+            for n in 0..3 {
+                s.iteration("denoising_step", 4 * n * MS, 4 * (n + 1) * MS, |_| {});
+            }
+        })
+        .section("save", 12 * MS, 40 * MS, |_| {})
+        .with(steps)
+        .finish(40 * MS);
+    let text = shown(&run, 100);
+    let line = |name: &str| {
+        text.lines()
+            .find(|line| line.trim_start().starts_with(name))
+    };
+    let denoise = line("denoise").unwrap_or_default();
+    assert!(denoise.contains(" 28.0 ms   70.0 %"), "{text}");
+    assert!(denoise.ends_with("3 steps × 9.00 ms"), "{text}");
+    assert!(
+        line("save").is_some_and(|line| line.contains(" 12.0 ms   30.0 %")),
+        "{text}"
+    );
+    assert!(text.contains("steady step 9.00 ms (111 it/s)"), "{text}");
+}
+
 #[test]
 fn an_error_for_lack_of_memory_kills_nobody() {
     for (error, title, tries) in [
@@ -195,7 +244,7 @@ fn an_error_for_lack_of_memory_kills_nobody() {
     ] {
         let mut run = killed();
         run.info.facts.retain(|(key, _)| !key.ends_with("signal"));
-        run.status = marey::Status::OutOfMemory(error.into());
+        run.status = Status::OutOfMemory(error.into());
         let text = shown(&run, 100);
         let raised = format!("    The program raised {error}.");
         for said in [title, &raised, tries] {

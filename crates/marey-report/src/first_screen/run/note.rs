@@ -259,10 +259,11 @@ impl Calls {
         sum
     }
 
-    /// On the GPU, where its work took longer than the host, which was ahead of it. `None` unless all calls were measured there.
+    /// On the GPU, where its work took longer than the host, which was ahead of it. `None` unless all calls were measured there and none failed.
     fn on_gpu(report: &Report, row: &SectionRow) -> Option<Self> {
         let found = report.gpu_times.as_ref()?.of(row.node)?;
-        let is_longer = found.n_not_measured == 0 && found.gpu.total_ns > row.calls.total_ns;
+        let is_whole = found.n_not_measured == 0 && row.calls.errors == 0;
+        let is_longer = is_whole && found.gpu.total_ns > row.calls.total_ns;
         is_longer.then_some(Self {
             n: found.gpu.count,
             total_ns: found.gpu.total_ns,
