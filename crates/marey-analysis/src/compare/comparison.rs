@@ -34,8 +34,8 @@ pub struct Comparison {
     pub sections: Vec<SectionMatch>,
     /// Everything that was compared, the same order as [`super::MeasureKind`], then by subject.
     pub measures: Vec<Measure>,
-    /// What held each run up, those of the baseline first, of each side the shortest first, in the baseline's words. `None` where
-    /// that is not known of one of them, and of traces.
+    /// What held each run up, those of the baseline first, of each side the shortest first, in the baseline's words; of traces their phases.
+    /// `None` where that is not known of one of them, and of the ranks of a job.
     pub account: Option<SharedAccount>,
     /// Tests that chance was corrected for (Holm).
     pub n_tests: u64,

@@ -97,6 +97,11 @@ pub fn compare_traces(
     };
     let mut found = compare_with([first, second], devices, samples, options);
     found.notes.extend(prepared.notes);
+    let phases = baseline.phases().zip(candidate.phases());
+    found.account = phases.map(|(mut all, mut others)| {
+        all.append(&mut others);
+        SharedAccount::new(all)
+    });
     found
 }
 

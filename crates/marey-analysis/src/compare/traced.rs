@@ -15,10 +15,11 @@ use super::bootstrap::Statistic;
 use super::measure::{MeasureKind, Subject};
 use super::observations::{Observations, Value};
 use super::traced_parts;
+use crate::account::{PathTime, PathTimes};
 use crate::import::chrome::{Class, Trace, outline_of, outline_without_modules};
 use crate::questions::trace::{
-    ByLaunch, DeviceTimeline, TraceContext, WorkKind, kernel_class, profiler_steps, transfers,
-    utilization,
+    ByLaunch, DeviceTimeline, TraceContext, WorkKind, kernel_class, profiler_steps, trace_account,
+    transfers, utilization,
 };
 use crate::stats::float;
 
@@ -34,6 +35,8 @@ pub struct TracedSide {
     /// The same without modules, of those that have some.
     without_modules: Vec<Option<Run>>,
     figures: Vec<Observations>,
+    /// Wall time by phases; `None` where nothing happens.
+    phases: Vec<Option<PathTimes>>,
 }
 
 impl TracedSide {
@@ -44,6 +47,16 @@ impl TracedSide {
         self.runs.push(outline);
         self.without_modules.push(plain);
         self.figures.push(figures(trace));
+        self.phases.push(phases(trace));
+    }
+
+    /// What held each trace up, by phases, the shortest first; `None` where that is not known of one, and of the ranks of a job, which wait
+    /// for each other.
+    pub(super) fn phases(&self) -> Option<Vec<PathTimes>> {
+        let all: Option<Vec<PathTimes>> = self.phases.iter().cloned().collect();
+        let mut all = all.filter(|_| self.ranks().is_none())?;
+        all.sort_unstable();
+        Some(all)
     }
 
     /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
@@ -107,6 +120,18 @@ impl TracedSide {
 fn has_modules(run: &Run) -> bool {
     let mut nodes = run.nodes.iter();
     nodes.any(|node| node.name.starts_with("nn.Module: "))
+}
+
+/// Wall time by phases, and what is between them.
+fn phases(trace: &Trace) -> Option<PathTimes> {
+    let account = trace_account(&TraceContext::new(trace, None))?;
+    let rows = account.rows.into_iter();
+    let times = rows.map(|row| PathTime {
+        path: vec![row.name],
+        is_iteration: false,
+        self_ns: row.held_ns,
+    });
+    Some((account.wall.length_ns(), times.collect()))
 }
 
 /// What the devices of a trace did.
