@@ -137,6 +137,8 @@ fn a_candidate_that_failed_where_the_baseline_finished_is_worse() {
         said.out
     );
     let said = marey(&["compare", paths[1], paths[1]]);
+    assert!(said.out.contains("failed: exit code 3"), "{}", said.out);
+    let said = marey(&["compare", "--full", paths[1], paths[1]]);
     assert!(
         said.out.contains("1 of 1 runs of the baseline failed"),
         "{}",
