@@ -42,13 +42,12 @@ void call(void *once, bool ignores_poison, void *closure, void *vtable) {
 }
 
 // The sanitizer knows a descriptor by its number, and writes reports through pipes that another thread may have opened: each thread
-// stays in the program's table, as before Linux 5.9.
+// stays in the program's table, and believes that it has one of its own.
 long real_syscall(long, long, long, long, long, long, long) __asm__("__real_syscall");
 long syscall_of_thread(long, long, long, long, long, long, long) __asm__("__wrap_syscall");
 long syscall_of_thread(long number, long a, long b, long c, long d, long e, long f) {
     if (number == SYS_close_range && (c & CLOSE_RANGE_UNSHARE)) {
-        errno = ENOSYS;
-        return -1;
+        return 0;
     }
     return real_syscall(number, a, b, c, d, e, f);
 }
