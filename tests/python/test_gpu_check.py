@@ -41,7 +41,7 @@ def test_every_check_has_a_name_to_run_it_alone() -> None:
     assert done.returncode == 1
     assert done.stderr == (
         "no such check: what; there are event-pairs, streams, contexts, two-devices, captures, pending-error, "
-        "allocator-peaks, memory-snapshot, nvml\n"
+        "allocator-peaks, history-before-cuda, memory-snapshot, nvml\n"
     )
 
 

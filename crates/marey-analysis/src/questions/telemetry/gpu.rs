@@ -245,9 +245,12 @@ const COUNTED: f64 = 0.95;
 
 /// What the counter grew by, where it was read over as long as power; else the integral of power. `None` for a single reading.
 fn energy(counter: Option<Growth>, power: &[SeriesPoint], wall_ns: u64) -> Option<Energy> {
-    let (watt_ns, over_ns) = integral(power, wall_ns);
+    let read_ns = match power {
+        [first, .., last] => last.last_ns.saturating_sub(first.first_ns),
+        _ => 0,
+    };
     if let Some(growth) = counter
-        && float(growth.over_ns) >= COUNTED * over_ns
+        && float(growth.over_ns) >= COUNTED * float(read_ns)
     {
         return Some(Energy {
             joules: growth.total,
@@ -255,6 +258,7 @@ fn energy(counter: Option<Growth>, power: &[SeriesPoint], wall_ns: u64) -> Optio
             source: EnergySource::Counter,
         });
     }
+    let (watt_ns, over_ns) = integral(power, wall_ns);
     (over_ns > 0.0).then(|| Energy {
         joules: watt_ns / 1e9,
         over_ns,
