@@ -1,7 +1,6 @@
 // Stands in front of functions that ThreadSanitizer does not see through. Linked with `--wrap` for each, so that calls of the program
 // come here first; `check-threads` passes the names of the standard library's.
 
-#include <errno.h>
 #include <linux/close_range.h>
 #include <pthread.h>
 #include <stdbool.h>

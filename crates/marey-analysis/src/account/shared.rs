@@ -29,7 +29,7 @@ pub struct SharedRow {
     pub name: String,
     /// Index into [`SharedAccount::rows`]; `None` at the top level.
     pub parent: Option<usize>,
-    /// Turns of a loop.
+    /// Its calls are iterations.
     pub is_iteration: bool,
     /// What it held each run up without what is below it, in the order of the runs.
     pub self_ns: Vec<u64>,
@@ -40,7 +40,7 @@ pub struct SharedRow {
 pub struct PathTime {
     /// Names from the outermost to the innermost.
     pub path: Vec<String>,
-    /// Turns of a loop.
+    /// Its calls are iterations.
     pub is_iteration: bool,
     /// Nanoseconds.
     pub self_ns: u64,

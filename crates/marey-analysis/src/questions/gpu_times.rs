@@ -45,7 +45,7 @@ pub struct SectionGpuTime {
     pub n_not_measured: u64,
     /// Lengths of the spans.
     pub gpu: Durations,
-    /// That of the call that began first; not in JSON.
+    /// Length of the span of the call that began first. It is in no document of its own.
     #[serde(skip)]
     pub first_ns: Option<u64>,
     /// From the beginning of a call to that of its work; `None` when no delay is known.

@@ -6,7 +6,7 @@ use marey_analysis::SharedAccount;
 use marey_analysis::compare::{MeanChange, adjust};
 
 use super::model::ComparisonReport;
-use crate::first_screen::{TimeNode, time_parts};
+use crate::first_screen::shared_parts;
 use crate::quantity::{Column, Unit, float, given_out, whole};
 
 /// Share of a side's total from which on *other* is a row.
@@ -125,51 +125,23 @@ fn mean(values: &[u64]) -> f64 {
     sum / float(values.len().max(1) as u64)
 }
 
-/// The same rows as on a run's first screen, chosen for all runs together.
+/// The parts of the total, *other* among them. Empty where a side has no run.
 fn parts(account: &SharedAccount, split: &Split, total_ns: [u64; 2]) -> Vec<ComparedPart> {
-    let held = account.held_ns();
+    let (shared, left) = shared_parts(account);
     let sum = |of_runs: &[u64]| of_runs.iter().sum::<u64>();
-    let nodes: Vec<TimeNode<'_>> = account
-        .rows
-        .iter()
-        .zip(&held)
-        .map(|(row, held)| TimeNode {
-            name: &row.name,
-            parent: row.parent,
-            is_iteration: row.is_iteration,
-            held_ns: sum(held),
-            self_ns: sum(&row.self_ns),
-        })
-        .collect();
-    let mut left: Vec<u64> = account.wall_ns.clone();
     let mut found: Vec<(ComparedPart, Vec<u64>)> = Vec::new();
-    for part in time_parts(&nodes, sum(&account.wall_ns)) {
-        let mut of_runs = vec![0; left.len()];
-        for node in &part.nodes {
-            let times = if part.is_rest {
-                &account.rows[*node].self_ns
-            } else {
-                &held[*node]
-            };
-            of_runs
-                .iter_mut()
-                .zip(times)
-                .for_each(|(sum, ns)| *sum += ns);
-        }
-        left.iter_mut()
-            .zip(&of_runs)
-            .for_each(|(left, ns)| *left = left.saturating_sub(*ns));
-        let Some(change) = split.change(&of_runs) else {
+    for part in shared {
+        let Some(change) = split.change(&part.of_runs) else {
             return Vec::new();
         };
-        let part = ComparedPart {
+        let compared = ComparedPart {
             name: part.name,
             change,
             held_ns: [0; 2],
             nodes: part.nodes,
             is_other: false,
         };
-        found.push((part, of_runs));
+        found.push((compared, part.of_runs));
     }
     let other = split.change(&left).filter(|other| {
         other.baseline >= OTHER * float(total_ns[0])

@@ -26,7 +26,7 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// `No issues found in 9 checks: …`, and why others could not be made.
+    /// `No issues found in 9 checks: …`, then `20 checks skipped: …` with the reasons.
     pub(crate) fn sentences(&self) -> Vec<Sentence> {
         let n = self.passed.len() as u64;
         let all = counted(n, "check", "checks");

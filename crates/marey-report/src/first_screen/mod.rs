@@ -28,7 +28,7 @@ pub use differences::{DifferenceRow, Differences};
 pub use facts::Facts;
 pub use finding::ScreenFinding;
 pub use job::JobPlaces;
-pub(crate) use parts::{TimeNode, time_parts};
+pub(crate) use parts::shared_parts;
 pub use run::Places;
 pub use text::Shown;
 

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use marey::profiling_config::{Preparation, SectionKind, words_of_name};
+use marey_analysis::{SharedAccount, SharedRow};
 
 use crate::quantity::float;
 
@@ -36,7 +37,7 @@ pub(crate) struct TimeNode<'a> {
     pub(crate) name: &'a str,
     /// Index of the node that it is in.
     pub(crate) parent: Option<usize>,
-    /// It counts turns of a loop.
+    /// Its calls are iterations.
     pub(crate) is_iteration: bool,
     /// What it held up, with all that is in it.
     pub(crate) held_ns: u64,
@@ -60,6 +61,65 @@ pub(crate) struct TimePart {
 /// The parts that are worth a row of a total, the largest first. A node stands before those in it.
 pub(crate) fn time_parts(nodes: &[TimeNode<'_>], total_ns: u64) -> Vec<TimePart> {
     Tree::new(nodes, total_ns).parts()
+}
+
+/// A part of the time of several runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SharedPart {
+    /// As [`TimePart::name`].
+    pub(crate) name: String,
+    /// What it held each run up.
+    pub(crate) of_runs: Vec<u64>,
+    /// Rows of the account that it is made of.
+    pub(crate) nodes: Vec<usize>,
+    /// As [`TimePart::is_rest`].
+    pub(crate) is_rest: bool,
+}
+
+/// The same rows as on a run's first screen, chosen for all runs together, and what they leave of the wall time of each.
+pub(crate) fn shared_parts(account: &SharedAccount) -> (Vec<SharedPart>, Vec<u64>) {
+    let held = account.held_ns();
+    let node = |(row, held): (&SharedRow, &Vec<u64>)| (held.iter().sum(), row.self_ns.iter().sum());
+    let sums: Vec<(u64, u64)> = account.rows.iter().zip(&held).map(node).collect();
+    let nodes = account
+        .rows
+        .iter()
+        .zip(&sums)
+        .map(|(row, (held_ns, self_ns))| TimeNode {
+            name: &row.name,
+            parent: row.parent,
+            is_iteration: row.is_iteration,
+            held_ns: *held_ns,
+            self_ns: *self_ns,
+        });
+    let nodes: Vec<TimeNode<'_>> = nodes.collect();
+    let mut left = account.wall_ns.clone();
+    let of_part = |part: TimePart| {
+        let times = |node: &usize| {
+            if part.is_rest {
+                &account.rows[*node].self_ns
+            } else {
+                &held[*node]
+            }
+        };
+        let mut of_runs = vec![0; left.len()];
+        for times in part.nodes.iter().map(times) {
+            of_runs
+                .iter_mut()
+                .zip(times)
+                .for_each(|(sum, ns)| *sum += ns);
+        }
+        let rests = left.iter_mut().zip(&of_runs);
+        rests.for_each(|(left, ns)| *left = left.saturating_sub(*ns));
+        SharedPart {
+            name: part.name,
+            of_runs,
+            nodes: part.nodes,
+            is_rest: part.is_rest,
+        }
+    };
+    let parts = time_parts(&nodes, account.wall_ns.iter().sum());
+    (parts.into_iter().map(of_part).collect(), left)
 }
 
 struct Tree<'a> {

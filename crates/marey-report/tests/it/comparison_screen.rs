@@ -3,13 +3,14 @@
 
 use marey::{MemoryReading, MemorySource, Run, Status};
 use marey_analysis::{CompareOptions, compare};
-use marey_report::{ComparedRun, ComparedSide, ComparisonReport, Criterion, FirstScreen, Shown};
+use marey_report::{ComparedRun, ComparedSide, ComparisonReport, Criterion, FirstScreen};
 use marey_testing::RunBuilder;
 use serde_json::Value;
 
+use crate::shown_screen::{at_each_width, squeezed, text};
+
 const MS: u64 = 1_000_000;
 const MIB: u64 = 1 << 20;
-const WIDTHS: [usize; 3] = [60, 80, 100];
 
 /// Milliseconds of one run of `clip.py`: its decoder upsamples for all but 100 of its time.
 #[derive(Clone, Copy)]
@@ -132,24 +133,6 @@ fn compared(before: &[Run], after: &[Run], is_met: bool) -> ComparisonReport {
 
 fn screen(report: &ComparisonReport) -> FirstScreen {
     FirstScreen::of_comparison(report, "marey compare --full before after".into())
-}
-
-fn text(screen: &FirstScreen, width: usize, is_ascii: bool) -> String {
-    screen.text(&Shown {
-        width,
-        has_colour: false,
-        is_ascii,
-    })
-}
-
-/// Without columns and line breaks.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn at_each_width(screen: &FirstScreen) -> String {
-    let at = |width: usize| format!("{}\n{}", "-".repeat(width), text(screen, width, false));
-    WIDTHS.map(at).concat() + &format!("{} ASCII\n{}", "-".repeat(94), text(screen, 100, true))
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use marey::{Run, Status, Thresholds};
 use marey_analysis::job::{RankSummary, Ranks};
 use marey_analysis::ranks::{JobAnswers, ranks};
-use marey_report::{FirstScreen, JobPlaces, Shown};
+use marey_report::{FirstScreen, JobPlaces};
 use marey_testing::RunBuilder;
 use serde_json::Value;
 
+use crate::shown_screen::{at_each_width, squeezed, text};
+
 const TENTH: u64 = 100_000;
-const WIDTHS: [usize; 3] = [60, 80, 100];
 
 /// Tenths of milliseconds of one rank: ten steps in denoising, which takes a little more, and what is in no section.
 #[derive(Clone, Copy)]
@@ -75,24 +76,6 @@ fn screen(runs: &[Run]) -> FirstScreen {
         full: "marey aggregate runs --full".into(),
     };
     FirstScreen::of_job(&answers(runs), places)
-}
-
-fn text(screen: &FirstScreen, width: usize, is_ascii: bool) -> String {
-    screen.text(&Shown {
-        width,
-        has_colour: false,
-        is_ascii,
-    })
-}
-
-/// Without columns and line breaks.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn at_each_width(screen: &FirstScreen) -> String {
-    let at = |width: usize| format!("{}\n{}", "-".repeat(width), text(screen, width, false));
-    WIDTHS.map(at).concat() + &format!("{} ASCII\n{}", "-".repeat(94), text(screen, 100, true))
 }
 
 #[test]

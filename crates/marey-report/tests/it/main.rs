@@ -17,6 +17,7 @@ mod run_document;
 mod screen_runs;
 mod session;
 mod shown;
+mod shown_screen;
 mod text;
 mod trace_files;
 mod windows;

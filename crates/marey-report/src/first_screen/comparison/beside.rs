@@ -69,7 +69,7 @@ fn incomplete_text(name: &str, side: &ComparedSide) -> Option<String> {
     Some(format!("{name}: {first}{}", more.unwrap_or_default()))
 }
 
-/// Another number of turns of a loop.
+/// A loop of which one side ran more iterations than the other.
 fn other_work(report: &ComparisonReport) -> Option<String> {
     let measures = report.comparison.measures.iter();
     let mut other =

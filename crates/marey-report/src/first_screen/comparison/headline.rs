@@ -8,7 +8,7 @@ use crate::first_screen::{Facts, Headline, Mood};
 use crate::json::object::object;
 use crate::quantity::{counted, float, signed_share};
 
-/// A change of twice what counts is excluded where nothing is said to have changed.
+/// *No change* is said where the interval holds no change of more than this many times the least that counts.
 const EXCLUDED: f64 = 2.0;
 
 /// What became of the total.

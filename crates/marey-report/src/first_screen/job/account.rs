@@ -6,7 +6,7 @@ use marey_analysis::job::DeviceSums;
 use marey_analysis::ranks::{JobAnswers, SlowestRank};
 
 use super::rank_name;
-use crate::first_screen::parts::{TimeNode, TimePart, time_parts};
+use crate::first_screen::parts::{SharedPart, shared_parts};
 use crate::first_screen::{AccountRows, DifferenceRow, Differences, Facts, Part, Row};
 use crate::json::object::object;
 use crate::quantity::{Column, Unit, float, like, time};
@@ -124,54 +124,27 @@ pub(super) struct RankPart {
 /// Those that differ most first; *other* among them. They add up to both wall times.
 pub(super) fn parts(found: &SlowestRank) -> Option<Vec<RankPart>> {
     let account = found.account.as_ref()?;
-    let held = account.held_ns();
     let pair = |values: &[u64]| Some([*values.first()?, *values.get(1)?]);
     let walls = pair(&account.wall_ns)?;
-    let nodes: Vec<TimeNode<'_>> = account
-        .rows
-        .iter()
-        .zip(&held)
-        .map(|(row, held)| TimeNode {
-            name: &row.name,
-            parent: row.parent,
-            is_iteration: row.is_iteration,
-            held_ns: held.iter().sum(),
-            self_ns: row.self_ns.iter().sum(),
-        })
-        .collect();
-    let has_steps = |part: &TimePart| {
+    let (shared, left) = shared_parts(account);
+    let left = pair(&left)?;
+    let has_steps = |part: &SharedPart| {
         let is_in = |at: usize| {
-            part.nodes
-                .iter()
-                .any(|node| *node == at || account.rows[at].parent == Some(*node))
+            let mut nodes = part.nodes.iter();
+            nodes.any(|node| *node == at || account.rows[at].parent == Some(*node))
         };
-        !part.is_rest
-            && (0..account.rows.len()).any(|at| account.rows[at].is_iteration && is_in(at))
+        let mut rows = 0..account.rows.len();
+        !part.is_rest && rows.any(|at| account.rows[at].is_iteration && is_in(at))
     };
-    let mut left = walls;
-    let mut all = Vec::new();
-    for part in time_parts(&nodes, walls[0] + walls[1]) {
-        let mut held_ns = [0; 2];
-        for node in &part.nodes {
-            let times = if part.is_rest {
-                &account.rows[*node].self_ns
-            } else {
-                &held[*node]
-            };
-            for (sum, ns) in held_ns.iter_mut().zip(times) {
-                *sum += ns;
-            }
-        }
-        for (left, ns) in left.iter_mut().zip(held_ns) {
-            *left = left.saturating_sub(ns);
-        }
-        let has_steps = has_steps(&part);
-        all.push(RankPart {
+    let of_ranks = |part: SharedPart| {
+        Some(RankPart {
+            held_ns: pair(&part.of_runs)?,
+            has_steps: has_steps(&part),
             name: part.name,
-            held_ns,
-            has_steps,
-        });
-    }
+        })
+    };
+    let all: Option<Vec<RankPart>> = shared.into_iter().map(of_ranks).collect();
+    let mut all = all?;
     if float(left[0] + left[1]) >= OTHER * float(walls[0] + walls[1]) {
         all.push(RankPart {
             name: "other".into(),

@@ -1,4 +1,4 @@
-//! What is the matter with a job: lost ranks, a rank that the others end before, waiting, GPUs that do nothing.
+//! Findings of a job: lost ranks, one rank that ends after all others, waiting, idle GPUs.
 
 use marey_analysis::findings::{Confidence, Evidence, FigureUnit, Finding};
 use marey_analysis::ranks::{CollectiveWaiting, JobAnswers};

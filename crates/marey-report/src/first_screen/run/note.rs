@@ -32,8 +32,8 @@ pub(super) enum Word {
     Blocks,
     /// Denoising steps.
     Steps,
-    /// Turns of another loop.
-    Turns,
+    /// Iterations of another loop.
+    Iterations,
     /// Passes that fill the KV cache.
     Passes,
     /// Calls of anything else.
@@ -47,7 +47,7 @@ impl Word {
         let (one, several) = match self {
             Self::Blocks => ("block", "blocks"),
             Self::Steps => ("step", "steps"),
-            Self::Turns => ("turn", "turns"),
+            Self::Iterations => ("iteration", "iterations"),
             Self::Passes => ("pass", "passes"),
             Self::Calls => ("call", "calls"),
             Self::Sections => ("section", "sections"),
@@ -76,12 +76,12 @@ impl Note {
         n_requests: u64,
     ) -> Option<Self> {
         let rows = || nodes.iter().filter_map(|node| report.section_row(*node));
-        let turns: Vec<&SectionRow> = rows().flat_map(|row| turns_of(report, row)).collect();
+        let loops: Vec<&SectionRow> = rows().flat_map(|row| loops_of(report, row)).collect();
         let own = Calls::of(report, rows());
         if is_rest {
             let n = own.filter(|calls| calls.n > 1)?.n;
             let of = call_word(report, rows().next()?).of(n);
-            let within = turns.first().map_or(Word::Sections, |row| word(row)).of(2);
+            let within = loops.first().map_or(Word::Sections, |row| word(row)).of(2);
             return Some(Self {
                 text: format!("{n} {of}, outside their {within}"),
                 facts: Facts::of(&object! { calls: n }),
@@ -90,11 +90,11 @@ impl Note {
         if rows().all(|row| is_waiting(&row.name)) && n_requests > 1 {
             return Some(Self::of_waits(float(own?.n) / float(n_requests)));
         }
-        let Some(steps) = Calls::of(report, turns.iter().copied()) else {
+        let Some(steps) = Calls::of(report, loops.iter().copied()) else {
             let word = call_word(report, rows().next()?);
             return Self::of_calls(&own?, word, held_ns, n_requests);
         };
-        let word = word(turns.first()?);
+        let word = word(loops.first()?);
         let caching = report.activity.diffusion.as_ref()?.caching.as_ref();
         let caching = caching.filter(|found| {
             word == Word::Steps
@@ -200,7 +200,7 @@ impl Note {
 }
 
 /// The loops right below a row, or the row itself where it is one.
-fn turns_of<'a>(report: &'a Report, row: &'a SectionRow) -> Vec<&'a SectionRow> {
+fn loops_of<'a>(report: &'a Report, row: &'a SectionRow) -> Vec<&'a SectionRow> {
     if row.kind == Kind::Iteration {
         return vec![row];
     }
@@ -213,7 +213,11 @@ fn turns_of<'a>(report: &'a Report, row: &'a SectionRow) -> Vec<&'a SectionRow> 
 
 fn word(row: &SectionRow) -> Word {
     let is_step = row.name.to_lowercase().contains("step");
-    if is_step { Word::Steps } else { Word::Turns }
+    if is_step {
+        Word::Steps
+    } else {
+        Word::Iterations
+    }
 }
 
 fn call_word(report: &Report, row: &SectionRow) -> Word {

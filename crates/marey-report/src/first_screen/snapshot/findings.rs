@@ -1,4 +1,4 @@
-//! What is the matter with what a memory snapshot shows.
+//! Findings of a memory snapshot.
 
 use marey_analysis::findings::{Evidence, FigureUnit};
 use marey_analysis::{OutOfMemory, OutOfMemoryCause};

@@ -1,4 +1,4 @@
-//! What is the matter with what a trace shows.
+//! Findings of a trace.
 
 use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
 use marey_analysis::{HostKind, PhaseRole, TraceAccountRow};

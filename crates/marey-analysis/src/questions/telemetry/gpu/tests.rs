@@ -50,6 +50,29 @@ fn what_the_gpu_counts_is_better_than_power_over_time() {
     assert_eq!(energy.source, EnergySource::Counter);
 }
 
+/// The counter is read seldom: it says what was used from 0.5 to 1.5 s, power that of all 2 s.
+#[test]
+fn a_counter_that_was_read_over_less_of_the_time_than_power_is_not_taken() {
+    let read = |energy: &[(u64, f64)]| {
+        let run = RunBuilder::new()
+            .series(
+                drawn("gpu.power", "GPU-1", Unit::Watts),
+                &[0, 1, 2, 3, 4].map(|n| (n * SECOND / 2, 10.0)),
+            )
+            .series(
+                SeriesInfo::cumulative("gpu.energy", "GPU-1", Unit::Joules),
+                energy,
+            )
+            .finish(2 * SECOND);
+        let energy = telemetry(&run).gpus.unwrap().each[0].energy.unwrap();
+        (energy.joules, energy.source)
+    };
+    let half = [(SECOND / 2, 100.0), (3 * SECOND / 2, 112.0)];
+    assert_eq!(read(&half), (20.0, EnergySource::Power));
+    let whole = [(0, 90.0), (2 * SECOND, 112.0)];
+    assert_eq!(read(&whole), (22.0, EnergySource::Counter));
+}
+
 #[test]
 fn what_was_not_read_is_absent_and_not_zero() {
     let run = RunBuilder::new()
