@@ -68,14 +68,28 @@ pub(super) struct Column<R> {
     get: Get<R>,
 }
 
+type Number<R> = fn(&R) -> Option<u64>;
+type Real<R> = fn(&R) -> Option<f64>;
+type Flag<R> = fn(&R) -> Option<bool>;
+type Text<R> = for<'r> fn(&'r R) -> Option<&'r str>;
+
 /// Where values come from.
 enum Get<R> {
-    Number(fn(&R) -> Option<u64>),
-    Real(fn(&R) -> Option<f64>),
-    Flag(fn(&R) -> Option<bool>),
-    Text(for<'r> fn(&'r R) -> Option<&'r str>),
+    Number(Number<R>),
+    Real(Real<R>),
+    Flag(Flag<R>),
+    Text(Text<R>),
     Made(fn(&R) -> Option<String>),
 }
+
+/// Columns, one a line or two: a function of [`Column`] with the name and what a value means, when a value is null, and the value
+/// of a row.
+macro_rules! columns {
+    ($row:ident: $of:ty; $($kind:ident($($fact:expr),*) $(in $unit:literal)? $(null $when:literal)? => $value:expr;)*) => {
+        vec![$($crate::parquet::column::Column::$kind($($fact,)* |$row: &$of| $value)$(.in_unit($unit))?$(.null($when))?),*]
+    };
+}
+pub(super) use columns;
 
 impl<R> Column<R> {
     fn new(name: &'static str, kind: ColumnType, about: &'static str, get: Get<R>) -> Self {
@@ -90,36 +104,34 @@ impl<R> Column<R> {
     }
 
     /// Numbers; those beyond 63 bits are null.
-    pub(super) fn number(
-        name: &'static str,
-        about: &'static str,
-        get: fn(&R) -> Option<u64>,
-    ) -> Self {
+    pub(super) fn number(name: &'static str, about: &'static str, get: Number<R>) -> Self {
         Self::new(name, ColumnType::Integer, about, Get::Number(get))
     }
 
+    /// Nanoseconds.
+    pub(super) fn ns(name: &'static str, about: &'static str, get: Number<R>) -> Self {
+        Self::number(name, about, get).in_unit("ns")
+    }
+
+    pub(super) fn bytes(name: &'static str, about: &'static str, get: Number<R>) -> Self {
+        Self::number(name, about, get).in_unit("B")
+    }
+
+    /// How many.
+    pub(super) fn count(name: &'static str, about: &'static str, get: Number<R>) -> Self {
+        Self::number(name, about, get).in_unit("1")
+    }
+
     /// Numbers with a fraction; those that are not finite are null.
-    pub(super) fn real(
-        name: &'static str,
-        about: &'static str,
-        get: fn(&R) -> Option<f64>,
-    ) -> Self {
+    pub(super) fn real(name: &'static str, about: &'static str, get: Real<R>) -> Self {
         Self::new(name, ColumnType::Real, about, Get::Real(get))
     }
 
-    pub(super) fn flag(
-        name: &'static str,
-        about: &'static str,
-        get: fn(&R) -> Option<bool>,
-    ) -> Self {
+    pub(super) fn flag(name: &'static str, about: &'static str, get: Flag<R>) -> Self {
         Self::new(name, ColumnType::Flag, about, Get::Flag(get))
     }
 
-    pub(super) fn text(
-        name: &'static str,
-        about: &'static str,
-        get: for<'r> fn(&'r R) -> Option<&'r str>,
-    ) -> Self {
+    pub(super) fn text(name: &'static str, about: &'static str, get: Text<R>) -> Self {
         Self::new(name, ColumnType::Text, about, Get::Text(get))
     }
 
@@ -153,6 +165,51 @@ impl<R> Column<R> {
             Get::Text(get) => Arc::new(texts(rows.iter().map(get))?),
             Get::Made(get) => Arc::new(texts(rows.iter().map(get))?),
         })
+    }
+}
+
+/// Columns that several tables have with one meaning: when it was, in which thread and section, for whom.
+impl<R> Column<R> {
+    pub(super) fn at_unix_ns(get: Number<R>) -> Self {
+        Self::unix_ns("at_unix_ns", "when, on the wall clock, since 1970", get)
+    }
+
+    /// A moment on the wall clock, which is not known where the start of the process is not.
+    pub(super) fn unix_ns(name: &'static str, about: &'static str, get: Number<R>) -> Self {
+        Self::ns(name, about, get).null("the start of the process is not known")
+    }
+
+    pub(super) fn at_ns(get: Number<R>) -> Self {
+        Self::ns("at_ns", "when, since the start of the process", get)
+    }
+
+    pub(super) fn thread(get: Number<R>) -> Self {
+        Self::number("thread", "its thread, by number in the process", get)
+    }
+
+    pub(super) fn node(get: Number<R>) -> Self {
+        Self::number("node", "its call path, by number in the process", get)
+    }
+
+    pub(super) fn path(get: Text<R>) -> Self {
+        let about = "names from the outermost section to this one, as in `sections`";
+        Self::text("path", about, get)
+    }
+
+    /// Of what the program recorded for a session.
+    pub(super) fn recorded_for(get: Text<R>) -> Self {
+        Self::text(
+            "session",
+            "name of the session that it was recorded for",
+            get,
+        )
+        .null("it was recorded for none")
+    }
+
+    /// Of what is found to lie in a session.
+    pub(super) fn belongs_to(get: Text<R>) -> Self {
+        Self::text("session", "name of the session that it belongs to", get)
+            .null("it belongs to none, or it is not known to which")
     }
 }
 

@@ -4,8 +4,7 @@ use std::marker::PhantomData;
 
 use marey::{Generation, GenerationRecord};
 
-use super::column::Column;
-use super::kinds::whereabouts::{at_ns, at_unix_ns, recorded_for, thread};
+use super::column::{Column, columns};
 use super::process::Process;
 use super::table::Table;
 
@@ -41,15 +40,15 @@ impl<R: Reported> Table for Reports<R> {
     type Row<'a> = Report<'a>;
 
     fn columns<'a>() -> Vec<Column<Report<'a>>> {
-        let mut columns = vec![
-            at_unix_ns(|row: &Report<'_>| row.process.unix_ns(row.record.at_ns)),
-            at_ns(|row: &Report<'_>| Some(row.record.at_ns)),
-        ];
+        let mut columns = columns! { row: Report<'_>;
+            at_unix_ns() => row.process.unix_ns(row.record.at_ns);
+            at_ns() => Some(row.record.at_ns);
+        };
         columns.extend(R::columns());
-        columns.extend([
-            thread(|row: &Report<'_>| Some(u64::from(row.record.thread))),
-            recorded_for(|row: &Report<'_>| row.process.session_name(row.record.session)),
-        ]);
+        columns.extend(columns! { row: Report<'_>;
+            thread() => Some(row.record.thread.into());
+            recorded_for() => row.process.session_name(row.record.session);
+        });
         columns
     }
 

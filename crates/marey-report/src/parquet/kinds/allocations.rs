@@ -2,7 +2,7 @@
 
 use marey::{Allocation, Generation};
 
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::reported::{Report, Reported};
 
 /// The table.
@@ -21,22 +21,11 @@ impl Reported for Allocations {
     }
 
     fn columns<'a>() -> Vec<Column<Report<'a>>> {
-        vec![
-            Column::flag("is_release", "it is a release", |row: &Report<'_>| {
-                Some(allocation(row)?.is_release)
-            }),
-            Column::number("bytes", "its size", |row: &Report<'_>| {
-                Some(allocation(row)?.bytes)
-            })
-            .in_unit("B"),
-            Column::text("allocator", "who made it", |row: &Report<'_>| {
-                allocation(row)?.allocator.as_deref()
-            })
-            .null("not said"),
-            Column::text("context", "what for", |row: &Report<'_>| {
-                allocation(row)?.context.as_deref()
-            })
-            .null("not said"),
-        ]
+        columns! { row: Report<'_>;
+            flag("is_release", "it is a release") => Some(allocation(row)?.is_release);
+            bytes("bytes", "its size") => Some(allocation(row)?.bytes);
+            text("allocator", "who made it") null "not said" => allocation(row)?.allocator.as_deref();
+            text("context", "what for") null "not said" => allocation(row)?.context.as_deref();
+        }
     }
 }

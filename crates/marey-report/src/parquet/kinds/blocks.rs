@@ -3,8 +3,7 @@
 use marey_analysis::{BlockPoint, Blocks as Found};
 
 use super::number;
-use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 
@@ -26,58 +25,21 @@ impl Table for Blocks {
     type Row<'a> = Row<'a>;
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            Column::number(
-                "turn",
-                "its place among the blocks of the process, from 0",
-                |row: &Row<'_>| number(row.place),
-            ),
-            Column::number(
-                "block",
-                "its number, as reported, otherwise counted from 0",
-                |row: &Row<'_>| Some(row.block.index),
-            ),
-            Column::number(
-                "generation",
-                "the generation that it is of, from 0",
-                |row: &Row<'_>| Some(row.block.generation),
-            ),
-            on_the_wall_clock(
-                "end_unix_ns",
-                "when it ended, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.block.end_ns),
-            ),
-            Column::number(
-                "start_ns",
-                "when it began, since the start of the process",
-                |row: &Row<'_>| Some(row.block.end_ns.saturating_sub(row.block.duration_ns?)),
-            )
-            .in_unit("ns")
-            .null("its duration is not known"),
-            Column::number("end_ns", "when it ended", |row: &Row<'_>| {
-                Some(row.block.end_ns)
-            })
-            .in_unit("ns"),
-            Column::number("duration_ns", "how long it took", |row: &Row<'_>| {
-                row.block.duration_ns
-            })
-            .in_unit("ns")
-            .null("not known"),
-            Column::number("frames", "latent frames in it", |row: &Row<'_>| {
-                row.block.frames
-            })
-            .in_unit("1")
-            .null("not said"),
-            Column::number(
-                "memory_bytes",
-                "memory in use, as the program read it",
-                |row: &Row<'_>| row.block.memory_bytes,
-            )
-            .in_unit("B")
-            .null("not said"),
-            thread(|row: &Row<'_>| Some(u64::from(row.block.thread))),
-            belongs_to(|row: &Row<'_>| row.process.session_name(row.block.session)),
-        ]
+        columns! { row: Row<'_>;
+            number("turn", "its place among the blocks of the process, from 0") => number(row.place);
+            number("block", "its number, as reported, otherwise counted from 0") => Some(row.block.index);
+            number("generation", "the generation that it is of, from 0") => Some(row.block.generation);
+            unix_ns("end_unix_ns", "when it ended, on the wall clock, since 1970")
+                => row.process.unix_ns(row.block.end_ns);
+            ns("start_ns", "when it began, since the start of the process") null "its duration is not known"
+                => Some(row.block.end_ns.saturating_sub(row.block.duration_ns?));
+            ns("end_ns", "when it ended") => Some(row.block.end_ns);
+            ns("duration_ns", "how long it took") null "not known" => row.block.duration_ns;
+            count("frames", "latent frames in it") null "not said" => row.block.frames;
+            bytes("memory_bytes", "memory in use, as the program read it") null "not said" => row.block.memory_bytes;
+            thread() => Some(row.block.thread.into());
+            belongs_to() => row.process.session_name(row.block.session);
+        }
     }
 
     fn new(_: &Process) -> Self {

@@ -2,8 +2,7 @@
 
 use marey::{CounterReading, Run};
 
-use super::whereabouts::{at_ns, at_unix_ns};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::listed::{At, Listed};
 
 /// The table.
@@ -20,13 +19,11 @@ impl Listed for Counters {
     }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            at_unix_ns(|row: &Row<'_>| row.process.unix_ns(row.it.at_ns)),
-            at_ns(|row: &Row<'_>| Some(row.it.at_ns)),
-            Column::text("name", "the counter", |row: &Row<'_>| {
-                Some(row.it.name.as_str())
-            }),
-            Column::real("value", "its value", |row: &Row<'_>| Some(row.it.value)),
-        ]
+        columns! { row: Row<'_>;
+            at_unix_ns() => row.process.unix_ns(row.it.at_ns);
+            at_ns() => Some(row.it.at_ns);
+            text("name", "the counter") => Some(row.it.name.as_str());
+            real("value", "its value") => Some(row.it.value);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use marey::{Generation, StreamingEvent};
 
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::reported::{Report, Reported};
 
 /// The table.
@@ -24,42 +24,15 @@ impl Reported for Deliveries {
     }
 
     fn columns<'a>() -> Vec<Column<Report<'a>>> {
-        vec![
-            Column::number(
-                "frames",
-                "frames that were delivered",
-                |row: &Report<'_>| delivered(row)?.frames,
-            )
-            .in_unit("1")
-            .null("not said, or they were dropped"),
-            Column::number(
-                "dropped_frames",
-                "frames that were to be delivered and were not",
-                |row: &Report<'_>| match row.what() {
-                    Generation::DroppedFrames { count } => Some(*count),
-                    _ => None,
-                },
-            )
-            .in_unit("1")
-            .null("it is a delivery"),
-            Column::number("encoding_ns", "time to encode them", |row: &Report<'_>| {
-                delivered(row)?.encoding_ns
-            })
-            .in_unit("ns")
-            .null("not said"),
-            Column::number(
-                "network_latency_ns",
-                "time on the network",
-                |row: &Report<'_>| delivered(row)?.network_latency_ns,
-            )
-            .in_unit("ns")
-            .null("not said"),
-            Column::real(
-                "buffer_occupancy",
-                "fill of the viewer's buffer, in the program's own scale",
-                |row: &Report<'_>| delivered(row)?.buffer_occupancy,
-            )
-            .null("not said"),
-        ]
+        columns! { row: Report<'_>;
+            count("frames", "frames that were delivered")
+                null "not said, or they were dropped" => delivered(row)?.frames;
+            count("dropped_frames", "frames that were to be delivered and were not") null "it is a delivery"
+                => match row.what() { Generation::DroppedFrames { count } => Some(*count), _ => None, };
+            ns("encoding_ns", "time to encode them") null "not said" => delivered(row)?.encoding_ns;
+            ns("network_latency_ns", "time on the network") null "not said" => delivered(row)?.network_latency_ns;
+            real("buffer_occupancy", "fill of the viewer's buffer, in the program's own scale") null "not said"
+                => delivered(row)?.buffer_occupancy;
+        }
     }
 }

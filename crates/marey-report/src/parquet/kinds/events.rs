@@ -3,8 +3,7 @@
 use marey::{Event, Run};
 
 use super::json;
-use super::whereabouts::{at_ns, at_unix_ns, recorded_for, thread};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::listed::{At, Listed};
 
 /// The table.
@@ -21,20 +20,13 @@ impl Listed for Events {
     }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            at_unix_ns(|row: &Row<'_>| row.process.unix_ns(row.it.at_ns)),
-            at_ns(|row: &Row<'_>| Some(row.it.at_ns)),
-            Column::text("name", "its name", |row: &Row<'_>| {
-                Some(row.it.name.as_str())
-            }),
-            thread(|row: &Row<'_>| Some(u64::from(row.it.thread))),
-            recorded_for(|row: &Row<'_>| row.process.session_name(row.it.session)),
-            Column::made(
-                "data",
-                "what it was given, a JSON object",
-                |row: &Row<'_>| json(&row.it.attributes),
-            )
-            .null("nothing was"),
-        ]
+        columns! { row: Row<'_>;
+            at_unix_ns() => row.process.unix_ns(row.it.at_ns);
+            at_ns() => Some(row.it.at_ns);
+            text("name", "its name") => Some(row.it.name.as_str());
+            thread() => Some(row.it.thread.into());
+            recorded_for() => row.process.session_name(row.it.session);
+            made("data", "what it was given, a JSON object") null "nothing was" => json(&row.it.attributes);
+        }
     }
 }

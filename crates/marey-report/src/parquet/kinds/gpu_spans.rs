@@ -2,8 +2,7 @@
 
 use marey::{GpuSpan, Run};
 
-use super::whereabouts::{node, path};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::listed::{At, Listed};
 
 /// The table.
@@ -20,51 +19,19 @@ impl Listed for GpuSpans {
     }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            Column::number(
-                "start_ns",
-                "when the section was entered, since the start of the process",
-                |row: &Row<'_>| Some(row.it.start_ns),
-            )
-            .in_unit("ns"),
-            Column::number(
-                "thread",
-                "the section's thread, by number in the process",
-                |row: &Row<'_>| Some(u64::from(row.it.thread)),
-            ),
-            node(|row: &Row<'_>| Some(u64::from(row.it.node))),
-            path(|row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str())),
-            Column::text("name", "the section's name", |row: &Row<'_>| {
-                row.process.name(row.it.node)
-            }),
-            Column::number("device", "number of the device", |row: &Row<'_>| {
-                Some(u64::from(row.it.device))
-            }),
-            Column::number(
-                "stream",
-                "the stream, as torch numbers it; 0 is the default stream",
-                |row: &Row<'_>| Some(row.it.stream),
-            ),
-            Column::number(
-                "gpu_ns",
-                "from the first to the second event on the stream: work and waiting",
-                |row: &Row<'_>| Some(row.it.gpu_ns),
-            )
-            .in_unit("ns"),
-            Column::number(
-                "delay_ns",
-                "from the section's start to the beginning of its work on the GPU",
-                |row: &Row<'_>| row.it.delay_ns,
-            )
-            .in_unit("ns")
-            .null("clocks could not be compared"),
-            Column::number(
-                "error_ns",
-                "by how much the delay may be wrong",
-                |row: &Row<'_>| row.it.error_ns,
-            )
-            .in_unit("ns")
-            .null("there is no delay"),
-        ]
+        columns! { row: Row<'_>;
+            ns("start_ns", "when the section was entered, since the start of the process") => Some(row.it.start_ns);
+            number("thread", "the section's thread, by number in the process") => Some(row.it.thread.into());
+            node() => Some(row.it.node.into());
+            path() => Some(row.process.path(row.it.node)?.text.as_str());
+            text("name", "the section's name") => row.process.name(row.it.node);
+            number("device", "number of the device") => Some(row.it.device.into());
+            number("stream", "the stream, as torch numbers it; 0 is the default stream") => Some(row.it.stream);
+            ns("gpu_ns", "from the first to the second event on the stream: work and waiting") => Some(row.it.gpu_ns);
+            ns("delay_ns", "from the section's start to the beginning of its work on the GPU")
+                null "clocks could not be compared"
+                => row.it.delay_ns;
+            ns("error_ns", "by how much the delay may be wrong") null "there is no delay" => row.it.error_ns;
+        }
     }
 }

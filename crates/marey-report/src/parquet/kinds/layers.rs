@@ -2,7 +2,7 @@
 
 use marey::{Generation, LayerComputation};
 
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::reported::{Report, Reported};
 
 /// The table.
@@ -21,22 +21,10 @@ impl Reported for Layers {
     }
 
     fn columns<'a>() -> Vec<Column<Report<'a>>> {
-        vec![
-            Column::text("name", "its name", |row: &Report<'_>| {
-                Some(layer(row)?.name.as_str())
-            }),
-            Column::number("duration_ns", "how long it took", |row: &Report<'_>| {
-                layer(row)?.computation_ns
-            })
-            .in_unit("ns")
-            .null("not known"),
-            Column::number(
-                "parameters",
-                "number of its parameters",
-                |row: &Report<'_>| layer(row)?.parameters,
-            )
-            .in_unit("1")
-            .null("not said"),
-        ]
+        columns! { row: Report<'_>;
+            text("name", "its name") => Some(layer(row)?.name.as_str());
+            ns("duration_ns", "how long it took") null "not known" => layer(row)?.computation_ns;
+            count("parameters", "number of its parameters") null "not said" => layer(row)?.parameters;
+        }
     }
 }

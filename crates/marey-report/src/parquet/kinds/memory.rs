@@ -2,8 +2,7 @@
 
 use marey::{MemoryReading, MemorySource, Run};
 
-use super::whereabouts::{at_ns, at_unix_ns, recorded_for};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::listed::{At, Listed};
 
 /// The table.
@@ -20,53 +19,24 @@ impl Listed for Memory {
     }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            at_unix_ns(|row: &Row<'_>| row.process.unix_ns(row.it.at_ns)),
-            at_ns(|row: &Row<'_>| Some(row.it.at_ns)),
-            Column::text("label", "the user's label", |row: &Row<'_>| {
-                row.it.label.as_deref()
-            })
-            .null("the recorder took it by itself"),
-            Column::text(
-                "source",
-                "process: resident memory; torch_cuda: torch's allocator on a device",
-                |row: &Row<'_>| {
-                    Some(match row.it.source {
-                        MemorySource::Process => "process",
-                        MemorySource::TorchCuda(_) => "torch_cuda",
-                    })
-                },
-            ),
-            Column::number(
-                "device",
-                "number of the device",
-                |row: &Row<'_>| match row.it.source {
+        columns! { row: Row<'_>;
+            at_unix_ns() => row.process.unix_ns(row.it.at_ns);
+            at_ns() => Some(row.it.at_ns);
+            text("label", "the user's label") null "the recorder took it by itself" => row.it.label.as_deref();
+            text("source", "process: resident memory; torch_cuda: torch's allocator on a device")
+                => Some(match row.it.source {
+                    MemorySource::Process => "process",
+                    MemorySource::TorchCuda(_) => "torch_cuda",
+                });
+            number("device", "number of the device") null "of the process"
+                => match row.it.source {
                     MemorySource::Process => None,
-                    MemorySource::TorchCuda(device) => Some(u64::from(device)),
-                },
-            )
-            .null("of the process"),
-            Column::number(
-                "allocated_bytes",
-                "in use: resident, or in tensors",
-                |row: &Row<'_>| Some(row.it.allocated_bytes),
-            )
-            .in_unit("B"),
-            Column::number(
-                "reserved_bytes",
-                "what the allocator holds",
-                |row: &Row<'_>| row.it.reserved_bytes,
-            )
-            .in_unit("B")
-            .null("of the process"),
-            Column::number(
-                "peak_bytes",
-                "most in use so far, as the source counts it",
-                |row: &Row<'_>| row.it.peak_bytes,
-            )
-            .in_unit("B")
-            .null("not read"),
-            recorded_for(|row: &Row<'_>| row.process.session_name(row.it.session)),
-        ]
+                    MemorySource::TorchCuda(device) => Some(device.into()),
+                };
+            bytes("allocated_bytes", "in use: resident, or in tensors") => Some(row.it.allocated_bytes);
+            bytes("reserved_bytes", "what the allocator holds") null "of the process" => row.it.reserved_bytes;
+            bytes("peak_bytes", "most in use so far, as the source counts it") null "not read" => row.it.peak_bytes;
+            recorded_for() => row.process.session_name(row.it.session);
+        }
     }
 }

@@ -19,7 +19,6 @@ pub(super) mod sections;
 pub(super) mod sessions;
 pub(super) mod steps;
 pub(super) mod totals;
-pub(super) mod whereabouts;
 
 use marey::Attributes;
 use serde_json::{Map, Value as Json};

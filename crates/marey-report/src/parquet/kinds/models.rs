@@ -2,7 +2,7 @@
 
 use marey::{Generation, ModelParameters};
 
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::reported::{Report, Reported};
 
 /// The table.
@@ -21,37 +21,13 @@ impl Reported for Models {
     }
 
     fn columns<'a>() -> Vec<Column<Report<'a>>> {
-        vec![
-            Column::text("name", "its name", |row: &Report<'_>| {
-                Some(model(row)?.name.as_str())
-            }),
-            Column::text(
-                "kind",
-                "what it is: transformer, vae",
-                |row: &Report<'_>| model(row)?.kind.as_deref(),
-            )
-            .null("not said"),
-            Column::number(
-                "parameters",
-                "number of its parameters",
-                |row: &Report<'_>| model(row)?.count,
-            )
-            .in_unit("1")
-            .null("not said"),
-            Column::real(
-                "flops_per_call",
-                "floating point operations of one pass",
-                |row: &Report<'_>| model(row)?.flops_per_call,
-            )
-            .in_unit("1")
-            .null("not said"),
-            Column::real(
-                "calls_per_step",
-                "passes of a denoising step",
-                |row: &Report<'_>| model(row)?.calls_per_step,
-            )
-            .in_unit("1")
-            .null("not said"),
-        ]
+        columns! { row: Report<'_>;
+            text("name", "its name") => Some(model(row)?.name.as_str());
+            text("kind", "what it is: transformer, vae") null "not said" => model(row)?.kind.as_deref();
+            count("parameters", "number of its parameters") null "not said" => model(row)?.count;
+            real("flops_per_call", "floating point operations of one pass") in "1" null "not said"
+                => model(row)?.flops_per_call;
+            real("calls_per_step", "passes of a denoising step") in "1" null "not said" => model(row)?.calls_per_step;
+        }
     }
 }

@@ -2,8 +2,7 @@
 
 use marey::{OpenSection, Run};
 
-use super::whereabouts::{node, on_the_wall_clock, path, thread};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::listed::{At, Listed};
 
 /// The table.
@@ -20,31 +19,16 @@ impl Listed for Open {
     }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            on_the_wall_clock(
-                "start_unix_ns",
-                "when it was entered, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.it.start_ns),
-            ),
-            Column::number(
-                "start_ns",
-                "when it was entered, since the start of the process",
-                |row: &Row<'_>| Some(row.it.start_ns),
-            )
-            .in_unit("ns"),
-            Column::number(
-                "so_far_ns",
-                "from then to the end of the capture",
-                |row: &Row<'_>| Some(row.it.end_ns(row.process.run.wall_ns) - row.it.start_ns),
-            )
-            .in_unit("ns"),
-            thread(|row: &Row<'_>| row.it.thread.map(u64::from))
-                .null("the thread completed no section"),
-            node(|row: &Row<'_>| Some(u64::from(row.it.node))),
-            path(|row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str())),
-            Column::text("name", "its name", |row: &Row<'_>| {
-                row.process.name(row.it.node)
-            }),
-        ]
+        columns! { row: Row<'_>;
+            unix_ns("start_unix_ns", "when it was entered, on the wall clock, since 1970")
+                => row.process.unix_ns(row.it.start_ns);
+            ns("start_ns", "when it was entered, since the start of the process") => Some(row.it.start_ns);
+            ns("so_far_ns", "from then to the end of the capture")
+                => Some(row.it.end_ns(row.process.run.wall_ns) - row.it.start_ns);
+            thread() null "the thread completed no section" => row.it.thread.map(u64::from);
+            node() => Some(row.it.node.into());
+            path() => Some(row.process.path(row.it.node)?.text.as_str());
+            text("name", "its name") => row.process.name(row.it.node);
+        }
     }
 }

@@ -3,8 +3,7 @@
 use marey::{SeriesInfo, SeriesKind, SeriesPoint, Unit};
 
 use super::number;
-use super::whereabouts::on_the_wall_clock;
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 
@@ -34,57 +33,24 @@ impl Table for Samples {
     type Row<'a> = Row<'a>;
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            Column::text(
-                "name",
-                "what was read: host.cpu.busy, gpu.power",
-                |row: &Row<'_>| Some(row.info.name.as_str()),
-            ),
-            Column::text(
-                "subject",
-                "of what: a GPU's UUID, a core's number, a disk's name",
-                |row: &Row<'_>| {
-                    Some(row.info.subject.as_str()).filter(|subject| !subject.is_empty())
-                },
-            )
-            .null("there is only one"),
-            Column::text(
-                "unit",
-                "count, ratio, bits, B, B/s, s, °C, W, J or Hz",
-                |row: &Row<'_>| Some(unit(row.info.unit)),
-            ),
-            Column::flag(
-                "is_cumulative",
-                "values only grow: the difference of two is what happened between them",
-                |row: &Row<'_>| Some(row.info.kind == SeriesKind::Cumulative),
-            ),
-            on_the_wall_clock(
-                "first_unix_ns",
-                "when the first reading was taken, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.point.first_ns),
-            ),
-            Column::number(
-                "first_ns",
-                "when the first reading was taken, since the start of the process",
-                |row: &Row<'_>| Some(row.point.first_ns),
-            )
-            .in_unit("ns"),
-            Column::number(
-                "last_ns",
-                "when the last reading was taken",
-                |row: &Row<'_>| Some(row.point.last_ns),
-            )
-            .in_unit("ns"),
-            Column::number("readings", "readings in this point", |row: &Row<'_>| {
-                number(row.point.count as usize)
-            })
-            .in_unit("1"),
-            Column::real("min", "lowest", |row: &Row<'_>| Some(row.point.min)).in_unit("`unit`"),
-            Column::real("mean", "mean", |row: &Row<'_>| Some(row.point.mean())).in_unit("`unit`"),
-            Column::real("max", "highest", |row: &Row<'_>| Some(row.point.max)).in_unit("`unit`"),
-            Column::real("last", "the last one", |row: &Row<'_>| Some(row.point.last))
-                .in_unit("`unit`"),
-        ]
+        columns! { row: Row<'_>;
+            text("name", "what was read: host.cpu.busy, gpu.power") => Some(row.info.name.as_str());
+            text("subject", "of what: a GPU's UUID, a core's number, a disk's name") null "there is only one"
+                => Some(row.info.subject.as_str()).filter(|subject| !subject.is_empty());
+            text("unit", "count, ratio, bits, B, B/s, s, °C, W, J or Hz") => Some(unit(row.info.unit));
+            flag("is_cumulative", "values only grow: the difference of two is what happened between them")
+                => Some(row.info.kind == SeriesKind::Cumulative);
+            unix_ns("first_unix_ns", "when the first reading was taken, on the wall clock, since 1970")
+                => row.process.unix_ns(row.point.first_ns);
+            ns("first_ns", "when the first reading was taken, since the start of the process")
+                => Some(row.point.first_ns);
+            ns("last_ns", "when the last reading was taken") => Some(row.point.last_ns);
+            count("readings", "readings in this point") => number(row.point.count as usize);
+            real("min", "lowest") in "`unit`" => Some(row.point.min);
+            real("mean", "mean") in "`unit`" => Some(row.point.mean());
+            real("max", "highest") in "`unit`" => Some(row.point.max);
+            real("last", "the last one") in "`unit`" => Some(row.point.last);
+        }
     }
 
     fn new(process: &Process) -> Self {

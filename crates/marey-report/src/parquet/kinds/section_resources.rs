@@ -2,8 +2,7 @@
 
 use marey::{Run, SectionResources as Measured, Spent};
 
-use super::whereabouts::{node, path, thread};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::listed::{At, Listed};
 
 /// The table.
@@ -20,75 +19,33 @@ impl Listed for SectionResources {
     }
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            Column::number(
-                "start_ns",
-                "when the section was entered, since the start of the process",
-                |row: &Row<'_>| Some(row.it.start_ns),
-            )
-            .in_unit("ns"),
-            thread(|row: &Row<'_>| Some(u64::from(row.it.thread))),
-            node(|row: &Row<'_>| Some(u64::from(row.it.node))),
-            path(|row: &Row<'_>| Some(row.process.path(row.it.node)?.text.as_str())),
-            Column::text("name", "its name", |row: &Row<'_>| {
-                row.process.name(row.it.node)
-            }),
-            Column::number(
-                "process_cpu_ns",
-                "processor time of the process meanwhile",
-                |row: &Row<'_>| Some(row.it.used.process.cpu_ns),
-            )
-            .in_unit("ns"),
-            Column::number(
-                "process_read_bytes",
-                "fetched from storage by the process meanwhile",
-                |row: &Row<'_>| row.it.used.process.read_bytes,
-            )
-            .in_unit("B")
-            .null("the kernel does not count it"),
-            Column::number(
-                "process_written_bytes",
-                "made to be written to storage by the process meanwhile",
-                |row: &Row<'_>| row.it.used.process.written_bytes,
-            )
-            .in_unit("B")
-            .null("the kernel does not count it"),
-            Column::number(
-                "thread_cpu_ns",
-                "processor time of its own thread",
-                |row: &Row<'_>| of_thread(row, |spent| Some(spent.cpu_ns)),
-            )
-            .in_unit("ns")
-            .null("it ran in a task"),
-            Column::number(
-                "thread_read_bytes",
-                "fetched from storage by its own thread",
-                |row: &Row<'_>| of_thread(row, |spent| spent.read_bytes),
-            )
-            .in_unit("B")
-            .null("it ran in a task, or the kernel does not count it"),
-            Column::number(
-                "thread_written_bytes",
-                "made to be written to storage by its own thread",
-                |row: &Row<'_>| of_thread(row, |spent| spent.written_bytes),
-            )
-            .in_unit("B")
-            .null("it ran in a task, or the kernel does not count it"),
-            Column::number(
-                "resident_before_bytes",
-                "resident memory of the process when it was entered",
-                |row: &Row<'_>| row.it.used.resident_before,
-            )
-            .in_unit("B")
-            .null("it was not read"),
-            Column::number(
-                "resident_after_bytes",
-                "resident memory of the process when it was left",
-                |row: &Row<'_>| row.it.used.resident_after,
-            )
-            .in_unit("B")
-            .null("it was not read"),
-        ]
+        columns! { row: Row<'_>;
+            ns("start_ns", "when the section was entered, since the start of the process") => Some(row.it.start_ns);
+            thread() => Some(row.it.thread.into());
+            node() => Some(row.it.node.into());
+            path() => Some(row.process.path(row.it.node)?.text.as_str());
+            text("name", "its name") => row.process.name(row.it.node);
+            ns("process_cpu_ns", "processor time of the process meanwhile") => Some(row.it.used.process.cpu_ns);
+            bytes("process_read_bytes", "fetched from storage by the process meanwhile")
+                null "the kernel does not count it"
+                => row.it.used.process.read_bytes;
+            bytes("process_written_bytes", "made to be written to storage by the process meanwhile")
+                null "the kernel does not count it"
+                => row.it.used.process.written_bytes;
+            ns("thread_cpu_ns", "processor time of its own thread") null "it ran in a task"
+                => of_thread(row, |spent| Some(spent.cpu_ns));
+            bytes("thread_read_bytes", "fetched from storage by its own thread")
+                null "it ran in a task, or the kernel does not count it"
+                => of_thread(row, |spent| spent.read_bytes);
+            bytes("thread_written_bytes", "made to be written to storage by its own thread")
+                null "it ran in a task, or the kernel does not count it"
+                => of_thread(row, |spent| spent.written_bytes);
+            bytes("resident_before_bytes", "resident memory of the process when it was entered")
+                null "it was not read"
+                => row.it.used.resident_before;
+            bytes("resident_after_bytes", "resident memory of the process when it was left") null "it was not read"
+                => row.it.used.resident_after;
+        }
     }
 }
 

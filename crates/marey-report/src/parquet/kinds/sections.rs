@@ -4,8 +4,7 @@ use marey::{NodeKind, Section};
 use marey_analysis::{Belonging, SectionSessions};
 
 use super::json;
-use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 use crate::parquet::turns::Turns;
@@ -49,86 +48,36 @@ impl Table for Sections {
     type Row<'a> = Row<'a>;
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            on_the_wall_clock(
-                "start_unix_ns",
-                "when it was entered, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.section.start_ns),
-            ),
-            Column::number(
-                "start_ns",
-                "when it was entered, since the start of the process",
-                |row: &Row<'_>| Some(row.section.start_ns),
-            )
-            .in_unit("ns"),
-            Column::number("end_ns", "when it was left", |row: &Row<'_>| {
-                Some(row.section.end_ns)
-            })
-            .in_unit("ns"),
-            Column::number(
-                "duration_ns",
-                "how long it took; of one that paused, how long it ran",
-                |row: &Row<'_>| Some(row.section.end_ns.saturating_sub(row.section.start_ns)),
-            )
-            .in_unit("ns"),
-            thread(|row: &Row<'_>| Some(u64::from(row.section.thread))),
-            Column::text("thread_name", "name of the thread", |row: &Row<'_>| {
-                row.process.thread_name(row.section.thread)
-            })
-            .null("it has none"),
-            Column::number(
-                "node",
-                "its call path, by number in the process: `totals.node`",
-                |row: &Row<'_>| Some(u64::from(row.section.node)),
-            ),
-            Column::text(
-                "path",
-                "names from the outermost section to this one, ` / ` between them; the middle is left out beyond 4 096 bytes",
-                |row: &Row<'_>| Some(row.process.path(row.section.node)?.text.as_str()),
-            ),
-            Column::text("name", "its name", |row: &Row<'_>| {
-                row.process.name(row.section.node)
-            }),
-            Column::number("depth", "sections around it", |row: &Row<'_>| {
-                Some(row.process.path(row.section.node)?.depth)
-            })
-            .in_unit("1"),
-            Column::flag("is_iteration", "it is a turn of a loop", |row: &Row<'_>| {
-                Some(row.kind()? == NodeKind::Iteration)
-            }),
-            Column::flag("is_failed", "it was left by an error", |row: &Row<'_>| {
-                Some(row.section.is_failed)
-            }),
-            Column::flag(
-                "has_pauses",
-                "it was suspended in between: `end_ns` is its start and the time that it ran",
-                |row: &Row<'_>| Some(row.section.has_pauses),
-            ),
-            Column::number(
-                "task",
-                "0 for the thread's own stack, else the asyncio task or greenlet",
-                |row: &Row<'_>| Some(u64::from(row.section.flow)),
-            ),
-            Column::number(
-                "step",
-                "number of the denoising step that it lies in, or is",
-                |row: &Row<'_>| row.table.steps.of_section(row.section),
-            )
-            .null("it lies in none, or it is not known when steps began"),
-            Column::number(
-                "block",
-                "number of the block of frames that it lies in, or is",
-                |row: &Row<'_>| row.table.blocks.of_section(row.section),
-            )
-            .null("it lies in none, or it is not known when blocks began"),
-            belongs_to(|row: &Row<'_>| row.session()),
-            Column::made(
-                "attributes",
-                "what it was given, a JSON object",
-                Row::attributes,
-            )
-            .null("nothing was"),
-        ]
+        columns! { row: Row<'_>;
+            unix_ns("start_unix_ns", "when it was entered, on the wall clock, since 1970")
+                => row.process.unix_ns(row.section.start_ns);
+            ns("start_ns", "when it was entered, since the start of the process") => Some(row.section.start_ns);
+            ns("end_ns", "when it was left") => Some(row.section.end_ns);
+            ns("duration_ns", "how long it took; of one that paused, how long it ran")
+                => Some(row.section.end_ns.saturating_sub(row.section.start_ns));
+            thread() => Some(row.section.thread.into());
+            text("thread_name", "name of the thread")
+                null "it has none" => row.process.thread_name(row.section.thread);
+            number("node", "its call path, by number in the process: `totals.node`") => Some(row.section.node.into());
+            text("path", "names from the outermost section to this one, ` / ` between them; the middle is left out beyond 4 096 bytes")
+                => Some(row.process.path(row.section.node)?.text.as_str());
+            text("name", "its name") => row.process.name(row.section.node);
+            count("depth", "sections around it") => Some(row.process.path(row.section.node)?.depth);
+            flag("is_iteration", "it is a turn of a loop") => Some(row.kind()? == NodeKind::Iteration);
+            flag("is_failed", "it was left by an error") => Some(row.section.is_failed);
+            flag("has_pauses", "it was suspended in between: `end_ns` is its start and the time that it ran")
+                => Some(row.section.has_pauses);
+            number("task", "0 for the thread's own stack, else the asyncio task or greenlet")
+                => Some(row.section.flow.into());
+            number("step", "number of the denoising step that it lies in, or is")
+                null "it lies in none, or it is not known when steps began"
+                => row.table.steps.of_section(row.section);
+            number("block", "number of the block of frames that it lies in, or is")
+                null "it lies in none, or it is not known when blocks began"
+                => row.table.blocks.of_section(row.section);
+            belongs_to() => row.session();
+            made("attributes", "what it was given, a JSON object") null "nothing was" => row.attributes();
+        }
     }
 
     fn new(process: &Process) -> Self {

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use marey_analysis::{StepPoint, Steps as Found};
 
 use super::number;
-use super::whereabouts::{belongs_to, on_the_wall_clock, thread};
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 
@@ -31,97 +30,35 @@ impl Table for Steps {
     type Row<'a> = Row<'a>;
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            Column::number(
-                "turn",
-                "its place among the steps of the process, from 0",
-                |row: &Row<'_>| number(row.place),
-            ),
-            Column::number(
-                "step",
-                "its number in its loop, as reported, otherwise counted from 0",
-                |row: &Row<'_>| Some(row.step.step),
-            ),
-            Column::number(
-                "loop",
-                "the loop: a generation, or a block of one; from 0",
-                |row: &Row<'_>| Some(row.step.loop_number),
-            ),
-            Column::number(
-                "block",
-                "number of the block that it belongs to",
-                |row: &Row<'_>| row.step.block,
-            )
-            .null("there are no blocks, or that block had not ended"),
-            on_the_wall_clock(
-                "end_unix_ns",
-                "when it ended, on the wall clock, since 1970",
-                |row: &Row<'_>| row.process.unix_ns(row.step.end_ns),
-            ),
-            Column::number(
-                "start_ns",
-                "when it began, since the start of the process",
-                |row: &Row<'_>| Some(row.step.end_ns.saturating_sub(row.step.duration_ns?)),
-            )
-            .in_unit("ns")
-            .null("its duration is not known"),
-            Column::number("end_ns", "when it ended", |row: &Row<'_>| {
-                Some(row.step.end_ns)
-            })
-            .in_unit("ns"),
-            Column::number("duration_ns", "how long it took", |row: &Row<'_>| {
-                row.step.duration_ns
-            })
-            .in_unit("ns")
-            .null("not known"),
-            Column::number(
-                "gpu_ns",
-                "time on the GPU between events at both ends of its section",
-                |row: &Row<'_>| row.step.gpu_ns,
-            )
-            .in_unit("ns")
-            .null("not measured, or the step was reported"),
-            Column::number(
-                "passes",
-                "passes of the network in it that were reported or recorded one by one",
-                |row: &Row<'_>| Some(row.step.n_passes),
-            ),
-            Column::real("timestep", "time step of the schedule", |row: &Row<'_>| {
-                row.step.timestep
-            })
-            .null("not said"),
-            Column::number(
-                "frames",
-                "latent frames that it worked on",
-                |row: &Row<'_>| row.step.frames,
-            )
-            .in_unit("1")
-            .null("not said"),
-            Column::real(
-                "guidance_scale",
-                "scale of the guidance",
-                |row: &Row<'_>| row.step.guidance_scale,
-            )
-            .null("not said"),
-            Column::flag(
-                "is_cached",
-                "a cache answered, or was asked in vain",
-                |row: &Row<'_>| row.step.is_cached,
-            )
-            .null("no cache said anything of it"),
-            Column::flag(
-                "is_warm_up",
-                "it is part of the warm-up",
-                |row: &Row<'_>| Some(row.step.is_warm_up),
-            ),
-            Column::flag(
-                "is_outlier",
-                "it took much longer than those like it in its loop or its pipeline",
-                |row: &Row<'_>| Some(row.is_outlier),
-            ),
-            thread(|row: &Row<'_>| Some(u64::from(row.step.thread))),
-            belongs_to(|row: &Row<'_>| row.process.session_name(row.step.session)),
-        ]
+        columns! { row: Row<'_>;
+            number("turn", "its place among the steps of the process, from 0") => number(row.place);
+            number("step", "its number in its loop, as reported, otherwise counted from 0") => Some(row.step.step);
+            number("loop", "the loop: a generation, or a block of one; from 0") => Some(row.step.loop_number);
+            number("block", "number of the block that it belongs to")
+                null "there are no blocks, or that block had not ended"
+                => row.step.block;
+            unix_ns("end_unix_ns", "when it ended, on the wall clock, since 1970")
+                => row.process.unix_ns(row.step.end_ns);
+            ns("start_ns", "when it began, since the start of the process") null "its duration is not known"
+                => Some(row.step.end_ns.saturating_sub(row.step.duration_ns?));
+            ns("end_ns", "when it ended") => Some(row.step.end_ns);
+            ns("duration_ns", "how long it took") null "not known" => row.step.duration_ns;
+            ns("gpu_ns", "time on the GPU between events at both ends of its section")
+                null "not measured, or the step was reported"
+                => row.step.gpu_ns;
+            number("passes", "passes of the network in it that were reported or recorded one by one")
+                => Some(row.step.n_passes);
+            real("timestep", "time step of the schedule") null "not said" => row.step.timestep;
+            count("frames", "latent frames that it worked on") null "not said" => row.step.frames;
+            real("guidance_scale", "scale of the guidance") null "not said" => row.step.guidance_scale;
+            flag("is_cached", "a cache answered, or was asked in vain") null "no cache said anything of it"
+                => row.step.is_cached;
+            flag("is_warm_up", "it is part of the warm-up") => Some(row.step.is_warm_up);
+            flag("is_outlier", "it took much longer than those like it in its loop or its pipeline")
+                => Some(row.is_outlier);
+            thread() => Some(row.step.thread.into());
+            belongs_to() => row.process.session_name(row.step.session);
+        }
     }
 
     fn new(process: &Process) -> Self {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use marey::{Node, NodeKind, NodeTotals};
 use marey_analysis::sections;
 
-use super::whereabouts::path;
-use crate::parquet::column::Column;
+use crate::parquet::column::{Column, columns};
 use crate::parquet::process::Process;
 use crate::parquet::table::Table;
 
@@ -37,63 +36,28 @@ impl Table for Totals {
     type Row<'a> = Row<'a>;
 
     fn columns<'a>() -> Vec<Column<Row<'a>>> {
-        vec![
-            Column::number("node", "its number in the process", |row: &Row<'_>| {
-                Some(u64::from(row.number))
-            }),
-            Column::number("parent", "`node` of the call path around it", |row: &Row<'_>| {
-                row.node.parent.filter(|parent| *parent > 0).map(u64::from)
-            })
-            .null("it is outermost"),
-            path(|row: &Row<'_>| {
-                Some(row.process.path(row.number)?.text.as_str())
-            }),
-            Column::text("name", "its last name", |row: &Row<'_>| Some(row.node.name.as_str())),
-            Column::number("depth", "sections around it", |row: &Row<'_>| {
-                Some(row.process.path(row.number)?.depth)
-            })
-            .in_unit("1"),
-            Column::flag("is_iteration", "turns of a loop", |row: &Row<'_>| {
-                Some(row.node.kind == NodeKind::Iteration)
-            }),
-            Column::number("calls", "completed calls", |row: &Row<'_>| Some(row.totals.count))
-                .in_unit("1"),
-            Column::number("errors", "calls that were left by an error", |row: &Row<'_>| {
-                Some(row.totals.errors)
-            })
-            .in_unit("1"),
-            Column::number("total_ns", "sum of the durations of completed calls", |row: &Row<'_>| {
-                Some(row.totals.sum_ns)
-            })
-            .in_unit("ns"),
-            Column::number(
-                "self_ns",
-                "time of all calls, open ones up to the end, without what is under them",
-                |row: &Row<'_>| row.self_ns,
-            )
-            .in_unit("ns")
-            .null("what is under them took longer than they did: children in several threads, or that outlived them"),
-            Column::number("min_ns", "shortest call", |row: &Row<'_>| row.of_calls(row.totals.min_ns))
-                .in_unit("ns")
-                .null("no call was completed"),
-            Column::number("max_ns", "longest call", |row: &Row<'_>| row.of_calls(row.totals.max_ns))
-                .in_unit("ns")
-                .null("no call was completed"),
-            Column::number("first_ns", "the call that began first", |row: &Row<'_>| {
-                row.of_calls(row.totals.first_ns)
-            })
-            .in_unit("ns")
-            .null("no call was completed"),
-            Column::number("last_ns", "the call that ended last", |row: &Row<'_>| {
-                row.of_calls(row.totals.last_ns)
-            })
-            .in_unit("ns")
-            .null("no call was completed"),
-            Column::number("threads", "threads that completed calls", |row: &Row<'_>| {
-                Some(u64::from(row.totals.n_threads))
-            })
-            .in_unit("1"),
-        ]
+        columns! { row: Row<'_>;
+            number("node", "its number in the process") => Some(row.number.into());
+            number("parent", "`node` of the call path around it") null "it is outermost"
+                => row.node.parent.filter(|parent| *parent > 0).map(u64::from);
+            path() => Some(row.process.path(row.number)?.text.as_str());
+            text("name", "its last name") => Some(row.node.name.as_str());
+            count("depth", "sections around it") => Some(row.process.path(row.number)?.depth);
+            flag("is_iteration", "turns of a loop") => Some(row.node.kind == NodeKind::Iteration);
+            count("calls", "completed calls") => Some(row.totals.count);
+            count("errors", "calls that were left by an error") => Some(row.totals.errors);
+            ns("total_ns", "sum of the durations of completed calls") => Some(row.totals.sum_ns);
+            ns("self_ns", "time of all calls, open ones up to the end, without what is under them")
+                null "what is under them took longer than they did: children in several threads, or that outlived them"
+                => row.self_ns;
+            ns("min_ns", "shortest call") null "no call was completed" => row.of_calls(row.totals.min_ns);
+            ns("max_ns", "longest call") null "no call was completed" => row.of_calls(row.totals.max_ns);
+            ns("first_ns", "the call that began first")
+                null "no call was completed" => row.of_calls(row.totals.first_ns);
+            ns("last_ns", "the call that ended last")
+                null "no call was completed" => row.of_calls(row.totals.last_ns);
+            count("threads", "threads that completed calls") => Some(row.totals.n_threads.into());
+        }
     }
 
     fn new(process: &Process) -> Self {
