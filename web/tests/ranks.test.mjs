@@ -191,21 +191,6 @@ test("missing, killed, damaged and running ranks are named, and the others are t
   assert.deepEqual(problems, []);
 });
 
-test("figures of which some calls were not looked at have their error", async () => {
-  const path = edited(drawn("ranks"), "sampled-ranks", (_, model) => {
-    const { waiting } = model.jobs[0].answers;
-    Object.assign(waiting.ranks[5], { n_matched: 4000, n_looked_at: 958, error_ns: 1.2e6 });
-    waiting.collectives[0].error_ns = 1.2e6;
-  });
-  const { page, problems } = await open(browser, path);
-  const rows = await rowsOf(page, "waiting");
-  assert.deepEqual(rows[5].slice(2, 6), ["24.0 ms", "0 ns", "1.20 ms", "0.0 %"]);
-  assert.equal(rows[0][4], "-");
-  assert.deepEqual((await rowsOf(page, "collectives"))[0].slice(5, 8), ["24.0 ms", "1.20 ms", "1.680 s"]);
-  assert.match(await part(page, "communication").innerText(), /Of 4.000 calls of a rank 958 are looked at/);
-  assert.deepEqual(problems, []);
-});
-
 test("failed calls, lost steps and groups of one name are said", async () => {
   const path = edited(drawn("ranks"), "failed-ranks", (_, model) => {
     const job = model.jobs[0].answers;

@@ -104,7 +104,6 @@ fn summary(rank: u32, n_ranks: u32, [n_paths, n_steps, n_calls]: [u32; 3]) -> Ra
             is_synchronising: true,
             count: n_calls.into(),
             total_ns: (0..n_calls).map(length).sum::<u64>() / 10,
-            stride: 1,
             calls: (0..n_calls).map(call).collect(),
             ..CollectiveSums::default()
         }],

@@ -129,11 +129,8 @@ export type RankWaiting = {
   n_calls: number;
   total_ns: number;
   n_matched: number;
-  n_looked_at: number;
   transfer_ns: number;
   waiting_ns: number;
-  /** Standard error of both, where some calls were not looked at. */
-  error_ns: number | null;
   waiting_ratio: number | null;
   n_last: number;
   caused_ns: number;
@@ -153,8 +150,6 @@ export type CollectiveWaiting = {
   n_calls: number | null;
   transfer_ns: number | null;
   waiting_ns: number | null;
-  /** Standard error of the transfer, where some calls were not looked at. */
-  error_ns: number | null;
   bytes: number | null;
   /** Calls that were left by an error, and their time; in no other figure. */
   n_failed: number;

@@ -23,16 +23,10 @@ export function Communication({ job, leftOut }: { job: Job; leftOut: number }) {
       </section>
     );
   }
-  const estimated = waiting.ranks.find((row) => row.error_ns !== null);
   return (
     <section class="part" data-part="communication">
       <Table id="waiting" caption="Communication of ranks" columns={rankColumns(job, waiting.ranks)} rows={waiting.ranks} first={SHOWN} tools={<Key names={[TRANSFER, WAITING]} />} />
-      {estimated && (
-        <p class="muted">
-          Of {count(estimated.n_matched)} calls of a rank {count(estimated.n_looked_at)} are looked at, and the others estimated. So are the calls to which it came last, and what others waited for it.
-        </p>
-      )}
-      <Table id="collectives" caption="Collectives" columns={collectiveColumns(job, waiting.collectives)} rows={waiting.collectives} leftOut={leftOut} first={SHOWN} />
+      <Table id="collectives" caption="Collectives" columns={collectiveColumns(job)} rows={waiting.collectives} leftOut={leftOut} first={SHOWN} />
       {waiting.collectives.some(({ name }) => name.endsWith(" wait")) && <p class="muted">Times of “… wait” are those of waiting for the end of asynchronous calls.</p>}
       {waiting.collectives.some((row) => row.n_ranks > 1 && row.n_calls !== null && row.transfer_ns === null) && (
         <p class="muted">Messages between two ranks, and calls that nobody waited for, are not matched.</p>
@@ -56,7 +50,6 @@ function rankColumns(job: Job, ranks: readonly RankWaiting[]): Column<RankWaitin
     },
     { id: "transfer_ns", title: "Transfer", hint: "What the fastest rank of each call took", isNumber: true, value: (row) => row.transfer_ns, show: (row) => duration(row.transfer_ns) },
     { id: "waiting_ns", title: "Waiting", isNumber: true, value: (row) => row.waiting_ns, show: (row) => duration(row.waiting_ns) },
-    ...error(ranks),
     { id: "waiting_ratio", title: "Of both", hint: "Waiting as a share of transfer and waiting", isNumber: true, value: (row) => row.waiting_ratio, show: (row) => percent(row.waiting_ratio) },
     { id: "n_calls", title: "Calls", isNumber: true, value: (row) => row.n_calls, show: (row) => count(row.n_calls) },
     { id: "n_matched", title: "Matched", hint: "With calls of other ranks: the figures are of these", isNumber: true, value: (row) => row.n_matched, show: (row) => count(row.n_matched) },
@@ -65,14 +58,7 @@ function rankColumns(job: Job, ranks: readonly RankWaiting[]): Column<RankWaitin
   ];
 }
 
-/** There is none where all calls were looked at. */
-function error<Row extends { error_ns: number | null }>(rows: readonly Row[]): Column<Row>[] {
-  const hint = "Standard error: of many calls some are looked at";
-  const column: Column<Row> = { id: "error_ns", title: "±", hint, isNumber: true, value: (row) => row.error_ns, show: (row) => duration(row.error_ns) };
-  return rows.some((row) => row.error_ns !== null) ? [column] : [];
-}
-
-function collectiveColumns(job: Job, rows: readonly CollectiveWaiting[]): readonly Column<CollectiveWaiting>[] {
+function collectiveColumns(job: Job): readonly Column<CollectiveWaiting>[] {
   return [
     { id: "name", title: "Collective", value: ({ name }) => name, show: ({ name, is_start_up }) => <Name text={is_start_up ? `${name} (start-up)` : name} /> },
     { id: "group", title: "Group", value: ({ group }) => group, show: (row) => <Group job={job} row={row} /> },
@@ -80,7 +66,6 @@ function collectiveColumns(job: Job, rows: readonly CollectiveWaiting[]): readon
     { id: "n_ranks", title: "Ranks", isNumber: true, value: (row) => row.n_ranks, show: (row) => count(row.n_ranks) },
     { id: "n_calls", title: "Calls of each", hint: "Nothing where ranks differ: then no call is matched", isNumber: true, value: (row) => row.n_calls, show: (row) => count(row.n_calls) },
     { id: "transfer_ns", title: "Transfer", isNumber: true, value: (row) => row.transfer_ns, show: (row) => duration(row.transfer_ns) },
-    ...error(rows),
     { id: "waiting_ns", title: "Waiting, all ranks", isNumber: true, value: (row) => row.waiting_ns, show: (row) => duration(row.waiting_ns) },
     { id: "bytes", title: "Data, all ranks", isNumber: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
     { id: "n_failed", title: "Failed", hint: "Calls that were left by an error: they are in no other figure", isNumber: true, value: (row) => row.n_failed, show: (row) => count(row.n_failed) },

@@ -21,7 +21,6 @@ mod turn_cells;
 
 pub(crate) use collective_name::{BEGIN, START_UP, WAIT, is_between_two};
 pub use joined::{joined, program_name, totals_only};
-pub(crate) use kept_calls::kept;
 pub use log_buckets::LogBuckets;
 pub use rank_name::rank_in_name;
 pub use rank_summary::{

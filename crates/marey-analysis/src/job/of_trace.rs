@@ -1,7 +1,7 @@
 //! From a trace of torch.profiler to a summary.
 
 use super::collective_name::is_synchronising;
-use super::kept_calls::{at_most, keep_bounded};
+use super::kept_calls::keep_bounded;
 use super::turn_cells::Communication;
 use super::{CollectiveSums, DeviceSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Quality, Trace, run_of};
@@ -99,7 +99,6 @@ fn sums(of: CollectiveTimes) -> CollectiveSums {
     let count = of.calls.len() as u64;
     let lengths = of.calls.iter().map(Interval::length_ns);
     let total_ns = lengths.fold(0, u64::saturating_add);
-    let (stride, calls) = at_most(&of.calls);
     CollectiveSums {
         is_synchronising: is_synchronising(&of.name),
         group: of.group,
@@ -111,8 +110,7 @@ fn sums(of: CollectiveTimes) -> CollectiveSums {
         bytes: None,
         n_failed: 0,
         failed_ns: 0,
-        stride,
-        calls,
+        calls: of.calls,
     }
 }
 

@@ -1,12 +1,12 @@
-//! What one process of a job did, in some 5 to 70 kB as a rule.
+//! What one process of a job did, in some 5 to 100 kB as a rule.
 //!
 //! It does not grow with the length of the run once its lists are full, only with the lengths of names, which are kept whole. With all
-//! lists full and names of 20 letters, three deep, it comes to some 0.5 MB of JSON:
+//! lists full and names of 20 letters, three deep, it comes to some 1.5 MB of JSON:
 //!
 //! ```text
 //!   256 call paths                  × (190 B + 3 names × 23 B + 54 buckets, durations over a factor of ten, × 9 B)     190 kB
 //! 1 024 cells of steps and blocks   × 150 B                                                                           150 kB
-//! 2 048 calls of collectives        × 46 B                                                                             95 kB
+//! 65 536 calls of collectives       × 15 B                                                                              1 MB
 //!   256 pieces of stages × 55 B, 64 groups and names × 200 B                                                           27 kB
 //! ```
 //!
@@ -91,10 +91,8 @@ impl RankSummary {
     pub const MAX_PIECES: usize = 256;
     /// Cells of [`TurnSums`].
     pub const MAX_CELLS: usize = 512;
-    /// Calls that a [`CollectiveSums`] keeps one by one.
-    pub const MAX_CALLS: usize = 1024;
-    /// Calls that all [`CollectiveSums`] together keep one by one.
-    pub const MAX_ALL_CALLS: usize = 2048;
+    /// Calls that all [`CollectiveSums`] together keep.
+    pub const MAX_CALLS: usize = 65_536;
     /// Groups and names of collectives that are kept.
     pub const MAX_COLLECTIVES: usize = 64;
     /// Marks that are kept.
@@ -282,9 +280,8 @@ pub struct CollectiveSums {
     /// Sum of their durations: until somebody gave up.
     #[serde(default)]
     pub failed_ns: u64,
-    /// Of how many calls one is in `calls`: 1, 2, 4, …; equal for all ranks with the same `count`.
-    pub stride: u32,
-    /// One of `stride` calls, drawn by their numbers, the same on all ranks; in order of time.
+    /// Each call, in order of time; of a process with more than [`RankSummary::MAX_CALLS`] those that began first.
+    #[serde(with = "super::kept_calls")]
     pub calls: Vec<Interval>,
 }
 

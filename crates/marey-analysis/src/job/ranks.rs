@@ -44,7 +44,7 @@ pub enum RanksError {
 }
 
 /// Version of the document.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How the document looks.
 #[derive(Serialize, Deserialize)]

@@ -638,7 +638,7 @@ fn a_format_is_told_by_the_ending_and_inputs_are_kept() {
     assert!(
         to("a.ranks.json")
             .1
-            .starts_with("{\"marey_rank_summaries\":1")
+            .starts_with("{\"marey_rank_summaries\":2")
     );
     let (said, _) = to("a.xyz");
     assert!(

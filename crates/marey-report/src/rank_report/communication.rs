@@ -16,7 +16,7 @@ pub(super) fn tables(job: &JobAnswers, places: Places<'_>) -> Vec<Table> {
 fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
     let mut rows: Vec<_> = waiting.ranks.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.caused_ns), row.place));
-    let mut table = Table::of_each(
+    let table = Table::of_each(
         "ranks_communication",
         "Communication by rank",
         rows,
@@ -29,7 +29,6 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
                 Cell::Duration(r.transfer_ns)
             }),
             ("waiting_ns", "Waiting", &|r| Cell::Duration(r.waiting_ns)),
-            ("error_ns", "±", &|r| Cell::duration(r.error_ns)),
             ("waiting_ratio", "Waiting %", &|r| {
                 Cell::ratio(r.waiting_ratio)
             }),
@@ -39,18 +38,9 @@ fn by_rank(waiting: &Waiting, places: Places<'_>) -> Table {
             }),
         ],
     );
-    table.notes.push(
-        "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.".into(),
-    );
-    let estimated = waiting.ranks.iter().filter(|row| row.error_ns.is_some());
-    if let Some(row) = estimated.max_by_key(|row| row.error_ns) {
-        table.notes.push(format!(
-            "± is a standard error: of {} calls of a rank {} are looked at, and the others estimated. So are the calls to which it was the \
-             last to come, and what others waited.",
-            row.n_matched, row.n_looked_at
-        ));
-    }
-    table
+    table.noted(
+        "Transfer is what the fastest rank of each call took; the rest is waiting for the last to come.",
+    )
 }
 
 fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
@@ -77,7 +67,6 @@ fn by_collective(waiting: &Waiting, places: Places<'_>) -> Table {
             ("transfer_ns", "Transfer", &|r| {
                 Cell::duration(r.transfer_ns)
             }),
-            ("error_ns", "±", &|r| Cell::duration(r.error_ns)),
             ("waiting_ns", "Waiting of all", &|r| {
                 Cell::duration(r.waiting_ns)
             }),
@@ -119,47 +108,4 @@ fn group_of(row: &CollectiveWaiting, places: Places<'_>) -> Option<String> {
     }
     let group = row.group.as_deref().unwrap_or("?");
     Some(format!("{group} (ranks {})", places.list(&row.places)))
-}
-
-#[cfg(test)]
-mod tests {
-    use marey_analysis::ranks::{Member, RankWaitingRow};
-
-    use super::*;
-
-    #[test]
-    fn errors_are_shown_where_calls_were_not_looked_at() {
-        let members = [Member::default(), Member::default()];
-        let row = |place: u32, error_ns: Option<u64>| RankWaitingRow {
-            place,
-            n_matched: 4000,
-            n_looked_at: 958,
-            error_ns,
-            ..RankWaitingRow::default()
-        };
-        let table = |error_ns| {
-            let waiting = Waiting {
-                ranks: vec![row(0, None), row(1, error_ns)],
-                collectives: vec![CollectiveWaiting {
-                    error_ns,
-                    ..CollectiveWaiting::default()
-                }],
-            };
-            let places = Places(&members);
-            [by_rank(&waiting, places), by_collective(&waiting, places)]
-        };
-        let errors = |table: &Table| -> Vec<Cell> {
-            let at = table.columns.iter().position(|one| one.title == "±");
-            let rows = table.rows.iter();
-            rows.filter_map(|row| row.get(at?).cloned()).collect()
-        };
-        let [ranks, collectives] = table(Some(7));
-        assert_eq!(errors(&ranks), [Cell::Absent, Cell::Duration(7)]);
-        assert_eq!(errors(&collectives), [Cell::Duration(7)]);
-        assert!(ranks.notes[1].contains("of 4000 calls of a rank 958 are looked at"));
-        let [ranks, collectives] = table(None);
-        assert_eq!(errors(&ranks), [Cell::Absent, Cell::Absent]);
-        assert_eq!(errors(&collectives), [Cell::Absent]);
-        assert_eq!(ranks.notes.len(), 1);
-    }
 }

@@ -7,7 +7,6 @@ use marey::{GpuSpan, Run, Section, Value};
 use crate::intervals::{Interval, union};
 use crate::job::CollectiveSums;
 use crate::job::collective_name::is_synchronising;
-use crate::job::kept_calls::at_most;
 use crate::job::turn_cells::Communication;
 
 /// Names that only collectives have.
@@ -175,7 +174,6 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
     let count = times.len() as u64;
     let lengths = times.iter().map(Interval::length_ns);
     let total_ns = lengths.fold(0, u64::saturating_add);
-    let (stride, kept) = at_most(&times);
     let suffix = match part {
         Part::Whole => "",
         Part::Begin => " begin",
@@ -203,8 +201,7 @@ fn sums((group, name, part): &Key<'_>, calls: &[Call]) -> CollectiveSums {
             .iter()
             .map(|call| call.time.length_ns())
             .fold(0, u64::saturating_add),
-        stride,
-        calls: kept,
+        calls: times,
     }
 }
 

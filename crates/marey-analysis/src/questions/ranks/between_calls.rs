@@ -1,7 +1,7 @@
 //! What did each rank do between the collectives that all ranks share?
 
 use super::own_time::OwnTime;
-use super::shared_calls::{Matched, SharedCalls, standing_for_all};
+use super::shared_calls::{Matched, SharedCalls};
 use super::waiting::matched_calls;
 use crate::job::{RankSummary, TurnSums};
 use crate::stats::float;
@@ -38,10 +38,16 @@ pub(super) fn between_calls(
         return None;
     }
     let ranks = of_all_ranks(shared)?;
-    let n_calls = ranks.iter().map(|rank| rank.calls().len()).min()?;
+    let n_calls = ranks.iter().map(|rank| rank.calls.len()).min()?;
     let mut ends: Vec<Vec<u64>> = ranks
         .iter()
-        .map(|rank| rank.calls().take(n_calls).map(|call| call.end_ns).collect())
+        .map(|rank| {
+            rank.calls
+                .iter()
+                .take(n_calls)
+                .map(|call| call.end_ns)
+                .collect()
+        })
         .collect();
     let warm_up = ranks.iter().zip(&ends).map(|(rank, ends)| {
         let warm_until_ns = places
@@ -104,13 +110,13 @@ fn of_all_ranks<'a>(shared: &'a [SharedCalls<'a>]) -> Option<Vec<&'a Matched<'a>
     places.sort_unstable();
     places.dedup();
     let of_all = in_work().filter(|one| one.is_meeting() && one.matched.len() == places.len());
-    let most = |one: &SharedCalls<'_>| one.matched.iter().map(|rank| rank.calls().len()).max();
+    let most = |one: &SharedCalls<'_>| one.matched.iter().map(|rank| rank.calls.len()).max();
     let chosen = of_all.max_by_key(|one| most(one))?;
     let half = most(chosen)?.div_ceil(2);
     let long = chosen
         .matched
         .iter()
-        .filter(|rank| rank.calls().len() >= half);
+        .filter(|rank| rank.calls.len() >= half);
     let ranks: Vec<&Matched<'a>> = long.collect();
     (ranks.len() > 1).then_some(ranks)
 }
@@ -145,7 +151,7 @@ impl OutsideWork {
         };
         matched_calls(shared, |call| {
             if let Some(of_rank) = all.waiting.get_mut(call.place as usize) {
-                of_rank.push((call.time.start_ns, call.all_waiting_ns()));
+                of_rank.push((call.time.start_ns, call.waiting_ns));
             }
         });
         let of_host = shared
@@ -155,8 +161,8 @@ impl OutsideWork {
             let is_matched = |place: u32| one.is_matched() && one.places().any(|at| at == place);
             for (place, sums) in one.having.iter().filter(|(place, _)| !is_matched(*place)) {
                 if let Some(of_rank) = all.elsewhere.get_mut(*place as usize) {
-                    let each = standing_for_all(sums);
-                    of_rank.extend(each.map(|(call, ns)| (call.start_ns, ns)));
+                    let each = sums.calls.iter();
+                    of_rank.extend(each.map(|call| (call.start_ns, call.length_ns())));
                 }
             }
         }

@@ -29,7 +29,7 @@ pub struct CallParts {
 }
 
 /// The matched calls of each rank that stands for one, by the file that it was read from, in order of time, without those of the start.
-/// Of many calls some are kept, and in it. Costs what the question of waiting does.
+/// Costs what the question of waiting does.
 pub fn call_parts(ranks: &Ranks) -> BTreeMap<String, Vec<CallParts>> {
     let mut by_file: BTreeMap<String, Vec<CallParts>> = BTreeMap::new();
     for team in jobs::jobs(ranks.summaries()) {
@@ -84,7 +84,6 @@ mod tests {
             collectives: vec![CollectiveSums {
                 name: "all_reduce".into(),
                 count: calls.len() as u64,
-                stride: 1,
                 is_synchronising: true,
                 calls: calls.iter().map(interval).collect(),
                 ..CollectiveSums::default()

@@ -20,7 +20,6 @@ mod answers;
 mod between_calls;
 mod call_parts;
 mod clocks;
-mod communication_sums;
 mod job_processes;
 mod jobs;
 mod members;
@@ -37,7 +36,6 @@ mod steady_turns;
 mod stragglers;
 mod turns;
 mod unread_ranks;
-mod unseen;
 mod waiting;
 mod work;
 

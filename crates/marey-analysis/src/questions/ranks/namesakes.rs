@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::members::state;
-use super::shared_calls::{Naming, SharedCalls};
+use super::shared_calls::{Matched, Naming, SharedCalls};
 use super::{Clocks, MemberState, PlacedClock};
 use crate::intervals::Interval;
 use crate::job::RankSummary;
@@ -126,14 +126,13 @@ struct Meetings(BTreeMap<u32, Vec<Interval>>);
 
 impl Meetings {
     fn of(shared: &SharedCalls<'_>, clocks: &Clocks) -> Self {
-        let placed = |place: u32, calls: Vec<Interval>| {
-            let clock = clocks.each.get(place as usize).copied();
+        let placed = |of: Matched<'_>| {
+            let clock = clocks.each.get(of.place as usize).copied();
             let clock = clock.unwrap_or_default();
-            let calls = calls.into_iter().map(|call| widened(call, clock));
-            (place, calls.collect())
+            let calls = of.calls.iter().map(|call| widened(*call, clock));
+            (of.place, calls.collect())
         };
-        let each = shared.all_calls();
-        Self(each.map(|(place, calls)| placed(place, calls)).collect())
+        Self(shared.all_calls().map(placed).collect())
     }
 
     /// The ranks of a class, by whom their calls chain with. Only calls that all of them have tell.
@@ -218,7 +217,6 @@ mod tests {
                 name: "all_reduce".into(),
                 is_synchronising: true,
                 count: calls.len() as u64,
-                stride: 1,
                 calls,
                 ..CollectiveSums::default()
             }],

@@ -1,17 +1,12 @@
 //! Which calls of collectives are the same on several ranks?
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemberState;
 use super::members::state;
 use super::placed;
-use super::unseen::Unseen;
 use crate::intervals::Interval;
-use crate::job::{
-    BEGIN, CollectiveSums, RankSummary, START_UP, Source, WAIT, is_between_two, kept,
-};
-use crate::stats::{float, ratio};
+use crate::job::{BEGIN, CollectiveSums, RankSummary, START_UP, Source, WAIT, is_between_two};
 
 /// One collective of one group over ranks.
 pub(super) struct SharedCalls<'a> {
@@ -41,67 +36,11 @@ pub(super) enum Naming {
     Several,
 }
 
-/// The calls of one rank.
-#[derive(Clone)]
+/// The calls of one rank, in order: of a rank with more than a summary keeps the first, and of the others as many.
+#[derive(Clone, Copy)]
 pub(super) struct Matched<'a> {
     pub(super) place: u32,
-    /// All of them.
-    pub(super) n_calls: u64,
-    /// Those that are looked at, in order.
-    calls: Cow<'a, [Interval]>,
-    pub(super) unseen: Unseen,
-}
-
-impl Matched<'_> {
-    /// The calls that are looked at, in order.
-    pub(super) fn calls(&self) -> impl ExactSizeIterator<Item = Interval> {
-        self.calls.iter().copied()
-    }
-}
-
-/// What calls that are looked at stand for, over themselves: 1 when they are all. The first is always looked at, and often the longest, while
-/// ranks still start: it stands for itself.
-#[derive(Clone, Copy)]
-pub(super) struct Weight(f64);
-
-impl Weight {
-    /// By sums over all calls and over those that are looked at, both without the first.
-    pub(super) fn of_sums(all: u64, looked_at: u64) -> Self {
-        let is_more = all > looked_at && looked_at > 0;
-        Self(if is_more {
-            ratio(all.into(), looked_at.into())
-        } else {
-            1.0
-        })
-    }
-
-    /// What a figure of a call stands for, or one of several without the first.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "times and weights are not negative; casts saturate"
-    )]
-    pub(super) fn of(self, figure: u64, is_first: bool) -> u64 {
-        if self.0 > 1.0 && !is_first {
-            (float(figure) * self.0).round() as u64
-        } else {
-            figure
-        }
-    }
-}
-
-/// The calls of a rank that are kept, each with the time that it stands for.
-pub(super) fn standing_for_all(sums: &CollectiveSums) -> impl Iterator<Item = (&Interval, u64)> {
-    let lengths = sums.calls.iter().skip(1).map(Interval::length_ns);
-    let first_ns = sums.calls.first().map_or(0, Interval::length_ns);
-    let looked_at_ns = lengths.fold(0, u64::saturating_add);
-    let weight = if sums.stride > 1 {
-        Weight::of_sums(sums.total_ns.saturating_sub(first_ns), looked_at_ns)
-    } else {
-        Weight(1.0)
-    };
-    let each = sums.calls.iter().enumerate();
-    each.map(move |(at, call)| (call, weight.of(call.length_ns(), at == 0)))
+    pub(super) calls: &'a [Interval],
 }
 
 impl<'a> SharedCalls<'a> {
@@ -144,7 +83,7 @@ impl<'a> SharedCalls<'a> {
         having: Vec<(u32, &'a CollectiveSums)>,
         taken: &[(u32, &'a CollectiveSums)],
     ) -> Self {
-        let stride = common_stride(taken);
+        let n_kept = n_kept_on_all(taken);
         Self {
             group,
             name,
@@ -152,16 +91,15 @@ impl<'a> SharedCalls<'a> {
             group_size,
             naming: Naming::Unique,
             n_calls: taken.iter().map(|(_, sums)| sums.count).max().unwrap_or(0),
-            matched: taken.iter().map(|one| calls_of(one, stride)).collect(),
+            matched: taken.iter().map(|one| calls_of(one, n_kept)).collect(),
             having,
         }
     }
 
     /// The calls of each rank that has it, of those that are kept on all.
-    pub(super) fn all_calls(&self) -> impl Iterator<Item = (u32, Vec<Interval>)> {
-        let stride = common_stride(&self.having);
-        let each = self.having.iter();
-        each.map(move |one| (one.0, calls_of(one, stride).calls().collect()))
+    pub(super) fn all_calls(&self) -> impl Iterator<Item = Matched<'a>> {
+        let n_kept = n_kept_on_all(&self.having);
+        self.having.iter().map(move |one| calls_of(one, n_kept))
     }
 
     /// How many calls a rank made; `None` when it does not have it.
@@ -211,34 +149,19 @@ impl<'a> SharedCalls<'a> {
 /// Group, name, and whether it was measured on a device.
 type Key<'a> = (Option<&'a str>, &'a str, bool);
 
-/// The widest one.
-fn common_stride(having: &[(u32, &CollectiveSums)]) -> u32 {
-    let strides = having.iter().map(|(_, sums)| sums.stride.max(1));
-    strides.max().unwrap_or(1)
+/// How many calls are kept of the rank that keeps the fewest of more.
+fn n_kept_on_all(having: &[(u32, &CollectiveSums)]) -> usize {
+    let cut = having
+        .iter()
+        .map(|(_, sums)| (sums.calls.len(), sums.count));
+    let cut = cut.filter(|(n_kept, count)| (*n_kept as u64) < *count);
+    cut.map(|(n_kept, _)| n_kept).min().unwrap_or(usize::MAX)
 }
 
-fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), stride: u32) -> Matched<'a> {
-    let own_stride = sums.stride.max(1);
-    let calls = if own_stride == stride {
-        Cow::Borrowed(&sums.calls[..])
-    } else {
-        Cow::Owned(kept(&sums.calls, own_stride, stride).collect())
-    };
-    let lengths = calls.iter().map(Interval::length_ns);
-    let looked_at_ns = lengths.fold(0, u64::saturating_add);
-    let unseen = Unseen {
-        n_calls: sums.count.saturating_sub(calls.len() as u64),
-        total_ns: sums.total_ns.saturating_sub(looked_at_ns),
-    };
+fn calls_of<'a>((place, sums): &(u32, &'a CollectiveSums), n_kept: usize) -> Matched<'a> {
     Matched {
         place: *place,
-        n_calls: sums.count,
-        calls,
-        unseen: if stride > 1 {
-            unseen
-        } else {
-            Unseen::default()
-        },
+        calls: sums.calls.get(..n_kept).unwrap_or(&sums.calls),
     }
 }
 
@@ -392,7 +315,6 @@ mod tests {
         CollectiveSums {
             name: name.to_owned(),
             count,
-            stride: 1,
             calls: (0..count).map(call).collect(),
             ..CollectiveSums::default()
         }
@@ -459,33 +381,19 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_were_kept_more_and_less_often_are_brought_together() {
-        // One rank keeps all calls, the other about half of them, each of which stands for its share of the time.
-        let (all, mut half) = (sums("barrier", 64), sums("barrier", 64));
-        (half.stride, half.total_ns) = (2, 64);
-        half.calls = kept(&half.calls, 1, 2).collect();
-        let starts: Vec<u64> = half.calls.iter().map(|call| call.start_ns).collect();
-        assert!((20..44).contains(&starts.len()), "{starts:?}");
-        let ranks = [rank(vec![all]), rank(vec![half])];
-        let found = shared_calls(&ranks.each_ref());
-        for matched in &found[0].matched {
-            let looked_at: Vec<u64> = matched.calls().map(|call| call.start_ns).collect();
-            assert_eq!(looked_at, starts);
-        }
-        assert_eq!(found[0].n_calls, 64);
-        let stands_for: u64 = standing_for_all(&ranks[1].collectives[0])
-            .map(|(_, ns)| ns)
-            .sum();
-        // Each is rounded.
-        assert!(
-            stands_for.abs_diff(64) < starts.len() as u64,
-            "{stands_for}"
-        );
-        let unseen = Unseen {
-            n_calls: 64 - starts.len() as u64,
-            total_ns: 64 - starts.len() as u64,
+    fn where_a_rank_keeps_its_first_calls_so_many_are_looked_at_of_all() {
+        // 5 calls each: all are kept of one rank, the first 3 and the first 4 of the others. A killed rank with 2 cuts nobody short.
+        let first = |n_kept: usize, count: u64| {
+            let mut one = sums("barrier", count);
+            one.calls.truncate(n_kept);
+            rank(vec![one])
         };
-        assert_eq!(found[0].matched[1].unseen, unseen);
+        let mut ranks = [first(5, 5), first(3, 5), first(4, 5), first(2, 2)];
+        ranks[3].ended = Ended::Killed(9);
+        let found = shared_calls(&ranks.each_ref());
+        let n_calls: Vec<usize> = found[0].matched.iter().map(|of| of.calls.len()).collect();
+        assert_eq!(n_calls, [3, 3, 3, 2]);
+        assert_eq!(found[0].n_calls, 5);
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! How long did each rank work in a turn that is no warm-up?
 
 use super::own_time::OwnTime;
-use super::shared_calls::{SharedCalls, standing_for_all, used_in_work};
+use super::shared_calls::{SharedCalls, used_in_work};
 use super::turns::{Cell, Row};
 use super::waiting::{RankCall, matched_calls};
 use crate::intervals::Interval;
 use crate::job::RankSummary;
 use crate::stats::{float, ratio, sample_std_dev};
 
-/// What collectives took within a rank's steady turns, of the calls that were looked at.
+/// What collectives took within a rank's steady turns.
 #[derive(Clone, Copy, Default)]
 #[expect(clippy::struct_field_names, reason = "units")]
 struct InTurns {
@@ -109,9 +109,8 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
             continue;
         };
         for sums in used_in_work(rank) {
-            let all = standing_for_all(sums);
-            let within = all.filter(|(call, _)| is_within(call, &times[at]));
-            let all_ns = within.map(|(_, ns)| ns).fold(0, u64::saturating_add);
+            let within = sums.calls.iter().filter(|call| is_within(call, &times[at]));
+            let all_ns = within.map(Interval::length_ns).fold(0, u64::saturating_add);
             found[at].total_ns = found[at].total_ns.saturating_add(all_ns);
         }
     }
@@ -121,8 +120,8 @@ fn in_turns(places: &[&RankSummary], shared: &[SharedCalls<'_>], rows: &[Row]) -
             return;
         };
         let sums = &mut found[at];
-        sums.matched_ns = sums.matched_ns.saturating_add(call.all_ns());
-        sums.waiting_ns = sums.waiting_ns.saturating_add(call.all_waiting_ns());
+        sums.matched_ns = sums.matched_ns.saturating_add(call.time.length_ns());
+        sums.waiting_ns = sums.waiting_ns.saturating_add(call.waiting_ns);
     });
     found
 }

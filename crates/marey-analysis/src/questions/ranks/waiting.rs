@@ -2,23 +2,17 @@
 
 use std::cmp::Reverse;
 
-use super::communication_sums::{CommunicationSums, communication_sums};
 use super::over_ranks::{rounded_mean, share};
 use super::shared_calls::{Naming, SharedCalls, called, used_in_work};
-use super::unseen::error_of_sum;
 use super::{Clocks, CollectiveWaiting, RankWaitingRow, Waiting, placed};
 use crate::intervals::Interval;
 use crate::job::{BEGIN, CollectiveSums, RankSummary, WAIT};
 
 /// What one matched call was on one rank.
 pub(super) struct RankCall<'a> {
-    /// Which of those that are looked at.
-    at: usize,
     pub(super) place: u32,
     pub(super) time: Interval,
     pub(super) waiting_ns: u64,
-    /// All calls of the rank.
-    sums: &'a CommunicationSums,
     pub(super) of: &'a SharedCalls<'a>,
 }
 
@@ -49,8 +43,7 @@ struct Arrival {
 /// Communication over ranks; `None` when no collective of a group is on two. The shortest of the durations of a call is its transfer, and
 /// what other ranks take longer is waiting, whatever their clocks say. The last to come is told by aligned clocks where the last two came
 /// further apart than the clocks may be off; else it is the rank with the shortest duration, and nobody alone where several have that.
-/// What ranks wait for each other when they start is in its own collective only. Of many calls some are looked at, and the rest is
-/// estimated ([`communication_sums`]).
+/// What ranks wait for each other when they start is in its own collective only.
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     24, waits 18
@@ -69,25 +62,17 @@ pub(super) fn waiting(
     let mut collectives: Vec<CollectiveWaiting> = Vec::new();
     for one in shared {
         let meetings = meetings(one, clocks);
-        let sums = sums(one, &meetings);
         if !one.is_start_up() {
-            let mut waited_ns = vec![0_u64; meetings.len()];
-            for_each(one, &meetings, &sums, |call| {
-                if let Some(of_call) = waited_ns.get_mut(call.at) {
-                    *of_call = of_call.saturating_add(call.all_waiting_ns());
+            for_each(one, &meetings, |call| {
+                if let Some(row) = rows.get_mut(call.place as usize) {
+                    add(row, &call);
                 }
             });
-            let last: Vec<Option<u32>> = meetings.iter().map(Meeting::last_to_come).collect();
-            for of_rank in &sums {
-                if let Some(row) = rows.get_mut(of_rank.place as usize) {
-                    add(row, of_rank, &last);
-                }
-            }
-            for ((meeting, last), waited_ns) in meetings.iter().zip(last).zip(waited_ns) {
-                blame(&mut rows, meeting, last, waited_ns);
+            for meeting in &meetings {
+                blame(&mut rows, meeting);
             }
         }
-        collectives.push(of_collective(one, &sums));
+        collectives.push(of_collective(one, &meetings));
     }
     for row in &mut rows {
         let both_ns = row.transfer_ns.saturating_add(row.waiting_ns);
@@ -105,8 +90,7 @@ pub(super) fn waiting(
 /// Calls `visit` with each matched call of each rank, but those of the start.
 pub(super) fn matched_calls(shared: &[SharedCalls<'_>], mut visit: impl FnMut(RankCall<'_>)) {
     for one in shared.iter().filter(|one| !one.is_start_up()) {
-        let meetings = meetings(one, &Clocks::default());
-        for_each(one, &meetings, &sums(one, &meetings), &mut visit);
+        for_each(one, &meetings(one, &Clocks::default()), &mut visit);
     }
 }
 
@@ -133,12 +117,12 @@ fn meetings(shared: &SharedCalls<'_>, clocks: &Clocks) -> Vec<Meeting> {
         let clock = clocks.each.get(rank.place as usize);
         let dated = clock.and_then(|clock| Some((clock.start_ns?, clock.error_ns?)));
         let dated = dated.filter(|_| shared.is_meeting());
-        for (at, call) in rank.calls().enumerate() {
+        for (at, call) in rank.calls.iter().enumerate() {
             if meetings.len() <= at {
                 meetings.push(Meeting::default());
             }
             if let Some(meeting) = meetings.get_mut(at) {
-                meeting.join(rank.place, call, dated);
+                meeting.join(rank.place, *call, dated);
             }
         }
     }
@@ -195,76 +179,44 @@ impl Meeting {
     }
 }
 
-/// What the calls of each matched rank come to.
-fn sums(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> Vec<CommunicationSums> {
-    let shortest = meetings.iter();
-    let shortest = shortest.map(|one| one.is_shared().then_some(one.shortest_ns));
-    communication_sums(&shared.matched, &shortest.collect::<Vec<_>>())
-}
-
-fn for_each(
-    shared: &SharedCalls<'_>,
-    meetings: &[Meeting],
-    sums: &[CommunicationSums],
-    mut visit: impl FnMut(RankCall<'_>),
-) {
-    for (rank, sums) in shared.matched.iter().zip(sums) {
-        let each = rank.calls().zip(meetings).enumerate();
-        for (at, (time, meeting)) in each.filter(|(_, (_, meeting))| meeting.is_shared()) {
+fn for_each(shared: &SharedCalls<'_>, meetings: &[Meeting], mut visit: impl FnMut(RankCall<'_>)) {
+    for rank in &shared.matched {
+        let each = rank.calls.iter().zip(meetings);
+        for (time, meeting) in each.filter(|(_, meeting)| meeting.is_shared()) {
             visit(RankCall {
-                at,
                 place: rank.place,
-                time,
+                time: *time,
                 waiting_ns: time.length_ns().saturating_sub(meeting.shortest_ns),
-                sums,
                 of: shared,
             });
         }
     }
 }
 
-impl RankCall<'_> {
-    /// What it and calls that are not looked at waited.
-    pub(super) fn all_waiting_ns(&self) -> u64 {
-        self.sums.of_waiting.of(self.waiting_ns, self.at == 0)
-    }
-
-    /// How long they were.
-    pub(super) fn all_ns(&self) -> u64 {
-        let transfer_ns = self.time.length_ns().saturating_sub(self.waiting_ns);
-        let transfer_ns = self.sums.of_transfer.of(transfer_ns, self.at == 0);
-        transfer_ns.saturating_add(self.all_waiting_ns())
-    }
-}
-
-fn add(row: &mut RankWaitingRow, sums: &CommunicationSums, last: &[Option<u32>]) {
-    let is_its = |last: &&Option<u32>| **last == Some(row.place);
-    let n_first = last.iter().take(1).filter(is_its).count() as u64;
-    let n_others = last.iter().skip(1).filter(is_its).count() as u64;
-    let n_last = n_first.saturating_add(sums.of_count.of(n_others, false));
-    row.n_last = row.n_last.saturating_add(n_last);
-    row.n_matched = row.n_matched.saturating_add(sums.n_calls);
-    row.n_looked_at += sums.n_looked_at;
-    row.transfer_ns = row.transfer_ns.saturating_add(sums.transfer_ns);
-    row.waiting_ns = row.waiting_ns.saturating_add(sums.waiting_ns);
-    let errors = row.error_ns.into_iter().chain(sums.error_ns);
-    row.error_ns = errors.reduce(error_of_sum);
+fn add(row: &mut RankWaitingRow, call: &RankCall<'_>) {
+    let transfer_ns = call.time.length_ns().saturating_sub(call.waiting_ns);
+    row.n_matched += 1;
+    row.transfer_ns = row.transfer_ns.saturating_add(transfer_ns);
+    row.waiting_ns = row.waiting_ns.saturating_add(call.waiting_ns);
 }
 
 /// Writes what the others waited to the rank that came last, on average over the others.
-fn blame(rows: &mut [RankWaitingRow], meeting: &Meeting, last: Option<u32>, waited_ns: u64) {
+fn blame(rows: &mut [RankWaitingRow], meeting: &Meeting) {
+    let last = meeting.last_to_come();
     if let Some(row) = last.and_then(|at| rows.get_mut(at as usize)) {
         let n_others = meeting.n_ranks.saturating_sub(1);
-        let caused_ns = rounded_mean(waited_ns, n_others).unwrap_or_default();
+        let caused_ns = rounded_mean(meeting.waiting_ns(), n_others).unwrap_or_default();
+        row.n_last += 1;
         row.caused_ns = row.caused_ns.saturating_add(caused_ns);
     }
 }
 
-fn of_collective(shared: &SharedCalls<'_>, sums: &[CommunicationSums]) -> CollectiveWaiting {
-    // Of those with the most calls, one may not know how long its own were.
-    let matched = sums.iter().filter(|one| one.n_looked_at > 0);
-    let whole = matched.max_by_key(|one| (one.n_calls, Reverse(one.error_ns)));
-    let waiting_ns = sums.iter().map(|sums| sums.waiting_ns);
+fn of_collective(shared: &SharedCalls<'_>, meetings: &[Meeting]) -> CollectiveWaiting {
+    let met = || meetings.iter().filter(|meeting| meeting.is_shared());
+    let is_matched = met().next().is_some();
+    let sum = |figure: fn(&Meeting) -> u64| {
+        is_matched.then(|| met().map(figure).fold(0, u64::saturating_add))
+    };
     let is_shared_name = shared.naming != Naming::Unique;
     let places = shared.having.iter().filter(|_| is_shared_name);
     let bytes = shared.having.iter().filter_map(|(_, sums)| sums.bytes);
@@ -276,10 +228,13 @@ fn of_collective(shared: &SharedCalls<'_>, sums: &[CommunicationSums]) -> Collec
         n_ranks: shared.having.len() as u64,
         places: places.map(|(place, _)| *place).collect(),
         is_ambiguous: shared.naming == Naming::Several,
-        n_calls: whole.map_or_else(|| shared.calls_of_each(), |_| Some(shared.n_calls)),
-        transfer_ns: whole.map(|whole| whole.transfer_ns),
-        waiting_ns: whole.map(|_| waiting_ns.fold(0, u64::saturating_add)),
-        error_ns: whole.and_then(|whole| whole.error_ns),
+        n_calls: if is_matched {
+            Some(shared.n_calls)
+        } else {
+            shared.calls_of_each()
+        },
+        transfer_ns: sum(|meeting| meeting.shortest_ns),
+        waiting_ns: sum(Meeting::waiting_ns),
         bytes: bytes.reduce(u64::saturating_add),
         n_failed: sum_of(shared, |sums| sums.n_failed),
         failed_ns: sum_of(shared, |sums| sums.failed_ns),
@@ -337,7 +292,6 @@ mod tests {
                 count: calls.len() as u64,
                 total_ns: calls.iter().map(Interval::length_ns).sum(),
                 bytes: Some(100),
-                stride: 1,
                 calls,
                 ..CollectiveSums::default()
             }],
@@ -420,15 +374,6 @@ mod tests {
         assert_eq!(figures, [(5, 0), (0, 0), (0, 0)]);
     }
 
-    /// Keeps of the calls of each rank those of a stride.
-    fn thinned(ranks: &mut [RankSummary], strides: &[u32]) {
-        for (one, stride) in ranks.iter_mut().zip(strides) {
-            let sums = &mut one.collectives[0];
-            sums.calls = crate::job::kept(&sums.calls, 1, *stride).collect();
-            sums.stride = *stride;
-        }
-    }
-
     /// Four calls a step, one every 20 µs; in the second of each step rank 0 waits 9 µs for rank 1. Transfer is 1 µs, of calls after the first
     /// 1200 it is 3.
     ///
@@ -447,34 +392,39 @@ mod tests {
     }
 
     #[test]
-    fn of_calls_that_are_not_looked_at_transfer_is_one_and_waiting_the_rest() {
+    fn of_many_calls_each_counts_and_of_too_many_the_first() {
         let mut ranks = [with_a_late_rank(0, 2400), with_a_late_rank(1, 2400)];
-        let figures = |ranks: &[RankSummary]| -> Vec<[u64; 3]> {
+        let figures = |ranks: &[RankSummary]| -> Vec<[u64; 5]> {
             let rows = of(ranks, None).unwrap().ranks.into_iter();
-            rows.map(|row| [row.n_matched, row.transfer_ns, row.waiting_ns])
-                .collect()
+            rows.map(|row| {
+                [
+                    row.n_calls,
+                    row.n_matched,
+                    row.transfer_ns,
+                    row.waiting_ns,
+                    row.caused_ns,
+                ]
+            })
+            .collect()
         };
-        // 1200 · 1 + 1200 · 3 is what rank 1 takes, so that its time tells the transfer; rank 0 waits 600 · 9.
-        let expected = [[2400, 4_800_000, 5_400_000], [2400, 4_800_000, 0]];
+        // 1200 · 1 + 1200 · 3 is what rank 1 takes; rank 0 waits 600 · 9 for it.
+        let expected = [
+            [2400, 2400, 4_800_000, 5_400_000, 0],
+            [2400, 2400, 4_800_000, 0, 5_400_000],
+        ];
         assert_eq!(figures(&ranks), expected);
-        thinned(&mut ranks, &[4, 4]);
+        // Of the first 1200 of rank 1 the transfer is 1 each, and for 300 of them rank 0 waits.
+        ranks[1].collectives[0].calls.truncate(1200);
+        let expected = [
+            [2400, 1200, 1_200_000, 2_700_000, 0],
+            [2400, 1200, 1_200_000, 0, 2_700_000],
+        ];
         assert_eq!(figures(&ranks), expected);
-        let found = of(&ranks, None).unwrap();
-        let (row, late) = (&found.ranks[0], &found.ranks[1]);
+        let all = &of(&ranks, None).unwrap().collectives[0];
         assert_eq!(
-            (row.error_ns, found.collectives[0].error_ns),
-            (Some(0), Some(0))
+            (all.n_calls, all.transfer_ns),
+            (Some(2400), Some(1_200_000))
         );
-        assert_eq!(row.n_looked_at, ranks[0].collectives[0].calls.len() as u64);
-        let all = &found.collectives[0];
-        assert_eq!(
-            (all.transfer_ns, all.waiting_ns),
-            (Some(4_800_000), Some(5_400_000))
-        );
-        // Some 150 of about 600 calls that are looked at are such: a standard error of a fourteenth.
-        assert!(late.n_last.abs_diff(600) < 100, "{found:?}");
-        // What the others waited is known better, but for the rounding of each call.
-        assert!(late.caused_ns.abs_diff(5_400_000) < 600, "{found:?}");
     }
 
     #[test]
@@ -499,68 +449,6 @@ mod tests {
             [1200, 1200, 1_200_000, 0],
         ];
         assert_eq!(figures(&ranks), expected);
-        thinned(&mut ranks, &[4, 4, 2]);
-        let mut found = figures(&ranks);
-        // How much of the time of rank 0 is in its last call, of 3 µs, is estimated.
-        assert!(found[0][3].abs_diff(expected[0][3]) <= 3000, "{found:?}");
-        found[0][3] = expected[0][3];
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn an_estimate_lies_within_its_error() {
-        // Either rank waits for the other now and then, and now and then long; transfer scatters, too.
-        let mut state = 7_u64;
-        let mut drawn = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % below
-        };
-        let mut calls = [Vec::new(), Vec::new()];
-        for n in 0..4000_u64 {
-            let (end, transfer) = (1_000_000 * (n + 1), 1000 + drawn(1000));
-            let late = if drawn(50) == 0 { 20_000 } else { 400 };
-            let waits = [drawn(late), 0];
-            let at = usize::from(drawn(3) == 0);
-            calls[at].push((end - transfer - waits[0], end));
-            calls[1 - at].push((end - transfer, end));
-        }
-        let mut ranks = calls.map(|calls| rank(&calls));
-        let exact = of(&ranks, None).unwrap().ranks;
-        thinned(&mut ranks, &[4, 4]);
-        for (row, exact) in of(&ranks, None).unwrap().ranks.iter().zip(&exact) {
-            let error_ns = row.error_ns.unwrap();
-            assert_eq!(exact.error_ns, None);
-            assert_eq!(row.transfer_ns + row.waiting_ns, row.total_ns);
-            let off_ns = row.transfer_ns.abs_diff(exact.transfer_ns);
-            assert!((1..2 * error_ns).contains(&off_ns), "{row:?} {exact:?}");
-            assert!(50 * error_ns < row.transfer_ns, "{row:?}");
-        }
-    }
-
-    #[test]
-    fn a_long_first_call_says_nothing_of_the_others() {
-        // Rank 0 waits 5 s in the first call, until rank 1 has started, and 600 times 9 µs afterwards.
-        let mut ranks = [with_a_late_rank(0, 2400), with_a_late_rank(1, 2400)];
-        for one in &mut ranks {
-            for call in &mut one.collectives[0].calls {
-                call.start_ns += 5_000_000_000;
-                call.end_ns += 5_000_000_000;
-            }
-        }
-        let sums = &mut ranks[0].collectives[0];
-        sums.calls[0].start_ns = 0;
-        sums.total_ns = sums.calls.iter().map(Interval::length_ns).sum();
-        thinned(&mut ranks, &[4, 4]);
-        let places: Vec<&RankSummary> = ranks.iter().collect();
-        let mut later_ns = 0;
-        matched_calls(&shared_calls(&places), |call| {
-            if call.at > 0 {
-                later_ns += call.all_waiting_ns();
-            }
-        });
-        assert!(later_ns.abs_diff(5_400_000) < 600, "{later_ns}");
     }
 
     #[test]

@@ -89,7 +89,6 @@ impl Drawn {
             is_synchronising: true,
             count: calls.len() as u64,
             total_ns: calls.iter().map(Interval::length_ns).sum(),
-            stride: 1,
             calls,
             ..CollectiveSums::default()
         });

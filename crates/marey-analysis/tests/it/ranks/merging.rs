@@ -133,7 +133,7 @@ fn collective() -> impl Strategy<Value = CollectiveSums> {
         any::<bool>(),
     );
     let call = (number(), number()).prop_map(|(start_ns, end_ns)| Interval { start_ns, end_ns });
-    let figures = (0..4_u64, number(), prop::option::of(number()), 0..3_u32);
+    let figures = (0..4_u64, number(), prop::option::of(number()));
     (which, figures, prop::collection::vec(call, 0..4)).prop_map(|(which, figures, calls)| {
         CollectiveSums {
             n_failed: 0,
@@ -146,7 +146,6 @@ fn collective() -> impl Strategy<Value = CollectiveSums> {
             count: figures.0,
             total_ns: figures.1,
             bytes: figures.2,
-            stride: figures.3,
             calls,
         }
     })

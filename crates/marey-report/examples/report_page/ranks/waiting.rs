@@ -23,8 +23,6 @@ pub(super) fn waiting(drawing: &Drawing) -> Waiting {
             n_calls: steps,
             total_ns: (transfer + waited) * MS,
             n_matched: steps,
-            n_looked_at: steps,
-            error_ns: None,
             transfer_ns: transfer * MS,
             waiting_ns: waited * MS,
             // Of 22 ms of each call 20, or none of 2.
@@ -48,7 +46,6 @@ pub(super) fn waiting(drawing: &Drawing) -> Waiting {
             n_calls: Some(steps),
             transfer_ns: Some(2 * steps * MS),
             waiting_ns: Some(ranks.iter().map(|rank| rank.waiting_ns).sum()),
-            error_ns: None,
             bytes: Some((steps * n) << 20),
         }],
         ranks,

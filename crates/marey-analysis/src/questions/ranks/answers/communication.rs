@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 /// Communication over ranks. A call of a collective ends everywhere at about the same time, and moves data only once the last rank has
-/// come: the shortest is the transfer, and what others take longer is waiting. Where there are many, some calls are looked at
-/// ([`crate::job::CollectiveSums::stride`]), and what the shortest of the others come to is estimated.
+/// come: the shortest is the transfer, and what others take longer is waiting.
 ///
 /// ```text
 /// rank 0   |------all_reduce-----|     waits 17
@@ -30,22 +29,19 @@ pub struct RankWaitingRow {
     pub n_calls: u64,
     /// Their time, matched or not.
     pub total_ns: u64,
-    /// Calls that were matched, asynchronous ones by the waits for them.
+    /// Calls that were matched, asynchronous ones by the waits for them; of more calls than a summary keeps
+    /// ([`crate::job::RankSummary::MAX_CALLS`]) the first.
     pub n_matched: u64,
-    /// Those of them that were looked at.
-    pub n_looked_at: u64,
     /// What the fastest rank of each call took.
     pub transfer_ns: u64,
     /// The rest.
     pub waiting_ns: u64,
-    /// Standard error of `transfer_ns` and `waiting_ns`; `None` where all calls were looked at.
-    pub error_ns: Option<u64>,
     /// `waiting_ns` as a share of both; `None` when none was matched.
     pub waiting_ratio: Option<f64>,
-    /// Calls in which it was the last to come, and others waited: of those that were looked at, with those that they stand for.
+    /// Calls in which it was the last to come, and others waited.
     pub n_last: u64,
     /// What the others waited in those calls, on average over the others: the time that the job would gain if this rank came with the
-    /// others. An estimate as `n_last` is.
+    /// others.
     pub caused_ns: u64,
 }
 
@@ -74,8 +70,6 @@ pub struct CollectiveWaiting {
     pub transfer_ns: Option<u64>,
     /// Over all matched calls and ranks, what the others took longer.
     pub waiting_ns: Option<u64>,
-    /// Standard error of `transfer_ns`, and so many times of `waiting_ns` as ranks are matched; `None` where all calls were looked at.
-    pub error_ns: Option<u64>,
     /// Bytes of all ranks' calls; `None` when no rank said.
     pub bytes: Option<u64>,
     /// Calls of all ranks that were left by an error, because another rank was gone, say. They are in no other figure.

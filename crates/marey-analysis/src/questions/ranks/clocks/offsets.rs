@@ -198,7 +198,7 @@ impl<'a> Ways<'a> {
                 .shared
                 .matched
                 .iter()
-                .map(|one| (one.place, one.calls()));
+                .map(|one| (one.place, one.calls.iter().copied()));
             let columns = columns(calls, self.places, self.domains);
             if road.shared.is_meeting() {
                 for (clock, column) in &columns {
