@@ -51,7 +51,7 @@ pub struct SourceMemory {
     /// neither was read.
     pub counted_peak_bytes: Option<u64>,
     /// The innermost section during which the kernel counted it: an index into `Run::nodes`. `None` where no section was read at both ends
-    /// meanwhile, and of devices.
+    /// meanwhile, where it rose by more than a hundredth after the last that was, and of devices.
     #[serde(skip)]
     pub counted_peak_node: Option<u32>,
 }
@@ -119,6 +119,7 @@ fn of_source(
 ) -> Option<SourceMemory> {
     let key = |r: &&&MemoryReading| (std::cmp::Reverse(r.allocated_bytes), r.at_ns);
     let peak = readings.iter().min_by_key(key)?;
+    let counted = counted_peak_bytes(run, source, readings);
     Some(SourceMemory {
         source,
         n_readings: readings.len() as u64,
@@ -129,18 +130,22 @@ fn of_source(
             node: places.moment(peak.at_ns, peak.at_ns).node,
             fragmentation_ratio: fragmentation_ratio(peak.allocated_bytes, peak.reserved_bytes),
         },
-        counted_peak_bytes: counted_peak_bytes(run, source, readings),
-        counted_peak_node: (source == MemorySource::Process)
-            .then(|| counted_peak_node(run))
-            .flatten(),
+        counted_peak_bytes: counted,
+        counted_peak_node: counted
+            .filter(|_| source == MemorySource::Process)
+            .and_then(|counted| counted_peak_node(run, counted)),
     })
 }
 
-/// The section in which the kernel's count of resident memory rose for the last time; of several the innermost.
-fn counted_peak_node(run: &Run) -> Option<u32> {
+/// The section in which the kernel's count of resident memory rose for the last time; of several the innermost. `None` where it rose by
+/// more than a hundredth later, in a section that nobody left, say.
+fn counted_peak_node(run: &Run, counted: u64) -> Option<u32> {
     let calls = run.section_resources.iter();
     let risen = calls.filter_map(|call| Some((call.used.peak_bytes?, call.start_ns, call.node)));
-    risen.max().map(|(_, _, node)| node)
+    let last = risen
+        .max()
+        .filter(|(bytes, ..)| counted.saturating_sub(*bytes) <= counted / 100);
+    last.map(|(_, _, node)| node)
 }
 
 /// Most resident memory of the process that anybody read or counted; `None` where nobody did.

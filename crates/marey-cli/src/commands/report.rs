@@ -30,7 +30,7 @@ use crate::thresholds::{Limit, apply};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// A job's folder, the folder above it (its newest job is taken), or one capture file
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", default_value = "profiling_results")]
     run: PathBuf,
     /// What to show
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -195,17 +195,19 @@ fn capture_of(job: &JobFolder, pid: u32) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// The first screen, or all of it with the processes that it is about.
+/// The first screen; all tables below it, and the processes that they are about, where they are asked for.
 fn text(arguments: &Arguments, report: &Report, path: &Path, processes: &str) -> String {
-    if arguments.full {
-        return document_text(&run_document(report), arguments.width()) + processes;
-    }
     let screen = first_screen::of_report(report, path);
-    let is_shown = arguments.output.is_none();
-    match arguments.format {
-        Format::Json => screen.json(),
-        _ => first_screen::text(&screen, arguments.color, is_shown.then_some(&stdout())),
+    if arguments.format == Format::Json {
+        return screen.json();
     }
+    let is_shown = arguments.output.is_none();
+    let screen = first_screen::text(&screen, arguments.color, is_shown.then_some(&stdout()));
+    if !arguments.full {
+        return screen;
+    }
+    let tables = document_text(&run_document(report), arguments.width());
+    format!("{screen}\n{tables}{processes}")
 }
 
 /// Shows one format, or writes it to the file that the user named. A page always is a file: without a name `page`.

@@ -100,7 +100,7 @@ fn any_one_format_goes_into_the_file_that_is_named() {
     let file = place.path("elsewhere");
     let capture = place.captures()[0].clone();
     for (format, begins) in [
-        ("text", "====="),
+        ("text", "marey: "),
         ("json", "{\n"),
         ("markdown", "## Marey"),
         ("html", "<!doctype html>"),

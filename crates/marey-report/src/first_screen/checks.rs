@@ -37,8 +37,8 @@ impl Checks {
                 share(*ratio)
             )),
             _ if self.n_small > 0 => Sentence::plain(format!(
-                "No finding costs 5 % of the run; {all} passed. {} in all tables.",
-                counted(self.n_small, "small finding is", "small findings are")
+                "No finding costs 5 % of the run; {all} passed. {}: --full.",
+                counted(self.n_small, "small finding", "small findings")
             )),
             _ if self.n_open > n => Sentence::plain(format!(
                 "Only {n} of {} checks could be made; they found nothing: {}.",

@@ -80,7 +80,10 @@ fn facts_lines(facts: &Facts, width: usize) -> Vec<String> {
 fn findings_lines(all: &ListedFindings, width: usize) -> Vec<String> {
     if all.found.is_empty() {
         return wrapped(
-            &cut(&format!("Findings: none; {}", all.checks), SENTENCE_WIDTH),
+            &cut(
+                &format!("Rules found nothing; {}", all.checks),
+                SENTENCE_WIDTH,
+            ),
             width,
         );
     }

@@ -37,7 +37,9 @@ fn document(run: &Run) -> Value {
 /// The findings as they are shown, or the sentence that stands for them.
 fn shown(run: &Run) -> String {
     let text = summary(&Report::new(run));
-    let begin = text.find("\nFINDINGS\n").or(text.find("\nFindings: "));
+    let begin = text
+        .find("\nFINDINGS\n")
+        .or(text.find("\nRules found nothing; "));
     let end = text.find("\nINCLUSIVE AND SELF TIME\n");
     let (begin, end) = begin.zip(end).expect("findings stand before sections");
     text[begin + 1..end].to_owned()
@@ -77,7 +79,7 @@ fn where_nothing_is_the_matter_one_line_says_so() {
         .finish(100);
     let line = shown(&run);
     assert!(
-        line.starts_with("Findings: none; 1 check passed, "),
+        line.starts_with("Rules found nothing; 1 check passed, "),
         "{line}"
     );
     assert!(!line.contains("\n\n"), "{line}");

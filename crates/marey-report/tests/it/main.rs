@@ -14,6 +14,7 @@ mod json;
 mod machine;
 mod markdown;
 mod run_document;
+mod run_screen;
 mod screen_runs;
 mod session;
 mod shown;

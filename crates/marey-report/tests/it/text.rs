@@ -88,7 +88,7 @@ fn an_empty_run_has_a_summary_too() {
     Wall time  1.00 ms, 1.00 ms of it (100.0 %) under no section
     Process    pid 0
 
-    Findings: none; no check could be made (--format json says why)
+    Rules found nothing; no check could be made (--format json says why)
 
     INCLUSIVE AND SELF TIME
     Section             Inclusive    Share

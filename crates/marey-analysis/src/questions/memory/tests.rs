@@ -96,3 +96,32 @@ fn the_peak_of_the_process_is_the_highest_that_anybody_read() {
     // It is no lower than any reading.
     assert_eq!(resident(&[(3, 20.5)]), [Some(21), None]);
 }
+
+#[test]
+fn the_section_of_the_counted_peak_is_not_one_that_ended_long_before() {
+    // ms         0        10                    20
+    //            |denoise |-- decode, never left --
+    // counted      100 MiB          400 MiB
+    let at_end = |counted_mib: u64| {
+        let used = |_| marey::Resources {
+            peak_bytes: Some(100 << 20),
+            ..marey::Resources::default()
+        };
+        let own = MemoryReading {
+            source: MemorySource::Process,
+            peak_bytes: Some(counted_mib << 20),
+            ..reading(15, counted_mib << 20)
+        };
+        let run = RunBuilder::new()
+            .section("denoise", 0, 10, |_| {})
+            .open("decode", 10, |_| {})
+            .used("denoise", used)
+            .memory(own)
+            .finish(20);
+        memory(&run).unwrap().sources[0].counted_peak_node
+    };
+    assert_eq!(at_end(100), Some(1));
+    // Less than a hundredth more.
+    assert_eq!(at_end(101), Some(1));
+    assert_eq!(at_end(400), None);
+}

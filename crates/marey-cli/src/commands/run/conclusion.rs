@@ -1,6 +1,7 @@
 //! What is said when the program has ended.
 
 use std::io::stderr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use marey::{Launch, Status};
 use marey_report::{LaunchFacts, RunStatus, document_text, run_document};
@@ -30,8 +31,13 @@ pub(super) struct Conclusion<'a> {
 }
 
 impl Conclusion<'_> {
-    /// Completes the captures, writes the reports, shows the summary.
+    /// Completes the captures, writes the reports, shows the summary. A defect of ours in that is said; the program's exit code stays.
     pub(super) fn show(&self, console: &mut Console<'_>) {
+        let folder = shown(&self.job.folder);
+        unless_defective(console, &folder, |console| self.show_all(console));
+    }
+
+    fn show_all(&self, console: &mut Console<'_>) {
         let folder = &self.job.folder;
         let is_recorded = captures(folder)
             .is_ok_and(|found| found.iter().any(|path| !self.job.earlier.contains(path)));
@@ -104,17 +110,18 @@ impl Conclusion<'_> {
         }
     }
 
-    /// The first screen, or all of it.
+    /// The first screen, and all tables below it where they are asked for.
     fn text(&self, job: &JobFolder) -> String {
         let Some(report) = &job.report else {
             return processes(job);
         };
-        if self.arguments.full {
-            let text = document_text(&run_document(report), terminal_width(&stderr()));
-            return text + &processes(job);
-        }
         let screen = first_screen::of_report(report, &job.path);
-        first_screen::text(&screen, self.arguments.color, Some(&stderr()))
+        let screen = first_screen::text(&screen, self.arguments.color, Some(&stderr()));
+        if !self.arguments.full {
+            return screen;
+        }
+        let tables = document_text(&run_document(report), terminal_width(&stderr()));
+        format!("{screen}\n{tables}{}", processes(job))
     }
 
     /// The window in which the job before this one ended: nobody may have seen its report.
@@ -151,5 +158,32 @@ impl Conclusion<'_> {
             Status::Killed(_) => format!("the program was {text}"),
             _ => text,
         });
+    }
+}
+
+/// Does the work; of a panic in it, whose own message stands above, it says where the recording is.
+fn unless_defective(console: &mut Console<'_>, folder: &str, work: impl FnOnce(&mut Console<'_>)) {
+    if catch_unwind(AssertUnwindSafe(|| work(console))).is_err() {
+        console.say(&format!(
+            "the summary failed, which is a defect of Marey, not of the program; what was recorded is in {folder}"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_defect_of_the_summary_is_said_and_goes_no_further() {
+        let (mut shown, mut said) = (Vec::new(), Vec::new());
+        let mut console = Console::new(&mut shown, &mut said);
+        unless_defective(&mut console, "out/job", |console| {
+            console.say("before");
+            panic!("a defect");
+        });
+        let said = String::from_utf8(said).unwrap();
+        assert!(said.contains("before"), "{said}");
+        assert!(said.contains("recorded is in out/job"), "{said}");
     }
 }

@@ -4,7 +4,7 @@ use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
 use marey_analysis::{ContextGrowth, Steps};
 
 use super::account::total_ns;
-use super::headline::signal_name;
+use super::headline::{INTERRUPT, signal_name};
 use super::resources::{MemoryFigures, Peak};
 use crate::first_screen::{AccountRows, Part, ScreenFinding};
 use crate::model::{Report, StatusKind};
@@ -19,10 +19,12 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
     let oom_kills = launch.and_then(|launch| launch.oom_kills);
     let host = report.activity.telemetry.memory.as_ref();
     let last = host.and_then(|host| host.process_resident.as_ref());
-    let last = last
-        .filter(|last| last.n_readings > 1)
-        .map(|last| last.last);
     let peaks = MemoryFigures::new(report, None).peaks;
+    // Of one far below the peak nobody knows whether the memory was given back, or the reading is older.
+    let near = peaks.last().map_or(0.0, |peak| 0.9 * float(peak.bytes));
+    let last = last
+        .filter(|last| last.n_readings > 1 && last.last >= near)
+        .map(|last| last.last);
     if let Some(error) = raised_for_memory(report) {
         return Some(no_room(report, error, &peaks));
     }
@@ -58,7 +60,7 @@ pub(super) fn cause(report: &Report) -> Option<ScreenFinding> {
             ..ScreenFinding::new("out-of-memory", "Killed for lack of memory", figure.unwrap_or_default())
         });
     }
-    let signal = report.status.signal?;
+    let signal = report.status.signal.filter(|signal| *signal != INTERRUPT)?;
     let name = signal_name(signal);
     let is_fault = [4, 6, 7, 8, 11].contains(&signal);
     let (figure, tries) = match (signal, oom_kills) {

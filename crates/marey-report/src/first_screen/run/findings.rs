@@ -11,7 +11,7 @@ use crate::first_screen::finding::target;
 use crate::first_screen::parts::{Phase, is_waiting, phase};
 use crate::first_screen::{AccountRows, Row, ScreenFinding};
 use crate::model::Report;
-use crate::quantity::{counted, float, share, time_ns};
+use crate::quantity::{counted, float, percent, share, time_ns};
 
 /// All that cost enough, most important first: why it ended badly, else what costs most.
 pub(super) fn all(
@@ -155,11 +155,23 @@ fn stage(
     // As it is printed in the row.
     let took_ns = row.map_or(shown.cost.unwrap_or(0), |(_, printed_ns)| printed_ns);
     let row = row.map(|(row, _)| row);
-    let total = total_ns(report);
+    let of_request = account.filter(|_| report.requests.is_some());
+    let (total, of) = match of_request {
+        Some(account) => (account.total, "a mean request"),
+        None => (total_ns(report), "the run"),
+    };
     let ratio = float(took_ns) / float(total.max(1));
+    let limit = found.evidence.iter().find_map(|one| one.limit)?;
+    if ratio <= limit {
+        return None;
+    }
+    let ratio = match share(ratio) {
+        same if same == share(limit) => percent(ratio),
+        apart => apart,
+    };
     let target = target(found).unwrap_or_default();
     let found = ScreenFinding {
-        figure: format!("{}, {} of the run{target}", time_ns(took_ns), share(ratio)),
+        figure: format!("{}, {ratio} of {of}{target}", time_ns(took_ns)),
         evidence: stage_evidence(report, node, &held_in, row, system),
         tries: stage_try(report, node, &held_in).unwrap_or(shown.tries),
         subject: held_in,

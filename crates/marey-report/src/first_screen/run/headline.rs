@@ -1,5 +1,6 @@
 //! The headline: what ran, how it ended, in what time, and what it made.
 
+use marey::Outcome;
 use marey::profiling_config::words_of_name;
 use marey_analysis::job::program_name;
 use marey_analysis::{Diffusion, FrameKind, FrameRate};
@@ -17,6 +18,9 @@ use crate::quantity::{Column, Unit, counted};
 /// The fact in which a program says what to call it.
 const NAME: &str = "demo";
 
+/// The signal of Ctrl-C.
+pub(super) const INTERRUPT: i32 = 2;
+
 /// Columns of a program's name and of an error's, and of the name of a section.
 const PROGRAM: usize = 40;
 const SECTION: usize = 24;
@@ -33,6 +37,8 @@ pub(super) struct Work {
     pub(super) blocks: Option<u64>,
     /// Completed denoising steps.
     pub(super) steps: Option<u64>,
+    /// Those of them that failed, by name.
+    pub(super) failed: Vec<String>,
     /// Frames: those that were delivered, else decoded, else latent.
     pub(super) frames: Option<u64>,
 }
@@ -47,6 +53,9 @@ pub(super) fn headline(report: &Report, work: &Work) -> Headline {
         StatusKind::Running => ("is still running".into(), Mood::Plain),
         StatusKind::Failed => ("failed".into(), Mood::Bad),
         StatusKind::OutOfMemory => ("ran out of memory".into(), Mood::Bad),
+        StatusKind::Killed if report.status.signal == Some(INTERRUPT) => {
+            ("was interrupted (SIGINT)".into(), Mood::Bad)
+        }
         StatusKind::Killed => {
             let by = report.status.signal;
             let by = by.map(|signal| format!(" by {}", signal_name(signal)));
@@ -93,6 +102,7 @@ fn facts(report: &Report, work: &Work) -> Facts {
         wall_s: seconds(total_ns(report)),
         work: object! {
             generations?: Some(work.generations).filter(|n| *n > 0),
+            failed?: Some(work.failed.len()).filter(|n| *n > 0),
             unit?: work.unit,
             most_at_once?: work.most_at_once,
             blocks?: work.blocks,
@@ -190,13 +200,26 @@ impl Work {
         let delivered = streaming.and_then(|streaming| streaming.frames);
         let outermost = report.sessions.iter().filter(|one| one.parent.is_none());
         let outermost: Vec<&SessionFacts> = outermost.collect();
+        let failed = outermost
+            .iter()
+            .filter(|one| one.outcome == Outcome::Failed.name());
         Self {
             generations: outermost.len() as u64,
             unit: unit(&outermost, report.requests.is_some()),
             most_at_once: report.requests.as_ref().map(|found| found.most_at_once),
+            failed: failed.map(|one| one.name.clone()).collect(),
             blocks: blocks.map(|blocks| blocks.each.len() as u64 + blocks.not_recorded),
             steps: steps.map(|steps| steps.each.len() as u64 + steps.not_recorded),
             frames: delivered.or_else(|| Some(frame_rate(found?)?.frames)),
+        }
+    }
+
+    /// `, 1 failed (clip-3)`
+    fn failures(&self) -> String {
+        match self.failed.as_slice() {
+            [] => String::new(),
+            [only] => format!(", 1 failed ({})", name(only, SECTION)),
+            several => format!(", {} failed", several.len()),
         }
     }
 
@@ -205,6 +228,7 @@ impl Work {
         let generations = self.unit.filter(|_| self.generations > 0);
         let generations =
             generations.map(|unit| counted(self.generations, unit, &format!("{unit}s")));
+        let generations = generations.map(|all| all + &self.failures());
         if let Some(most) = self.most_at_once {
             let all = generations.unwrap_or_default();
             return vec![format!("{all}, up to {most} at once")];

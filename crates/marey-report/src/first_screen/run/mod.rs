@@ -104,7 +104,8 @@ fn cpu_alone(report: &Report, system: &SystemFigures) -> Vec<String> {
     said.into_iter().collect()
 }
 
-/// `7 steps completed. The failing step ran for 10.6 µs before it raised; the traceback is in its output.` `None` of what did not raise.
+/// `7 steps completed. The failing step ran for 10.6 µs before it raised; the traceback is in its output.` `None` of what did not raise, and
+/// where nothing is known but that.
 fn failure(report: &Report, work: &Work) -> Option<Sentence> {
     let kind = report.status.kind;
     let is_error = matches!(kind, StatusKind::Failed | StatusKind::OutOfMemory);
@@ -123,12 +124,12 @@ fn failure(report: &Report, work: &Work) -> Option<Sentence> {
         "What failed"
     };
     let ran_ns = report.stop.as_ref().and_then(|stop| stop.innermost_ns);
-    Some(Sentence::plain(match ran_ns.map(time_ns) {
-        Some(ran) => {
-            format!("{steps}{what} ran for {ran} before it raised; the traceback is in its output.")
-        }
-        None => format!("{steps}The error is in its output."),
-    }))
+    let ran = ran_ns.map(|ran_ns| {
+        let ran = time_ns(ran_ns);
+        format!("{what} ran for {ran} before it raised; the traceback is in its output.")
+    });
+    let said = steps + &ran.unwrap_or_default();
+    (!said.is_empty()).then(|| Sentence::plain(said.trim_end()))
 }
 
 fn lost(report: &Report, has_no_account: bool) -> Option<String> {

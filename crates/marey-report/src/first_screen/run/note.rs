@@ -18,6 +18,8 @@ const FIRST: f64 = 1.5;
 const SPREAD: f64 = 3.0;
 /// Calls that overlap take longer than they hold the run up; more than this much, their sum is no account of it.
 const OVERLAP: f64 = 1.05;
+/// What a call's own figure may differ from sums over calls.
+const STRAY_NS: u64 = 1_000;
 
 /// How a row's time is made up: for people, and for programs.
 pub(super) struct Note {
@@ -63,6 +65,7 @@ struct Calls {
     min_ns: u64,
     max_ns: u64,
     first_ns: Option<u64>,
+    median_ns: Option<f64>,
     p95_ns: Option<u64>,
 }
 
@@ -136,7 +139,7 @@ impl Note {
     }
 
     /// So many times so long: the first apart where it took much longer or shorter, from the shortest to the longest where they differ too
-    /// much for a mean. `None` of one call, which is all of its row.
+    /// much for a mean, of steps the median and the longest. `None` of one call, which is all of its row.
     fn of_calls(calls: &Calls, of: Word, held_ns: u64, n_requests: u64) -> Option<Self> {
         let n = calls.n / n_requests.max(1);
         let is_its_own = float(calls.total_ns) <= float(held_ns) * OVERLAP;
@@ -150,7 +153,7 @@ impl Note {
             .filter(|_| calls.n > 2)
             .map(|first_ns| float(calls.total_ns.saturating_sub(first_ns)) / float(calls.n - 1));
         let first = calls.first_ns.zip(rest_ns).filter(|(first_ns, rest_ns)| {
-            let ratio = float(*first_ns) / rest_ns.max(1.0);
+            let ratio = float(*first_ns) / calls.median_ns.unwrap_or(*rest_ns).max(1.0);
             ratio >= FIRST || ratio <= 1.0 / FIRST
         });
         if is_spread && of != Word::Steps && first.is_none() {
@@ -175,24 +178,40 @@ impl Note {
             Some((first_ns, rest_ns)) if n_requests == 1 => (Some(first_ns), rest_ns),
             _ => (None, float(calls.total_ns) / float(calls.n)),
         };
-        let p95_ns = calls.p95_ns.filter(|_| first_ns.is_none() && n >= MANY);
-        let beside = |what: &str, ns: Option<u64>| {
-            let ns = ns.map(|ns| format!(" ({what} {})", like(float(ns), mean_ns)));
-            ns.unwrap_or_default()
+        let longest = calls.median_ns.filter(|median_ns| {
+            is_spread && first_ns.is_none() && float(max_ns) > SPREAD * median_ns
+        });
+        // Below the mean it is the few calls beyond it that tell.
+        let p95_ns = calls.p95_ns.filter(|p95_ns| float(*p95_ns) >= mean_ns);
+        let p95_ns = p95_ns.filter(|_| first_ns.is_none() && longest.is_none() && n >= MANY);
+        let each = match (first_ns, longest, p95_ns) {
+            (Some(first_ns), ..) => {
+                let first = like(float(first_ns), mean_ns);
+                format!(": {first} + {} × {}", n - 1, time(mean_ns))
+            }
+            (_, Some(median_ns), _) => {
+                format!(", median {}, longest {}", time(median_ns), time_ns(max_ns))
+            }
+            (.., Some(p95_ns)) => {
+                let p95 = like(float(p95_ns), mean_ns);
+                format!(" × {} (p95 {p95})", time(mean_ns))
+            }
+            _ => format!(" × {}", time(mean_ns)),
         };
-        let said = beside("first", first_ns) + &beside("p95", p95_ns);
         let (steps, others) = if of == Word::Steps {
             (Some(n), None)
         } else {
             (None, Some(n))
         };
         Some(Self {
-            text: format!("{n} {} × {}{said}", of.of(n), time(mean_ns)),
+            text: format!("{n} {}{each}", of.of(n)),
             facts: Facts::of(&object! {
                 steps?: steps,
                 calls?: others,
                 mean_s: in_seconds(mean_ns),
                 first_s?: first_ns.map(seconds),
+                median_s?: longest.map(in_seconds),
+                max_s?: longest.map(|_| seconds(max_ns)),
                 p95_s?: p95_ns.map(seconds),
             }),
         })
@@ -256,6 +275,7 @@ impl Calls {
                     min_ns: sum.min_ns.min(one.min_ns),
                     max_ns: sum.max_ns.max(one.max_ns),
                     first_ns: None,
+                    median_ns: None,
                     p95_ns: None,
                 },
             });
@@ -274,6 +294,7 @@ impl Calls {
             min_ns: found.gpu.min_ns,
             max_ns: found.gpu.max_ns,
             first_ns: found.first_ns,
+            median_ns: Some(float(found.gpu.p50_ns)),
             p95_ns: Some(found.gpu.p95_ns),
         })
     }
@@ -284,15 +305,19 @@ impl Calls {
             StatusKind::Failed | StatusKind::OutOfMemory
         );
         let failed_ns = calls.last_ns.filter(|_| has_failed && calls.errors == 1);
-        let n = calls.count - u64::from(failed_ns.is_some());
-        let total_ns = calls.total_ns - failed_ns.unwrap_or(0);
-        let min_ns = calls.min_ns.filter(|min_ns| Some(*min_ns) != failed_ns);
+        let n = calls.count.saturating_sub(u64::from(failed_ns.is_some()));
+        // A single call strays from the sums by some nanoseconds, which are converted from ticks apart.
+        let total_ns = calls.total_ns.saturating_sub(failed_ns.unwrap_or(0));
+        let is_failed_one =
+            |ns: u64| failed_ns.is_some_and(|failed_ns| ns.abs_diff(failed_ns) <= STRAY_NS);
+        let min_ns = calls.min_ns.filter(|min_ns| !is_failed_one(*min_ns));
         (n > 0).then(|| Self {
             n,
             total_ns,
             min_ns: min_ns.unwrap_or(total_ns / n),
             max_ns: calls.max_ns.unwrap_or(0),
             first_ns: calls.first_ns,
+            median_ns: calls.median_ns,
             p95_ns: calls.percentiles.map(|found| found.p95_ns),
         })
     }

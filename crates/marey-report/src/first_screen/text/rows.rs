@@ -70,9 +70,9 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
     lines
 }
 
-/// A note without what is in parentheses at its end where that does not fit.
+/// A note without what is in parentheses, or after a colon, at its end where that does not fit.
 pub(super) fn fitting(note: &str, room: usize) -> &str {
-    match note.rsplit_once(" (") {
+    match note.rsplit_once(" (").or(note.rsplit_once(": ")) {
         Some((short, _)) if columns(note) > room => short,
         _ => note,
     }
