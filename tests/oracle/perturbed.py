@@ -49,10 +49,13 @@ def kinds(report: Any) -> dict[str, list[Place]]:
 
 
 def changed(report: Any, kind: str, place: Place) -> Any:
-    """The report with one number off: a count by 1, another by a hundredth; by half where that is loosely known."""
+    """The report with one number off: a count by 1, others by a hundredth, or tenfold where they are known loosely.
+
+    How loosely is up to the machine: the log allows for as long as the program did not run when it read its clock.
+    """
     other = copy.deepcopy(report)
     value = _at(report, place)
-    factor = 1.5 if LOOSE.match(kind) else 1.01
+    factor = 10 if LOOSE.match(kind) else 1.01
     if isinstance(value, int):
         value += 1 if abs(value) < 1 << 16 else round(value * (factor - 1))
     else:

@@ -27,8 +27,9 @@ pub struct Successor {
 }
 
 impl Successor {
-    /// Of a command whose environment and arguments are complete. `ignores_children`: SIGCHLD was ignored when we began.
-    pub fn prepare(command: &mut Command, ignores_children: bool) -> Self {
+    /// Of a command whose environment and arguments are complete. `ignored` are signals that were ignored when we began, and have handlers
+    /// now: it begins with them ignored.
+    pub fn prepare(command: &mut Command, ignored: Vec<i32>) -> Self {
         let us = std::process::id().to_string();
         let names_us = |name: &&str| std::env::var(name).is_ok_and(|pid| pid == us);
         let addresses: Vec<&str> = ADDRESSES.into_iter().filter(names_us).collect();
@@ -40,9 +41,9 @@ impl Successor {
         }
         let mut image = (!addresses.is_empty()).then(|| Image::of(command, &addresses));
         let begin = move || {
-            if ignores_children {
+            for signal in &ignored {
                 // SAFETY: a signal that there is, ignored.
-                unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+                unsafe { libc::signal(*signal, libc::SIG_IGN) };
             }
             image
                 .as_mut()

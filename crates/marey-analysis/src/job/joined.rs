@@ -36,7 +36,7 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
     };
     let mut whole = Joined::new(Run {
         info: principal.info.clone(),
-        status: principal.status.clone(),
+        status: status_of(principal, command),
         // A helper may outlive the command by a moment.
         wall_ns: last_record,
         unavailable: std::mem::take(&mut principal.unavailable),
@@ -56,6 +56,18 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
         whole.add(part, after_ns, index == main, names);
     }
     whole.finish()
+}
+
+/// That of the process. The end of a helper is no end of a command that went on without it and ended well.
+fn status_of(principal: &Run, command: Option<&Run>) -> Status {
+    let is_helper = |command: &&Run| {
+        Launch::of(&command.info).is_some_and(|launch| launch.pid != principal.info.pid)
+    };
+    let finished = command.filter(|command| command.status == Status::Finished);
+    finished.filter(is_helper).map_or_else(
+        || principal.status.clone(),
+        |command| command.status.clone(),
+    )
 }
 
 /// What was open when a process ended was open until then. That is known of one that another program replaced (`exec`), whose process id

@@ -44,11 +44,14 @@ fn who_started_marey_sees_the_signal_that_the_program_died_of() {
 
 /// The command without the signals that who runs the tests ignores, as `nohup` and some CI do.
 fn with_default_signals(command: &Command) -> Command {
-    let mut wrapped = Command::new("env");
-    wrapped
-        .arg("--default-signal")
-        .arg(command.get_program())
-        .args(command.get_args());
+    let mut env = Command::new("env");
+    env.arg("--default-signal");
+    wrapped(env, command)
+}
+
+/// The command as what another one, whose arguments so far are its own, starts in its place.
+fn wrapped(mut wrapped: Command, command: &Command) -> Command {
+    wrapped.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => wrapped.env(name, value),
@@ -101,6 +104,27 @@ fn a_program_that_handles_a_signal_goes_on() {
         kill_process(Pid::from_child(&marey), signal).unwrap();
         assert_eq!(marey.wait().unwrap().code(), Some(7));
         assert_eq!(marey::load(&place.captures()[0]).unwrap().sections.len(), 2);
+    }
+}
+
+#[test]
+fn a_program_that_asks_for_a_signal_which_was_ignored_gets_it() {
+    for signal in [Signal::INT, Signal::HUP] {
+        let place = Place::new();
+        let ready = place.path("ready");
+        let command = place.recorded(&[&format!("await={}", signal.as_raw()), "exit=7"]);
+        // As a shell ignores them for what it starts in the background, and nohup for all.
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "trap '' INT HUP; exec \"$@\"", "sh"]);
+        let mut command = wrapped(shell, &command);
+        let mut marey = command
+            .env("READY", &ready)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(&ready, &mut marey);
+        kill_process(Pid::from_child(&marey), signal).unwrap();
+        assert_eq!(marey.wait().unwrap().code(), Some(7));
     }
 }
 

@@ -119,6 +119,12 @@ fn an_exit_code_needs_no_explanation() {
         "{text}"
     );
     assert!(!text.contains("output"), "{text}");
+    // It left by `os._exit` within a section: nothing was raised, and no traceback is anywhere.
+    let run = RunBuilder::new()
+        .open("x", 0, |_| {})
+        .with(|run| run.status = Status::Failed("exit code 3".into()))
+        .finish(100 * MS);
+    assert!(!shown(&run).contains("raised"), "{}", shown(&run));
 }
 
 #[test]

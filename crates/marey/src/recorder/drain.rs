@@ -29,6 +29,8 @@ use crate::run::{MemorySource, Status};
 const ANCHOR_INTERVAL_NS: u64 = 1_000_000_000;
 /// Shortest time between the first two anchors: reading an anchor is exact to some 50 ns, so a slope over this is exact to 0.02 %.
 const FIRST_SLOPE_NS: u64 = 250_000;
+/// More often the clock is not looked at for it; a look takes some 30 ns.
+const FIRST_SLOPE_LOOKS: u32 = 100_000;
 const TOTALS_INTERVAL_NS: u64 = 5_000_000_000;
 const MEMORY_INTERVAL_NS: u64 = 100_000_000;
 /// Readings that differ less from the last one are not kept.
@@ -93,8 +95,12 @@ impl Drain {
             return Err(Error::no_space(path));
         }
         self.tell_readers(recorder);
-        // Ticks have no length before there is a second anchor, and the process may be killed at once.
-        while clock::monotonic_ns() - first.monotonic_ns < FIRST_SLOPE_NS {
+        // Ticks have no length before there is a second anchor, and the process may be killed at once. A clock that somebody holds still
+        // (libfaketime) is not waited for.
+        let mut looks = 0..FIRST_SLOPE_LOOKS;
+        while clock::monotonic_ns().saturating_sub(first.monotonic_ns) < FIRST_SLOPE_NS
+            && looks.next().is_some()
+        {
             std::hint::spin_loop();
         }
         self.anchor(recorder);
@@ -182,16 +188,18 @@ impl Drain {
         let (first, latest) = self
             .anchors
             .map_or((0, 0), |(a, b)| (a.monotonic_ns, b.monotonic_ns));
-        if now - latest >= ANCHOR_INTERVAL_NS.min((latest - first).max(FIRST_SLOPE_NS)) {
+        if now.saturating_sub(latest)
+            >= ANCHOR_INTERVAL_NS.min(latest.saturating_sub(first).max(FIRST_SLOPE_NS))
+        {
             self.anchor(recorder);
         }
-        if now - self.last_memory_ns >= MEMORY_INTERVAL_NS {
+        if now.saturating_sub(self.last_memory_ns) >= MEMORY_INTERVAL_NS {
             self.last_memory_ns = now;
             self.read_memory(recorder);
         }
         // Ever rarer, so that a run of a week writes hundreds of them and not a hundred thousand.
-        let interval = TOTALS_INTERVAL_NS.max((latest - first) / 100);
-        if now - self.last_totals_ns >= interval {
+        let interval = TOTALS_INTERVAL_NS.max(latest.saturating_sub(first) / 100);
+        if now.saturating_sub(self.last_totals_ns) >= interval {
             self.last_totals_ns = now;
             self.totals(recorder);
         }

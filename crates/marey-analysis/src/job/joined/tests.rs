@@ -215,3 +215,27 @@ fn the_machine_is_read_by_one_process_after_the_other_and_a_process_is_main_alon
         ]
     );
 }
+
+#[test]
+fn the_end_of_a_helper_is_not_that_of_a_command_which_ended_well() {
+    let killed = |pid: u32| {
+        let drawn = RunBuilder::new().section("decode", 10, 60, |_| {});
+        let lost = |run: &mut Run| run.status = Status::EndedWithoutClosing;
+        process(pid, 110, "worker.py", drawn.with(lost), 70)
+    };
+    let status = |helper: u32, exit_code: i32| {
+        let launch = Launch {
+            pid: 7,
+            exit_code: Some(exit_code),
+            ..Launch::default()
+        };
+        let mut around = command(100, 500);
+        around.status = launch.status().unwrap();
+        around.info.facts = launch.facts();
+        joined(vec![killed(helper)], 0, Some(&around)).status
+    };
+    assert_eq!(status(8, 0), Status::Finished);
+    // Of a command that failed the helper knows more; and 7 is the command itself.
+    assert_eq!(status(8, 1), Status::EndedWithoutClosing);
+    assert_eq!(status(7, 0), Status::EndedWithoutClosing);
+}

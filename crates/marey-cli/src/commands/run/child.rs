@@ -8,11 +8,9 @@ use std::process::{Command, ExitStatus};
 use marey::{Launch, Status, Successor, Usage};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
-use signal_hook::consts::SIGCHLD;
 
 use super::outside::Watch;
-use super::signals::Forwarder;
-use super::witness::{bit, signals_of};
+use super::signals::{Forwarder, ignored_signals};
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -62,10 +60,10 @@ pub(super) fn run_to_end<'scope>(
     mut command: Command,
     watch: impl FnOnce(u32) -> Option<Watch<'scope>>,
 ) -> Result<Child, NoEnding> {
+    let ignored = ignored_signals();
     // Without one the program runs all the same.
-    let ignores_children = signals_of("self", "SigIgn:") & bit(SIGCHLD) != 0;
-    let forwarder = Forwarder::start().ok();
-    let successor = Successor::prepare(&mut command, ignores_children);
+    let forwarder = Forwarder::start(&ignored).ok();
+    let successor = Successor::prepare(&mut command, ignored);
     let program = command.spawn().map_err(|source| {
         forwarder.iter().for_each(Forwarder::let_go);
         NoEnding::not_started(command.get_program(), &source)

@@ -95,13 +95,16 @@ impl Conclusion<'_> {
     fn show_job(&self, job: &JobFolder, console: &mut Console<'_>) {
         say_problems(job, console);
         let written = job.write();
-        if !self.arguments.quiet && !self.arguments.no_summary {
+        let is_shown = !self.arguments.quiet && !self.arguments.no_summary;
+        if is_shown {
             console.say_as_it_is(&format!("\n{}\n", self.text(job)));
             self.say_window_before(console);
+        } else {
+            self.say_ending(console);
         }
-        self.say_ending(console);
         match written {
             Ok(_) if self.arguments.quiet => {}
+            Ok(_) if is_shown => console.say(&format!("reports are in {}", shown(&job.path))),
             Ok(written) => say_written(&written, &job.path, console),
             Err(problem) => console.say(&format!(
                 "{problem}; make room and run: marey report {}",

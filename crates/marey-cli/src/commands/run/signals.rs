@@ -41,6 +41,8 @@ struct Way {
     target: Target,
     /// Where there is none, what the kernel sends is taken for a terminal's signal to the group.
     witness: Option<Witness>,
+    /// Signals that were ignored when we began: they are passed on, and do nothing to us.
+    ignored: Vec<i32>,
 }
 
 /// Where signals go.
@@ -59,15 +61,14 @@ enum Target {
 }
 
 impl Forwarder {
-    /// Takes over all signals that are not ignored: what `nohup` had ignored stays ignored, for the program as well.
+    /// Takes over all signals, those that `nohup` or a shell had ignored, too: the program begins with these ignored, and may ask for them.
+    /// What stops a program stays ignored where it was.
     ///
     /// # Errors
     /// When the handlers or their thread cannot be installed.
-    pub(super) fn start() -> io::Result<Self> {
-        let ignored = signals_of("self", "SigIgn:");
-        let taken = FORWARDED
-            .iter()
-            .filter(|signal| ignored & bit(**signal) == 0);
+    pub(super) fn start(ignored: &[i32]) -> io::Result<Self> {
+        let stays = |signal: &i32| ignored.contains(signal) && STOPPING.contains(signal);
+        let taken = FORWARDED.iter().filter(|signal| !stays(signal));
         let mut signals = SignalsInfo::<WithOrigin>::new(taken)?;
         // Where it is ignored nobody learns how a child ended.
         signal_hook::flag::register(SIGCHLD, Arc::default())?;
@@ -75,6 +76,7 @@ impl Forwarder {
             way: Arc::new(Mutex::new(Way {
                 target: Target::Waiting(Vec::new()),
                 witness: Witness::begin().ok(),
+                ignored: ignored.to_vec(),
             })),
         };
         let receiver = forwarder.clone();
@@ -145,10 +147,18 @@ impl Way {
                 }
             }
             Target::Gone if [SIGUSR1, SIGUSR2].contains(&signal) => {}
+            Target::Gone if self.ignored.contains(&signal) => {}
             // The user does not want to wait for the reports either; the captures are complete without them.
             Target::Gone => drop(emulate_default_handler(signal)),
         }
     }
+}
+
+/// Of those that we take over, which this process was begun with ignored.
+pub(super) fn ignored_signals() -> Vec<i32> {
+    let ignored = signals_of("self", "SigIgn:");
+    let taken = FORWARDED.into_iter().chain([SIGCHLD]);
+    taken.filter(|signal| ignored & bit(*signal) != 0).collect()
 }
 
 /// What the program sends, it need not get back.

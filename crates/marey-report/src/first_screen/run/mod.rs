@@ -123,7 +123,10 @@ fn failure(report: &Report, work: &Work) -> Option<Sentence> {
     } else {
         "What failed"
     };
-    let ran_ns = report.stop.as_ref().and_then(|stop| stop.innermost_ns);
+    let reason = report.status.reason.as_deref();
+    let has_raised = reason.is_some_and(|reason| !reason.starts_with("exit code"));
+    let stop = report.stop.as_ref().filter(|_| has_raised);
+    let ran_ns = stop.and_then(|stop| stop.innermost_ns);
     let ran = ran_ns.map(|ran_ns| {
         let ran = time_ns(ran_ns);
         format!("{what} ran for {ran} before it raised; the traceback is in its output.")
@@ -217,7 +220,7 @@ fn next(report: &Report, places: &Places) -> Next {
             about("what was recorded").unwrap_or(full),
         ],
         StatusKind::Killed | StatusKind::OutOfMemory => {
-            vec![about("recorded up to the kill").unwrap_or(full)]
+            vec![about("recorded up to then").unwrap_or(full)]
         }
         _ => page.clone().into_iter().chain([full]).collect(),
     };

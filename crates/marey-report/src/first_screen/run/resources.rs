@@ -5,6 +5,7 @@ use marey_analysis::{GpuUse, SourceMemory};
 use serde::Serialize;
 
 use super::account::total_ns;
+use super::headline::INTERRUPT;
 use crate::first_screen::AccountRows;
 use crate::first_screen::brief::{rounded, seconds, short};
 use crate::first_screen::line::name;
@@ -105,7 +106,10 @@ impl MemoryFigures {
         let own = own.filter(|own| own.n_readings > 1 && kind.has_failed());
         let free =
             host.and_then(|host| Some([host.available.as_ref()?.last, float(host.total_bytes?)]));
-        let free = free.filter(|_| matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory));
+        let is_interrupted = report.status.signal == Some(INTERRUPT);
+        let free = free.filter(|_| {
+            matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory) && !is_interrupted
+        });
         Self {
             peaks,
             last_bytes: own.map(|own| whole(own.last)),
