@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web lint bench bench-torch clean
+.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web schema lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -99,6 +99,10 @@ test-loom:
 ## The recorder's concurrent tests under ThreadSanitizer; needs gcc and a nightly toolchain on x86-64 Linux.
 test-threads:
 	scripts/threads/check-threads
+
+## `docs/schema`, after a change of a type that a document is written from.
+schema:
+	UPDATE_SCHEMA=1 cargo test --locked --quiet $(WORKSPACE) -p marey-report --test it schema
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules

@@ -4,7 +4,18 @@ use serde::{Deserialize, Serialize};
 
 /// From `start_ns` to `end_ns`, which is never before it.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 pub struct Interval {
     /// Where it begins.

@@ -49,7 +49,7 @@ pub use first_screen::{
 pub use html::{html_comparison, html_ranks, html_report, html_trace};
 pub use json::{
     aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
-    raw_profiling_data_of_session, snapshot_json, trace_json, trend_json,
+    raw_profiling_data_of_session, schemas, snapshot_json, trace_json, trend_json,
 };
 pub use memory_log::memory_log;
 pub use metrics::{GpuNow, Look, Metrics, Pace, Watch};

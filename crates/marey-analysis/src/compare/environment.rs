@@ -6,7 +6,7 @@ use marey::{Launch, Run, RunInfo};
 use serde::Serialize;
 
 /// A fact that differs. Values are as recorded; they are not safe to print.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Difference {
     /// What kind of fact.
     pub category: EnvironmentCategory,
@@ -19,7 +19,7 @@ pub struct Difference {
 }
 
 /// What kind of fact differs, in the order in which they are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnvironmentCategory {
     /// How the program was called.

@@ -19,7 +19,7 @@ use super::call_path::{Path, nodes_by_path};
 use super::verdict::Verdict;
 
 /// A call path of one or both sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SectionMatch {
     /// Names from the outermost to the innermost, as the baseline has them; as the candidate has them when it is new.
     pub path: Vec<String>,

@@ -64,7 +64,7 @@ pub struct Change {
 }
 
 /// Which direction is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// Less is better.
@@ -127,7 +127,7 @@ pub enum Subject {
 }
 
 /// What kind of thing a measure is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
     /// Wall time and times of sections, loops and steps.
@@ -149,7 +149,7 @@ pub enum Area {
 macro_rules! kinds {
     ($($(#[doc = $meaning:literal])+ $kind:ident: $area:ident, $unit:ident, $better:ident;)+) => {
         /// What is measured.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum MeasureKind {
             $($(#[doc = $meaning])+ $kind,)+

@@ -17,7 +17,7 @@ use super::verdict::Verdict;
 use crate::stats::float;
 
 /// A reason not to take the figures for the whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Obstacle {
     /// [`Verdict::Worse`] where the candidate died or failed and the baseline did not, else [`Verdict::CannotTell`].
     pub verdict: Verdict,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What became of a measure, a section or a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// No change that matters: it is below the floor, or nothing but chance and a large change is ruled out.
@@ -25,7 +25,7 @@ pub enum Verdict {
 }
 
 /// What chance was judged by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Each run is a sample: at least two on both sides.

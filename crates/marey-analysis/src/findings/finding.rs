@@ -42,7 +42,7 @@ impl Outcome {
 }
 
 /// What all rules came to. A rule stands in one of the lists, in `found` with each of its findings.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Findings {
     /// What is the matter, most severe first.
     pub found: Vec<Finding>,
@@ -53,7 +53,7 @@ pub struct Findings {
 }
 
 /// A rule that found nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Passed {
     /// The rule.
     pub rule: &'static str,
@@ -64,7 +64,7 @@ pub struct Passed {
 }
 
 /// A rule that could not tell.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Unchecked {
     /// The rule.
     pub rule: &'static str,
@@ -75,7 +75,7 @@ pub struct Unchecked {
 }
 
 /// Something that is the matter. Texts hold names as the user gave them; they are not safe to print.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Finding {
     /// The rule that found it.
     pub rule: &'static str,
@@ -125,7 +125,7 @@ fn keep_longest(kept: &mut Vec<Interval>) {
 }
 
 /// What a rule is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// Time on the host or the GPU.
@@ -147,7 +147,7 @@ pub enum Category {
 }
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing.
@@ -172,7 +172,7 @@ impl Severity {
 }
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// Other causes would look the same.
@@ -184,7 +184,7 @@ pub enum Confidence {
 }
 
 /// A figure that a finding rests on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Evidence {
     /// What was measured, in words.
     pub what: String,
@@ -195,7 +195,7 @@ pub struct Evidence {
 }
 
 /// A number with its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Figure {
     /// The number, always finite.
     pub value: f64,
@@ -204,7 +204,7 @@ pub struct Figure {
 }
 
 /// What a figure counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureUnit {
     /// Things.
@@ -232,7 +232,7 @@ pub enum FigureUnit {
 }
 
 /// What could be saved: an estimate where one can be made, and what it cannot be more than.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Saving {
     /// Time that is expected to go; `None` when only the bound is known.
     pub estimate_ns: Option<u64>,

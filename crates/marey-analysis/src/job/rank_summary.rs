@@ -134,7 +134,18 @@ impl RankProcess {
 
 /// What a summary was read from, the best first.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -148,7 +159,7 @@ pub enum Source {
 }
 
 /// How a process ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// The file does not say.
@@ -245,7 +256,9 @@ pub struct TurnCell {
 }
 
 /// A stage from when to when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct StagePiece {
     /// Index into [`RankSummary::stage_names`].
     pub name: u32,
@@ -286,7 +299,9 @@ pub struct CollectiveSums {
 }
 
 /// What the GPU of a trace did in its time: the three add up to its `wall_ns`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct DeviceSums {
     /// Kernels other than communication, copies or fills ran.
     pub working_ns: u64,
@@ -297,7 +312,7 @@ pub struct DeviceSums {
 }
 
 /// Lowest, mean and highest of readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Range {
     /// Lowest.
     pub min: f64,
@@ -308,7 +323,7 @@ pub struct Range {
 }
 
 /// The machine while the process ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MachineSums {
     /// Its GPUs, by UUID.
     pub gpus: Vec<GpuSums>,
@@ -327,7 +342,7 @@ pub struct MachineSums {
 }
 
 /// One GPU while the process ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GpuSums {
     /// Which one; several processes may name the same. Empty when not known.
     pub uuid: String,
@@ -350,7 +365,7 @@ pub struct GpuSums {
 }
 
 /// What a process made.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Work {
     /// Latent frames of its blocks or steps, each counted once.
     pub latent_frames: Option<u64>,

@@ -19,7 +19,18 @@ pub struct Ranks {
 type Identity = (String, Option<u32>, String, u32, u64, Option<String>);
 
 /// A file of which nothing could be read.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 pub struct Unread {
     /// The file, as whoever tried calls it.
     pub file: String,

@@ -84,7 +84,7 @@ pub struct ComparedRun {
 }
 
 /// Something that makes a comparison fail.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Criterion {
     /// As it was given: `memory>10%`.
     pub given: String,

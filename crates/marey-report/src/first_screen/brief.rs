@@ -7,7 +7,7 @@ use super::differences::{DifferenceRow, Differences};
 use super::finding::ScreenFinding;
 use super::{Facts, FirstScreen};
 use crate::escape;
-use crate::json::object::object;
+use crate::json::object::{Json, object};
 use crate::quantity::{Unit, float};
 
 /// Bytes that it has at most.
@@ -140,7 +140,7 @@ fn number(value: f64) -> String {
     serde_json::to_string(&value).unwrap_or_default()
 }
 
-fn finding(found: &ScreenFinding, unit: Unit, has_evidence: bool) -> impl serde::Serialize + use<> {
+fn finding(found: &ScreenFinding, unit: Unit, has_evidence: bool) -> impl Json + use<> {
     let figure = |one: &Evidence| {
         object! {
             what: short(&one.what),

@@ -1,9 +1,7 @@
 //! What a run and each of its sessions did, under the same keys: `session_info`, `summary`, `gpu_metrics` and so on.
 
-use serde::Serialize;
-
 use super::figures::Scope;
-use super::object::{Fields, object};
+use super::object::{Fields, Json, object};
 use super::section_resources::used;
 use super::{MaybeEmpty, cpu, gpu, seconds};
 use super::{
@@ -13,18 +11,32 @@ use super::{
 use crate::model::{Activity, NamedValues, Report, SessionFacts};
 
 /// A session, and what it did unless there are very many of them.
-pub(super) fn session<'a>(report: &'a Report, session: &'a SessionFacts) -> impl Serialize + 'a {
+pub(super) fn session<'a>(report: &'a Report, session: &'a SessionFacts) -> impl Json + 'a {
     object! {
+        /// A session, with the keys of the whole run that are about it alone. What is nested in it counts, too.
+        struct Session;
+        /// The user's name for it.
         name: &session.name,
+        /// Since the start of the run.
         start: seconds(session.start_ns),
+        /// null if it had not ended.
         duration: session.duration_ns.map(seconds),
+        /// `done`. `failed`: an error left it. `cut_off`: it was stopped before its end (Ctrl-C, a cancelled task, a pipeline's callback), or nobody
+        /// ended it.
         outcome: session.outcome,
         tags: &session.tags,
+        /// What the process used from the session's begin to its end; null for one that did not end, and for captures of before it was
+        /// read.
         resources: session.used.as_ref().map(|found| object! {
+            /// Of the whole process from the session's begin to its end, whichever thread did it.
             process: used(found.process),
+            /// Resident memory of the process at the end less at the begin; null where it was not read.
             growth_bytes: found.growth_bytes,
         }),
+        /// The session that it is nested in, as index into this list.
         parent: session.parent,
+        /// Sections of the run that were not recorded one by one; some may have been this session's, whose counts are of recorded sections
+        /// only.
         sections_missing: session.n_sections_missing,
         ..session.activity.as_deref().map(|activity| did(report, session, activity)),
     }
@@ -34,7 +46,7 @@ fn did<'a>(
     report: &'a Report,
     session: &'a SessionFacts,
     activity: &'a Activity,
-) -> impl Fields + Serialize + 'a {
+) -> impl Fields + Json + 'a {
     let named = Some((session.name.as_str(), &session.tags));
     let scope = Scope::new(report, activity);
     object! {
@@ -42,29 +54,39 @@ fn did<'a>(
         summary: summary::of(activity),
         stage_analysis: stages::of(&activity.stages),
         ..measured(scope),
+        /// Points in time, in order.
         events: run::events(activity),
+        /// What is the matter with the session alone; intervals are since its start.
         recommendations: recommendations::of(scope),
     }
 }
 
 /// What was measured and what the program reported.
-pub(super) fn measured(scope: Scope<'_>) -> impl Fields + Serialize {
+pub(super) fn measured(scope: Scope<'_>) -> impl Fields + Json {
     let activity = scope.activity;
     object! {
+        /// GPUs; null when none was read, data_quality says why.
         gpu_metrics: gpu::of(scope),
+        /// The machine and the process; null when not read, data_quality says why.
         cpu_metrics: cpu::of(scope),
+        /// null when nothing was streamed.
         streaming_analysis: streaming::of(activity),
+        /// null when no steps, frames or passes are known.
         diffusion_analysis: diffusion::of(activity),
+        /// null when no model was named.
         model_analysis: models::of(activity),
+        /// null when there are no blocks.
         block_analysis: blocks::of(activity),
+        /// null when the program reported no layer.
         layer_analysis: activity.layers.as_ref().map(layers::of),
+        /// null when the program reported none.
         memory_events: allocations::of(activity),
         cache_analysis: caches::of(activity),
     }
 }
 
 /// `session_info` of the run, or of the session that the report is about.
-pub(super) fn session_info(report: &Report) -> impl Serialize + '_ {
+pub(super) fn session_info(report: &Report) -> impl Json + '_ {
     let scope = Scope::new(report, &report.activity);
     match &report.session {
         Some(session) => {
@@ -80,16 +102,24 @@ fn info<'a>(
     Scope { report, activity }: Scope<'a>,
     named: Option<(&'a str, &'a NamedValues)>,
     has_ended: bool,
-) -> impl Serialize + use<'a> {
+) -> impl Json + use<'a> {
     let wall_ns = activity.stages.wall_ns;
     let end_ns = activity.start_unix_ns.saturating_add(wall_ns);
     let id: &str = &report.run.id;
     object! {
+        /// Which run or session it is.
+        struct SessionInfo;
+        /// The session's name; of a run host, process id and start.
         id: named.map_or(id, |(name, _)| name),
+        /// Seconds since 1970.
         start_time: seconds(activity.start_unix_ns),
+        /// Seconds since 1970; null when it had not ended.
         end_time: has_ended.then(|| seconds(end_ns)),
+        /// Seconds; null when it had not ended.
         duration: has_ended.then(|| seconds(wall_ns)),
+        /// The user's tags; {} for a run.
         tags: MaybeEmpty(named.map(|(_, tags)| tags)),
+        /// The moment up to which the report knows the run, seconds since 1970: a report that is made again is the same.
         generated_at: seconds(report.run.start_unix_ns.saturating_add(report.run.wall_ns)),
     }
 }

@@ -2,16 +2,46 @@
 
 use serde::Serialize;
 
-use super::object::{Fields, object};
 use super::{SCHEMA_VERSION, bytes_of};
 use crate::model::{SnapshotFile, TraceFile, TraceRanks};
 
+/// What `marey analyze FILE.pickle --format json` writes. What is not known is `None`, never 0.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct SnapshotDocument<'a> {
+    /// The first number changes when a key changes its meaning or goes.
+    #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
+    schema_version: &'static str,
+    #[schemars(extend("const" = "memory_snapshot"))]
+    kind: &'static str,
+    #[serde(flatten)]
+    file: &'a SnapshotFile,
+}
+
+/// What `marey analyze TRACE --format json` writes. Times are whole nanoseconds; moments (`start_ns`, `at_ns`, `first_ns`) count from the
+/// first event of the trace. What is not known is `None`, never 0.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct TraceDocument<'a> {
+    /// The first number changes when a key changes its meaning or goes.
+    #[schemars(regex(pattern = r"^1\.[0-9]+$"))]
+    schema_version: &'static str,
+    #[schemars(extend("const" = "trace"))]
+    kind: &'static str,
+    /// The files, in the order in which they were named.
+    files: &'a [TraceFile],
+    /// What the files of several ranks of one job say together; `None` when they are of fewer than two ranks, name a rank twice, or
+    /// disagree about the number of ranks.
+    ranks: Option<&'a TraceRanks>,
+    /// CUDA memory snapshots that lay beside the traces; absent when there are none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    memory_snapshot_files: &'a [SnapshotFile],
+}
+
 /// What a memory snapshot says, as UTF-8 JSON, indented, safe to print. `docs/schema/memory_snapshot.schema.json` describes it.
 pub fn snapshot_json(file: &SnapshotFile) -> Vec<u8> {
-    bytes_of(&object! {
+    bytes_of(&SnapshotDocument {
         schema_version: SCHEMA_VERSION,
         kind: "memory_snapshot",
-        ..snapshot(file),
+        file,
     })
 }
 
@@ -22,22 +52,11 @@ pub fn trace_json(
     ranks: Option<&TraceRanks>,
     snapshots: &[SnapshotFile],
 ) -> Vec<u8> {
-    bytes_of(&object! {
+    bytes_of(&TraceDocument {
         schema_version: SCHEMA_VERSION,
         kind: "trace",
-        files: files,
-        ranks: ranks,
-        memory_snapshot_files?: snapshot_files(snapshots),
+        files,
+        ranks,
+        memory_snapshot_files: snapshots,
     })
-}
-
-/// One file. The keys of what it says are those of the answers: sizes are bytes, moments nanoseconds.
-fn snapshot(file: &SnapshotFile) -> impl Fields + Serialize {
-    object! { file: &file.file, problem: &file.problem, answers: &file.answers }
-}
-
-/// `None` without files.
-pub(super) fn snapshot_files(files: &[SnapshotFile]) -> Option<Vec<impl Serialize>> {
-    let all = files.iter().map(snapshot).collect();
-    (!files.is_empty()).then_some(all)
 }

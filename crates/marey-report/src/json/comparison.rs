@@ -4,9 +4,8 @@ use marey_analysis::compare::{
     Change, Comparison, Headline, MeanChange, Measure, Observed, Side, Subject, TrendMeasure,
 };
 use marey_analysis::findings::FigureUnit;
-use serde::Serialize;
 
-use super::object::object;
+use super::object::{Json, object};
 use super::recommendations::unit;
 use super::{bytes_of, float_seconds, list, seconds};
 use crate::compare::{
@@ -24,57 +23,97 @@ pub fn comparison_json(report: &ComparisonReport) -> Vec<u8> {
 
 /// The figures of many runs, likewise.
 pub fn trend_json(report: &TrendReport) -> Vec<u8> {
+    bytes_of(&trend(report))
+}
+
+/// The document of a trend.
+pub(super) fn trend(report: &TrendReport) -> impl Json {
     let runs = &report.runs;
-    bytes_of(&object! {
+    object! {
+        /// What `marey compare --trend DIR --format json` writes. Durations are seconds, sizes bytes. What is not known is null, never 0.
+        struct Trend;
+        /// The first number changes when a key changes its meaning or goes.
         schema_version: SCHEMA_VERSION,
+        /// The folder that was given.
         path: &runs.path,
+        /// In order of their start.
         runs: list(&runs.runs, run),
+        /// Captures of which nothing could be read, and why.
         unreadable: &runs.unreadable,
+        /// Each figure that at least two runs have.
         measures: list(&report.trend.measures, trend_measure),
-    })
+    }
 }
 
 /// What the document and the page have.
-pub(crate) fn comparison(report: &ComparisonReport) -> impl Serialize + use<'_> {
+pub(crate) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
     let found = &report.comparison;
     let decided = &report.decided;
     object! {
+        /// What `marey compare BASELINE CANDIDATE --format json` writes. Durations are seconds, sizes bytes. What is not known is null,
+        /// never 0.
+        struct Comparison;
+        /// The first number changes when a key changes its meaning or goes.
         schema_version: SCHEMA_VERSION,
         verdict: found.verdict,
+        /// Why the sides are not two whole runs of one program, the gravest first; mostly empty.
         obstacles: &found.obstacles,
+        /// No criterion is met: the command ends with 0.
         passed: report.is_passed(),
+        /// What makes the comparison fail.
         criteria: &report.criteria,
+        /// What matters, most important first.
         headline: list(&found.headline, |line| headline(found, line)),
         baseline: side(&report.baseline, &found.baseline),
         candidate: side(&report.candidate, &found.candidate),
+        /// Facts that differ.
         environment: &found.environment,
+        /// What neither differs nor is the same as far as anybody knows: a side says nothing of it.
         unknown_environment: &found.unknown_environment,
+        /// Call paths of both sides.
         sections: &found.sections,
+        /// Everything that was compared.
         measures: list(&found.measures, measure),
+        /// The mean wall time of both sides and the parts of it, which add up; null without runs on a side.
         time: ComparedTime::new(report).as_ref().map(time),
+        /// How it was decided.
         decided: object! {
             basis: decided.basis,
+            /// Tests that chance was corrected for.
             tests: decided.n_tests,
+            /// Changes of time below this share are the same.
             min_change_ratio: decided.min_change_ratio,
+            /// Sections and loops below this share of the wall time were not tested.
             min_share_ratio: decided.min_share_ratio,
+            /// Chance of a false alarm in the whole comparison.
             alpha: decided.alpha,
+            /// Resamples for intervals.
             resamples: decided.n_resamples,
+            /// Where random numbers began.
             seed: decided.seed,
         },
+        /// What a reader should know about the comparison itself.
         notes: &found.notes,
     }
 }
 
-fn headline<'a>(found: &'a Comparison, line: &'a Headline) -> impl Serialize + use<'a> {
+fn headline<'a>(found: &'a Comparison, line: &'a Headline) -> impl Json + use<'a> {
     object! {
+        struct Headline;
         verdict: line.verdict,
+        /// In a few words.
         what: line.what,
+        /// The line that texts begin with.
         text: headline_text(found, line, str::to_owned),
         subject: subject(&line.subject),
+        /// Index into `measures` of the one that decided.
         measure: line.measure,
+        /// The one that decided first.
         figures: list(&line.figures, |figure| object! {
+            /// What is measured; `meaning` of a measure says it in words. New kinds may come.
             kind: figure.kind,
             subject: subject(&figure.subject),
+            /// Of both figures, as of a measure.
             unit: unit(figure.unit).0,
             baseline: figure.baseline.map(|value| in_unit(value, figure.unit)),
             candidate: figure.candidate.map(|value| in_unit(value, figure.unit)),
@@ -82,105 +121,156 @@ fn headline<'a>(found: &'a Comparison, line: &'a Headline) -> impl Serialize + u
     }
 }
 
-fn side<'a>(side: &'a ComparedSide, found: &Side) -> impl Serialize + use<'a> {
+fn side<'a>(side: &'a ComparedSide, found: &Side) -> impl Json + use<'a> {
     object! {
+        struct Side;
+        /// As it was given.
         path: &side.path,
         n_runs: side.runs.len(),
+        /// Runs that did not end by themselves, or failed.
         n_unfinished: found.n_unfinished,
+        /// Runs that lost records.
         n_with_losses: found.n_with_losses,
+        /// Median wall time of the runs; null without runs.
         wall_s: found.wall_ns.map(float_seconds),
+        /// Processes of one job that its traces are of; empty for repeats and for a single run.
         ranks: &side.ranks,
+        /// In order of their start.
         runs: list(&side.runs, run),
+        /// Captures of which nothing could be read, and why.
         unreadable: &side.unreadable,
     }
 }
 
-fn run(run: &ComparedRun) -> impl Serialize + use<'_> {
+fn run(run: &ComparedRun) -> impl Json + use<'_> {
     object! {
+        /// One run, by the process that stands for it.
+        struct ComparedRun;
+        /// Where it lies below the path that was given.
         name: &run.name,
+        /// Host, process id and start: no two runs share them.
         id: &run.id,
+        /// Seconds since 1970.
         start_unix_s: seconds(run.start_unix_ns),
+        /// Seconds from the start to the end, or to the last thing known.
         wall_s: seconds(run.wall_ns),
         status: run.status.kind,
         status_text: run.status.text(),
+        /// Nothing was lost and the capture was sound.
         complete: run.is_complete,
+        /// What was not recorded, counted.
         losses: list(&run.losses, |loss| object! {
             kind: loss.kind,
             count: loss.count,
             only_a_risk: loss.is_only_risk,
         }),
+        /// What was wrong with the capture.
         warnings: &run.warnings,
+        /// Processes of the same job that are left out.
         other_processes: run.n_others,
     }
 }
 
-fn measure(of: &Measure) -> impl Serialize + use<'_> {
+fn measure(of: &Measure) -> impl Json + use<'_> {
     object! {
+        /// One figure of both sides.
+        struct Measure;
+        /// What is measured; `meaning` of a measure says it in words. New kinds may come.
         kind: of.kind,
         area: of.kind.area(),
+        /// What is measured, in words.
         meaning: of.kind.meaning(),
         subject: subject(&of.subject),
+        /// `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or `number`.
         unit: unit(of.unit).0,
         better: of.better,
         baseline: of.baseline.map(|side| observed(side, of.unit)),
         candidate: of.candidate.map(|side| observed(side, of.unit)),
         change: of.change.map(|found| change(found, of.unit)),
+        /// For times: seconds that the change adds to a run, all calls together; negative when it takes some.
         impact_s: of.impact_ns.map(float_seconds),
         verdict: of.verdict,
         basis: of.basis,
         confidence: of.confidence,
+        /// Why the verdict is what it is.
         reason: &of.reason,
     }
 }
 
 /// The mean wall time of both sides, and the parts of it, which add up.
-fn time(found: &ComparedTime) -> impl Serialize + use<> {
+fn time(found: &ComparedTime) -> impl Json + use<> {
     object! {
         total: time_part("total", found.total_ns, &found.total),
+        /// The smallest difference of the total that would have been found four times in five; null of single runs.
         detectable_s: found.total.chance.map(|chance| float_seconds(chance.detectable)),
+        /// Those that changed most first; empty where it is not known what held the runs up.
         parts: list(&found.parts, |one: &ComparedPart| time_part(&one.name, one.held_ns, &one.change)),
     }
 }
 
-fn time_part(name: &str, held_ns: [u64; 2], change: &MeanChange) -> impl Serialize + use<> {
+fn time_part(name: &str, held_ns: [u64; 2], change: &MeanChange) -> impl Json + use<> {
     let chance = change.chance;
     object! {
+        struct TimePart;
+        /// As the user named it; `other` is what no part has.
         name: name.to_owned(),
+        /// Mean of the runs.
         baseline_s: seconds(held_ns[0]),
+        /// Mean of the runs.
         candidate_s: seconds(held_ns[1]),
+        /// Half of the 95 % interval of the difference (Welch); null of single runs.
         half_width_s: chance.map(|chance| float_seconds(chance.half_width)),
+        /// Chance of such a difference when nothing changed, corrected for the number of parts (Holm); of the total alone. Null of single
+        /// runs.
         adjusted_p_value: chance.map(|chance| chance.p_value),
     }
 }
 
-fn observed(side: Observed, unit: FigureUnit) -> impl Serialize {
+fn observed(side: Observed, unit: FigureUnit) -> impl Json {
     object! {
+        /// A figure of one side, in `unit`.
+        struct Observed;
+        /// Median of the samples.
         value: in_unit(side.value, unit),
         min: in_unit(side.min, unit),
         max: in_unit(side.max, unit),
+        /// Runs, or calls, that it is of.
         samples: side.n_samples,
     }
 }
 
-fn change(found: Change, unit: FigureUnit) -> impl Serialize {
+fn change(found: Change, unit: FigureUnit) -> impl Json {
     object! {
+        struct Change;
+        /// Candidate less baseline, in `unit`.
         difference: in_unit(found.difference, unit),
+        /// Candidate over baseline; null when the baseline is 0, or one of them below 0.
         ratio: found.ratio,
+        /// Where the ratio lies with 95 % confidence; null for single values.
         interval: found.interval,
+        /// Chance of such a difference when nothing changed; null where there is no test.
         p_value: found.p_value,
+        /// The same after correction for all tests (Holm).
         adjusted_p_value: found.adjusted_p_value,
     }
 }
 
-fn trend_measure(of: &TrendMeasure) -> impl Serialize + use<'_> {
+fn trend_measure(of: &TrendMeasure) -> impl Json + use<'_> {
     object! {
+        /// What is measured; `meaning` of a measure says it in words. New kinds may come.
         kind: of.kind,
+        /// What is measured, in words.
         meaning: of.kind.meaning(),
         subject: subject(&of.subject),
+        /// `count`, `seconds`, `bytes`, `bytes_per_second`, `ratio`, `per_second`, `celsius`, `watts`, `joules`, `hertz` or `number`.
         unit: unit(of.unit).0,
+        /// The runs that have it, oldest first.
         points: list(&of.points, |point| object! {
+            /// Name of the run.
             run: &point.run,
+            /// Seconds since 1970.
             start_unix_s: seconds(point.at_unix_ns),
+            /// In `unit`.
             value: in_unit(point.value, of.unit),
         }),
     }
@@ -192,7 +282,7 @@ fn in_unit(value: f64, of: FigureUnit) -> f64 {
 }
 
 /// What something is of: a kind, and the names that belong to it.
-fn subject(of: &Subject) -> impl Serialize + use<'_> {
+fn subject(of: &Subject) -> impl Json + use<'_> {
     let (kind, path, name) = match of {
         Subject::Run => ("run", None, None),
         Subject::Path(path) => ("path", Some(path), None),
@@ -210,5 +300,17 @@ fn subject(of: &Subject) -> impl Serialize + use<'_> {
         Subject::Attention(name) => ("attention", None, Some(name)),
         Subject::IdleCause(name) => ("idle_cause", None, Some(name)),
     };
-    object! { kind: kind, path: path, name: name }
+    object! {
+        /// What a figure is of.
+        struct Subject;
+        /// run: the whole run. kernel: all kernels of a name in traces. kernel_class: all kernels of a class. transfer: copies of a
+        /// direction. phase: parts of a trace that do one thing in a generation. attention: a path of attention. idle_cause: a cause of
+        /// idle time of devices. path: a call path. name: all sections of a name. loop: all turns of the loops of a name. memory: a source
+        /// of memory readings. memory_during: the same while a call path was open.
+        kind: kind,
+        /// Names from the outermost to the innermost; for path and memory_during.
+        path: path,
+        /// For everything but run and path.
+        name: name,
+    }
 }

@@ -2,9 +2,8 @@
 
 use marey::{Run, Series, SeriesKind};
 use marey_analysis::SessionRun;
-use serde::Serialize;
 
-use super::object::object;
+use super::object::{Json, object};
 use super::{SCHEMA_VERSION, bytes_of, seconds};
 use crate::model::run_id;
 
@@ -43,7 +42,7 @@ fn is_of_gpu(series: &Series) -> bool {
     info.name.starts_with("gpu.") || is_sampler
 }
 
-fn series(found: &Series, start_unix_ns: u64) -> impl Serialize {
+fn series(found: &Series, start_unix_ns: u64) -> impl Json {
     let number = |value: f64| value.is_finite().then_some(value);
     let at = |ns: u64| seconds(start_unix_ns.saturating_add(ns));
     let points = found.points.iter().map(|point| {

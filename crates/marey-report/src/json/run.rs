@@ -1,26 +1,41 @@
 //! `run`, `status`, `launch` and `events`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::timestamp;
-use super::object::object;
+use super::object::{Json, object};
 use super::{Pairs, seconds};
 use crate::model::{Activity, LaunchFacts, RunFacts, RunStatus};
 
 /// Where, when and how the process ran.
-pub(super) fn run(run: &RunFacts) -> impl Serialize {
+pub(super) fn run(run: &RunFacts) -> impl Json {
     object! {
+        /// Where, when and how the process ran.
+        struct Run;
+        /// Host, process id and start: no two runs share them.
         id: &run.id,
+        /// The job that the run belongs to.
         job_id: &run.job_id,
+        /// Host name.
         host: &run.host,
+        /// Process id.
         pid: run.pid,
+        /// Place in the job; null outside a job of several ranks.
         rank: run.rank,
+        /// Number of ranks in the job.
         world_size: run.world_size,
+        /// Place among the ranks of the host; null when not known.
         local_rank: run.local_rank,
+        /// Command line.
         command: &run.command,
+        /// Seconds since 1970.
         start: seconds(run.start_unix_ns),
+        /// From start to end, or to the last thing known.
         wall: seconds(run.wall_ns),
+        /// How old the process was when the recording began, to 0.01 s: its start and what it imported. null where that is not known.
         before_recording: run.before_recording_ns.map(seconds),
+        /// Versions and the like.
         facts: Pairs(facts(run)),
     }
 }
@@ -37,37 +52,55 @@ fn facts(run: &RunFacts) -> Vec<(&str, &str)> {
     kept
 }
 
-pub(super) fn status(status: &RunStatus) -> impl Serialize {
+pub(super) fn status(status: &RunStatus) -> impl Json {
     object! {
+        /// How the run ended.
         kind: status.kind,
+        /// Number of the signal that killed it.
         signal: status.signal,
+        /// Why it failed, in its own words.
         reason: &status.reason,
+        /// The same for people.
         text: status.text(),
     }
 }
 
 /// `launch` of the report and of `run.json`: what `marey run` saw of the command. Times in seconds.
-pub fn launch_object(launch: &LaunchFacts) -> impl Serialize + use<> {
+pub fn launch_object(launch: &LaunchFacts) -> impl Serialize + JsonSchema + use<> {
     let cpu = |of: fn([u64; 2]) -> u64| launch.cpu_ns.map(|ns| seconds(of(ns)));
     object! {
+        /// What `marey run` saw of the command that the run belongs to; absent without it.
+        struct Launch;
+        /// Process id of the command.
         pid: launch.pid,
+        /// `null` while it runs, and when a signal ended it.
         exit_code: launch.exit_code,
+        /// The signal that ended it.
         signal: launch.signal,
+        /// From its start to its end.
         wall_s: launch.wall_ns.map(seconds),
+        /// Processor time of the command and of the descendants that were waited for.
         cpu_s: cpu(|[user, system]| user.saturating_add(system)),
+        /// Of `cpu_s`, in the programs.
         cpu_user_s: cpu(|[user, _]| user),
+        /// Of `cpu_s`, in the kernel.
         cpu_system_s: cpu(|[_, system]| system),
+        /// Most resident memory of the largest of its processes.
         peak_memory_bytes: launch.peak_bytes,
+        /// `peak_memory_bytes` is what the launcher held: the processes had no more than that.
         is_peak_at_most: launch.is_peak_at_most,
+        /// Processes that the kernel killed for lack of memory meanwhile, in the control group of the launcher.
         oom_kills: launch.oom_kills,
     }
 }
 
 /// What the program said at moments.
-pub(super) fn events(activity: &Activity) -> Vec<impl Serialize> {
+pub(super) fn events(activity: &Activity) -> Vec<impl Json> {
     let events = activity.events.iter().map(|event| {
         object! {
+            /// The user's name for it.
             name: &event.name,
+            /// When, seconds since 1970.
             timestamp: timestamp(activity, event.at_ns),
             data: &event.data,
         }

@@ -1,14 +1,18 @@
 //! Values that a user attached to something.
 
+use std::collections::BTreeMap;
+
 use marey::{Attributes, Value};
 use serde::{Serialize, Serializer};
 
 /// Names and values in the order in which they were given; a name that was given twice keeps its last value.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NamedValues(pub Vec<(String, AttributeValue)>);
+#[derive(Clone, Debug, Default, PartialEq, schemars::JsonSchema)]
+pub struct NamedValues(
+    #[schemars(with = "BTreeMap<String, AttributeValue>")] pub Vec<(String, AttributeValue)>,
+);
 
 /// One value; what is no finite number is absent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum AttributeValue {
     /// Python's `None`, or a number that is NaN or infinite.

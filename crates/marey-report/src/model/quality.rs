@@ -30,7 +30,7 @@ pub struct Quality {
 }
 
 /// Something of the machine that was not read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct NotRead {
     /// A source, a series with its subject, or a key of the report.
     pub what: String,

@@ -109,7 +109,7 @@ pub struct RunStatus {
 }
 
 /// How a run ended, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StatusKind {
     /// It had not ended when the capture was read.

@@ -4,7 +4,7 @@ use marey_analysis::{Findings, RankCommunication, TraceAnswers};
 use serde::Serialize;
 
 /// One file, and what it says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TraceFile {
     /// Its name in the folder of the capture, or its path elsewhere. Not safe to print.
     pub file: String,
@@ -29,7 +29,7 @@ impl TraceFile {
 }
 
 /// What the files of several ranks of one job say together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TraceRanks {
     /// What they waited for each other.
     pub communication: RankCommunication,

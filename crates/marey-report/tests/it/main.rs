@@ -15,6 +15,7 @@ mod machine;
 mod markdown;
 mod run_document;
 mod run_screen;
+mod schema;
 mod screen_runs;
 mod session;
 mod shown;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// What one document says. Everything is absent that it does not say.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Metadata {
     /// What the times of its events count from, in nanoseconds since 1970. Without it they count from an unknown moment.
     pub base_ns: Option<i64>,
@@ -22,7 +22,7 @@ pub struct Metadata {
 }
 
 /// A device of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Device {
     /// Its number.
     #[serde(default)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 /// Counts of everything that was met while reading. A report says them, so that nobody takes a part for the whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Quality {
     /// Bytes of JSON.
     pub n_bytes: u64,
@@ -52,7 +52,7 @@ pub struct Quality {
 }
 
 /// A stretch that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Broken {
     /// Where it begins in the JSON, in bytes.
     pub at_byte: u64,

@@ -14,7 +14,7 @@ use crate::stats::ratio;
 const MAX_ROWS: usize = 100;
 
 /// What the program had at one moment.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Alive {
     /// All of it.
     pub bytes: u64,
@@ -35,7 +35,7 @@ pub struct Alive {
 }
 
 /// Allocations with the same stack.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AliveRow {
     /// Their bytes.
     pub bytes: u64,
@@ -52,7 +52,7 @@ pub struct AliveRow {
 }
 
 /// Allocations of one section.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AliveInSection {
     /// Index into `Run::nodes`; `None` for what was allocated under no section, or before the recording of memory began.
     pub node: Option<u32>,

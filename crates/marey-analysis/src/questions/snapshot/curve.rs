@@ -9,7 +9,7 @@ use super::times::Times;
 const MAX_POINTS: usize = 600;
 
 /// A stretch of time, or of events where there are no times.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CurvePoint {
     /// When its first event was; `None` when not known.
     pub at_ns: Option<u64>,

@@ -12,7 +12,7 @@ use crate::questions::diffusion::diffusion;
 const MAX_POINTS: usize = 10_000;
 
 /// What the program had at moments that are alike.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MemoryGrowth {
     /// Which moments.
     pub of: GrowthOf,
@@ -27,7 +27,7 @@ pub struct MemoryGrowth {
 }
 
 /// Which moments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrowthOf {
     /// Ends of denoising steps, as the run has them.
@@ -37,7 +37,7 @@ pub enum GrowthOf {
 }
 
 /// One of the moments.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct GrowthPoint {
     /// When; `None` when not known.
     pub at_ns: Option<u64>,

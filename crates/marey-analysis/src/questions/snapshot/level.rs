@@ -8,7 +8,7 @@ use super::times::Times;
 use crate::questions::memory::fragmentation_ratio;
 
 /// What an allocator had at one moment.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Level {
     /// When; `None` when not known.
     pub at_ns: Option<u64>,

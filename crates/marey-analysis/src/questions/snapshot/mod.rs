@@ -32,7 +32,7 @@ use replay::Replay;
 use times::Times;
 
 /// What a memory snapshot says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SnapshotAnswers {
     /// What moments are counted from.
     pub time_origin: TimeOrigin,
@@ -46,7 +46,7 @@ pub struct SnapshotAnswers {
 }
 
 /// The allocator of one device.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DeviceMemory {
     /// The device.
     pub device: u32,
@@ -69,15 +69,15 @@ pub struct DeviceMemory {
     /// What the program had at the last request that was not met; `None` without one.
     #[serde(skip)]
     pub alive_at_failure: Option<Alive>,
-    /// What the allocator holds at the end, by pool.
+    /// What the allocator holds at the end, by pool, the largest first; the first 100.
     pub pools: Vec<PoolUse>,
-    /// Over time; empty without a history.
+    /// Over time, at most 601 stretches, those without an event left out; empty without a history.
     pub curve: Vec<CurvePoint>,
     /// Between denoising steps or snapshots; `None` when there are none within the history.
     pub growth: Option<MemoryGrowth>,
     /// Requests that were not met; the first 32.
     pub out_of_memory: Vec<OutOfMemory>,
-    /// Sizes of allocations that are gone are rounded by an unusual rule, so `allocated` may be somewhat too low before the end.
+    /// Sizes of allocations that are gone are rounded by an unusual rule (`roundup_power2_divisions`), so `allocated` may be somewhat too low before the end.
     pub is_rounding_unusual: bool,
     /// Events that contradict others or the state at the end: where there are some, a part of the history is missing, and levels are
     /// not exact.

@@ -12,7 +12,7 @@ use crate::import::snapshot::{Action, MemoryEvent};
 const MAX_ROWS: usize = 32;
 
 /// A request that was not met.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OutOfMemory {
     /// When; `None` when not known.
     pub at_ns: Option<u64>,
@@ -31,7 +31,7 @@ pub struct OutOfMemory {
 }
 
 /// Why a request was not met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OutOfMemoryCause {
     /// The allocator held enough free memory, but in pieces that were too small.

@@ -10,7 +10,7 @@ use crate::import::snapshot::{BlockState, Segment, SegmentKind, Snapshot};
 const MAX_POOLS: usize = 100;
 
 /// Segments whose free pieces can stand in for each other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PoolUse {
     /// `small`, `large`, or `unknown`.
     pub kind: &'static str,

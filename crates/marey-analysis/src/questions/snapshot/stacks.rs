@@ -8,7 +8,7 @@ use crate::import::snapshot::{Frame, Snapshot};
 const MAX_FRAMES: usize = 48;
 
 /// Where memory was allocated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct StackFrames {
     /// Innermost first, the first 48. Texts are not safe to print.
     pub frames: Vec<StackFrame>,
@@ -21,7 +21,7 @@ pub struct StackFrames {
 }
 
 /// A place in a program.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct StackFrame {
     /// The function; empty when not known.
     pub name: String,

@@ -10,7 +10,7 @@ use super::open_sections::OpenSections;
 use crate::import::snapshot::Snapshot;
 
 /// What moments are counted from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeOrigin {
     /// The start of the run.

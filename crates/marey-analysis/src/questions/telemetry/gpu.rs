@@ -117,7 +117,7 @@ pub struct Energy {
 }
 
 /// How energy was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EnergySource {
     /// The GPU counts it.

@@ -10,7 +10,9 @@ use crate::import::chrome::Trace;
 use crate::stats::ratio;
 
 /// A way to compute attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionPath {
     /// Flash attention, of whatever library.
@@ -39,7 +41,7 @@ impl AttentionPath {
 }
 
 /// The kernels of one path. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AttentionUse {
     /// Which.
     pub path: AttentionPath,

@@ -12,7 +12,7 @@ use crate::import::chrome::Trace;
 
 /// Calls of attention without a fused kernel: those of `scaled_dot_product_attention` that took the path of torch's own
 /// formulas, and those that a program computes step by step while other attention of the trace is fused. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AttentionFallback {
     /// The module, range or operator around them, as [`AttentionOwner::owner`].
     pub owner: Option<String>,
@@ -44,7 +44,7 @@ pub struct AttentionFallback {
 }
 
 /// What fused kernels do not take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FallbackReason {
     /// Elements are not of 16 bits: flash kernels of GPUs take no others.

@@ -19,7 +19,7 @@ use super::{HostKind, PhaseRole, TraceContext};
 ///                          ↓ launch
 /// device                      |softmax_warp_forward|
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AttentionOwner {
     /// The innermost module of attention around the launch, by its type; without one the innermost module or named range, the
     /// operator, or the call itself, as when a graph is replayed. `None` when the trace does not have the launch.

@@ -27,7 +27,9 @@ pub enum CollectiveKind {
 }
 
 /// What the name of a collective was told by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ToldBy {
     /// The kernel says it (`Collective name`).

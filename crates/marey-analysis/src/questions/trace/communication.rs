@@ -20,7 +20,7 @@ use crate::stats::{percentile, ratio};
 /// ```
 ///
 /// What one rank sees of a collective is its transfer and the waiting for the others: see [`super::across_ranks`].
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Communication {
     /// `allreduce`, as the trace calls it.
     pub name: String,

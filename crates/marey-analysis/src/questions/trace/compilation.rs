@@ -15,7 +15,7 @@ use crate::intervals::{Interval, length_ns, union};
 ///            |-- compile_file --|
 /// counts   |----------------------|
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Compilations {
     /// Stretches, disjoint in each document.
     pub count: u64,
@@ -26,7 +26,7 @@ pub struct Compilations {
 }
 
 /// One stretch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Compilation {
     /// Which document of the file.
     pub document: u32,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Why a device had nothing to do, as told by the call that launched what came next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GapCause {
     /// The call began after the gap had: the host was late.
@@ -15,7 +15,7 @@ pub enum GapCause {
 }
 
 /// Why a device had nothing to do. Each is part of one [`GapCause`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GapReason {
     /// The host was late, and was in operators or in calls: it cannot launch faster.

@@ -13,7 +13,7 @@ use crate::intervals::Interval;
 use crate::stats::float;
 
 /// Time in which a device did nothing, between its first and its last work.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct IdleGaps {
     /// How many there are. Some devices write kernels that follow each other a nanosecond apart: most gaps are that.
     pub n_gaps: u64,
@@ -36,7 +36,7 @@ pub struct IdleGaps {
 }
 
 /// Gaps of one cause.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CauseTime {
     /// Which.
     pub cause: GapCause,
@@ -49,7 +49,7 @@ pub struct CauseTime {
 }
 
 /// Gaps of one reason.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ReasonTime {
     /// Which.
     pub reason: GapReason,
@@ -64,7 +64,7 @@ pub struct ReasonTime {
 }
 
 /// Gaps in which the host did one thing.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct HostOperation {
     /// An operator, a range, a Python function, a call that waits; `None` when the trace has nothing for most of the gap.
     pub name: Option<String>,
@@ -79,7 +79,7 @@ pub struct HostOperation {
 }
 
 /// A time in which a device did nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Gap {
     /// When it began: nanoseconds after the first event of the trace.
     pub start_ns: u64,

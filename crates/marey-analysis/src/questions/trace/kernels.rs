@@ -13,7 +13,7 @@ use crate::stats::{percentile, ratio};
 
 /// Work of a device by name and by class. Sums of durations: work at the same time counts twice, other than in the figures
 /// of how busy a device was.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Kernels {
     /// All durations together, in nanoseconds.
     pub total_ns: u64,
@@ -24,7 +24,7 @@ pub struct Kernels {
 }
 
 /// All work of one name and kind. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct KernelRow {
     /// What it is.
     pub kind: WorkKind,
@@ -56,7 +56,7 @@ pub struct KernelRow {
 }
 
 /// All kernels of a class.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ClassRow {
     /// Which.
     pub class: KernelClass,

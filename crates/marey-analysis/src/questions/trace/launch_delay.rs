@@ -11,7 +11,7 @@ use crate::import::chrome::Trace;
 use crate::stats::{float, percentile};
 
 /// Launches of a device's work. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Launches {
     /// Calls that launched something, by name; the one that took most time of the host first.
     pub calls: Vec<LaunchCall>,
@@ -33,7 +33,7 @@ pub struct Launches {
 }
 
 /// Calls of one name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LaunchCall {
     /// `cudaLaunchKernel`, `hipGraphLaunch`.
     pub name: String,
@@ -46,7 +46,7 @@ pub struct LaunchCall {
 }
 
 /// Delays of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LaunchDelay {
     /// Of how many calls.
     pub count: u64,
@@ -58,7 +58,7 @@ pub struct LaunchDelay {
 
 /// How much work was launched and had not begun, weighted by time: from the first launch to the last beginning. A graph counts
 /// with all its work.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LaunchQueue {
     /// On average.
     pub mean: f64,

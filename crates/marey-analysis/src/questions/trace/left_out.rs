@@ -24,7 +24,7 @@ impl Default for AnswerLimits {
 }
 
 /// Rows of a list that were left out since there were too many.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LeftOut {
     /// Which list, by its place in the answers: `devices`, `kernels.rows`.
     pub list: String,

@@ -109,7 +109,7 @@ pub use transfers::{
 pub use utilization::{StreamUse, Utilization, utilization};
 
 /// What a trace says, about all of it or a part. Times are whole nanoseconds; moments count from the first event of the trace.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TraceAnswers {
     /// What is asked about; `None` for the whole trace.
     pub scope: Option<Scope>,
@@ -151,7 +151,7 @@ pub struct TraceAnswers {
 }
 
 /// What a trace says about a device.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DeviceAnswers {
     /// Which document of the file it is in: 0 for the first.
     pub document: u32,

@@ -10,7 +10,7 @@ use super::launches::launches;
 use super::owners::{HostKind, MODULE};
 
 /// Modules as the profiler writes them with `with_stack=True` (`nn.Module: Linear_26`): a type and a number.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Modules {
     /// By path of modules that call each other, the one with most time of its device first, then of the host.
     pub rows: Vec<ModuleRow>,
@@ -19,7 +19,7 @@ pub struct Modules {
 }
 
 /// All calls of a module. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ModuleRow {
     /// Its path, from the outermost: `FluxTransformer2DModel_0 / Linear_26`; or its type. A path has at most 32 parts: what
     /// is deeper belongs to the 32nd.

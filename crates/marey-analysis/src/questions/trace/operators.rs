@@ -12,7 +12,7 @@ use crate::import::chrome::Trace;
 use crate::stats::ratio;
 
 /// Operators, ranges that the program named, and calls of the runtime, as torch's own `key_averages` has them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Operators {
     /// By kind and name, the one with most time of its own on the host first.
     pub rows: Vec<OperatorRow>,
@@ -21,7 +21,7 @@ pub struct Operators {
 }
 
 /// All calls of an operator. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OperatorRow {
     /// What it is.
     pub kind: HostKind,

@@ -13,7 +13,7 @@ use crate::stats::ratio;
 /// communication       |-----|          |--|       5 of it overlapped, 3 + 3 exposed
 /// memory                     |---|        |-|     2 hidden by kernels, the rest exposed
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Overlap {
     /// Time with communication.
     pub communication_ns: u64,

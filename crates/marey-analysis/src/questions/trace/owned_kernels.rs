@@ -12,7 +12,7 @@ use crate::import::chrome::{Class, Trace};
 use crate::stats::{percentile, ratio};
 
 /// Work of a device by what launched it. Sums of durations: work at the same time counts twice.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OwnedKernels {
     /// By the innermost operator or range around the launch, the one that took most first.
     pub by_operator: Vec<OwnedKernel>,
@@ -27,7 +27,7 @@ pub struct OwnedKernels {
 }
 
 /// All work of one name that one owner launched. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OwnedKernel {
     /// The operator, range or module; `None` when there is none around the launch, or no launch.
     pub owner: Option<String>,

@@ -30,7 +30,9 @@ const NONE: u32 = u32::MAX;
 pub(super) const MODULE: &str = "nn.Module: ";
 
 /// What a row of the host is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum HostKind {
     /// An operator of torch.

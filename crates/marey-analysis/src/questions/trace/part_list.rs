@@ -6,7 +6,7 @@ use super::trace_steps::StepRule;
 use crate::stats::{mean, median, sample_std_dev};
 
 /// The parts of one kind in one document, with the work of one of its devices.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PartList {
     /// Which document of the file.
     pub document: u32,
@@ -27,7 +27,7 @@ pub struct PartList {
 }
 
 /// A step, a profiler step or a phase. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TracePart {
     /// `3` for a step, its own number for a profiler step, the name of a phase.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct TracePart {
 }
 
 /// What a device did for a part. Each moment counts once, other than in sums.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PartWork {
     /// Kernels, copies and fills.
     pub n_ops: u64,
@@ -84,7 +84,7 @@ pub struct PartWork {
 }
 
 /// Work of no part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct RestOfWork {
     /// Where it was launched.
     pub place: RestPlace,
@@ -97,7 +97,7 @@ pub struct RestOfWork {
 }
 
 /// Where work was launched that belongs to no part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RestPlace {
     /// Before the first part.
@@ -111,7 +111,7 @@ pub enum RestPlace {
 }
 
 /// What a step is among steps of very different lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// It took at least twice as long as any of the others.
@@ -121,7 +121,7 @@ pub enum StepKind {
 }
 
 /// Steps of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct StepGroup {
     /// Which.
     pub kind: StepKind,
@@ -132,7 +132,7 @@ pub struct StepGroup {
 }
 
 /// Figures of several parts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PartFigures {
     /// How many they are of.
     pub n_parts: u64,
@@ -169,7 +169,7 @@ impl PartFigures {
 }
 
 /// Mean, median and spread, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PartSpread {
     /// The mean.
     pub mean_ns: f64,
@@ -198,7 +198,7 @@ impl PartSpread {
 }
 
 /// All lists of parts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TracePartLists {
     /// Denoising steps, or calls of the denoiser: see the rule.
     pub steps: Vec<PartList>,

@@ -35,7 +35,7 @@ type CallKey = (Option<String>, String);
 ///
 /// Calls are matched by their place among those of a group and name. Where ranks have a different number of them, the traces do not cover the
 /// same calls: none of that group and name is matched, and they are counted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankCommunication {
     /// Each rank, in the order in which they were given.
     pub ranks: Vec<RankWaiting>,
@@ -44,7 +44,7 @@ pub struct RankCommunication {
 }
 
 /// What a rank waited. Times in nanoseconds; all of them are sums over the calls that were matched.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankWaiting {
     /// Which; `None` when its trace does not say.
     pub rank: Option<i64>,
@@ -65,7 +65,7 @@ pub struct RankWaiting {
 }
 
 /// One group and name over all ranks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MatchedCollective {
     /// The group; `None` when traces do not say.
     pub group: Option<String>,

@@ -13,7 +13,7 @@ use crate::intervals::Interval;
 ///            ↓a  ↓b      ↓c  ↓d
 /// device        |-a-||--b--||-c-||--d--|       step 1: a, b     step 2: c, d
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Scope {
     /// What it is called.
     pub name: String,

@@ -18,7 +18,7 @@ use crate::stats::ratio;
 /// ```
 ///
 /// Nothing is changed for it: the durations are in all sums as the trace has them, and this says how much of them that is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SuspiciousDurations {
     /// Work that ends more than 1 ms after its successor on the stream does.
     pub n_suspicious: u64,
@@ -37,7 +37,7 @@ pub struct SuspiciousDurations {
 }
 
 /// Work whose duration cannot be true.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SuspiciousDuration {
     /// Its name.
     pub name: String,

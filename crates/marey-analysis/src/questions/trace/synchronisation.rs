@@ -13,7 +13,7 @@ use crate::import::chrome::{Class, Trace};
 use crate::intervals::{Interval, length_within, union};
 
 /// Calls in which the host waits for a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Synchronisation {
     /// All calls of the runtime that wait.
     pub count: u64,
@@ -31,7 +31,7 @@ pub struct Synchronisation {
 }
 
 /// All calls of one name. Times in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SyncCall {
     /// A call of the runtime, or an operator that needs a value of the device (`aten::item`).
     pub kind: HostKind,
@@ -49,7 +49,7 @@ pub struct SyncCall {
 }
 
 /// All calls of one name in one place. Each part of the place is `None` when the call was not in such a thing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct SyncPlace {
     /// The name of the call.
     pub name: String,

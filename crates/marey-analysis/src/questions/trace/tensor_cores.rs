@@ -9,7 +9,7 @@ use crate::stats::ratio;
 
 /// Tensor cores (NVIDIA) and matrix cores (AMD), as far as names of kernels tell. Only products of matrices, convolutions and
 /// attention are asked about. Sums of durations in nanoseconds; the three parts come to all.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TensorCores {
     /// Kernels whose names say that they use them.
     pub used: MatrixTime,
@@ -22,7 +22,7 @@ pub struct TensorCores {
 }
 
 /// Time of a part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MatrixTime {
     /// How many kernels ran.
     pub count: u64,
@@ -33,7 +33,7 @@ pub struct MatrixTime {
 }
 
 /// All kernels of a name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MatrixKernel {
     /// Which.
     pub name: String,

@@ -11,7 +11,7 @@ use crate::import::chrome::Allocation;
 use crate::stats::ratio;
 
 /// What the allocator of one device did, as `profile_memory=True` has it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TraceMemory {
     /// Which document of the file it is in: 0 for the first.
     pub document: u32,
@@ -41,7 +41,7 @@ pub struct TraceMemory {
 }
 
 /// What operators of one name allocated themselves.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OperatorBytes {
     /// Its name; `None` for what was done outside of any.
     pub name: Option<String>,

@@ -25,7 +25,7 @@ pub struct TracePhase {
 }
 
 /// What a part of a generation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseRole {
     /// Prompts to embeddings.

@@ -31,7 +31,7 @@ pub struct HostRange {
 }
 
 /// What told where steps are; the first of these that finds something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepRule {
     /// Ranges that the program named like a step.

@@ -19,7 +19,7 @@ use crate::stats::ratio;
 /// ```
 ///
 /// Copies of two directions at the same time are exposed in both: their sums may pass the exposed time of all copies.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Transfers {
     /// `HtoD`, `DtoH`, `DtoD`, `HtoH`, `PtoP`, `Memset`; the name of the copy when it says none of them.
     pub direction: String,
@@ -48,7 +48,9 @@ pub struct Transfers {
 }
 
 /// Memory of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferMemory {
     /// Locked, so that devices copy by themselves.
@@ -58,7 +60,7 @@ pub enum TransferMemory {
 }
 
 /// A copy that moved much.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LargeTransfer {
     /// When it began: nanoseconds after the first event of the trace.
     pub start_ns: u64,

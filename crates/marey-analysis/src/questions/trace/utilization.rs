@@ -18,7 +18,7 @@ use crate::intervals::{length_ns, union_length_ns};
 /// ```
 ///
 /// `span = compute + exposed communication + exposed memory + idle`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Utilization {
     /// What the trace calls the device.
     pub device: String,
@@ -47,7 +47,7 @@ pub struct Utilization {
 }
 
 /// One stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct StreamUse {
     /// What the trace calls it.
     pub stream: String,

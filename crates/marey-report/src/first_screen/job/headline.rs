@@ -5,7 +5,7 @@ use marey_analysis::ranks::{JobAnswers, MemberState, SlowestRank};
 
 use super::{account, rank_name};
 use crate::first_screen::{Facts, Headline, Mood};
-use crate::json::object::object;
+use crate::json::object::{Json, object};
 use crate::model::signal_text;
 use crate::quantity::{Column, Unit, counted, float, share, signed_share};
 use crate::rank_report::listed_ranks;
@@ -66,7 +66,7 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64) -> Headline {
     }
 }
 
-fn facts<'a>(job: &'a JobAnswers, found: &'a SlowestRank) -> impl serde::Serialize + use<'a> {
+fn facts<'a>(job: &'a JobAnswers, found: &'a SlowestRank) -> impl Json + use<'a> {
     let [own, usual] = found.ns.map(|ns| float(ns) / 1e9);
     object! {
         rank: rank_name(job, found.place),

@@ -2,14 +2,13 @@
 
 use marey::MemorySource;
 use marey_analysis::{GpuUse, SourceMemory};
-use serde::Serialize;
 
 use super::account::total_ns;
 use super::headline::INTERRUPT;
 use crate::first_screen::AccountRows;
 use crate::first_screen::brief::{rounded, seconds, short};
 use crate::first_screen::line::name;
-use crate::json::object::object;
+use crate::json::object::{Json, object};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, per_second, share, size, size_of, time_ns, whole};
 use crate::width::columns;
@@ -147,7 +146,7 @@ impl MemoryFigures {
     }
 
     /// For programs.
-    pub(super) fn facts(&self) -> impl Serialize + use<> {
+    pub(super) fn facts(&self) -> impl Json + use<> {
         let peaks = self.peaks.iter().map(|peak| {
             let place = peak.place.as_ref().or(peak.label.as_ref());
             object! {
@@ -272,7 +271,7 @@ impl SystemFigures {
     }
 
     /// For programs.
-    pub(super) fn facts(&self) -> impl Serialize + use<> {
+    pub(super) fn facts(&self) -> impl Json + use<> {
         let gpus = self.gpus.iter().map(|gpu| rounded(gpu.busy_ratio));
         let gpus: Vec<f64> = gpus.collect();
         object! {

@@ -4,10 +4,9 @@ use marey_analysis::StepPoint;
 
 use super::headline::{Work, frame_rate};
 use crate::first_screen::brief::{in_seconds, rounded, seconds};
-use crate::json::object::object;
+use crate::json::object::{Json, object};
 use crate::model::Report;
 use crate::quantity::{counted, float, per_second, time, time_ns};
-use serde::Serialize;
 
 /// A rate with the first step differs from one without by more than this where it is shown, too.
 const DIFFERS: f64 = 0.03;
@@ -131,7 +130,7 @@ impl Speed {
     }
 
     /// For programs.
-    pub(super) fn facts(&self) -> impl Serialize + use<> {
+    pub(super) fn facts(&self) -> impl Json + use<> {
         let steps = self.steps.as_ref();
         let apart = steps.and_then(|steps| steps.computed_and_cached_ns);
         let median_ns = steps

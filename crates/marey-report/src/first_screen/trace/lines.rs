@@ -6,7 +6,7 @@ use super::{Told, account};
 use crate::first_screen::brief::{in_seconds, rounded, seconds, short};
 use crate::first_screen::line::name;
 use crate::first_screen::{Facts, Labelled};
-use crate::json::object::object;
+use crate::json::object::{Json, object};
 use crate::quantity::{float, given_out, per_second, size_of, time, time_ns};
 use crate::trace_report::kernels::name_of;
 
@@ -73,7 +73,7 @@ fn shares(
     mut all: Vec<(String, String, u64)>,
     total_ns: u64,
     of: &str,
-) -> Option<(Vec<String>, Vec<impl serde::Serialize + use<>>)> {
+) -> Option<(Vec<String>, Vec<impl Json + use<>>)> {
     if total_ns == 0 {
         return None;
     }

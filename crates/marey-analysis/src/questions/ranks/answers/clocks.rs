@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Where the processes lie on one time axis. Moment 0 is the earliest start.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Clocks {
     /// Each member, by place.
     pub each: Vec<PlacedClock>,
@@ -16,7 +16,7 @@ pub struct Clocks {
 }
 
 /// One process on the common axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PlacedClock {
     /// The moment of its start on the common axis; `None` when its file does not say when it ran, and nothing else tells.
     pub start_ns: Option<u64>,
@@ -29,7 +29,7 @@ pub struct PlacedClock {
 }
 
 /// How a process's place on the common axis is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockMethod {
     /// Its wall clock, as the machine had it: machines differ by what their time service leaves.

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// rank 2                    |----|     the last to come: waits 0
 ///                           ╰ transfer
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Waiting {
     /// Each rank that took part, by place.
     pub ranks: Vec<RankWaitingRow>,
@@ -21,7 +21,7 @@ pub struct Waiting {
 
 /// Communication of one rank, without that of the start ([`CollectiveWaiting::is_start_up`]). Sums over the calls that were matched with
 /// those of other ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankWaitingRow {
     /// Its place.
     pub place: u32,
@@ -46,7 +46,7 @@ pub struct RankWaitingRow {
 }
 
 /// One collective over ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CollectiveWaiting {
     /// The group; `None` when not known.
     pub group: Option<String>,
@@ -79,7 +79,7 @@ pub struct CollectiveWaiting {
 }
 
 /// A collective that failed on some ranks, and to which others never came.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Absence {
     /// The group; `None` when not known.
     pub group: Option<String>,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::job::{DeviceSums, Ended, Source, StagePiece, Work};
 
 /// A process that stands for a rank.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Member {
     /// Which rank; `None` when no file says.
     pub rank: Option<u32>,
@@ -44,12 +44,12 @@ pub struct Member {
     pub communication_names: Vec<u32>,
     /// What it made.
     pub work: Work,
-    /// What its GPU did; `None` unless the file is a trace with one GPU.
+    /// What its GPU did, which adds up to `wall_ns`; `None` unless the file is a trace with one GPU.
     pub device: Option<DeviceSums>,
 }
 
 /// Whether a rank's figures are whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemberState {
     /// It ended by itself, and everything is there.
@@ -64,7 +64,7 @@ pub enum MemberState {
 }
 
 /// A host.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct HostRow {
     /// Its name; empty when not known.
     pub host: String,
@@ -73,7 +73,7 @@ pub struct HostRow {
 }
 
 /// A version of Marey.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct VersionRow {
     /// The version; `None` when files do not say.
     pub marey: Option<String>,

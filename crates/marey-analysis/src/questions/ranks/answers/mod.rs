@@ -35,7 +35,7 @@ pub struct RanksAnswers {
 }
 
 /// One job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct JobAnswers {
     /// The job; empty when no file says.
     pub job_id: String,
@@ -85,7 +85,7 @@ pub struct JobAnswers {
 }
 
 /// What a rule found in single ranks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct RankFindingRow {
     /// The rule.
     pub rule: String,
@@ -98,7 +98,7 @@ pub struct RankFindingRow {
 }
 
 /// What all ranks made. Ranks that share a generation each count its frames.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct JobWork {
     /// Most pixel frames of any rank; `None` when no rank says, as all below.
     pub pixel_frames_max: Option<u64>,

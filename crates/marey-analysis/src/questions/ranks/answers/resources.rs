@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::job::{GpuSums, MachineSums, Range};
 
 /// Machines and GPUs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Resources {
     /// GPUs by UUID, each once however many ranks used it; those without a UUID by rank.
     pub gpus: Vec<RankGpu>,
@@ -22,7 +22,7 @@ pub struct Resources {
 }
 
 /// A GPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankGpu {
     /// Ranks that read it.
     pub places: Vec<u32>,
@@ -33,7 +33,7 @@ pub struct RankGpu {
 }
 
 /// Use of one rank.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankResources {
     /// Its place.
     pub place: u32,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// World sizes against each other.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Scaling {
     /// What was compared: the slowest rank's steady step, or block, or the whole span.
     pub measure: String,
@@ -12,7 +12,7 @@ pub struct Scaling {
 }
 
 /// One world size. The first one is what the others are compared with.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ScalingRow {
     /// Number of ranks.
     pub world_size: u32,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// A figure over ranks. Ranks by place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct OverRanks {
     /// Ranks that have it.
     pub n_ranks: u64,
@@ -24,7 +24,7 @@ pub struct OverRanks {
 }
 
 /// A call path over ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SectionSpread {
     /// Names from the outermost section to this one.
     pub path: Vec<String>,
@@ -54,7 +54,7 @@ pub struct SectionSpread {
 }
 
 /// Steps, or blocks, over ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TurnsOverRanks {
     /// Turns of all ranks.
     pub count: u64,
@@ -74,7 +74,7 @@ pub struct TurnsOverRanks {
 }
 
 /// One cell of turns over ranks.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct TurnSpread {
     /// Number of its first turn, from 0.
     pub first: u64,
@@ -87,7 +87,7 @@ pub struct TurnSpread {
 }
 
 /// Rank by cell: mean duration of the cell's turns in nanoseconds, row after row; `None` where a rank has no such turn.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct HeatMap {
     /// Places of the ranks that have turns: the rows.
     pub places: Vec<u32>,

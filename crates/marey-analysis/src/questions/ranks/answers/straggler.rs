@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Who is slow, and who only waits. A rank's *own time* of a turn is its duration without the time it waits for others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Stragglers {
     /// What the scores are made of, in words; says so where waiting is not known and a slow rank cannot be told from one that waits.
     pub basis: String,
@@ -14,7 +14,7 @@ pub struct Stragglers {
 }
 
 /// One rank against the others.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct RankStraggler {
     /// Its place.
     pub place: u32,
@@ -29,7 +29,7 @@ pub struct RankStraggler {
 }
 
 /// What a rank is to the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StragglerVerdict {
     /// As fast as the others, but for chance.
