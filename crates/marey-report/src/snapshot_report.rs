@@ -6,6 +6,7 @@ use marey_analysis::{
 };
 
 use crate::document::{Block, Cell, Document, Facts, Table};
+use crate::first_screen::FirstScreen;
 use crate::model::SnapshotFile;
 use crate::quantity::{UNKNOWN, bytes, counted, duration_ns, growth, known, time_s};
 
@@ -47,6 +48,7 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
         facts.row("Passed over", format!("{count} {what}"));
     }
     found.push(Block::Facts(facts));
+    found.facts(findings(file));
     for device in &answers.devices {
         let first = found.blocks.len();
         found.tables([levels(device)]);
@@ -72,6 +74,19 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
         }
     }
     found
+}
+
+/// Those of the first screen.
+fn findings(file: &SnapshotFile) -> Facts {
+    let mut facts = Facts::default();
+    for found in FirstScreen::of_snapshot(file)
+        .iter()
+        .flat_map(|screen| &screen.findings)
+    {
+        let said = format!("{}. {} Try {}", found.title(), found.evidence, found.tries);
+        facts.row("Finding", said);
+    }
+    facts
 }
 
 fn named(device: &DeviceMemory, title: &str) -> String {

@@ -29,6 +29,27 @@ pub(super) fn bytes(mut size: f64) -> String {
     format!("{:.1} TiB", size / 1024.0)
 }
 
+/// A length of time as figures have it: `12.836 s`, `357 ms`, `8.76 µs`.
+pub(super) fn time(ns: u64) -> String {
+    let ns = crate::stats::float(ns);
+    // From here on it would round to 1000.
+    let (size, unit) = match ns {
+        ns if ns < 999.5 => (1.0, "ns"),
+        ns if ns < 999.5e3 => (1e3, "µs"),
+        ns if ns < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    let value = ns / size;
+    let decimals = match value {
+        _ if unit == "ns" => 0,
+        _ if unit == "s" => 3,
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
 /// How often, in words: `once`, `2 times`.
 pub(super) fn times(count: u64) -> String {
     match count {
@@ -57,6 +78,13 @@ mod tests {
         assert_eq!(bytes(536_870_912.0), "512.0 MiB");
         assert_eq!(bytes(1_073_741_823.0), "1.0 GiB");
         assert_eq!(bytes(3_298_534_883_328.0), "3.0 TiB");
+    }
+
+    #[test]
+    fn times_are_written_as_figures() {
+        let times = [5, 12_840, 999_600, 357_000_000, 12_836_000_000];
+        let shown = times.map(time).join(", ");
+        assert_eq!(shown, "5 ns, 12.8 µs, 1.00 ms, 357 ms, 12.836 s");
     }
 
     #[test]

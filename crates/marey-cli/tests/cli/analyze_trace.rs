@@ -281,7 +281,7 @@ fn csv_is_a_file_a_table_or_one_table() {
 fn limits_and_rows_are_those_of_the_command_line() {
     let nccl = fixture(NCCL);
     let said = analyze(&["--full", "--threshold", "gpu_utilization_ratio=0.2", &nccl]);
-    assert!(!said.out.contains("was busy only"), "{}", said.out);
+    assert!(!said.out.contains("GPU idle: "), "{}", said.out);
     let said = analyze(&["--threshold", "gpu_utilisation_ratio=0.2", &nccl]);
     assert_eq!(said.code, 2);
     let short = analyze(&["--full", "--rows", "3", &nccl]).out;

@@ -68,13 +68,16 @@ impl ScreenFinding {
         let is_in_issue = decided.is_some_and(|decided| is_in(decided, &found.issue));
         let target = target(found).filter(|_| is_in_issue);
         let issue = found.issue.trim_end_matches('.');
-        let subject = with_target(issue, &target.unwrap_or_default());
+        let title = with_target(issue, &target.unwrap_or_default());
+        let parts = title.split_once(": ");
+        let parts = parts.filter(|(subject, _)| subject.chars().count() <= SUBJECT);
+        let (subject, figure) = parts.unwrap_or((&title, ""));
         let shown = Self {
             evidence: evidence(found),
             figures: found.evidence.clone(),
             tries: first_sentences(&found.remedy),
             confidence: found.confidence,
-            ..Self::new(found.rule, subject, String::new())
+            ..Self::new(found.rule, subject, figure.into())
         };
         Some(match cost {
             Some(cost) => shown.costing(cost, total_ns),
@@ -156,7 +159,7 @@ fn evidence(found: &Finding) -> String {
 }
 
 /// The sentence has the figure.
-fn is_in(shown: &Evidence, sentence: &str) -> bool {
+pub(super) fn is_in(shown: &Evidence, sentence: &str) -> bool {
     let figure = figure::figure(shown.figure);
     let number = figure.split(' ').next().unwrap_or_default();
     sentence.contains(number.trim_end_matches(".0"))

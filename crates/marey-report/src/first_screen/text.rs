@@ -191,10 +191,13 @@ impl FirstScreen {
             return lines;
         }
         let most = if cut.from(6) { 1 } else { parts.len() };
-        for (at, part) in parts.iter().take(most).enumerate() {
-            let before = if at == 0 { "  Next  " } else { "        " };
-            lines.push(Line::plain(format!("{before}{part}")));
-        }
+        // Nothing of a command or a path is cut: it goes on in the next line.
+        let shown = parts.iter().take(most);
+        let shown = shown.flat_map(|part| paragraph(part, 8, cut.width, LINES));
+        lines.extend(shown.enumerate().map(|(at, line)| match at {
+            0 => Line::plain(format!("  Next  {}", line.trim_start())),
+            _ => Line::plain(line),
+        }));
         lines
     }
 }

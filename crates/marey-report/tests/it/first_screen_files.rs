@@ -151,3 +151,137 @@ fn a_snapshot_of_a_pipeline_that_fits() {
     let screen = of_snapshot(&Path::new(DATA).join("flux_tiny_resident.pickle"));
     insta::assert_snapshot!(at_each_width(&screen));
 }
+
+/// Of a trace that is drawn here, with more of its document in front of the events.
+fn of_events(head: &str, events: &[String]) -> FirstScreen {
+    let text = format!("{{{head}\"traceEvents\": [{}]}}", events.join(",\n"));
+    let trace = read(text.as_bytes(), Limits::default()).expect("a trace");
+    let answers = trace_answers(&trace, None);
+    let file = TraceFile {
+        file: format!("{}/drawn.json", "a_folder_with_a_name".repeat(4)),
+        findings: trace_findings(&answers, &Thresholds::default()),
+        answers: Some(answers),
+        problem: None,
+    };
+    FirstScreen::of_trace(&file).expect("a screen")
+}
+
+fn event(category: &str, name: &str, start_us: u64, lasts_us: u64) -> String {
+    format!(
+        r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":9,"tid":9,"ts":{start_us},"dur":{lasts_us}}}"#
+    )
+}
+
+/// Work of device 0, which the host launched a microsecond before.
+fn work(category: &str, name: &str, start_us: u64, lasts_us: u64) -> String {
+    let call_us = start_us - 1;
+    format!(
+        r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":{call_us},"dur":1,"args":{{"correlation":{start_us}}}}},
+{{"ph":"X","cat":"{category}","name":"{name}","pid":0,"tid":7,"ts":{start_us},"dur":{lasts_us},"args":{{"correlation":{start_us},"stream":7,"device":0}}}}"#
+    )
+}
+
+fn assert_says(screen: &FirstScreen, expected: &[&str]) {
+    let text = screen.text(&plain(100));
+    let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in expected {
+        assert!(squeezed.contains(said), "{said}\n{text}");
+    }
+}
+
+#[test]
+fn copies_are_work_of_the_gpu_and_kernels_of_no_class_are_among_the_others() {
+    let head = r#""deviceProperties": [{"id": 0, "name": ""}], "#;
+    let events = [
+        work("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 10, 80),
+        work("kernel", "gemm", 90, 15),
+        work("kernel", "mystery", 105, 5),
+    ];
+    // Of 101 µs, of which the first is a call.
+    let expected = [
+        "· GPU busy 99 %",
+        "GPU 100 µs: copies to the GPU 80 % (pageable) · gemm 15 % · other 5 %",
+    ];
+    assert_says(&of_events(head, &events), &expected);
+}
+
+#[test]
+fn a_first_step_that_compiles_is_told_apart() {
+    // 960 µs, of which 900 compile, then three of 10.
+    let mut events = vec![
+        event("user_annotation", "denoising_step 0", 0, 960),
+        event("cpu_op", "bytecode_tracing (dynamo_timed)", 20, 600),
+        event("cpu_op", "compile_file (dynamo_timed)", 620, 300),
+    ];
+    for n in 0..3 {
+        let name = format!("denoising_step {}", n + 1);
+        events.push(event("user_annotation", &name, 960 + n * 10, 10));
+    }
+    let screen = of_events("", &events);
+    let expected = [
+        "4 steps in 990.0 µs",
+        "4 steps: first 960 µs, then 10.0 µs",
+        "CPU 900 µs in operators: compile 100 %",
+        "! torch.compile: 900 µs of 990 µs, in step 0",
+    ];
+    assert_says(&screen, &expected);
+    assert!(!screen.text(&plain(100)).contains("steps/s"));
+}
+
+#[test]
+fn where_most_lies_between_names_the_rows_are_of_the_device_and_steps_of_the_profiler_count() {
+    let mut events = vec![event("user_annotation", "nccl:all_reduce", 40, 5)];
+    for n in 0..2 {
+        let step = format!("ProfilerStep#{n}");
+        events.push(event("user_annotation", &step, n * 100, 100));
+        events.push(work("kernel", "gemm", n * 100 + 10, 60));
+    }
+    // Works from 10 to 70 and from 110 to 170 of 200 µs: 60 %.
+    let screen = of_events("", &events);
+    let expected = [
+        "2 steps in 200.0 µs",
+        "GPU compute 120.0 µs 60.0 %",
+        "GPU idle 80.0 µs 40.0 %",
+        "Speed median step 100 µs",
+    ];
+    assert_says(&screen, &expected);
+}
+
+#[test]
+fn names_that_are_cut_alike_are_told_apart_and_a_device_that_is_not_read_is_no_host_alone() {
+    let name = |what: &str| format!("[param|pytorch.model.alex_net|0|0|0|{what}|forward]");
+    let events = [
+        event("user_annotation", &name("warm"), 0, 60),
+        event("user_annotation", &name("measure"), 60, 40),
+        event("mtia_ccp_events", "job", 10, 20),
+    ];
+    let screen = of_events("", &events);
+    assert_says(&screen, &["MTIA device not analysed"]);
+    let text = screen.text(&plain(100));
+    assert!(
+        !text.contains("CPU only") && !text.contains("No GPU"),
+        "{text}"
+    );
+    let rows = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("[param"));
+    let names: Vec<&str> = rows
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert!(names.len() == 2 && names[0] != names[1], "{text}");
+}
+
+#[test]
+fn a_command_is_never_cut() {
+    let events = [event("cpu_op", "aten::mm", 0, 10)];
+    let screen = of_events("", &events);
+    let command = format!(
+        "Nextmareyanalyze--full{}/drawn.json",
+        "a_folder_with_a_name".repeat(4)
+    );
+    for width in [40, 60, 80, 100] {
+        let text = screen.text(&plain(width));
+        let shown: String = text.split_whitespace().collect();
+        assert!(shown.contains(&command), "{text}");
+    }
+}

@@ -9,10 +9,8 @@
 
 use super::late_gaps::LateGaps;
 use super::low_gpu_utilization::gaps;
-use super::{
-    LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span,
-};
-use crate::findings::words::percent;
+use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
+use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 use crate::{DeviceAnswers, GapReason};
@@ -26,6 +24,11 @@ pub(super) const RULE: TraceRule = TraceRule {
 
 /// Share of its time that a device may wait for data.
 const MOST_WAITING: f64 = 0.1;
+
+const WORKERS: &str = "DataLoader(num_workers above 0, persistent_workers=True) loads while the GPU works; copy with pin_memory=True \
+     and non_blocking=True.";
+const MORE_WORKERS: &str = "More num_workers or a larger prefetch_factor of the DataLoader, or less work for each item; copy with \
+     pin_memory=True and non_blocking=True.";
 
 fn of_data(device: &DeviceAnswers) -> LateGaps<'_> {
     LateGaps::new(device, &[GapReason::Data])
@@ -53,25 +56,28 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Finding {
     let late = of_data(device);
     let waited_ns = late.total_ns().unwrap_or_default();
-    let (named, shown) = (facts.named(device), percent(share));
     let operation = late.operation().and_then(|most| most.name.as_ref());
-    let place = operation.map_or_else(String::new, |name| format!(", most of it in {name}"));
+    let place = operation.map_or_else(String::new, |name| format!(", mostly in {name}"));
+    let has_workers = operation.is_some_and(|name| name.contains("_MultiProcessingDataLoaderIter"));
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::of_share(share),
-        issue: sentence(&format!(
-            "{named} waited {shown} of its time for the host to load or move data{place}"
-        )),
-        remedy: "Load what comes next while the device works: a DataLoader with num_workers above 0, persistent_workers=True and \
-                 a prefetch_factor; pin_memory=True and .to(device, non_blocking=True) for the copies. What is used again is \
-                 loaded once, before the loop."
-            .into(),
+        issue: format!(
+            "Data loading: {} idle for {} of {}{place}",
+            facts.named(device),
+            time(waited_ns),
+            time(device.utilization.span_ns)
+        ),
+        remedy: if has_workers { MORE_WORKERS } else { WORKERS }.into(),
         evidence: vec![
-            Evidence::new("share of its time in gaps in which the host loaded data", share, FigureUnit::Ratio)
-                .against(MOST_WAITING),
+            Evidence::new(
+                "share of its time in gaps in which the host loaded data",
+                share,
+                FigureUnit::Ratio,
+            )
+            .against(MOST_WAITING),
             Evidence::new("time in them", float(waited_ns), FigureUnit::Ns),
-            Evidence::new("time from its first to its last work", span(device), FigureUnit::Ns),
         ],
         intervals: gaps(late.longest()),
         node: None,
@@ -112,16 +118,18 @@ mod tests {
         let name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
         let found = only(check(&RULE, &loads(name)));
         assert_eq!(found.evidence[1].figure.value, 60_000.0);
-        assert_eq!(found.evidence[2].figure.value, 90_000.0);
-        assert!(
-            found.issue.ends_with(&format!("most of it in {name}")),
-            "{}",
-            found.issue
-        );
-        assert!(found.remedy.contains("num_workers"));
+        let issue = format!("Data loading: GPU idle for 60.0 µs of 90.0 µs, mostly in {name}");
+        assert_eq!(found.issue, issue);
+        assert_eq!(found.remedy, WORKERS);
         assert_eq!(found.intervals.len(), 2);
         let launching = check(&launch_bound::RULE, &loads(name));
         assert!(matches!(launching, Outcome::Passed(_)), "{launching:?}");
+    }
+
+    #[test]
+    fn who_has_workers_is_told_to_take_more_of_them() {
+        let name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+        assert_eq!(only(check(&RULE, &loads(name))).remedy, MORE_WORKERS);
     }
 
     #[test]

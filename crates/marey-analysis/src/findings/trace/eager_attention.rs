@@ -7,7 +7,7 @@
 //!
 //! By the names of kernels, which is what ran, whatever was asked for.
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving, sentence};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
 use crate::findings::words::{percent, times};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
@@ -61,12 +61,12 @@ fn finding(
         .filter(|used| used.path != AttentionPath::Eager)
         .map(|used| used.count)
         .sum();
-    let issue = sentence(&format!(
-        "{} computed attention without a fused kernel {}: its softmaxes alone took {} of the kernels' time",
+    let issue = format!(
+        "Eager attention: {} runs it without a fused kernel {}, its softmaxes alone take {} of kernel time",
         facts.named(device),
         times(eager.count),
         percent(share)
-    ));
+    );
     let fell_back = match n_fused {
         0 => String::new(),
         1 => ", while another call was fused: these fell back".to_owned(),
@@ -78,9 +78,8 @@ fn finding(
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: issue + &fell_back,
-        remedy: "Call torch.nn.functional.scaled_dot_product_attention, or choose a backend of the library (set_attention_backend, \
-                 attn_implementation); under torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION) torch says why a fused kernel \
-                 cannot be taken: a mask, float32, the size of heads."
+        remedy: "scaled_dot_product_attention, or another backend (set_attention_backend, attn_implementation). Under \
+                 sdpa_kernel(SDPBackend.FLASH_ATTENTION) torch says why no fused kernel fits: a mask, float32, the size of heads."
             .into(),
         evidence: vec![
             Evidence::new("share of the kernels' time in softmaxes of attention", share, FigureUnit::Ratio)

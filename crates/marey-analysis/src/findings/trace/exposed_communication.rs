@@ -5,11 +5,11 @@
 //! communication       |-----------|             the part after the first kernel hides behind nothing
 //! ```
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence};
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
 use crate::DeviceAnswers;
-use crate::findings::words::percent;
+use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
-use crate::stats::float;
+use crate::stats::{float, ratio};
 
 pub(super) const RULE: TraceRule = TraceRule {
     id: "exposed-communication",
@@ -21,7 +21,7 @@ pub(super) const RULE: TraceRule = TraceRule {
 fn check(facts: &TraceFacts<'_>) -> Outcome {
     let talks = |device: &DeviceAnswers| device.overlap.communication_ns > 0;
     if facts.answers.devices.is_empty() {
-        return Outcome::Unknown(NO_DEVICE.into());
+        return on_the_host(facts);
     }
     let exposed = |device: &DeviceAnswers| {
         let share = of_span(device, device.overlap.exposed_communication_ns);
@@ -40,10 +40,42 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     Outcome::Found(vec![finding(facts, device, share, limit)])
 }
 
+/// Collectives in which the host itself waits.
+fn on_the_host(facts: &TraceFacts<'_>) -> Outcome {
+    let all = &facts.answers.host_communication;
+    let Some(most) = all.iter().max_by_key(|one| one.covered_ns) else {
+        return Outcome::Unknown(NO_DEVICE.into());
+    };
+    let wall_ns = facts.wall_ns();
+    let taken_ns = most.covered_ns.min(wall_ns);
+    let share = ratio(taken_ns.into(), wall_ns.into());
+    let limit = facts.thresholds.exposed_communication_ratio;
+    if share <= limit {
+        let share = percent(share);
+        return Outcome::Passed(format!("collectives took {share} of the host's time"));
+    }
+    let issue = format!(
+        "Collectives: {} of {} in {}",
+        time(taken_ns),
+        time(wall_ns),
+        most.name
+    );
+    let remedy = "marey aggregate on the traces of all ranks says which of them comes late.";
+    let how = "the collectives; a part of them may be waiting for another rank";
+    let saved = saving(&Won::Within(wall_ns), None, taken_ns, how);
+    Outcome::Found(vec![Finding {
+        evidence: vec![
+            Evidence::new("share of the time in collectives", share, FigureUnit::Ratio)
+                .against(limit),
+            Evidence::new("calls", float(most.count), FigureUnit::Count),
+        ],
+        ..RULE.found(share, issue, remedy, saved)
+    }])
+}
+
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f64) -> Finding {
     let overlap = &device.overlap;
     let exposed_ns = overlap.exposed_communication_ns;
-    let (named, shown) = (facts.named(device), percent(share));
     let mut evidence = vec![
         Evidence::new(
             "share of its time in communication and nothing else",
@@ -65,11 +97,14 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::of_share(share),
-        issue: sentence(&format!(
-            "{named} spent {shown} of its time in communication that no computing hides"
-        )),
-        remedy: "Start collectives early and wait for them late (async_op=True, buckets that overlap with the backward pass); \
-                 compare the ranks: a rank that comes late makes all others wait in the same kernel."
+        issue: format!(
+            "Exposed communication: {} computes nothing meanwhile for {} of {}",
+            facts.named(device),
+            time(exposed_ns),
+            time(device.utilization.span_ns)
+        ),
+        remedy: "Start collectives early and wait for them late (async_op=True, buckets); compare the ranks: one that comes late \
+                 makes all others wait."
             .into(),
         evidence,
         intervals: Vec::new(),

@@ -5,8 +5,8 @@
 //! copies         |-copy-|    |copy|        the first holds everything up, the second is hidden behind b
 //! ```
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span};
-use crate::findings::words::percent;
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
+use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::stats::float;
 use crate::{DeviceAnswers, TransferMemory};
@@ -35,7 +35,6 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f64) -> Finding {
     let exposed_ns = device.overlap.exposed_memory_ns;
-    let (named, shown) = (facts.named(device), percent(share));
     let mut evidence = vec![
         Evidence::new(
             "share of its time in copies and nothing else",
@@ -54,22 +53,20 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
             float(pageable_ns(device)),
             FigureUnit::Ns,
         ),
-        Evidence::new(
-            "time from its first to its last work",
-            span(device),
-            FigureUnit::Ns,
-        ),
     ];
     evidence.retain(|one| one.figure.value > 0.0);
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::of_share(share),
-        issue: sentence(&format!(
-            "{named} spent {shown} of its time copying while no kernel ran"
-        )),
-        remedy: "Copy from pinned memory with non_blocking=True on a stream of its own, so that kernels run meanwhile; keep on \
-                 the device what is needed in each step. Group offloading of Diffusers does so with use_stream=True."
+        issue: format!(
+            "Exposed copies: {} runs no kernel meanwhile for {} of {}",
+            facts.named(device),
+            time(exposed_ns),
+            time(device.utilization.span_ns)
+        ),
+        remedy: "Copy from pinned memory with non_blocking=True on a stream of its own (group offloading: use_stream=True); keep \
+                 on the GPU what each step needs."
             .into(),
         evidence,
         intervals: Vec::new(),

@@ -50,7 +50,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 }
 
 /// The end of the first step of a document; `None` without steps.
-fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> {
+pub(super) fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> {
     let parts = &facts.answers.parts;
     let lists = parts.steps.iter().chain(&parts.profiler_steps);
     let mut here = lists.filter(|list| list.document == document);
@@ -59,7 +59,7 @@ fn warm_up_end(facts: &TraceFacts<'_>, document: u32) -> Option<u64> {
 }
 
 /// How long the device that does least does nothing; all of a trace without devices.
-fn idle_ns(facts: &TraceFacts<'_>) -> u64 {
+pub(super) fn idle_ns(facts: &TraceFacts<'_>) -> u64 {
     let devices = facts.answers.devices.iter();
     let least_busy_ns = devices.map(|device| device.utilization.busy_ns).min();
     let span_ns = facts.answers.span_ns;
@@ -72,12 +72,12 @@ fn finding(late: Vec<Interval>, idle_ns: u64, (late_ns, share): (u64, f64), limi
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Compiling goes on after the first step: {}, {} of the time",
+            "Compiling after the first step: {}, {} of the time",
             times(late.len() as u64),
             percent(share)
         ),
-        remedy: "Keep shapes, guidance and offloading the same from step to step, or mark what changes as dynamic \
-                 (torch.compile(dynamic=True), mark_dynamic); TORCH_LOGS=recompiles names what changed."
+        remedy: "The same shapes, guidance and offloading in each step, or torch.compile(dynamic=True) and mark_dynamic; \
+                 TORCH_LOGS=recompiles names what changed."
             .into(),
         evidence: vec![
             Evidence::new("share of the time", share, FigureUnit::Ratio).against(limit),

@@ -46,6 +46,11 @@ impl<'a> LateGaps<'a> {
         (most.name.is_some() && most.total_ns >= half_ns).then_some(most)
     }
 
+    /// The reason is one of these.
+    pub(super) fn has(&self, reason: GapReason) -> bool {
+        self.reasons.contains(&reason)
+    }
+
     /// The longest of them, among the longest of all gaps.
     pub(super) fn longest(&self) -> impl Iterator<Item = &'a Gap> {
         let reasons = self.reasons;

@@ -1,4 +1,4 @@
-//! Did the device wait for more than half of its time?
+//! Did the device wait for more than half of its time, for whatever reason?
 //!
 //! ```text
 //! device   |--a--|          |--b--|        |--c--|      busy 3 of 8: below 0.5, found
@@ -6,8 +6,8 @@
 //!
 //! From its first to its last work: loading before that does not count. Of several devices the busiest counts.
 
-use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving, sentence, span};
-use crate::findings::words::percent;
+use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
+use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::intervals::Interval;
 use crate::stats::float;
@@ -35,22 +35,41 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 
 fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64) -> Finding {
     let idle_ns = device.utilization.idle_ns;
-    let (named, shown) = (facts.named(device), percent(busy));
+    let longest = device.idle_gaps.longest.first();
+    let longest = longest.map(|gap| {
+        let host = gap.host_during.as_ref().or(gap.host_at_start.as_ref());
+        let host = host.map_or_else(String::new, |name| format!(", with the host in {name}"));
+        let what = format!("longest gap{host}");
+        Evidence::new(what, float(gap.length_ns), FigureUnit::Ns)
+    });
+    let mut evidence = vec![
+        Evidence::new(
+            "share of its time in which it worked",
+            busy,
+            FigureUnit::Ratio,
+        )
+        .against(limit),
+    ];
+    evidence.extend(longest);
+    let n_long = float(device.idle_gaps.n_over_100us);
+    evidence.push(Evidence::new(
+        "gaps longer than 100 µs",
+        n_long,
+        FigureUnit::Count,
+    ));
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::Medium,
-        issue: sentence(&format!(
-            "{named} was busy only {shown} of the time from its first to its last work"
-        )),
-        remedy: "Look at the longest gaps and at what the host did in them: launching (torch.compile with \
-                 mode=\"reduce-overhead\", a larger batch), waiting for the device (.item(), .cpu()), or reading data."
+        issue: format!(
+            "{} idle: {} of the {} from its first to its last work",
+            facts.named(device),
+            time(idle_ns),
+            time(device.utilization.span_ns)
+        ),
+        remedy: "Look at what the host does in the longest gaps: it launches, waits (.item(), .cpu()), or reads data."
             .into(),
-        evidence: vec![
-            Evidence::new("share of its time in which it worked", busy, FigureUnit::Ratio).against(limit),
-            Evidence::new("time from its first to its last work", span(device), FigureUnit::Ns),
-            Evidence::new("gaps longer than 100 µs", float(device.idle_gaps.n_over_100us), FigureUnit::Count),
-        ],
+        evidence,
         intervals: gaps(device.idle_gaps.longest.iter()),
         node: None,
         saving: Some(saving(
@@ -88,7 +107,7 @@ mod tests {
         let found = only(check(&RULE, &kernels(40)));
         assert_eq!(
             found.issue,
-            "The device was busy only 40 % of the time from its first to its last work"
+            "GPU idle: 120 µs of the 200 µs from its first to its last work"
         );
         assert_eq!(found.saving.unwrap().at_most_ns, Some(120_000));
         assert_eq!(found.intervals.len(), 3);

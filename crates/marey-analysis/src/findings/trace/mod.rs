@@ -7,18 +7,23 @@ mod data_bound;
 mod eager_attention;
 mod exposed_communication;
 mod exposed_transfers;
+mod first_compile;
+mod host_idle;
 mod late_compile;
 mod late_gaps;
 mod launch_bound;
 mod low_gpu_utilization;
 mod rank_skew;
+mod stage_bottleneck;
 mod synchronisation_points;
 
 #[cfg(test)]
 mod made;
 
-use super::{Category, Findings, Outcome, Saving, Thresholds, collect};
-use crate::stats::{float, ratio};
+use super::{
+    Category, Confidence, Finding, Findings, Outcome, Saving, Severity, Thresholds, collect,
+};
+use crate::stats::ratio;
 use crate::{DeviceAnswers, RankCommunication, TraceAnswers};
 
 /// What rules of traces look at.
@@ -35,6 +40,24 @@ struct TraceRule {
     check: fn(&TraceFacts<'_>) -> Outcome,
 }
 
+impl TraceRule {
+    /// A finding of all of the trace that its figures say for certain, by a share of it.
+    fn found(&self, share: f64, issue: String, remedy: &str, saving: Saving) -> Finding {
+        Finding {
+            rule: self.id,
+            category: self.category,
+            severity: Severity::of_share(share),
+            issue,
+            remedy: remedy.into(),
+            evidence: Vec::new(),
+            intervals: Vec::new(),
+            node: None,
+            saving: Some(saving),
+            confidence: Confidence::High,
+        }
+    }
+}
+
 const RULES: &[TraceRule] = &[
     low_gpu_utilization::RULE,
     launch_bound::RULE,
@@ -43,6 +66,9 @@ const RULES: &[TraceRule] = &[
     exposed_communication::RULE,
     synchronisation_points::RULE,
     late_compile::RULE,
+    first_compile::RULE,
+    stage_bottleneck::RULE,
+    host_idle::RULE,
     eager_attention::RULE,
     rank_skew::RULE,
 ];
@@ -82,9 +108,20 @@ impl TraceFacts<'_> {
     /// How a sentence calls the device.
     fn named(&self, device: &DeviceAnswers) -> String {
         match self.answers.devices.len() {
-            1 => "the device".to_owned(),
+            1 => "GPU".to_owned(),
             _ => format!("GPU {}", device.device),
         }
+    }
+
+    /// From the first event of host and devices to the last.
+    fn wall_ns(&self) -> u64 {
+        let account = self.answers.account.as_ref();
+        account.map_or(self.answers.span_ns, |account| account.wall.length_ns())
+    }
+
+    /// Python's stacks were recorded.
+    fn has_stacks(&self) -> bool {
+        !self.answers.modules.rows.is_empty()
     }
 }
 
@@ -113,18 +150,6 @@ fn saving(won: &Won<'_>, estimate_ns: Option<u64>, at_most_ns: u64, how: &str) -
 fn of_span(device: &DeviceAnswers, part_ns: u64) -> Option<f64> {
     let span_ns = device.utilization.span_ns;
     (span_ns > 0).then(|| ratio(part_ns.min(span_ns).into(), span_ns.into()))
-}
-
-/// The same in nanoseconds as evidence has it.
-fn span(device: &DeviceAnswers) -> f64 {
-    float(device.utilization.span_ns)
-}
-
-/// With the first letter of a sentence.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
 }
 
 #[cfg(test)]

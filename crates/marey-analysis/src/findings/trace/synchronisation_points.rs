@@ -61,7 +61,7 @@ fn in_steps(facts: &TraceFacts<'_>) -> Option<(u64, u64)> {
 fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) -> Finding {
     let all = &facts.answers.synchronisation;
     let most: Option<&SyncCall> = all.calls.first();
-    let named = most.map(|call| format!(", most of it in {}", call.name));
+    let named = most.map(|call| format!(", mostly in {}", call.name));
     let gaps_ns = all.gaps_ns.unwrap_or_default();
     let mut evidence = vec![
         Evidence::new(
@@ -86,13 +86,12 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Steps wait for the device {} of their time{}",
+            "Steps wait for the GPU: {} of their time{}",
             percent(share),
             named.unwrap_or_default()
         ),
-        remedy: "Keep values on the device until the last step: no .item(), .cpu(), printing or branching on tensors between steps, \
-                 and copies with non_blocking=True; the table of places says where. A pipeline whose device is never idle loses \
-                 little by it."
+        remedy: "No .item(), .cpu(), printing or branching on tensors between steps, and copies with non_blocking=True; --table \
+                 synchronisation_places says where."
             .into(),
         evidence,
         intervals: Vec::new(),

@@ -96,6 +96,11 @@ const PARTS: [(&str, AttentionPath); 18] = [
     ("mha_fwd", AttentionPath::Flash),
 ];
 
+/// A kernel that computes attention over a cache of pages: a language model generates, nothing is denoised.
+pub(super) fn is_paged(name: &str) -> bool {
+    role(name) == Role::Computes(AttentionPath::Paged)
+}
+
 fn role(name: &str) -> Role {
     // The template of a compiler, where other kernels of compilers are named after their neighbours.
     if name.starts_with("triton_tem_") && name.contains("flex_attention") {

@@ -46,10 +46,14 @@ const NAMES: [&str; 5] = [
 ];
 const TIMED: &str = "(dynamo_timed)";
 
+/// A range of this name is compiling, not what was compiled.
+pub fn is_compiling(name: &str) -> bool {
+    NAMES.contains(&name) || name.ends_with(TIMED)
+}
+
 /// All compiling. Looks at each name once: O(n).
 pub fn compilations(context: &TraceContext<'_>) -> Compilations {
     let trace = context.trace;
-    let is_compiling = |name: &str| NAMES.contains(&name) || name.ends_with(TIMED);
     let compiling: Vec<bool> = trace.names.iter().map(is_compiling).collect();
     let mut found = Compilations::default();
     if !compiling.contains(&true) {

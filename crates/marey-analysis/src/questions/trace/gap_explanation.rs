@@ -86,11 +86,19 @@ impl<'a> GapReasons<'a> {
             start_ns: gap.time.start_ns,
             end_ns: launched_ns.clamp(gap.time.start_ns, gap.time.end_ns),
         };
+        let during = self.during(track, gap.time);
+        // Once it had launched, the thread itself waited: the launch is not what took so long.
+        let is_soon = late.length_ns() < gap.time.length_ns() / 2;
+        let waited = is_soon && during.is_some_and(|row| waits(self.trace.name_of(row)));
         let mut launching_ns = 0;
         let reason = if launched_ns >= gap.time.start_ns {
             let (reason, in_calls_ns) = self.host_reason(track, late, gap);
             launching_ns = in_calls_ns;
-            reason
+            if waited {
+                GapReason::Synchronising
+            } else {
+                reason
+            }
         } else {
             self.device_reason(gap, call)
         };
@@ -98,7 +106,7 @@ impl<'a> GapReasons<'a> {
             reason,
             launching_ns,
             at_start: self.host.open_at(self.trace, track, gap.time.start_ns),
-            during: self.during(track, gap.time),
+            during,
         }
     }
 

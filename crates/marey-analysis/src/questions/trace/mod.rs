@@ -65,7 +65,7 @@ pub use attention_operators::{AttentionOperator, attention_operators};
 pub use attention_owners::{AttentionOwner, attention_owners};
 pub use collective::{CollectiveKind, ToldBy};
 pub use communication::{Communication, communication, host_communication};
-pub use compilation::{Compilation, Compilations, compilations};
+pub use compilation::{Compilation, Compilations, compilations, is_compiling};
 pub use context::TraceContext;
 pub use device_timeline::{
     DeviceTimeline, DeviceWork, WorkKind, device_timelines, is_communication,

@@ -45,6 +45,19 @@ pub struct TraceAccountRow {
 }
 
 impl TraceAccount {
+    /// The rows, where they say where the time went: none where nothing of a generation has a name, and most of the wall is between
+    /// those that do.
+    pub fn phases(&self) -> &[TraceAccountRow] {
+        let between = self.rows.iter().filter(|row| row.is_between);
+        let between_ns: u64 = between.map(|row| row.held_ns).sum();
+        let has_role = self.rows.iter().any(|row| row.role.is_some());
+        if has_role || between_ns * 2 <= self.wall.length_ns() {
+            &self.rows
+        } else {
+            &[]
+        }
+    }
+
     /// Where the host was at a moment; `None` outside of the wall.
     pub fn at(&self, ns: u64) -> Option<&TraceAccountRow> {
         let after = self.host.partition_point(|(time, _)| time.end_ns <= ns);

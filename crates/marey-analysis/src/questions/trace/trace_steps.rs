@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::attention::is_paged;
 use super::device_timeline::{DeviceTimeline, DeviceWork};
 use super::part_names::{Part, PartNames};
 use super::periods::most_weighty_period;
@@ -68,7 +69,7 @@ impl StepRule {
 /// The steps of every document, as far as anything tells them.
 ///
 /// 1. Ranges named like steps: Marey's own, then those that repeat. 2. Ranges of the scheduler. 3. Compiled graphs, or launches of
-///    equal graphs. 4. The scheduler and the denoiser as Python functions. 5. Kernels that repeat.
+///    equal graphs, unless a language model's attention is among the work. 4. The scheduler and the denoiser as Python functions. 5. Kernels that repeat.
 ///
 /// Of several groups that one rule finds, the one that launched most time of devices stands: how often a name occurs is no
 /// evidence. Ranges of torch's profiler are never steps. O(n), and O(m log m) for m operations of devices.
@@ -320,6 +321,10 @@ impl<'a> Search<'a> {
     /// Calls of one compiled graph, or launches of equal recorded ones: what takes most of the devices' time. When a module that is
     /// the denoiser is around several of them, they are pieces of it.
     fn graphs(&self) -> Option<Candidate> {
+        // Those of a language model are not of a denoiser.
+        if self.trace.names.iter().any(is_paged) {
+            return None;
+        }
         let other = self.outermost(|part, _, _| matches!(part, Part::TextEncoder | Part::Vae));
         let other: Vec<Interval> = other.iter().map(|row| self.time(*row)).collect();
         let is_within = |rows: &Vec<u32>| {

@@ -62,6 +62,18 @@ pub struct StreamUse {
     pub self_overlap_ns: u64,
 }
 
+impl Utilization {
+    /// A longer time that the device is in by what it did: computing, communication and copies beside nothing else, nothing. They add up.
+    pub fn parts_of(&self, wall_ns: u64) -> [(&'static str, u64); 4] {
+        [
+            ("GPU compute", self.compute_ns),
+            ("communication", self.exposed_communication_ns),
+            ("copies", self.exposed_memory_ns),
+            ("GPU idle", wall_ns.saturating_sub(self.busy_ns)),
+        ]
+    }
+}
+
 /// How busy a device was.
 pub fn utilization(trace: &Trace, timeline: &DeviceTimeline) -> Utilization {
     let span = timeline.span();

@@ -80,13 +80,14 @@ pub(super) fn alive<'a>(told: &Told<'a>) -> &'a Alive {
     failed.unwrap_or(&told.device.alive)
 }
 
-/// Where most was allocated: `snap.py:4 1.17, snap.py:3 0.98 GiB`.
+/// Where most was allocated: `snap.py:4 1.17, snap.py:3 0.98 GiB`. By the libraries' lines where the user's code has but one.
 pub(super) fn places(alive: &Alive) -> Option<String> {
-    let mut by_place: BTreeMap<String, u64> = BTreeMap::new();
-    for row in &alive.by_stack {
-        *by_place.entry(place(row.stack.as_ref()?)?).or_default() += row.bytes;
-    }
-    let mut places: Vec<(String, u64)> = by_place.into_iter().collect();
+    let own = by_place(alive, place)?;
+    let places = match by_place(alive, caller) {
+        Some(callers) if own.len() == 1 && callers.len() > 1 => callers,
+        _ => own,
+    };
+    let mut places: Vec<(String, u64)> = places.into_iter().collect();
     places.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
     places.truncate(MOST_PLACES);
     let column = Column::of(Unit::Bytes, places.first()?.1);
@@ -99,10 +100,30 @@ pub(super) fn places(alive: &Alive) -> Option<String> {
     Some(format!("{} {unit}", places.collect::<Vec<_>>().join(", ")))
 }
 
+/// Bytes by place; `None` where that is not known of a stack.
+fn by_place(
+    alive: &Alive,
+    place: fn(&StackFrames) -> Option<String>,
+) -> Option<BTreeMap<String, u64>> {
+    let mut places: BTreeMap<String, u64> = BTreeMap::new();
+    for row in &alive.by_stack {
+        *places.entry(place(row.stack.as_ref()?)?).or_default() += row.bytes;
+    }
+    Some(places)
+}
+
 /// The innermost line of the user's own code, else of what is not torch: `snap.py:4`.
 pub(super) fn place(stack: &StackFrames) -> Option<String> {
-    let index = stack.user_frame.or(stack.caller_frame).unwrap_or(0);
-    let frame = stack.frames.get(index)?;
+    line(stack, stack.user_frame.or(stack.caller_frame))
+}
+
+/// The innermost line of what is not torch.
+fn caller(stack: &StackFrames) -> Option<String> {
+    line(stack, stack.caller_frame)
+}
+
+fn line(stack: &StackFrames, index: Option<usize>) -> Option<String> {
+    let frame = stack.frames.get(index.unwrap_or(0))?;
     let file = frame.file.rsplit('/').next().unwrap_or_default();
     Some(match frame.line {
         Some(line) => format!("{file}:{line}"),

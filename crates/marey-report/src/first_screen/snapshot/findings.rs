@@ -3,10 +3,10 @@
 use marey_analysis::findings::{Evidence, FigureUnit};
 use marey_analysis::{OutOfMemory, OutOfMemoryCause};
 
-use super::Told;
 use super::account::{alive, place, places};
+use super::{Told, amount};
 use crate::first_screen::ScreenFinding;
-use crate::quantity::{float, share, size_of};
+use crate::quantity::{float, share};
 
 /// Share of the tensors from which on weights are what to look at.
 const WEIGHTS: f64 = 0.5;
@@ -38,48 +38,48 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
     let smaller = "a smaller allocation: fewer pixels or frames, a smaller batch, VAE tiling, fused attention.";
     let (figure, evidence, tries) = match failed.cause {
         OutOfMemoryCause::TooLarge if asked > whole => (
-            format!("more than the whole GPU ({})", size_of(whole)),
+            format!("more than the whole GPU ({})", amount(whole)),
             format!(
                 "Freeing every tensor would still leave it {} short. Fragmentation plays no part ({}).",
-                size_of(asked - whole),
-                size_of(level.free_bytes)
+                amount(asked - whole),
+                amount(level.free_bytes)
             ),
             smaller,
         ),
         OutOfMemoryCause::TooLarge => (
             format!(
                 "does not fit beside {} that are alive",
-                size_of(level.allocated_bytes)
+                amount(level.allocated_bytes)
             ),
             format!(
                 "{} are free on the GPU, {} in the allocator's cache.{holders}",
-                size_of(free.unwrap_or(0)),
-                size_of(level.free_bytes)
+                amount(free.unwrap_or(0)),
+                amount(level.free_bytes)
             ),
             "8-bit weights or offloading of what is not in use; then fewer pixels or frames, VAE tiling.",
         ),
         OutOfMemoryCause::Fragmentation => (
             format!(
                 "{} are free, in pieces that are too small",
-                size_of(level.free_bytes)
+                amount(level.free_bytes)
             ),
             format!(
                 "The largest piece has {}; {} are in tensors.",
-                size_of(level.largest_free_bytes),
-                size_of(level.allocated_bytes)
+                amount(level.largest_free_bytes),
+                amount(level.allocated_bytes)
             ),
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; then the same shapes in each call.",
         ),
         OutOfMemoryCause::AwaitingFree => (
             format!(
                 "{} given back are still in use elsewhere",
-                size_of(level.awaiting_free_bytes)
+                amount(level.awaiting_free_bytes)
             ),
             format!("Other streams still need them.{holders}"),
             "waiting for the other stream before the request (Tensor.record_stream keeps memory of a tensor).",
         ),
         OutOfMemoryCause::Limit => (
-            format!("{} are free on the GPU", size_of(free.unwrap_or(0))),
+            format!("{} are free on the GPU", amount(free.unwrap_or(0))),
             format!("A limit of the process or the driver stood in the way.{holders}"),
             "a higher torch.cuda.set_per_process_memory_fraction; other processes on the GPU.",
         ),
@@ -105,7 +105,7 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
         tries: tries.into(),
         ..ScreenFinding::new(
             "out-of-memory",
-            format!("Request of {}{by}", size_of(asked)),
+            format!("Request of {}{by}", amount(asked)),
             figure,
         )
     }
@@ -121,7 +121,7 @@ fn weights(told: &Told<'_>) -> Option<ScreenFinding> {
     let found = ScreenFinding {
         evidence: format!(
             "All other tensors have {} then. A lower resolution saves at most that.",
-            size_of(tensors.saturating_sub(weights))
+            amount(tensors.saturating_sub(weights))
         ),
         figures: vec![Evidence::new(
             "share of the tensors",
@@ -130,14 +130,14 @@ fn weights(told: &Told<'_>) -> Option<ScreenFinding> {
         )],
         tries: format!(
             "8-bit weights (about {} less) or group offload.",
-            size_of(weights / 2)
+            amount(weights / 2)
         ),
         ..ScreenFinding::new(
             "weights",
             "Weights",
             format!(
                 "{}, {} of the tensors at the peak",
-                size_of(weights),
+                amount(weights),
                 share(ratio)
             ),
         )
@@ -154,7 +154,7 @@ fn fragmentation(told: &Told<'_>) -> Option<ScreenFinding> {
     let found = ScreenFinding {
         evidence: format!(
             "The largest piece has {}.",
-            size_of(level.largest_free_bytes)
+            amount(level.largest_free_bytes)
         ),
         figures: vec![
             Evidence::new("share of the reserved", ratio, FigureUnit::Ratio).against(FRAGMENTED),
@@ -167,7 +167,7 @@ fn fragmentation(told: &Told<'_>) -> Option<ScreenFinding> {
             "Cached, not in use",
             format!(
                 "{}, {} of what is reserved (target ≤ 10 %)",
-                size_of(level.free_bytes),
+                amount(level.free_bytes),
                 share(ratio)
             ),
         )
@@ -187,7 +187,7 @@ fn growth(told: &Told<'_>) -> Option<ScreenFinding> {
         evidence: format!("There was more each of {} times.", growth.n_compared),
         figures: vec![Evidence::new("growth", float(total), FigureUnit::Bytes)],
         tries: "detach() and no lists of tensors that are kept from step to step; --table memory_by_stack says where.".into(),
-        ..ScreenFinding::new("memory-growth", "Memory grows", format!("{} more at the end", size_of(total)))
+        ..ScreenFinding::new("memory-growth", "Memory grows", format!("{} more at the end", amount(total)))
     };
     Some(found.costing(total, told.level.reserved_bytes))
 }

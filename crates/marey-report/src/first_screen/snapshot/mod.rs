@@ -9,6 +9,7 @@ use super::brief::{seconds, short};
 use super::checks::Checks;
 use super::line::name;
 use super::{Facts, FirstScreen, Headline, Labelled, Mood, Next};
+use crate::escape::visible;
 use crate::json::object::object;
 use crate::model::SnapshotFile;
 use crate::quantity::{Column, Unit, counted, float, share, time_ns};
@@ -65,7 +66,7 @@ impl FirstScreen {
             findings,
             data: inexact(&told),
             not_known: not_known(&told),
-            next: next(),
+            next: next(&file.file),
         })
     }
 }
@@ -84,7 +85,9 @@ fn headline(file: &SnapshotFile, told: &Told<'_>, n_others: u64) -> Headline {
         let has_peak = told.device.peak.is_some();
         let when = if has_peak { "peak " } else { "" };
         let tensors = amount(told.level.allocated_bytes);
-        let reserved = amount(told.level.reserved_bytes);
+        // Most was not reserved when most was in tensors.
+        let most = told.device.reserved_peak.as_ref().filter(|_| has_peak);
+        let reserved = amount(most.unwrap_or(told.level).reserved_bytes);
         let after = format!(" {when}{tensors} in tensors, {reserved} reserved");
         ("", Mood::Plain, after)
     };
@@ -203,8 +206,8 @@ fn not_known(told: &Told<'_>) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn next() -> Next {
-    let full = "marey analyze --full FILE".to_owned();
+fn next(file: &str) -> Next {
+    let full = format!("marey analyze --full {}", visible(file));
     Next {
         parts: vec![full.clone(), "--table memory_by_stack".into()],
         full,

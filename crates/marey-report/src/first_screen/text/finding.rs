@@ -19,7 +19,8 @@ pub(super) fn of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
         });
     }
     let most = match cut.level {
-        0..3 => 2,
+        0 => 4,
+        1..3 => 2,
         3..6 => 1,
         _ => 0,
     };
@@ -32,7 +33,12 @@ pub(super) fn of(found: &ScreenFinding, cut: &Cut) -> Vec<Line> {
         );
     }
     let tries = spelled(&visible(&found.tries), is_ascii);
-    for (at, line) in paragraph(&tries, 9, cut.width, if cut.from(6) { 1 } else { 2 })
+    let most = match cut.level {
+        0..5 => 4,
+        5 => 2,
+        _ => 1,
+    };
+    for (at, line) in paragraph(&tries, 9, cut.width, most)
         .into_iter()
         .enumerate()
     {

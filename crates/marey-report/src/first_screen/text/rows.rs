@@ -1,5 +1,7 @@
 //! Rows of where the time went.
 
+use std::collections::BTreeSet;
+
 use super::{Cut, NAME};
 use crate::escape::visible;
 use crate::first_screen::account::{AccountRows, Part};
@@ -23,11 +25,7 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
         .collect();
     let shares = account.shares();
     let longest = if cut.is_narrow() { SHORT_NAME } else { NAME };
-    let names: Vec<String> = account
-        .rows
-        .iter()
-        .map(|row| spelled(&name(&row.name, longest), cut.is_ascii))
-        .collect();
+    let names = names(&account, longest, cut);
     let name_width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     let time_width = times.iter().map(|time| columns(time)).max().unwrap_or(0);
     let head = account.head.iter();
@@ -68,6 +66,24 @@ pub(super) fn lines(account: &AccountRows, cut: &Cut) -> Vec<Line> {
         }
     }
     lines
+}
+
+/// Names in so many columns, more where two would be the same.
+fn names(account: &AccountRows, longest: usize, cut: &Cut) -> Vec<String> {
+    let shown = |longest: usize| -> Vec<String> {
+        let rows = account.rows.iter();
+        rows.map(|row| spelled(&name(&row.name, longest), cut.is_ascii))
+            .collect()
+    };
+    let are_told_apart = |names: &Vec<String>| {
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        distinct.len() == names.len()
+    };
+    let wider = [longest, NAME, 2 * NAME, cut.width / 2].map(shown);
+    wider
+        .into_iter()
+        .find(are_told_apart)
+        .unwrap_or_else(|| shown(longest))
 }
 
 /// A note without what is in parentheses, or after a colon, at its end where that does not fit.

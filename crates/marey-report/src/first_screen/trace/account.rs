@@ -1,9 +1,10 @@
 //! Where the wall time of a trace went.
 
-use marey_analysis::{PhaseRole, TraceAccountRow};
+use marey_analysis::{PartList, PhaseRole, StepKind, TraceAccountRow};
 
-use super::Told;
+use super::{Told, are_steps};
 use crate::first_screen::brief::seconds;
+use crate::first_screen::parts::is_waiting;
 use crate::first_screen::{AccountRows, Facts, Part, Row};
 use crate::json::object::object;
 use crate::quantity::{Unit, counted, float, like, share, time};
@@ -23,7 +24,7 @@ const FEW: usize = 6;
 
 /// By phases, or by what the device did where no phase has a name.
 pub(super) fn account(told: &Told<'_>) -> Option<AccountRows> {
-    let rows = match told.account.rows.as_slice() {
+    let rows = match told.account.phases() {
         [] => by_device(told)?,
         rows => by_phase(told, rows),
     };
@@ -41,7 +42,7 @@ fn by_phase(told: &Told<'_>, rows: &[TraceAccountRow]) -> Vec<Row> {
     shown.sort_by_key(|row| (std::cmp::Reverse(row.held_ns), &row.name));
     shown.truncate(MOST_ROWS);
     let row = |row: &TraceAccountRow| Row {
-        part: if row.is_between && is_idle(row) {
+        part: if row.is_between && is_idle(row) || is_waiting(&row.name) {
             Part::Waiting
         } else {
             Part::Work
@@ -86,33 +87,54 @@ fn is_idle(row: &TraceAccountRow) -> bool {
 }
 
 fn times(told: &Told<'_>, row: &TraceAccountRow) -> String {
-    let rule = told.steps().and_then(|steps| steps.rule);
     let is_denoising = row.role == Some(PhaseRole::Denoising);
-    match rule {
-        Some(rule) if is_denoising && rule.finds_steps() => counted(row.count, "step", "steps"),
+    match told.steps() {
+        Some(steps) if is_denoising && are_steps(steps) => counted(row.count, "step", "steps"),
         _ => counted(row.count, "call", "calls"),
     }
 }
 
-/// `6 steps × 897 ms`; each where they differ too much for a mean.
+/// `6 steps × 897 ms`; the first apart where it is a warm-up, both kinds where a cache may answer some, each where they differ too much
+/// for a mean.
 fn steps(told: &Told<'_>) -> Option<String> {
-    let steps = told.steps()?;
-    let each: Vec<u64> = steps.parts.iter().map(|step| step.host_ns).collect();
+    let list = told.steps()?;
+    let each: Vec<u64> = list.parts.iter().map(|step| step.host_ns).collect();
     let (least, most) = (each.iter().min()?, each.iter().max()?);
     let n = told.made()?.replace("denoiser ", "");
-    let total_ns: u64 = each.iter().sum();
-    let mean = float(total_ns) / float(each.len() as u64);
+    let mean = |all: &[u64]| time(float(all.iter().sum()) / float(all.len() as u64));
     if *most <= SPREAD * least {
-        return Some(format!("{n} × {}", time(mean)));
+        return Some(format!("{n} × {}", mean(&each)));
+    }
+    if let Some((first, rest)) = warm_up(list) {
+        return Some(format!("{n}: first {}, then {}", time(first), mean(&rest)));
+    }
+    let of_kind = |kind| {
+        let parts = list.parts.iter().filter(|step| step.kind == Some(kind));
+        let all: Vec<u64> = parts.map(|step| step.host_ns).collect();
+        (!all.is_empty()).then(|| format!("{} × {}", all.len(), mean(&all)))
+    };
+    if let (Some(full), Some(cached)) = (of_kind(StepKind::Full), of_kind(StepKind::Cached)) {
+        return Some(format!("{n}: {full}, cached {cached}"));
+    }
+    if each.len() > FEW {
+        return Some(format!(
+            "{n}, {} to {}",
+            time(float(*least)),
+            time(float(*most))
+        ));
     }
     let longest = time(float(*most));
     let unit = longest.rsplit(' ').next().unwrap_or_default();
-    let like = |ns: &u64| like(float(*ns), float(*most));
-    if each.len() <= FEW {
-        let each: Vec<String> = each.iter().map(like).collect();
-        return Some(format!("{n}: {} {unit}", each.join(", ")));
-    }
-    Some(format!("{n}, {} to {longest}", like(least)))
+    let like = each.iter().map(|ns| like(float(*ns), float(*most)));
+    let each: Vec<String> = like.collect();
+    Some(format!("{n}: {} {unit}", each.join(", ")))
+}
+
+/// The first step and the others, where it took so much longer than any of them that a mean of all says nothing.
+pub(super) fn warm_up(steps: &PartList) -> Option<(f64, Vec<u64>)> {
+    let (first, rest) = steps.parts.split_first()?;
+    let rest: Vec<u64> = rest.iter().map(|step| step.host_ns).collect();
+    (first.host_ns > SPREAD * *rest.iter().max()?).then(|| (float(first.host_ns), rest))
 }
 
 /// Where nobody says what the host does: what the only device did, and that it did nothing.
@@ -120,21 +142,13 @@ fn by_device(told: &Told<'_>) -> Option<Vec<Row>> {
     let [device] = told.answers.devices.as_slice() else {
         return None;
     };
-    let used = &device.utilization;
-    let idle_ns = told.wall_ns().saturating_sub(used.busy_ns);
-    let rows = [
-        ("GPU compute", used.compute_ns, Part::Work),
-        (
-            "communication",
-            used.exposed_communication_ns,
-            Part::Waiting,
-        ),
-        ("copies", used.exposed_memory_ns, Part::Work),
-        ("GPU idle", idle_ns, Part::Waiting),
-    ];
-    let rows = rows.into_iter().filter(|(_, ns, _)| *ns > 0);
-    let rows = rows.map(|(name, ns, part)| Row {
-        part,
+    let parts = device.utilization.parts_of(told.wall_ns());
+    let parts = parts.into_iter().filter(|(_, ns)| *ns > 0);
+    let rows = parts.map(|(name, ns)| Row {
+        part: match name {
+            "communication" | "GPU idle" => Part::Waiting,
+            _ => Part::Work,
+        },
         note: (name == "communication" || name == "copies")
             .then(|| "not overlapped by compute".into()),
         ..Row::new(name, ns)

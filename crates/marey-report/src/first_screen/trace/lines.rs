@@ -1,8 +1,10 @@
 //! What the device or the processors did, how fast it was, and most memory.
 
-use marey_analysis::{DeviceAnswers, HostKind, StepRule, TraceMemory};
+use std::collections::BTreeMap;
 
-use super::{Told, account};
+use marey_analysis::{DeviceAnswers, HostKind, TraceMemory, TransferMemory, is_compiling};
+
+use super::{Told, account, are_steps};
 use crate::first_screen::brief::{in_seconds, rounded, seconds, short};
 use crate::first_screen::line::name;
 use crate::first_screen::{Facts, Labelled};
@@ -14,6 +16,10 @@ use crate::trace_report::kernels::name_of;
 const MOST: usize = 4;
 /// Columns of a name.
 const NAME: usize = 24;
+/// All that is not named.
+const OTHER: &str = "other";
+/// Share of the wall from which on operators are told.
+const LEAST: f64 = 0.01;
 /// What torch calls the kind of a device that is the host.
 const HOST: i64 = 0;
 
@@ -40,6 +46,13 @@ fn gpu(device: &DeviceAnswers) -> Option<Labelled> {
         let more = if class == "attention" { &fused } else { "" };
         (class, more.to_owned(), row.total_ns)
     });
+    let copies = device.transfers_by_memory.iter().map(|row| {
+        let is_pageable = row.host_memory == Some(TransferMemory::Pageable);
+        let more = if is_pageable { " (pageable)" } else { "" };
+        (copies_name(&row.direction), more.to_owned(), row.total_ns)
+    });
+    // What no class is known of is among the others.
+    let work = classes.chain(copies).filter(|(name, ..)| name != OTHER);
     let busy_ns = device.utilization.busy_ns;
     let is_overlapping = kernels.total_ns > busy_ns + busy_ns / 100;
     let of = if is_overlapping {
@@ -47,23 +60,43 @@ fn gpu(device: &DeviceAnswers) -> Option<Labelled> {
     } else {
         ""
     };
-    let (said, facts) = shares(classes.collect(), kernels.total_ns, of)?;
+    let (said, facts) = shares(work.collect(), kernels.total_ns, of)?;
     let facts = Facts::of(&object! { kernels: facts });
     Some(Labelled::new("GPU", said, facts))
 }
 
-/// `21.1 s in operators: slow_conv3d 65 % · addmm 10 % · other 25 %`
+/// `copies to the GPU` of `HtoD`
+fn copies_name(direction: &str) -> String {
+    match direction {
+        "HtoD" => "copies to the GPU",
+        "DtoH" => "copies from the GPU",
+        "DtoD" => "copies on the GPU",
+        "PtoP" => "copies between GPUs",
+        "Memset" => "fills",
+        other => other,
+    }
+    .into()
+}
+
+/// `21.1 s in operators: slow_conv3d 65 % · addmm 10 % · other 25 %`; `None` where there are hardly any in the trace.
 fn cpu(told: &Told<'_>) -> Option<Labelled> {
     let operators = told.answers.operators.rows.iter();
     let operators = operators.filter(|row| row.kind == HostKind::Operator);
-    let all: Vec<(String, String, u64)> = operators
-        .map(|row| {
-            let plain = row.name.rsplit("::").next().unwrap_or_default();
-            (name(plain, NAME), String::new(), row.self_ns)
-        })
-        .collect();
-    let total_ns = all.iter().map(|(_, _, ns)| ns).sum();
-    let (said, facts) = shares(all, total_ns, " in operators")?;
+    let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
+    for row in operators {
+        let plain = match row.name.rsplit("::").next() {
+            _ if is_compiling(&row.name) => "compile",
+            plain => plain.unwrap_or_default(),
+        };
+        *by_name.entry(plain).or_default() += row.self_ns;
+    }
+    let total_ns = by_name.values().sum();
+    if float(total_ns) < LEAST * float(told.wall_ns()) {
+        return None;
+    }
+    let all = by_name.into_iter();
+    let all = all.map(|(name, ns)| (name.to_owned(), String::new(), ns));
+    let (said, facts) = shares(all.collect(), total_ns, " in operators")?;
     let facts = Facts::of(&object! { operators: facts });
     Some(Labelled::new("CPU", said, facts))
 }
@@ -79,19 +112,21 @@ fn shares(
     }
     all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
     all.truncate(MOST);
-    all.retain(|(.., ns)| ns * 200 >= total_ns);
+    all.retain(|(.., ns)| ns * 100 >= total_ns);
     let named_ns: u64 = all.iter().map(|(.., ns)| ns).sum();
     let other_ns = total_ns.saturating_sub(named_ns);
     if other_ns > 0 {
-        all.push(("other".into(), String::new(), other_ns));
+        all.push((OTHER.into(), String::new(), other_ns));
     }
     let parts: Vec<u64> = all.iter().map(|(.., ns)| *ns).collect();
     let shares = given_out(100, &parts).into_iter();
     let said = all.iter().zip(shares).enumerate();
-    let said = said.map(|(at, ((name, more, _), share))| match at {
-        0 => format!("{}{of}: {name} {share} %{more}", time_ns(total_ns)),
-        _ => format!("{name} {share} %{more}"),
-    });
+    let said = said.map(
+        |(at, ((full, more, _), share))| match (at, name(full, NAME)) {
+            (0, name) => format!("{}{of}: {name} {share} %{more}", time_ns(total_ns)),
+            (_, name) => format!("{name} {share} %{more}"),
+        },
+    );
     let facts = all.iter().map(|(name, _, ns)| {
         object! { name: short(name), work_s: seconds(*ns) }
     });
@@ -104,13 +139,16 @@ fn speed(told: &Told<'_>) -> Option<Labelled> {
     let rows = told.account.rows.iter();
     let mut denoising = rows.filter(|row| row.name == account::DENOISE && row.held_ns > 0);
     let held_ns = denoising.next().map(|row| row.held_ns);
-    let are_steps = steps.rule.is_some_and(StepRule::finds_steps);
+    let are_steps = are_steps(steps);
     let unit = if are_steps { "steps" } else { "denoiser calls" };
     let n = steps.parts.len() as u64;
+    // A first step that is a warm-up says nothing of the pace.
+    let held_ns = held_ns.filter(|_| account::warm_up(steps).is_none());
     let steps_hz = held_ns.map(|ns| 1e9 * float(n) / float(ns));
     let rate = steps_hz.map(|hz| format!("{} {unit}/s while denoising", per_second(hz)));
-    let host = told.answers.devices.is_empty();
-    let median = steps.figures.filter(|_| host && are_steps);
+    // Steps of the profiler wait for the device at their ends.
+    let is_whole = told.answers.devices.is_empty() || steps.rule.is_none();
+    let median = steps.figures.filter(|_| is_whole && are_steps);
     let median_ns = median.map(|figures| figures.host.median_ns);
     let median = median_ns.map(|ns| format!("median step {}", time(ns)));
     let facts = object! {
@@ -132,7 +170,7 @@ fn memory(told: &Told<'_>) -> Labelled {
     let shown = shown.filter(|memory| !has_device || !is_of_host(memory));
     let most = shown.max_by_key(|memory| memory.peak_bytes);
     let Some((most, peak_bytes)) = most.and_then(|most| Some((most, most.peak_bytes?))) else {
-        let said = "not recorded (profile_memory=True)".to_owned();
+        let said = "not recorded; set profile_memory=True".to_owned();
         return Labelled::new("Memory", vec![said], Facts::default());
     };
     let whose = match most.device {

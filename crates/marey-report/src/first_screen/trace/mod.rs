@@ -4,21 +4,28 @@ mod account;
 mod findings;
 mod lines;
 
-use marey_analysis::{DeviceAnswers, PartList, StepRule, TraceAccount, TraceAnswers};
+use marey_analysis::{DeviceAnswers, HostKind, PartList, StepRule, TraceAccount, TraceAnswers};
 
 use super::brief::{rounded, seconds};
 use super::checks::Checks;
 use super::line::name;
 use super::{Facts, FirstScreen, Headline, Mood, Next, Sentence};
+use crate::escape::visible;
 use crate::json::object::object;
 use crate::model::TraceFile;
-use crate::quantity::{Column, Unit, counted, float, share};
+use crate::quantity::{Column, Unit, counted, float, share, time_ns};
 use crate::trace_report::document::losses;
 
 /// Columns of the file's name.
-const FILE: usize = 48;
+const FILE: usize = 40;
+/// The same for programs, which look for it.
+const FACT: usize = 240;
 /// A device that is idle for so much of the wall had more to do.
 const IDLE: f64 = 0.2;
+
+/// What is said of a trace of the host alone.
+const HOST_ALONE: &str =
+    "No GPU was recorded. For its idle time, kernels and copies record ProfilerActivity.CUDA.";
 
 /// What the parts of the screen are made from.
 struct Told<'a> {
@@ -40,6 +47,16 @@ impl FirstScreen {
         let findings = findings::all(&told);
         let checks = findings.is_empty().then(|| checks(&told));
         let mut closing: Vec<Sentence> = checks.iter().flat_map(Checks::sentences).collect();
+        let not_analysed = !answers.quality.n_not_analysed.is_empty();
+        match told.device() {
+            None if is_of_torch(answers) && !not_analysed && checks.is_some() => {
+                closing = vec![Sentence::plain(HOST_ALONE)];
+            }
+            Some(device) if checks.as_ref().is_some_and(|checks| checks.idle.is_some()) => {
+                closing.insert(1, longest_gap(&told, device));
+            }
+            _ => {}
+        }
         closing.extend(told.bound());
         let lost = losses(answers);
         Some(Self {
@@ -70,20 +87,23 @@ impl Told<'_> {
         devices.max_by_key(|device| device.utilization.busy_ns)
     }
 
-    /// Its steps, or calls of the denoiser.
+    /// Its steps, or calls of the denoiser, or else the steps of the profiler.
     fn steps(&self) -> Option<&PartList> {
-        let steps = self.answers.parts.steps.first()?;
-        let is_told = steps.rule.is_some_and(StepRule::is_told);
-        (is_told && !steps.parts.is_empty()).then_some(steps)
+        let parts = &self.answers.parts;
+        let steps = parts.steps.iter();
+        let mut steps = steps.filter(|list| list.rule.is_some_and(StepRule::is_told));
+        let mut profiler_steps = parts.profiler_steps.iter();
+        let steps = steps.find(|list| !list.parts.is_empty());
+        steps.or_else(|| profiler_steps.find(|list| list.parts.len() > 1))
     }
 
     /// `4 steps`, `12 denoiser calls`.
     fn made(&self) -> Option<String> {
         let steps = self.steps()?;
         let n = steps.parts.len() as u64;
-        Some(match steps.rule {
-            Some(rule) if rule.finds_steps() => counted(n, "step", "steps"),
-            _ => counted(n, "denoiser call", "denoiser calls"),
+        Some(match are_steps(steps) {
+            true => counted(n, "step", "steps"),
+            false => counted(n, "denoiser call", "denoiser calls"),
         })
     }
 
@@ -106,6 +126,17 @@ impl Told<'_> {
     }
 }
 
+/// It has operators: the profiler was torch's.
+fn is_of_torch(answers: &TraceAnswers) -> bool {
+    let mut rows = answers.operators.rows.iter();
+    rows.any(|row| row.kind == HostKind::Operator)
+}
+
+/// Steps of a generation or of the profiler, not calls of a denoiser.
+fn are_steps(list: &PartList) -> bool {
+    list.rule.is_none_or(StepRule::finds_steps)
+}
+
 /// `flux.json.gz · 4 steps in 29.4 ms · CPU only`
 fn headline(told: &Told<'_>) -> Headline {
     let wall_ns = told.wall_ns();
@@ -115,9 +146,23 @@ fn headline(told: &Told<'_>) -> Headline {
     let busy = |device: &DeviceAnswers| float(device.utilization.busy_ns) / float(wall_ns.max(1));
     let mean = devices.iter().map(busy).sum::<f64>() / float(devices.len().max(1) as u64);
     let device = match devices.as_slice() {
-        [] => "CPU only".to_owned(),
+        [] => match told.answers.quality.n_not_analysed.iter().next() {
+            Some((category, _)) => {
+                let maker = category
+                    .split('_')
+                    .next()
+                    .unwrap_or_default()
+                    .to_uppercase();
+                format!("{maker} device not analysed")
+            }
+            None => "CPU only".to_owned(),
+        },
         [only] => {
-            let model = only.model.as_deref().map_or("GPU", short_model);
+            let model = only
+                .model
+                .as_deref()
+                .filter(|model| !model.trim().is_empty());
+            let model = model.map_or("GPU", short_model);
             format!("{} busy {}", name(model, FILE), share(mean))
         }
         several => format!("{} GPUs busy {} on average", several.len(), share(mean)),
@@ -137,7 +182,7 @@ fn headline(told: &Told<'_>) -> Headline {
 fn facts(told: &Told<'_>, file: &str, busy_ratio: f64) -> Facts {
     let steps = told.steps();
     let n = steps.map(|steps| steps.parts.len());
-    let are_steps = steps.and_then(|steps| Some(steps.rule?.finds_steps()));
+    let are_steps = steps.map(are_steps);
     let device = told.device().map(|device| {
         object! {
             name: device.model.clone(),
@@ -149,7 +194,7 @@ fn facts(told: &Told<'_>, file: &str, busy_ratio: f64) -> Facts {
     });
     let is_complete = losses(told.answers).is_empty();
     Facts::of(&object! {
-        file: super::brief::short(file),
+        file: crate::escape::cut(file, FACT),
         outcome: if is_complete { "complete" } else { "incomplete" },
         wall_s: seconds(told.wall_ns()),
         work: object! {
@@ -174,11 +219,12 @@ fn checks(told: &Told<'_>) -> Checks {
     let unchecked = all.unchecked.iter();
     // What only a device can show is no check of a program without one.
     let skipped = unchecked.filter(|_| !is_host_alone).count() as u64;
-    let idle_ns = told.device().map(|device| {
-        let busy_ns = device.utilization.busy_ns;
-        told.wall_ns().saturating_sub(busy_ns)
+    let idle = told.device().and_then(|device| {
+        let wall_ns = told.wall_ns();
+        let idle_ns = wall_ns.saturating_sub(device.utilization.busy_ns);
+        let ratio = float(idle_ns) / float(wall_ns.max(1));
+        (ratio >= IDLE).then(|| ("the GPU".into(), ratio))
     });
-    let idle = idle_ns.map(|ns| float(ns) / float(told.wall_ns().max(1)));
     let answers = told.answers;
     let parts = &answers.parts;
     let known = [
@@ -196,10 +242,28 @@ fn checks(told: &Told<'_>) -> Checks {
         n_open: skipped,
         missing: missing.map(|(what, _)| what).collect(),
         n_small: all.found.len() as u64,
-        idle: idle
-            .filter(|ratio| *ratio >= IDLE)
-            .map(|ratio| ("the GPU".into(), ratio)),
+        idle,
     }
+}
+
+/// `Longest: 8.20 s before its first work.`, `Longest: 212 ms, the host in aten::copy_.`
+fn longest_gap(told: &Told<'_>, device: &DeviceAnswers) -> Sentence {
+    let (used, wall) = (&device.utilization, told.account.wall);
+    let before_ns = used.first_ns.saturating_sub(wall.start_ns);
+    let after_ns = wall.end_ns.saturating_sub(used.first_ns + used.span_ns);
+    let gap = device.idle_gaps.longest.first();
+    let within_ns = gap.map_or(0, |gap| gap.length_ns);
+    let host = gap.and_then(|gap| gap.host_during.as_ref().or(gap.host_at_start.as_ref()));
+    let host = host.map(|host| format!(", the host in {}", name(host, FILE)));
+    let (longest_ns, place) = [
+        (within_ns, host.unwrap_or_default()),
+        (before_ns, " before its first work".into()),
+        (after_ns, " after its last work".into()),
+    ]
+    .into_iter()
+    .max_by_key(|(ns, _)| *ns)
+    .unwrap_or_default();
+    Sentence::plain(format!("Longest: {}{place}.", time_ns(longest_ns)))
 }
 
 /// What was not recorded, and what to do for it.
@@ -230,7 +294,7 @@ fn next(told: &Told<'_>) -> Next {
         Some(_) => "--table kernels",
         None => "--table operators",
     };
-    let full = "marey analyze --full FILE".to_owned();
+    let full = format!("marey analyze --full {}", visible(&told.file.file));
     Next {
         parts: vec![full.clone(), table.into()],
         full,

@@ -1,0 +1,102 @@
+//! Is compiling before the second step much of the trace?
+//!
+//! ```text
+//! host     |---- compile ----| step 0 || step 1 || step 2 |      a warm-up in front of the trace would have it
+//! ```
+
+use super::late_compile::{idle_ns, warm_up_end};
+use super::{TraceFacts, TraceRule, Won, saving};
+use crate::Compilation;
+use crate::findings::words::{percent, time};
+use crate::findings::{Category, Evidence, FigureUnit, Finding, Outcome};
+use crate::intervals::{Interval, length_ns};
+use crate::stats::ratio;
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "first-compile",
+    category: Category::Diffusion,
+    checks: "compiling before the second step is much of the trace",
+    check,
+};
+
+/// Share of the trace.
+const MOST: f64 = 0.1;
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let wall_ns = facts.wall_ns();
+    if wall_ns == 0 {
+        return Outcome::Unknown("the trace has no time".into());
+    }
+    let is_early = |one: &&Compilation| {
+        let end_ns = warm_up_end(facts, one.document);
+        end_ns.is_none_or(|end_ns| one.time.start_ns < end_ns)
+    };
+    let early = facts.answers.compilations.first.iter().filter(is_early);
+    let early: Vec<Interval> = early.map(|one| one.time).collect();
+    let taken_ns = length_ns(&early).min(wall_ns);
+    let share = ratio(taken_ns.into(), wall_ns.into());
+    if share <= MOST {
+        let shown = percent(share);
+        return Outcome::Passed(format!("compiling at the start took {shown} of the time"));
+    }
+    let in_first_step = early.iter().all(|time| {
+        let mut starts = facts
+            .answers
+            .parts
+            .steps
+            .iter()
+            .filter_map(|list| list.parts.first());
+        starts.any(|first| first.start_ns <= time.start_ns)
+    });
+    let place = if in_first_step {
+        "step 0"
+    } else {
+        "or before step 0"
+    };
+    let issue = format!(
+        "torch.compile: {} of {}, in {place}",
+        time(taken_ns),
+        time(wall_ns)
+    );
+    let remedy =
+        "A warm-up call before the trace; a compile cache between runs (TORCHINDUCTOR_CACHE_DIR).";
+    let how = "all of it, where the call that is traced is not the first";
+    let saved = saving(&Won::Within(idle_ns(facts)), Some(taken_ns), taken_ns, how);
+    Outcome::Found(vec![Finding {
+        evidence: vec![Evidence::new("share of the trace", share, FigureUnit::Ratio).against(MOST)],
+        intervals: Finding::longest(early),
+        ..RULE.found(share, issue, remedy, saved)
+    }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::late_compile;
+    use super::super::made::{check, host, only};
+    use super::*;
+
+    /// Step 0 of 960 µs, of which 900 compile; three more of 10 µs.
+    fn first_run() -> Vec<String> {
+        let mut events = vec![
+            host("user_annotation", "denoising_step 0", 0, 960),
+            host("cpu_op", "bytecode_tracing (dynamo_timed)", 20, 900),
+        ];
+        let later = (1..4_u64).map(|n| {
+            let name = format!("denoising_step {n}");
+            host("user_annotation", &name, 950 + n * 10, 10)
+        });
+        events.extend(later);
+        events
+    }
+
+    #[test]
+    fn a_first_step_that_compiles_is_found_and_is_no_late_compile() {
+        // 900 of 990 µs.
+        let found = only(check(&RULE, &first_run()));
+        assert_eq!(found.issue, "torch.compile: 900 µs of 990 µs, in step 0");
+        let late = check(&late_compile::RULE, &first_run());
+        assert!(matches!(late, Outcome::Passed(_)), "{late:?}");
+        let warm = check(&RULE, &first_run()[2..]);
+        assert!(matches!(warm, Outcome::Passed(_)), "{warm:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Does decoding take much of the trace?
+//!
+//! ```text
+//! wall     | encode |----- denoise -----|------------ decode ------------|      more than three tenths
+//! ```
+
+use super::{TraceFacts, TraceRule, Won, saving};
+use crate::findings::words::{percent, time};
+use crate::findings::{Category, Evidence, FigureUnit, Finding, Outcome};
+use crate::stats::{float, ratio};
+use crate::{HostKind, OperatorRow, PhaseRole};
+
+pub(super) const RULE: TraceRule = TraceRule {
+    id: "stage-bottleneck",
+    category: Category::Diffusion,
+    checks: "decoding takes much of the trace",
+    check,
+};
+
+/// Share of the wall.
+const MOST: f64 = 0.3;
+
+const SLOW: &str = "PyTorch takes its own slow convolution instead of oneDNN: see torch.backends.mkldnn.is_available() and .enabled; \
+     then fewer pixels or a smaller decoder.";
+const ON_DEVICE: &str =
+    "torch.compile(vae.decode) in half precision, or a small decoder (AutoencoderTiny).";
+const ON_HOST: &str = "A smaller decoder (TAEHV, AutoencoderTiny) or fewer output pixels.";
+
+fn check(facts: &TraceFacts<'_>) -> Outcome {
+    let rows = facts
+        .answers
+        .account
+        .iter()
+        .flat_map(|account| &account.rows);
+    let decoding = rows.filter(|row| row.role == Some(PhaseRole::Vae));
+    let Some(row) = decoding.max_by_key(|row| row.held_ns) else {
+        return Outcome::Unknown("the trace has no name for decoding".into());
+    };
+    let share = ratio(row.held_ns.into(), facts.wall_ns().max(1).into());
+    if share <= MOST {
+        let share = percent(share);
+        return Outcome::Passed(format!("{} took {share} of the time", row.name));
+    }
+    let is_host_alone = facts.answers.devices.is_empty();
+    let operators = facts.answers.operators.rows.iter();
+    let mut operators = operators.filter(|row| row.kind == HostKind::Operator);
+    let most = operators.next().filter(|_| is_host_alone);
+    let mut evidence =
+        vec![Evidence::new("share of the trace", share, FigureUnit::Ratio).against(MOST)];
+    let calls = Evidence::new("calls", float(row.count), FigureUnit::Count);
+    evidence.extend((row.count > 1).then_some(calls));
+    evidence.extend(most.map(|most| {
+        let what = format!("{}, most of all operators of the trace,", most.name);
+        Evidence::new(what, float(most.self_ns), FigureUnit::Ns)
+    }));
+    let is_slow = |most: &OperatorRow| most.name.contains("slow_conv");
+    let remedy = match most {
+        Some(most) if is_slow(most) => SLOW,
+        _ if is_host_alone => ON_HOST,
+        _ => ON_DEVICE,
+    };
+    let issue = format!(
+        "{}: {}, {} of the trace",
+        row.name,
+        time(row.held_ns),
+        percent(share)
+    );
+    let how = "all of decoding; a smaller decoder takes a part of it";
+    let saved = saving(&Won::Within(facts.wall_ns()), None, row.held_ns, how);
+    Outcome::Found(vec![Finding {
+        evidence,
+        ..RULE.found(share, issue, remedy, saved)
+    }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::made::{check, host, only};
+    use super::*;
+
+    /// Denoises for 60 µs, decodes for 40, mostly in an operator.
+    fn decodes_with(operator: &str) -> Vec<String> {
+        vec![
+            host("user_annotation", "denoising_step 0", 0, 60),
+            host("user_annotation", "vae_decode", 60, 40),
+            host("cpu_op", operator, 62, 30),
+        ]
+    }
+
+    #[test]
+    fn decoding_of_four_tenths_is_found_and_slow_convolutions_are_named() {
+        let found = only(check(&RULE, &decodes_with("aten::slow_conv3d_forward")));
+        assert_eq!(found.issue, "vae_decode: 40.0 µs, 40 % of the trace");
+        assert_eq!(found.remedy, SLOW);
+        assert_eq!(
+            only(check(&RULE, &decodes_with("aten::addmm"))).remedy,
+            ON_HOST
+        );
+        let mut long = decodes_with("aten::addmm");
+        // 40 of 200 µs.
+        long.push(host("user_annotation", "save", 100, 100));
+        assert!(matches!(check(&RULE, &long), Outcome::Passed(_)));
+    }
+}
