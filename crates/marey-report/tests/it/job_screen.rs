@@ -89,7 +89,7 @@ fn the_slowest_rank_stands_beside_the_one_with_the_median() {
         "model_load 100.1 ms 100.1 ms 0.0 ms",
         "other 2.8 ms 3.3 ms −0.5 ms",
         "total 804.7 ms 605.9 ms +198.8 ms",
-        "Ranks rank 2 804.7 · 3 607.5 · 1 605.9 · 0 604.2 ms",
+        "Ranks rank 2: 804.7 · rank 3: 607.5 · rank 1: 605.9 · rank 0: 604.2 ms",
         "! Rank 2: the job ends 197 ms after the other ranks (23 % of 847.6 ms)",
         "All 10 steps take longer, +49.9 % in the mean; model_load and vae_decode are even.",
         "Data no collectives recorded: waiting inside steps is not known",

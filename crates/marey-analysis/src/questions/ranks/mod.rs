@@ -40,10 +40,10 @@ mod waiting;
 mod work;
 
 pub use answers::{
-    Absence, ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork, Member,
-    MemberState, OverRanks, PlacedClock, RankFindingRow, RankGpu, RankResources, RankStraggler,
-    RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread, SlowestRank,
-    StragglerVerdict, Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
+    Absence, ClockMethod, Clocks, CollectiveWaiting, HeatMap, HostRow, JobAnswers, JobWork,
+    LastRank, Member, MemberState, OverRanks, PlacedClock, RankFindingRow, RankGpu, RankResources,
+    RankStraggler, RankWaitingRow, RanksAnswers, Resources, Scaling, ScalingRow, SectionSpread,
+    SlowestRank, StragglerVerdict, Stragglers, TurnSpread, TurnsOverRanks, VersionRow, Waiting,
 };
 
 pub use call_parts::{CallParts, call_parts};
@@ -106,7 +106,8 @@ fn of_job(team: &Team<'_>, unread: Vec<Unread>, thresholds: &Thresholds) -> JobA
         sections: sections::sections(places),
         steps: turns::turns(places, |rank| rank.steps.as_ref()),
         absences: absences::absences(places, &shared, team.world_size()),
-        slowest: slowest::slowest(places, &stragglers, &clocks, thresholds),
+        slowest: slowest::slowest(places, &stragglers, thresholds),
+        last: slowest::last(places, &clocks),
         stragglers,
         waiting,
         blocks: turns::turns(places, |rank| rank.blocks.as_ref()),

@@ -8,10 +8,12 @@
 //! rank 3  |------------|
 //! ```
 
+use std::collections::BTreeSet;
+
 use marey::Thresholds;
 
 use super::members::state;
-use super::{Clocks, MemberState, SlowestRank, StragglerVerdict, Stragglers, placed};
+use super::{Clocks, LastRank, MemberState, SlowestRank, StragglerVerdict, Stragglers, placed};
 use crate::account::{PathTime, PathTimes, SharedAccount};
 use crate::job::{RankSummary, Source};
 use crate::stats::float;
@@ -20,7 +22,6 @@ use crate::stats::float;
 pub(super) fn slowest(
     places: &[&RankSummary],
     stragglers: &Stragglers,
-    clocks: &Clocks,
     thresholds: &Thresholds,
 ) -> Option<SlowestRank> {
     let is_own_time = stragglers.is_waiting_known;
@@ -51,7 +52,6 @@ pub(super) fn slowest(
         ns: [slowest.0, usual.0],
         is_slow: if is_own_time { is_judged } else { is_beyond },
         account,
-        ends_later_ns: ends_later_ns(places, clocks, slowest.1),
     })
 }
 
@@ -69,17 +69,53 @@ fn path_times(rank: &RankSummary) -> Option<PathTimes> {
     Some((rank.wall_ns, times.filter(|_| is_capture)?))
 }
 
-fn ends_later_ns(places: &[&RankSummary], clocks: &Clocks, slowest: u32) -> Option<u64> {
+/// The rank that ends after all others.
+///
+/// ```text
+/// rank 0   |-- steps --|-- vae_decode --|      alone for as long as it decodes
+/// rank 1   |-- steps --|
+/// ```
+pub(super) fn last(places: &[&RankSummary], clocks: &Clocks) -> Option<LastRank> {
     let end_ns = |(place, rank): (u32, &RankSummary)| {
         let start_ns = clocks.each.get(place as usize)?.start_ns?;
-        Some((place, start_ns.saturating_add(rank.wall_ns)))
+        Some((start_ns.saturating_add(rank.wall_ns), place))
     };
-    let ends: Option<Vec<(u32, u64)>> = placed(places).map(end_ns).collect();
-    let ends = ends?;
-    let own = ends.iter().find(|(place, _)| *place == slowest)?.1;
-    let others = ends.iter().filter(|(place, _)| *place != slowest);
-    let later = own.checked_sub(others.map(|(_, end)| *end).max()?)?;
-    (later > 0).then_some(later)
+    let ends: Option<Vec<(u64, u32)>> = placed(places).map(end_ns).collect();
+    let mut ends = ends?;
+    ends.sort_unstable();
+    let [.., (before_ns, _), (last_ns, place)] = ends.as_slice() else {
+        return None;
+    };
+    let alone_ns = last_ns - before_ns;
+    (alone_ns > 0).then(|| LastRank {
+        place: *place,
+        alone_ns,
+        section: only_here(places, *place),
+    })
+}
+
+/// The largest section of a rank that no other has; what it is within may be on all.
+fn only_here(places: &[&RankSummary], place: u32) -> Option<(String, u64)> {
+    let rank = places.get(place as usize)?;
+    let others = placed(places).filter(|(other, _)| *other != place);
+    let known: BTreeSet<&Vec<String>> = others
+        .flat_map(|(_, rank)| rank.sections.iter().map(|section| &section.path))
+        .collect();
+    let is_outermost = |path: &[String]| {
+        let around = path[..path.len().saturating_sub(1)].to_vec();
+        around.is_empty() || known.contains(&around)
+    };
+    let held_ns = |path: &[String]| -> Option<u64> {
+        let within = rank
+            .sections
+            .iter()
+            .filter(|one| one.path.starts_with(path));
+        within.map(|one| one.held_ns).sum()
+    };
+    let own = rank.sections.iter().map(|section| &section.path);
+    let own = own.filter(|path| !known.contains(path) && is_outermost(path));
+    let each = own.filter_map(|path| Some((path.last()?.clone(), held_ns(path)?)));
+    each.max_by_key(|(_, ns)| *ns)
 }
 
 #[cfg(test)]
@@ -126,13 +162,7 @@ mod tests {
 
     fn of(ranks: &[RankSummary]) -> Option<SlowestRank> {
         let places: Vec<&RankSummary> = ranks.iter().collect();
-        let clocks = clocks(&[0, 1, 0, 3]);
-        slowest(
-            &places,
-            &Stragglers::default(),
-            &clocks,
-            &Thresholds::default(),
-        )
+        slowest(&places, &Stragglers::default(), &Thresholds::default())
     }
 
     #[test]
@@ -142,13 +172,40 @@ mod tests {
         // rank 1     |----506----|             ends at 507, rank 3 at 511
         // rank 2    |------------705----------|
         // rank 3      |----508----|
-        let found = of(&[rank(0, 399), rank(1, 401), rank(2, 600), rank(3, 403)]).unwrap();
+        let ranks = [rank(0, 399), rank(1, 401), rank(2, 600), rank(3, 403)];
+        let found = of(&ranks).unwrap();
         assert_eq!((found.place, found.usual, found.is_slow), (2, 1, true));
         assert_eq!(found.ns, [705 * MS, 506 * MS]);
-        assert_eq!(found.ends_later_ns, Some((705 - 511) * MS));
+        let places: Vec<&RankSummary> = ranks.iter().collect();
+        let last = last(&places, &clocks(&[0, 1, 0, 3])).unwrap();
+        let expected = (2, (705 - 511) * MS, None);
+        assert_eq!((last.place, last.alone_ns, last.section), expected);
         let account = found.account.unwrap();
         assert_eq!(account.wall_ns, [705 * MS, 506 * MS]);
         assert_eq!(account.held_ns()[0], [600 * MS, 401 * MS]);
+    }
+
+    #[test]
+    fn what_only_the_last_rank_does_is_named() {
+        // rank 0    |----504----|vae_decode, save: 30|     save is within vae_decode
+        // rank 1    |----505----|
+        let mut ranks = [rank(0, 399), rank(1, 400)];
+        for (path, held_ms) in [(&["vae_decode"][..], 20), (&["vae_decode", "save"], 10)] {
+            ranks[0].sections.push(SectionSums {
+                path: path.iter().map(|name| (*name).to_owned()).collect(),
+                held_ns: Some(held_ms * MS),
+                ..SectionSums::default()
+            });
+        }
+        ranks[0].wall_ns += 30 * MS;
+        let places: Vec<&RankSummary> = ranks.iter().collect();
+        let expected = LastRank {
+            place: 0,
+            alone_ns: 29 * MS,
+            section: Some(("vae_decode".into(), 30 * MS)),
+        };
+        assert_eq!(last(&places, &clocks(&[0, 0])), Some(expected));
+        assert_eq!(last(&places[..1], &clocks(&[0])), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Findings of a job: lost ranks, one rank that ends after all others, waiting, idle GPUs.
 
 use marey_analysis::findings::{Confidence, Evidence, FigureUnit, Finding};
-use marey_analysis::ranks::{CollectiveWaiting, JobAnswers};
+use marey_analysis::ranks::{CollectiveWaiting, JobAnswers, RankWaitingRow};
 
 use super::account::{devices, parts, range_text, step_means, waiting_ratio};
+use super::headline::ends_later_ns;
 use super::{capitalised, has_lost_ranks, rank_name};
 use crate::first_screen::ScreenFinding;
 use crate::first_screen::finding::target;
@@ -13,6 +14,8 @@ use crate::quantity::{Column, Unit, counted, float, share, signed_share, time_ns
 const EVEN: f64 = 0.02;
 /// From this share of rank time without any work on the GPUs are a finding.
 const IDLE: f64 = 0.5;
+/// A rank that comes last so many times as often as any other is the one that comes late.
+const OFTEN: f64 = 1.5;
 /// Names in a sentence.
 const MOST_NAMES: usize = 3;
 
@@ -32,6 +35,7 @@ pub(super) fn findings(job: &JobAnswers, total_ns: u64) -> Vec<ScreenFinding> {
     });
     let own = ends_later(job, total_ns)
         .into_iter()
+        .chain(alone(job, total_ns))
         .chain(idle_gpus(job, total_ns));
     ScreenFinding::costliest(ruled.chain(own).collect())
 }
@@ -39,7 +43,7 @@ pub(super) fn findings(job: &JobAnswers, total_ns: u64) -> Vec<ScreenFinding> {
 /// `Rank 2: the job ends 197 ms after the other ranks (23 % of 847.6 ms)`
 fn ends_later(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
     let found = job.slowest.as_ref().filter(|found| found.is_slow)?;
-    let later_ns = found.ends_later_ns?;
+    let later_ns = ends_later_ns(job, found)?;
     let ratio = float(later_ns) / float(total_ns.max(1));
     let total = Column::of(Unit::Time, total_ns).text(total_ns);
     let name = rank_name(job, found.place);
@@ -70,6 +74,48 @@ fn ends_later(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
             ..ScreenFinding::new("late-rank", capitalised(&name), figure)
         }
         .costing(later_ns, total_ns),
+    )
+}
+
+/// `Rank 0: alone for 500 ms after the other ranks had ended (21 % of 2.397 s)`
+fn alone(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
+    let last = job.last.as_ref()?;
+    if job
+        .slowest
+        .as_ref()
+        .is_some_and(|slow| slow.is_slow && slow.place == last.place)
+    {
+        return None;
+    }
+    let ratio = float(last.alone_ns) / float(total_ns.max(1));
+    let total = Column::of(Unit::Time, total_ns).text(total_ns);
+    let figure = format!(
+        "alone for {} after the other ranks had ended ({} of {total})",
+        time_ns(last.alone_ns),
+        share(ratio)
+    );
+    let section = last.section.as_ref().map(|(section, ns)| {
+        format!(
+            "{section} takes {} there and is on no other rank.",
+            time_ns(*ns)
+        )
+    });
+    let what = last
+        .section
+        .as_ref()
+        .map_or("the last part", |(section, _)| section);
+    Some(
+        ScreenFinding {
+            evidence: section.unwrap_or_default(),
+            figures: vec![Evidence::new("alone", float(last.alone_ns), FigureUnit::Ns)],
+            tries: format!("{what} split over the ranks, or other work on these meanwhile."),
+            ..ScreenFinding::new(
+                "last-rank",
+                capitalised(&rank_name(job, last.place)),
+                figure,
+            )
+        }
+        .costing(last.alone_ns, total_ns),
     )
 }
 
@@ -123,19 +169,12 @@ fn waiting(job: &JobAnswers, found: &Finding, total_ns: u64) -> Option<ScreenFin
         .iter()
         .filter(|row| !row.is_start_up)
         .max_by_key(waiting_of)?;
-    let last = waiting
-        .ranks
-        .iter()
-        .max_by_key(|row| (row.n_last, row.caused_ns))?;
-    let waits = waiting.ranks.iter().max_by_key(|row| row.waiting_ns)?;
     let evidence = format!(
-        "{} of {} waiting are in {}. {} comes last in {}; {} waits most.",
+        "{} of {} waiting are in {}. {}",
         time_ns(waiting_of(&most)),
         time_ns(all_ns),
         most.name,
-        capitalised(&rank_name(job, last.place)),
-        counted(last.n_last, "call", "calls"),
-        rank_name(job, waits.place)
+        who_is_late(job, &waiting.ranks)?
     );
     let target = target(found).unwrap_or_default();
     Some(ScreenFinding {
@@ -144,6 +183,23 @@ fn waiting(job: &JobAnswers, found: &Finding, total_ns: u64) -> Option<ScreenFin
         figure: format!("{} of rank time is waiting{target}", share(ratio)),
         ..shown
     })
+}
+
+/// Who comes last, unless the others do so about as often.
+fn who_is_late(job: &JobAnswers, ranks: &[RankWaitingRow]) -> Option<String> {
+    let last = ranks.iter().max_by_key(|row| (row.n_last, row.caused_ns))?;
+    let others = ranks.iter().filter(|row| row.place != last.place);
+    let next = others.map(|row| row.n_last).max().unwrap_or(0);
+    if float(next) * OFTEN > float(last.n_last) {
+        return Some("No rank comes last much more often than another.".into());
+    }
+    let waits = ranks.iter().max_by_key(|row| row.waiting_ns)?;
+    Some(format!(
+        "{} comes last in {}; {} waits most.",
+        capitalised(&rank_name(job, last.place)),
+        counted(last.n_last, "call", "calls"),
+        rank_name(job, waits.place)
+    ))
 }
 
 /// `GPUs are at work for 7 % of the time`
@@ -181,4 +237,23 @@ fn idle_gpus(job: &JobAnswers, total_ns: u64) -> Option<ScreenFinding> {
         }
         .costing(idle / n.max(1), total_ns),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_last_about_as_often_as_another_is_not_to_blame() {
+        let row = |place: u32, n_last: u64| RankWaitingRow {
+            place,
+            n_last,
+            ..RankWaitingRow::default()
+        };
+        let said = |each: &[RankWaitingRow]| who_is_late(&JobAnswers::default(), each).unwrap();
+        let even = said(&[row(0, 67), row(1, 68)]);
+        assert_eq!(even, "No rank comes last much more often than another.");
+        let late = said(&[row(0, 5), row(1, 68)]);
+        assert!(late.contains("comes last in 68 calls"), "{late}");
+    }
 }

@@ -75,8 +75,15 @@ fn facts<'a>(job: &'a JobAnswers, found: &'a SlowestRank) -> impl Json + use<'a>
         measure: if found.is_own_time { "own" } else { "wall" },
         rank_s: own,
         usual_s: usual,
-        ends_later_s?: found.ends_later_ns.map(|ns| float(ns) / 1e9),
+        ends_later_s?: ends_later_ns(job, found).map(|ns| float(ns) / 1e9),
     }
+}
+
+/// How long the slowest rank still ran when all others had ended; `None` where it did not.
+pub(super) fn ends_later_ns(job: &JobAnswers, found: &SlowestRank) -> Option<u64> {
+    let last = job.last.as_ref();
+    let last = last.filter(|last| last.place == found.place);
+    last.map(|last| last.alone_ns)
 }
 
 /// `, 4 steps` where all ranks have as many.

@@ -41,7 +41,7 @@ pub(super) fn lines(job: &JobAnswers) -> Vec<Labelled> {
     lines
 }
 
-/// `5 12.0 · 4 11.9 · 2, 3, 6 10.0 ms`, the longest first; those that read the same together.
+/// `rank 5: 12.0 · rank 4: 11.9 · ranks 2-3, 6: 10.0 ms`, the longest first; those that read the same together.
 fn line(
     job: &JobAnswers,
     label: &'static str,
@@ -67,12 +67,12 @@ fn line(
         let (shown, places) = &groups[at];
         let number = shown.strip_suffix(unit.as_str()).unwrap_or(shown);
         let word = match places.len() {
-            _ if at > 0 || !is_named => "",
+            _ if !is_named => "",
             1 => "rank ",
             _ => "ranks ",
         };
         let end = if at + 1 == n { unit.as_str() } else { "" };
-        format!("{word}{} {number}{end}", ranks_text(job, places))
+        format!("{word}{}: {number}{end}", ranks_text(job, places))
     };
     let mut parts: Vec<String> = match n {
         0..=MOST => (0..n).map(text).collect(),

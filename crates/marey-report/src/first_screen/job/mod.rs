@@ -112,6 +112,13 @@ fn data(job: &JobAnswers) -> Option<String> {
             "no collectives recorded: waiting inside steps is not known (marey.distributed.instrument())".into(),
         );
     }
+    let stragglers = &job.stragglers;
+    if stragglers.is_waiting_known {
+        said.push(format!(
+            "own time and waiting: {}",
+            stragglers.basis.trim_end_matches('.')
+        ));
+    }
     let mut clocks = job.clocks.each.iter();
     let are_aligned = clocks.any(|clock| clock.method == ClockMethod::Collectives);
     let error_ns = job.clocks.error_ns.filter(|_| are_aligned);
@@ -147,7 +154,7 @@ fn rank_name(job: &JobAnswers, place: u32) -> String {
     match job.members.get(place as usize) {
         Some(member) => match member.rank {
             Some(rank) => format!("rank {rank}"),
-            None => member.file.clone(),
+            None => member.file.rsplit('/').next().unwrap_or_default().into(),
         },
         None => "a rank".into(),
     }

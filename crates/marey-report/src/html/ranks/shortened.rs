@@ -63,6 +63,7 @@ pub(super) fn shortened(job: &JobAnswers) -> (JobAnswers, LeftOut) {
         stragglers: job.stragglers.clone(),
         // Strips show it.
         slowest: None,
+        last: None,
         resources: job.resources.clone(),
         work: job.work.clone(),
         findings: job.findings.clone(),

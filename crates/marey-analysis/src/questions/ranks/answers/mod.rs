@@ -14,7 +14,7 @@ pub use communication::{Absence, CollectiveWaiting, RankWaitingRow, Waiting};
 pub use member::{HostRow, Member, MemberState, VersionRow};
 pub use resources::{RankGpu, RankResources, Resources};
 pub use scaling::{Scaling, ScalingRow};
-pub use slowest::SlowestRank;
+pub use slowest::{LastRank, SlowestRank};
 pub use spread::{HeatMap, OverRanks, SectionSpread, TurnSpread, TurnsOverRanks};
 pub use straggler::{RankStraggler, StragglerVerdict, Stragglers};
 
@@ -74,6 +74,9 @@ pub struct JobAnswers {
     /// The slowest rank beside a usual one; `None` of fewer than two that ended well.
     #[serde(skip)]
     pub slowest: Option<SlowestRank>,
+    /// The rank that ended after all others; `None` of one rank, and where clocks do not say it.
+    #[serde(skip)]
+    pub last: Option<LastRank>,
     /// Machines.
     pub resources: Resources,
     /// What all ranks made.

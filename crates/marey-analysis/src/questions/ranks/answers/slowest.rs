@@ -1,4 +1,4 @@
-//! The slowest rank, as values.
+//! The slowest rank and the last one, as values.
 
 use crate::SharedAccount;
 
@@ -17,6 +17,15 @@ pub struct SlowestRank {
     pub is_slow: bool,
     /// What held the slowest and the usual one up, in this order; `None` unless both are captures of which that is known.
     pub account: Option<SharedAccount>,
-    /// How long it still ran when all others had ended; `None` when it did not, or clocks do not say.
-    pub ends_later_ns: Option<u64>,
+}
+
+/// The rank that still ran when all others had ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LastRank {
+    /// Its place.
+    pub place: u32,
+    /// How long it still ran.
+    pub alone_ns: u64,
+    /// The largest section that no other rank has, and what it held the rank up; `None` where there is none, or that is not known.
+    pub section: Option<(String, u64)>,
 }
