@@ -15,6 +15,8 @@ pub struct Comparison {
     /// [`Verdict::Worse`] when any measure or obstacle is, else [`Verdict::CannotTell`] when there is an obstacle, no measure
     /// could be decided, or there is nothing on a side, else [`Verdict::Better`] when any measure is, else [`Verdict::Same`].
     pub verdict: Verdict,
+    /// What became of the time: [`Verdict::Worse`] or [`Verdict::Better`]; `None` where no change of it is decided.
+    pub time: Option<Verdict>,
     /// Why the sides are not two whole runs of one program, the gravest first; mostly none.
     pub obstacles: Vec<Obstacle>,
     /// What chance was judged by.

@@ -11,7 +11,7 @@ use super::bootstrap::{Bootstrap, Statistic, autocorrelation, inflation};
 use super::floors::{BETWEEN_RUNS, DEVICE_RATIO, ONCE_NS, ONCE_RATIO, OTHER_COUNT_RATIO, Rule};
 use super::holm::Test;
 use super::mann_whitney::mann_whitney;
-use super::measure::{Change, Measure, MeasureKind};
+use super::measure::{Area, Change, Measure, MeasureKind};
 use super::options::CompareOptions;
 use super::pair::{Pair, Samples};
 use super::repeats::repeated;
@@ -28,8 +28,9 @@ pub(super) struct Judge<'a> {
     pub(super) options: &'a CompareOptions,
     /// Each run is a sample.
     pub(super) is_repeated: bool,
-    /// Runs of one side ended otherwise than those of the other: what they did all together cannot be compared.
-    pub(super) is_cut_short: bool,
+    /// Sides of which runs did not finish, where they ended otherwise than those of the other: what they did all together cannot be
+    /// compared.
+    pub(super) cut_short: [bool; 2],
 }
 
 impl Judge<'_> {
@@ -181,11 +182,18 @@ impl Judge<'_> {
         }
         let rule = Rule::of(pair.kind);
         let is_whole = matches!(rule, Rule::Total | Rule::Exact) || pair.kind.is_wall();
-        if is_whole && self.is_cut_short {
-            let reason = "runs of one side did not end by themselves, those of the other did";
+        let direction = measure.better.verdict(change.difference);
+        let [baseline, candidate] = self.cut_short;
+        // Who died early may not have had its peak.
+        let has_less = match direction {
+            Verdict::Worse => baseline,
+            _ => candidate,
+        };
+        let is_memory = measure.kind.area() == Area::Memory;
+        if is_whole && (baseline || candidate) || is_memory && has_less {
+            let reason = "the sides did not end alike, and not both by themselves";
             return Ruling::new(Verdict::CannotTell, Confidence::Low, reason);
         }
-        let direction = measure.better.verdict(change.difference);
         let both = Both::new(pair);
         match (rule, measure.basis) {
             (Rule::Exact, _) => both.exact(direction),

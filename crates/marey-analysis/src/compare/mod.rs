@@ -97,11 +97,7 @@ pub fn compare_traces(
     };
     let mut found = compare_with([first, second], devices, samples, options);
     found.notes.extend(prepared.notes);
-    let phases = baseline.phases().zip(candidate.phases());
-    found.account = phases.map(|(mut all, mut others)| {
-        all.append(&mut others);
-        SharedAccount::new(all)
-    });
+    found.account = TracedSide::accounts([baseline, candidate]).map(SharedAccount::new);
     found
 }
 
@@ -146,16 +142,19 @@ fn compare_with(
         .map(|pair| observed(pair).renamed(&in_words_of_baseline))
         .collect();
     let sides = [side(baseline), side(candidate)];
+    let ends = obstacles::ends(baseline, candidate);
     let judge = Judge {
         options,
         is_repeated: are_repeats && baseline.len() >= 2 && candidate.len() >= 2,
-        is_cut_short: (sides[0].n_unfinished > 0) != (sides[1].n_unfinished > 0),
+        cut_short: sides
+            .each_ref()
+            .map(|side| ends.is_some() && side.n_unfinished > 0),
     };
     let (mut measures, n_tests) = judged(&judge, pairs(&of_baseline, &of_candidate));
     let held = held_processors::leave_open(&mut measures, baseline, candidate);
     let is_there = !baseline.is_empty() && !candidate.is_empty();
     let obstacles = if is_there {
-        let found = obstacles::obstacles(baseline, candidate, &measures, &sections);
+        let found = obstacles::obstacles(ends, &measures, &sections);
         found.into_iter().chain(held).collect()
     } else {
         vec![]
@@ -168,6 +167,7 @@ fn compare_with(
     };
     Comparison {
         verdict,
+        time: totals::time(&measures),
         obstacles,
         basis: if judge.is_repeated {
             Basis::Repeats

@@ -33,14 +33,13 @@ pub(super) const GONE_SHARE: f64 = 0.1;
 /// from a smaller one is judged by the time of that one.
 pub(super) const STANDS_FOR_RUN: f64 = 0.9;
 
-/// All of two sides with runs, the gravest first.
+/// All of two sides with runs, the gravest first; how they ended is known.
 pub(super) fn obstacles(
-    baseline: &[Run],
-    candidate: &[Run],
+    ends: Option<Obstacle>,
     measures: &[Measure],
     sections: &[SectionMatch],
 ) -> Vec<Obstacle> {
-    let mut found: Vec<Obstacle> = ends(baseline, candidate).into_iter().collect();
+    let mut found: Vec<Obstacle> = ends.into_iter().collect();
     match nothing_in_common(sections) {
         Some(obstacle) => found.push(obstacle),
         None if found.is_empty() => found.extend(gone(measures)),
@@ -53,30 +52,57 @@ pub(super) fn is_unfinished(run: &Run) -> bool {
     run.ending() != Status::Finished
 }
 
-/// Runs of one side did not finish, all of the other did.
-fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
+/// Runs of one side did not finish, all of the other did, or ended in another way.
+pub(super) fn ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
     let of = |runs: &[Run]| runs.iter().filter(|run| is_unfinished(run)).count();
     let (name, runs, other, verdict) = match (of(baseline), of(candidate)) {
         (0, 1..) => ("candidate", candidate, "baseline", Verdict::Worse),
         (1.., 0) => ("baseline", baseline, "candidate", Verdict::CannotTell),
-        _ => return None,
+        (1.., 1..) => return both_ends(baseline, candidate),
+        (0, 0) => return None,
     };
-    let unfinished = || runs.iter().filter(|run| is_unfinished(run));
+    let run = unfinished(runs)?;
     // One that still goes on may end well.
-    let dead = unfinished().find(|run| run.ending() != Status::Running);
-    let verdict = dead.map_or(Verdict::CannotTell, |_| verdict);
-    let run = dead.or_else(|| unfinished().next())?;
-    let (n, n_runs) = (unfinished().count(), runs.len());
-    let who = match n_runs {
+    let is_dead = run.ending() != Status::Running;
+    Some(Obstacle {
+        verdict: if is_dead {
+            verdict
+        } else {
+            Verdict::CannotTell
+        },
+        text: format!("{}, the {other} finished", how_one_ended(name, runs, run)),
+    })
+}
+
+/// Where both sides died in one way they are alike.
+fn both_ends(baseline: &[Run], candidate: &[Run]) -> Option<Obstacle> {
+    let (before, after) = (unfinished(baseline)?, unfinished(candidate)?);
+    (before.ending() != after.ending()).then(|| Obstacle {
+        verdict: Verdict::CannotTell,
+        text: format!(
+            "{}, {}",
+            how_one_ended("baseline", baseline, before),
+            how_one_ended("candidate", candidate, after)
+        ),
+    })
+}
+
+/// One of a side that did not finish, first of those that died.
+fn unfinished(runs: &[Run]) -> Option<&Run> {
+    let all = || runs.iter().filter(|run| is_unfinished(run));
+    let dead = all().find(|run| run.ending() != Status::Running);
+    dead.or_else(|| all().next())
+}
+
+/// `the baseline failed (ValueError) after 0.765 s`
+fn how_one_ended(name: &str, runs: &[Run], run: &Run) -> String {
+    let n = runs.iter().filter(|run| is_unfinished(run)).count();
+    let who = match runs.len() {
         1 => format!("the {name}"),
-        _ => format!("{n} of {n_runs} runs of the {name} did not finish: one"),
+        n_runs => format!("{n} of {n_runs} runs of the {name} did not finish: one"),
     };
     let seconds = float(run.wall_ns) / 1e9;
-    let text = format!(
-        "{who} {} {seconds:.3} s, the {other} finished",
-        how_it_ended(&run.ending())
-    );
-    Some(Obstacle { verdict, text })
+    format!("{who} {} {seconds:.3} s", how_it_ended(&run.ending()))
 }
 
 /// Goes before a duration.

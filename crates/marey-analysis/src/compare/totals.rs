@@ -93,7 +93,8 @@ fn is_part_open(measures: &[Measure]) -> bool {
         .any(excludes_none)
 }
 
-fn time(measures: &[Measure]) -> Option<Verdict> {
+/// What became of the time of the whole; `None` where nothing of it is decided.
+pub(super) fn time(measures: &[Measure]) -> Option<Verdict> {
     let mut steps = measures
         .iter()
         .filter(|m| m.kind == MeasureKind::TracedSteps);
@@ -103,14 +104,24 @@ fn time(measures: &[Measure]) -> Option<Verdict> {
     // A run loads once, and how long that takes is chance: one wall time against one stands behind what was tested.
     let is_certain = |m: &&Measure| m.kind != MeasureKind::WallTime || m.basis == Basis::Repeats;
     let of = |kind| measures.iter().filter(move |m: &&Measure| m.kind == kind);
+    let added =
+        |least| direction(added_ns(measures, least)).filter(|added| explains(measures, *added));
     whole
         .into_iter()
         .chain(TESTED)
         .find_map(|kind| worst(of(kind).filter(is_certain)))
-        .or_else(|| direction(added_ns(measures, Confidence::Medium)))
+        .or_else(|| added(Confidence::Medium))
         .or_else(|| worst(of(MeasureKind::WallTime)))
         .or_else(|| worst(of(MeasureKind::DeviceBusy)))
-        .or_else(|| direction(added_ns(measures, Confidence::Low)))
+        .or_else(|| added(Confidence::Low))
+}
+
+/// Of a trace with devices parts only explain where the whole went: behind work of a device the host holds nothing up.
+fn explains(measures: &[Measure], added: Verdict) -> bool {
+    let has = |kind| measures.iter().find(|m| m.kind == kind);
+    let moved = has(MeasureKind::WallTime).and_then(|wall| wall.change);
+    let went = moved.and_then(|change| direction(change.difference));
+    has(MeasureKind::DeviceBusy).is_none() || went.is_none_or(|went| went == added)
 }
 
 fn direction(added_ns: f64) -> Option<Verdict> {
@@ -209,6 +220,29 @@ mod tests {
             reason: String::new(),
             impact_ns: None,
         }
+    }
+
+    #[test]
+    fn behind_a_device_parts_explain_only_where_the_whole_went() {
+        let of = |kind, verdict, difference| Measure {
+            kind,
+            better: kind.better(),
+            impact_ns: Some(difference),
+            change: Some(Change {
+                difference,
+                ..Change::default()
+            }),
+            confidence: Confidence::High,
+            ..part(verdict, (1.0, 1.0))
+        };
+        // The host takes 5 ms longer for operators; the whole takes 72 ms less.
+        let slower = of(MeasureKind::SectionTotal, Verdict::Worse, 5e6);
+        let whole = |difference| of(MeasureKind::WallTime, Verdict::CannotTell, difference);
+        let device = of(MeasureKind::DeviceBusy, Verdict::Same, 0.0);
+        let shorter = [slower.clone(), whole(-72e6), device.clone()];
+        assert_eq!(time(&shorter), None);
+        assert_eq!(time(&shorter[..2]), Some(Verdict::Worse));
+        assert_eq!(time(&[slower, whole(72e6), device]), Some(Verdict::Worse));
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub struct TracedSide {
     /// The same without modules, of those that have some.
     without_modules: Vec<Option<Run>>,
     figures: Vec<Observations>,
-    /// Wall time by phases; `None` where nothing happens.
-    phases: Vec<Option<PathTimes>>,
+    /// Wall time by phases, by what its only device did, and as one; `None` where it has none of these.
+    accounts: Vec<[Option<PathTimes>; 3]>,
 }
 
 impl TracedSide {
@@ -47,16 +47,24 @@ impl TracedSide {
         self.runs.push(outline);
         self.without_modules.push(plain);
         self.figures.push(figures(trace));
-        self.phases.push(phases(trace));
+        self.accounts.push(accounts(trace));
     }
 
-    /// What held each trace up, by phases, the shortest first; `None` where that is not known of one, and of the ranks of a job, which wait
-    /// for each other.
-    pub(super) fn phases(&self) -> Option<Vec<PathTimes>> {
-        let all: Option<Vec<PathTimes>> = self.phases.iter().cloned().collect();
-        let mut all = all.filter(|_| self.ranks().is_none())?;
-        all.sort_unstable();
-        Some(all)
+    /// What held each trace of both sides up, of each the shortest first: by phases where all have some, else by what their only device did;
+    /// `None` of the ranks of a job, which wait for each other.
+    pub(super) fn accounts(sides: [&Self; 2]) -> Option<Vec<PathTimes>> {
+        let has_ranks = sides.iter().any(|side| side.ranks().is_some());
+        let of = |way: usize| {
+            let mut all = Vec::new();
+            for side in sides {
+                let each = side.accounts.iter().map(|one| one[way].clone());
+                let mut each: Vec<PathTimes> = each.collect::<Option<_>>()?;
+                each.sort_unstable();
+                all.append(&mut each);
+            }
+            Some(all)
+        };
+        (0..3).filter(|_| !has_ranks).find_map(of)
     }
 
     /// The numbers of the processes of one job that the traces are of; `None` unless there are two or more. Such traces are no
@@ -122,16 +130,33 @@ fn has_modules(run: &Run) -> bool {
     nodes.any(|node| node.name.starts_with("nn.Module: "))
 }
 
-/// Wall time by phases, and what is between them.
-fn phases(trace: &Trace) -> Option<PathTimes> {
-    let account = trace_account(&TraceContext::new(trace, None))?;
-    let rows = account.rows.into_iter();
-    let times = rows.map(|row| PathTime {
-        path: vec![row.name],
-        is_iteration: false,
-        self_ns: row.held_ns,
-    });
-    Some((account.wall.length_ns(), times.collect()))
+/// Wall time by phases and what is between them, by what the only device did, and as one.
+fn accounts(trace: &Trace) -> [Option<PathTimes>; 3] {
+    let context = TraceContext::new(trace, None);
+    let Some(account) = trace_account(&context) else {
+        return [const { None }; 3];
+    };
+    let wall_ns = account.wall.length_ns();
+    let times = |rows: Vec<(String, u64)>| {
+        let time = |(name, self_ns)| PathTime {
+            path: vec![name],
+            is_iteration: false,
+            self_ns,
+        };
+        (wall_ns, rows.into_iter().map(time).collect())
+    };
+    let phases = account.phases().iter();
+    let phases: Vec<(String, u64)> = phases.map(|row| (row.name.clone(), row.held_ns)).collect();
+    let device = match context.timelines.as_slice() {
+        [only] => Some(utilization(trace, only).parts_of(wall_ns)),
+        _ => None,
+    };
+    let device = device.map(|parts| parts.map(|(name, ns)| (name.to_owned(), ns)).into());
+    [
+        Some(phases).filter(|rows| !rows.is_empty()).map(times),
+        device.map(times),
+        Some(times(Vec::new())),
+    ]
 }
 
 /// What the devices of a trace did.

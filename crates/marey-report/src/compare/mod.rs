@@ -17,7 +17,9 @@ pub use document::comparison_document;
 pub(crate) use environment::values;
 pub(crate) use headline::text as headline_text;
 pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided};
-pub(crate) use time::{ComparedPart, ComparedTime, about, both_text, change_text, without_unit};
+pub(crate) use time::{
+    ComparedPart, ComparedTime, about, both_text, change_text, difference, without_unit,
+};
 pub use trend_document::trend_document;
 pub use trend_model::TrendReport;
-pub(crate) use words::{label, short, subject};
+pub(crate) use words::{change, label, named, short, subject};

@@ -177,7 +177,8 @@ fn parts(account: &SharedAccount, split: &Split, total_ns: [u64; 2]) -> Vec<Comp
     parts
 }
 
-fn difference([before, after]: [u64; 2]) -> i64 {
+/// The second less the first.
+pub(crate) fn difference([before, after]: [u64; 2]) -> i64 {
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     signed(after) - signed(before)
 }

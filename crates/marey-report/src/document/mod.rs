@@ -63,10 +63,16 @@ impl Document {
         fn tables(blocks: Vec<Block>) -> Vec<Table> {
             let each = blocks.into_iter().flat_map(|block| match block {
                 Block::Table(table) => vec![table],
-                Block::Aside(_, blocks) => tables(blocks),
+                Block::Aside(title, blocks) => titled(tables(blocks), &title),
                 _ => Vec::new(),
             });
             each.collect()
+        }
+        // What stands around a table says what it is where the table does not.
+        fn titled(mut tables: Vec<Table>, title: &str) -> Vec<Table> {
+            let untitled = tables.iter_mut().filter(|table| table.title.is_empty());
+            untitled.for_each(|table| title.clone_into(&mut table.title));
+            tables
         }
         tables(self.blocks)
     }

@@ -140,6 +140,7 @@ fn story(decode: &str) -> Comparison {
     ];
     Comparison {
         verdict: Verdict::Worse,
+        time: Some(Verdict::Worse),
         obstacles: vec![],
         basis: Basis::Calls,
         baseline: side(58e9),

@@ -172,18 +172,78 @@ fn no_change_comes_with_the_smallest_that_would_have_been_found() {
 }
 
 #[test]
-fn of_single_runs_chance_is_not_excluded() {
+fn of_single_runs_nothing_is_proven_that_happens_once() {
     let screen = screen(&compared(&after()[..1], &before()[..1], false));
     let shown = text(&screen, 100, false);
     // 1871 → 1812 ms.
     for expected in [
-        "faster by 59.0 ms (−3.2 %): 1871.0 → 1812.0 ms · 1 run a side, chance not excluded",
+        "no proven change: 1871.0 → 1812.0 ms (−3.2 %) · 1 run a side",
         "vae_decode 524.0 ms 459.0 ms −65.0 ms −12.4 %",
+        "exit code 0",
+        "run each side 3 times, then compare the folders",
     ] {
         assert!(squeezed(&shown).contains(expected), "{expected}\n{shown}");
     }
     assert!(screen.findings.is_empty(), "{shown}");
     insta::assert_snapshot!(at_each_width(&screen));
+}
+
+#[test]
+fn what_the_calls_of_single_runs_prove_is_the_verdict_and_the_finding() {
+    // 20 steps of 40 and of 52 ms; all in all 1729 and 1969 ms.
+    let of = |denoise| {
+        finished(Clip {
+            load: 320,
+            denoise,
+            decode: 459,
+            other: 50,
+            peak_mib: 372,
+        })
+    };
+    let report = compared(&[of(800)], &[of(1040)], true);
+    let shown = text(&screen(&report), 100, false);
+    for expected in [
+        "marey: slower by 240.0 ms (+13.9 %): 1729.0 → 1969.0 ms · 1 run a side",
+        "! denoising_step: 40.0 → 52.0 ms an iteration (+30.0 %), 20 iterations a side",
+        "; all together +240.0 ms.",
+        "Try git diff of what denoising_step calls; marey report after --table sections.",
+        "exit code 1 (--fail-on worse)",
+    ] {
+        assert!(squeezed(&shown).contains(expected), "{expected}\n{shown}");
+    }
+    let report = compared(&[of(1040)], &[of(800)], false);
+    let shown = text(&screen(&report), 100, false);
+    assert!(
+        shown.starts_with("marey: faster by 240.0 ms (−12.2 %)"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn sides_that_died_in_two_ways_are_not_compared() {
+    let died = |status, wall_ms: u64, peak_mib| {
+        let mut run = clip(Clip {
+            load: 318,
+            denoise: 400,
+            decode: 110,
+            other: 47,
+            peak_mib,
+        })
+        .finish(wall_ms * MS);
+        run.status = status;
+        run
+    };
+    let failed = died(Status::Failed("RuntimeError".into()), 1000, 100);
+    let killed = died(Status::Killed(9), 1500, 700);
+    let screen = screen(&compared(&[failed], &[killed], false));
+    let shown = text(&screen, 140, false);
+    let head = "marey: inconclusive: the baseline failed (RuntimeError) after 1.000 s, the candidate was killed by SIGKILL (9) after 1.500 s";
+    assert!(squeezed(&shown).contains(head), "{shown}");
+    // 100 MiB until it failed say nothing of its peak.
+    assert!(
+        screen.findings.is_empty() && screen.differences.is_none(),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -244,7 +304,8 @@ fn other_work_and_more_memory_are_said() {
         "{shown}"
     );
     assert!(
-        squeezed(&shown).contains("! process, memory peak: 372.0 → 744.0 MiB (+100 %)"),
+        squeezed(&shown)
+            .contains("! process, memory peak: 372.0 → 744.0 MiB (+100 %) 372.0 MiB more."),
         "{shown}"
     );
 }

@@ -38,8 +38,18 @@ fn a_run_that_was_killed_is_not_faster() {
     let found_back = one(&killed, &whole);
     assert_eq!(found_back.verdict, Verdict::CannotTell);
     assert_eq!(found_back.obstacles[0].verdict, Verdict::CannotTell);
-    // Two that were killed are alike.
+    // Two that were killed are alike, one that failed and one that was killed are not.
     assert_eq!(one(&killed, &killed).obstacles, []);
+    let mut failed = killed.clone();
+    failed.status = Status::Failed("ValueError".into());
+    let apart = one(&failed, &killed);
+    assert_eq!((apart.verdict, apart.time), (Verdict::CannotTell, None));
+    let text = &apart.obstacles[0].text;
+    let said = [
+        "the baseline failed (ValueError)",
+        "the candidate was killed by SIGKILL (9)",
+    ];
+    assert!(said.iter().all(|said| text.contains(said)), "{text}");
     let mut going_on = killed.clone();
     going_on.status = Status::Running;
     assert_eq!(one(&whole, &going_on).verdict, Verdict::CannotTell);

@@ -58,6 +58,20 @@ fn a_trace_against_itself_has_no_difference() {
 }
 
 #[test]
+fn without_phases_the_account_is_of_what_the_device_did() {
+    // 0–50 and 60–110 µs; 0–80 and 90–140: 10 µs of nothing in between.
+    let found = compared(&[("gemm", &[50, 50])], &[("gemm", &[80, 50])]);
+    let account = found.account.unwrap();
+    assert_eq!(account.wall_ns, [110_000, 140_000]);
+    let held = |name: &str| {
+        let row = account.rows.iter().find(|row| row.name == name);
+        row.map(|row| row.self_ns.clone())
+    };
+    assert_eq!(held("GPU compute"), Some(vec![100_000, 130_000]));
+    assert_eq!(held("GPU idle"), Some(vec![10_000, 10_000]));
+}
+
+#[test]
 fn kernels_that_take_longer_and_those_of_one_side_are_told() {
     // gemm      8 × about 100 µs ─► 8 × about 150 µs
     // flash     one, gone          sage: one, new

@@ -2,8 +2,9 @@
 
 use marey_analysis::compare::{Area, EnvironmentCategory, Measure, MeasureKind, Subject, Verdict};
 
-use super::headline::Outcome;
-use crate::compare::{ComparedSide, ComparedTime, ComparisonReport, minute, short, without_unit};
+use super::decided::with_change;
+use super::headline::{Outcome, is_below_floor};
+use crate::compare::{ComparedSide, ComparedTime, ComparisonReport, minute, without_unit};
 use crate::first_screen::{Facts, Labelled};
 use crate::json::object::object;
 use crate::quantity::{counted, duration_ns, share, size, whole};
@@ -116,7 +117,7 @@ fn swapped(report: &ComparisonReport) -> Option<String> {
     ))
 }
 
-/// `exit code 1 (--fail-on worse)`; with what made it fail where that is not the total. `None` where nothing could.
+/// `exit code 1 (--fail-on worse)`; with what made it fail where the first line does not say it. `None` where nothing could.
 pub(super) fn exit_code(
     report: &ComparisonReport,
     outcome: &Outcome,
@@ -127,35 +128,29 @@ pub(super) fn exit_code(
     }
     let is_slower = *outcome == Outcome::Slower;
     let Some(met) = report.criteria.iter().find(|one| one.is_met) else {
-        let why = time
-            .filter(|_| is_slower)
-            .map(|time| why_it_passes(report, time));
+        let is_small = time.is_some_and(|time| is_slower && is_below_floor(report, time));
+        let floor = share(report.decided.min_change_ratio);
+        let why = is_small.then(|| format!(" (below {floor})"));
         return Some(format!("exit code 0{}", why.unwrap_or_default()));
     };
-    let is_said = |m: &Measure| is_slower && m.kind.area() == Area::Time;
-    let first = met.measures.first();
-    let first = first.and_then(|at| report.comparison.measures.get(*at));
-    let why = first
-        .filter(|m| !is_said(m))
-        .map(|m| format!(": {}", short(m)));
+    // What the tables name first of all that is the matter.
+    let headlines = report.comparison.headline.iter().map(|line| line.measure);
+    let mut first = headlines.filter(|at| met.measures.contains(at));
+    let first = first.next().or(met.measures.first().copied());
+    let first = first.and_then(|at| report.comparison.measures.get(at));
+    let is_said = |m: &&Measure| is_slower && matches!(m.kind.area(), Area::Time | Area::Device);
+    let first = first.filter(|m| !is_said(m) && !matches!(outcome, Outcome::Worse(_)));
+    let why = first.map(|m| format!(": {}", with_change(m)));
     let why = why.unwrap_or_default();
     Some(format!("exit code 1 (--fail-on {}{why})", met.given))
 }
 
-/// Of a run that is slower.
-fn why_it_passes(report: &ComparisonReport, time: &ComparedTime) -> String {
-    let decided = &report.decided;
-    let is_below = time
-        .total
-        .ratio()
-        .is_some_and(|ratio| ratio < decided.min_change_ratio);
-    if is_below {
-        return format!(" (below {})", share(decided.min_change_ratio));
-    }
-    match decided.n_tests {
-        0 => String::new(),
-        n => format!(" (not beyond chance in {})", counted(n, "test", "tests")),
-    }
+/// What single runs do not tell.
+pub(super) fn repeats(report: &ComparisonReport, outcome: &Outcome) -> Option<String> {
+    let is_single = !report.are_repeats() && !outcome.is_cut_short();
+    let has_ranks = !report.baseline.ranks.is_empty() || !report.candidate.ranks.is_empty();
+    let said = "run each side 3 times, then compare the folders";
+    (is_single && !has_ranks && *outcome != Outcome::NotKnown).then(|| said.into())
 }
 
 /// What to record to know more.

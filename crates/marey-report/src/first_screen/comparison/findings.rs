@@ -6,8 +6,9 @@ use marey_analysis::SharedAccount;
 use marey_analysis::compare::{Area, Measure, MeasureKind, Subject, Verdict};
 use marey_analysis::findings::{Confidence, Evidence, FigureUnit};
 
+use super::decided;
 use crate::compare::{
-    ComparedPart, ComparedTime, ComparisonReport, change_text, label, subject, without_unit,
+    ComparedPart, ComparedTime, ComparisonReport, change_text, label, short, subject, without_unit,
 };
 use crate::escape::visible;
 use crate::figure;
@@ -35,6 +36,8 @@ pub(super) fn findings(
             Some(found) => all.push(found),
             None => all.extend(slower_parts(report, time)),
         }
+        let has_none = all.is_empty() && report.comparison.time == Some(Verdict::Worse);
+        all.extend(has_none.then(|| decided::slower(report, time)).flatten());
     }
     all.extend(memory(report));
     all
@@ -88,7 +91,7 @@ fn slower_part(
         ScreenFinding {
             evidence,
             figures: figures(part),
-            tries: tries(report, &part.name),
+            tries: tries(report, Some(&part.name)),
             ..ScreenFinding::new("slower-section", &part.name, figure)
         }
         .costing(cost, time.total_ns[0]),
@@ -191,12 +194,12 @@ fn within(time: &ComparedTime, part: &ComparedPart) -> Option<String> {
     ))
 }
 
-fn time_of(ns: f64) -> String {
+pub(super) fn time_of(ns: f64) -> String {
     crate::quantity::time(ns)
 }
 
-/// Where to look, with the run to look at.
-fn tries(report: &ComparisonReport, part: &str) -> String {
+/// Where to look, with the run to look at; of what devices did without a name of the user's code.
+pub(super) fn tries(report: &ComparisonReport, part: Option<&str>) -> String {
     let side = &report.candidate;
     let path = visible(&side.path);
     let path = path.trim_end_matches('/');
@@ -214,7 +217,10 @@ fn tries(report: &ComparisonReport, part: &str) -> String {
     } else {
         format!("marey report {at} --table sections")
     };
-    format!("git diff of what {} calls; {look}.", name(part, NAME))
+    match part {
+        Some(part) => format!("git diff of what {} calls; {look}.", name(part, NAME)),
+        None => format!("{look}, and the same of the other side."),
+    }
 }
 
 /// All large parts changed alike: `Everything is slower: 3 of 3 large parts by +4.8 to +5.3 %`.
@@ -282,28 +288,26 @@ fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
         .map(|ratio| format!(" ({})", signed_share(ratio - 1.0)));
     let whose = subject(&most.subject, str::to_owned);
     let whose = whose.map_or_else(String::new, |whose| format!("{whose}, "));
-    let more = worse.len() - 1;
-    let more = (more > 0).then(|| {
-        format!(
-            " {} more.",
-            counted(
-                more as u64,
-                "figure of memory got worse",
-                "figures of memory got worse"
-            )
-        )
-    });
+    let others = worse.iter().filter(|m| !std::ptr::eq(**m, *most));
+    let others: Vec<String> = others.map(|m| short(m)).collect();
+    let n = counted(
+        others.len() as u64,
+        "more memory figure",
+        "more memory figures",
+    );
+    let more = (!others.is_empty()).then(|| format!(" {n} got worse: {}.", others.join("; ")));
+    let by = figure::in_unit(growth(most), most.unit);
+    let sides = [&report.baseline, &report.candidate].map(|side| visible(&side.path));
     Some(ScreenFinding {
-        evidence: format!(
-            "Beyond what repeats differ by, and {}.{}",
-            most.reason,
-            more.unwrap_or_default()
-        ),
+        evidence: format!("{by} more.{}", more.unwrap_or_default()),
         figures: vec![
             Evidence::new("before", most.baseline?.value, most.unit),
             Evidence::new("after", most.candidate?.value, most.unit),
         ],
-        tries: "memory of the sections on both sides: marey compare --table changed.".into(),
+        tries: format!(
+            "marey compare --table changed {} shows which sections have it.",
+            sides.join(" ")
+        ),
         confidence: most.confidence,
         ..ScreenFinding::new(
             "more-memory",

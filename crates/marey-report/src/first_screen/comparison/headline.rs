@@ -1,9 +1,9 @@
-//! The verdict of a comparison in one line, from the total wall time: what became of it, by how much, and how sure that is.
+//! The verdict of a comparison in one line: whether a change of the time is decided, and how much the total changed.
 
 use marey_analysis::compare::Verdict;
 
 use super::interval_text;
-use crate::compare::{ComparedTime, ComparisonReport, both_text, change_text};
+use crate::compare::{ComparedTime, ComparisonReport, both_text, change_text, difference};
 use crate::first_screen::{Facts, Headline, Mood};
 use crate::json::object::object;
 use crate::quantity::{counted, float, signed_share};
@@ -11,17 +11,21 @@ use crate::quantity::{counted, float, signed_share};
 /// *No change* is said where the interval holds no change of more than this many times the least that counts.
 const EXCLUDED: f64 = 2.0;
 
-/// What became of the total.
+/// What became of the time. [`marey_analysis::compare::Comparison::time`] decides whether it changed, as it does for the exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The candidate died and the baseline did not, in words.
     Worse(String),
     /// The sides are not two whole runs of one program, in words; whether one of them did not finish.
     CannotTell(String, bool),
-    /// Longer than before; of repeats by more than chance.
+    /// It is decided that it takes longer, and the total does.
     Slower,
     /// Shorter.
     Faster,
+    /// What is decided, better or worse, is of parts; the total does not show it.
+    InParts(Verdict),
+    /// No change is decided, of single runs.
+    NotProven,
     /// The same to the last digit that is shown, of single runs.
     Equal,
     /// No more than chance, and a change that matters is excluded.
@@ -35,9 +39,7 @@ pub(super) enum Outcome {
 impl Outcome {
     pub(super) fn new(report: &ComparisonReport, time: Option<&ComparedTime>) -> Self {
         let comparison = &report.comparison;
-        let has_cut = |side: u64| side > 0;
-        let is_cut =
-            has_cut(comparison.baseline.n_unfinished) != has_cut(comparison.candidate.n_unfinished);
+        let is_cut = comparison.baseline.n_unfinished + comparison.candidate.n_unfinished > 0;
         if let Some(obstacle) = comparison.obstacles.first() {
             let text = obstacle.text.clone();
             return match obstacle.verdict {
@@ -48,24 +50,24 @@ impl Outcome {
         let Some(time) = time else {
             return Self::NotKnown;
         };
-        let towards = if time.total.difference() > 0.0 {
-            Self::Slower
+        let total = &time.total;
+        let (verdict, towards) = if total.difference() > 0.0 {
+            (Verdict::Worse, Self::Slower)
         } else {
-            Self::Faster
+            (Verdict::Better, Self::Faster)
         };
-        let Some(interval) = time.total.ratio_interval() else {
-            let [before, after] = time.total_ns.map(|ns| time.column().quanta(ns));
-            return if before == after {
-                Self::Equal
-            } else {
-                towards
-            };
-        };
+        let interval = total.ratio_interval();
+        let is_seen = time.is_seen(difference(time.total_ns));
+        let is_moved = is_seen && (interval.is_none() || total.is_beyond_chance());
         let excluded = EXCLUDED * report.decided.min_change_ratio;
-        match interval {
-            _ if time.total.is_beyond_chance() => towards,
-            [low, high] if low.abs().max(high.abs()) <= excluded => Self::NoChange,
-            _ => Self::Inconclusive,
+        match (comparison.time, interval) {
+            (Some(decided), _) if decided == verdict && is_moved => towards,
+            (Some(decided), _) => Self::InParts(decided),
+            (None, None) if is_seen => Self::NotProven,
+            (None, None) => Self::Equal,
+            (None, Some(_)) if is_moved && is_below_floor(report, time) => towards,
+            (None, Some([low, high])) if low.abs().max(high.abs()) <= excluded => Self::NoChange,
+            (None, Some(_)) => Self::Inconclusive,
         }
     }
 
@@ -85,6 +87,9 @@ impl Outcome {
             Self::CannotTell(..) | Self::Inconclusive => "inconclusive",
             Self::Slower => "slower",
             Self::Faster => "faster",
+            Self::InParts(Verdict::Worse) => "slower in parts",
+            Self::InParts(_) => "faster in parts",
+            Self::NotProven => "no proven change",
             Self::Equal => "no difference",
             Self::NoChange => "no change",
             Self::NotKnown => "nothing to compare",
@@ -93,11 +98,17 @@ impl Outcome {
 
     fn mood(&self) -> Mood {
         match self {
-            Self::Worse(_) | Self::Slower => Mood::Bad,
+            Self::Worse(_) | Self::Slower | Self::InParts(Verdict::Worse) => Mood::Bad,
             Self::Faster | Self::NoChange => Mood::Good,
             _ => Mood::Plain,
         }
     }
+}
+
+/// A change of the total that is certain, and too small to matter.
+pub(super) fn is_below_floor(report: &ComparisonReport, time: &ComparedTime) -> bool {
+    let ratio = time.total.ratio();
+    ratio.is_some_and(|ratio| ratio.abs() < report.decided.min_change_ratio)
 }
 
 /// `slower by 51.7 ms (+2.9 %, 95 % CI +1.0 … +4.7 %): 1812.7 → 1864.4 ms · 5 runs a side`
@@ -162,7 +173,7 @@ fn of_single_runs(report: &ComparisonReport) -> String {
     if report.are_repeats() {
         return String::new();
     }
-    format!(" · {}, chance not excluded", runs_text(report))
+    format!(" · {}", runs_text(report))
 }
 
 /// `5 runs a side`, `5 against 3 runs`

@@ -1,6 +1,7 @@
 //! The first screen of a comparison: the verdict from the total, what of it each part is, memory, what got worse, and how it ends.
 
 mod beside;
+mod decided;
 mod findings;
 mod headline;
 
@@ -32,6 +33,7 @@ impl FirstScreen {
         );
         let mut parts: Vec<String> = Some(full.clone()).into_iter().collect();
         parts.extend(beside::exit_code(report, &outcome, time.as_ref()));
+        parts.extend(beside::repeats(report, &outcome));
         Self {
             kind: "comparison",
             unit: Unit::Time,
