@@ -67,11 +67,14 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         None => "operators and calls",
     };
     let longest_ns = late.longest().next().map_or(0, |gap| gap.length_ns);
-    let remedy = match is_python {
-        _ if longest_ns > late_ns / 2 => ONCE,
-        false => LAUNCHING,
-        true if facts.has_stacks() => PYTHON,
-        true => UNKNOWN,
+    let remedy = if longest_ns > late_ns / 2 {
+        ONCE
+    } else if !is_python {
+        LAUNCHING
+    } else if facts.has_stacks() {
+        PYTHON
+    } else {
+        UNKNOWN
     };
     let mut evidence = vec![
         Evidence::new(

@@ -110,7 +110,8 @@ fn only_here(places: &[&RankSummary], place: u32) -> Option<(String, u64)> {
             .sections
             .iter()
             .filter(|one| one.path.starts_with(path));
-        within.map(|one| one.held_ns).sum()
+        let mut within = within.map(|one| one.held_ns);
+        within.try_fold(0_u64, |sum, held_ns| Some(sum.saturating_add(held_ns?)))
     };
     let own = rank.sections.iter().map(|section| &section.path);
     let own = own.filter(|path| !known.contains(path) && is_outermost(path));

@@ -51,7 +51,7 @@ impl TraceAccount {
         let between = self.rows.iter().filter(|row| row.is_between);
         let between_ns: u64 = between.map(|row| row.held_ns).sum();
         let has_role = self.rows.iter().any(|row| row.role.is_some());
-        if has_role || between_ns * 2 <= self.wall.length_ns() {
+        if has_role || between_ns <= self.wall.length_ns() / 2 {
             &self.rows
         } else {
             &[]

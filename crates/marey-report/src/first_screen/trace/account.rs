@@ -134,7 +134,7 @@ fn steps(told: &Told<'_>) -> Option<String> {
 pub(super) fn warm_up(steps: &PartList) -> Option<(f64, Vec<u64>)> {
     let (first, rest) = steps.parts.split_first()?;
     let rest: Vec<u64> = rest.iter().map(|step| step.host_ns).collect();
-    (first.host_ns > SPREAD * *rest.iter().max()?).then(|| (float(first.host_ns), rest))
+    (first.host_ns / SPREAD > *rest.iter().max()?).then(|| (float(first.host_ns), rest))
 }
 
 /// Where nobody says what the host does: what the only device did, and that it did nothing.

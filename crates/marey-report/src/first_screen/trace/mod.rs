@@ -101,9 +101,10 @@ impl Told<'_> {
     fn made(&self) -> Option<String> {
         let steps = self.steps()?;
         let n = steps.parts.len() as u64;
-        Some(match are_steps(steps) {
-            true => counted(n, "step", "steps"),
-            false => counted(n, "denoiser call", "denoiser calls"),
+        Some(if are_steps(steps) {
+            counted(n, "step", "steps")
+        } else {
+            counted(n, "denoiser call", "denoiser calls")
         })
     }
 
@@ -250,7 +251,9 @@ fn checks(told: &Told<'_>) -> Checks {
 fn longest_gap(told: &Told<'_>, device: &DeviceAnswers) -> Sentence {
     let (used, wall) = (&device.utilization, told.account.wall);
     let before_ns = used.first_ns.saturating_sub(wall.start_ns);
-    let after_ns = wall.end_ns.saturating_sub(used.first_ns + used.span_ns);
+    let after_ns = wall
+        .end_ns
+        .saturating_sub(used.first_ns.saturating_add(used.span_ns));
     let gap = device.idle_gaps.longest.first();
     let within_ns = gap.map_or(0, |gap| gap.length_ns);
     let host = gap.and_then(|gap| gap.host_during.as_ref().or(gap.host_at_start.as_ref()));
