@@ -58,13 +58,18 @@ pub fn joined(mut parts: Vec<Run>, main: usize, command: Option<&Run>) -> Run {
     whole.finish()
 }
 
-/// That of the process. The end of a helper is no end of a command that went on without it and ended well.
+/// That of the process. That a helper was killed is no end of a command which went on without it and ended well.
 fn status_of(principal: &Run, command: Option<&Run>) -> Status {
+    let is_killed = matches!(
+        principal.status,
+        Status::EndedWithoutClosing | Status::Killed(_)
+    );
     let is_helper = |command: &&Run| {
         Launch::of(&command.info).is_some_and(|launch| launch.pid != principal.info.pid)
     };
     let finished = command.filter(|command| command.status == Status::Finished);
-    finished.filter(is_helper).map_or_else(
+    let lost = finished.filter(|command| is_killed && is_helper(command));
+    lost.map_or_else(
         || principal.status.clone(),
         |command| command.status.clone(),
     )

@@ -46,7 +46,7 @@ fn a_trace_whose_kernels_take_longer_is_worse_in_every_format() {
         first.out
     );
     assert!(
-        first.out.contains("exit code 1 (--fail-on worse: "),
+        first.out.contains("exit code 1 (--fail-on worse"),
         "{}",
         first.out
     );
