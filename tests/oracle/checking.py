@@ -30,7 +30,8 @@ from programs import Node
 MUST_GIVE = {
     "report --format json": r".*",
     "report of the running program": r".*",
-    "page": r"(path|name|loop)\[.*\.(count|total|self|p95|first)$|.*stage\[.*count$|.*steps\.(each|fps)$|.*events$",
+    "page": r"(path|loop)\[.*\.(count|p95|first)$|path\[.*\.(inclusive|self)$|name\[.*\.(count|total)$"
+    r"|steps\.each$|events$",
     "report": r"(path|loop)\[.*\.(count|inclusive|self|median)$|cache\[.*hit$|steps\.(count|loops)$",
     "tables": r"name\[.*\.(count|total)$|session\[.*stage\[.*count$|steps\.(count|total|each)$|events$",
     "in the process": r"name\[.*\.(count|total)$|loop\[.*\.(count|total)$",

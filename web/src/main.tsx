@@ -1,40 +1,45 @@
-import { render } from "preact";
+import { render, type VNode } from "preact";
 
-import { ComparisonPage } from "./comparison/page";
 import { embedded } from "./data/embedded";
 import { readModel } from "./data/page";
-import type { ComparisonModel, Model } from "./data/page";
+import type { AnyModel } from "./data/page";
 import { drawnJobs } from "./data/ranks";
-import type { RanksModel } from "./data/ranks";
 import { cut, visible } from "./parts/name";
 import { RanksPage } from "./ranks/page";
-import { runName } from "./shell/header";
-import { Page } from "./shell/page";
+import { DocumentPage, Page } from "./shell/page";
 
 const place = document.getElementById("page") as HTMLElement;
 
-async function start(model: Model | ComparisonModel | RanksModel): Promise<void> {
-  if (model.kind === "ranks") {
-    const jobs = drawnJobs(model, await embedded("marey-columns"));
-    document.title = "Ranks – Marey";
-    place.textContent = "";
-    render(<RanksPage model={model} jobs={jobs} />, place);
-    return;
-  }
-  if (model.kind === "comparison") {
-    document.title = "Comparison – Marey";
-    place.textContent = "";
-    render(<ComparisonPage model={model} />, place);
-    return;
-  }
-  document.title = `${cut(runName(model), 80)} – Marey`;
+async function start(model: AnyModel): Promise<void> {
+  const page = await pageOf(model);
+  document.title = `${cut(headingOf(model), 80)} – Marey`;
   place.textContent = "";
   const paper = matchMedia("print");
-  const draw = (isPrinted: boolean) => render(<Page model={model} isPrinted={isPrinted} />, place);
+  const draw = (isPrinted: boolean) => render(page(isPrinted), place);
   addEventListener("beforeprint", () => draw(true));
   addEventListener("afterprint", () => draw(false));
   paper.addEventListener("change", () => draw(paper.matches));
   draw(paper.matches);
+}
+
+/** What it is called: of a single job as that. */
+function headingOf(model: AnyModel): string {
+  const [job, ...others] = model.kind === "ranks" ? model.jobs : [];
+  return job && others.length === 0 ? job.contents.title : model.contents.title;
+}
+
+/** What draws the page, on paper or not. */
+async function pageOf(model: AnyModel): Promise<(isPrinted: boolean) => VNode> {
+  switch (model.kind) {
+    case "ranks": {
+      const jobs = drawnJobs(model, await embedded("marey-columns"));
+      return (isPrinted) => <RanksPage model={model} jobs={jobs} isPrinted={isPrinted} />;
+    }
+    case "document":
+      return (isPrinted) => <DocumentPage contents={model.contents} isPrinted={isPrinted} />;
+    case "run":
+      return (isPrinted) => <Page model={model} isPrinted={isPrinted} />;
+  }
 }
 
 readModel()

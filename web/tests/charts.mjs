@@ -36,13 +36,6 @@ export function rowsOf(page, id) {
   );
 }
 
-/** Key figures above a chart, by their names. */
-export function factsOf(page, part) {
-  return part
-    .locator(".key-figures > div")
-    .evaluateAll((all) => Object.fromEntries(all.map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent])));
-}
-
 /** The colour of a canvas at a point of it, in pixels of the page. */
 export function colourAt(canvas, x, y) {
   return canvas.evaluate(

@@ -75,14 +75,14 @@ test("a page opens from its file without a request, an error or a breach of its 
 
 test("names cannot become markup, nor control or reorder text, in any view", async () => {
   const hostile = (text) => `${text}</script><img src=x onerror="window.injected=1">\x1b[31m../&amp;\u202e`;
-  const rich = edited(drawn("hostile"), "hostile-rich", (report) => enrich(report, hostile));
+  const rich = edited(drawn("hostile"), "hostile-rich", (_, model) => enrich(model, hostile));
   // The views that have no name outside of a drawing.
   for (const [path, nameless] of [
     [drawn("hostile"), ["timeline", "flame", "help"]],
     [rich, ["timeline", "flame", "help"]],
     [drawn("hostile-machine"), ["timeline", "flame", "help"]],
     [drawn("hostile-gpu"), ["timeline", "flame", "help"]],
-    [drawn("hostile-trace"), ["timeline", "flame", "system", "help"]],
+    [drawn("hostile-trace"), ["timeline", "flame", "help"]],
     [drawn("hostile-ranks"), []],
     [drawn("hostile-comparison"), []],
   ]) {
@@ -131,9 +131,8 @@ async function drawings(page) {
 }
 
 test("every view is drawn in light and in dark, and only tables are wider than a narrow window", async () => {
-  const wide = edited(drawn("trace"), "trace-wide", (report) => {
-    const [stage] = report.activity.stages.each;
-    report.activity.stages.each = [{ ...stage, name: "## Call CompiledFxGraph fjs75i4jmhjizyb52gwp7gln7sgi42fcmh5xdwningderuqcuslv ##" }, stage];
+  const wide = edited(drawn("trace"), "trace-wide", (_, { contents }) => {
+    contents.screen.bars[0].rows[0].name = "## Call CompiledFxGraph fjs75i4jmhjizyb52gwp7gln7sgi42fcmh5xdwningderuqcuslv ##";
   });
   const background = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   for (const [path, nDrawn] of [[drawn("video"), 24], [drawn("machine"), 25], [drawn("gpu"), 6], [wide, 2], [drawn("ranks"), 2], [drawn("comparison"), 0]]) {
@@ -164,8 +163,8 @@ test("every view is drawn in light and in dark, and only tables are wider than a
 });
 
 test("a page whose model cannot be read says so", async () => {
-  const path = edited(drawn("empty"), "broken", (report) => {
-    delete report.run;
+  const path = edited(drawn("empty"), "broken", (_, model) => {
+    delete model.contents;
   });
   const { page } = await open(browser, path);
   assert.match(await page.textContent("#page"), /could not be read: TypeError/);

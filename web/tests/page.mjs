@@ -43,10 +43,16 @@ export function modelOf(path) {
   return JSON.parse(gunzipSync(Buffer.from(packed, "base64")));
 }
 
+/** A table of a page's model by its key, also one that is folded. */
+export function tableOf(model, key) {
+  const within = (blocks) => blocks.flatMap(({ kind, content }) => (kind === "aside" ? within(content[1]) : kind === "table" ? [content] : []));
+  return model.contents.tabs.flatMap(({ blocks }) => within(blocks)).find((table) => table.key === key);
+}
+
 /** The file of a page whose model was changed: what a view does with answers that the drawn runs do not have. */
 export function edited(path, name, change) {
   const model = modelOf(path);
-  change(model.report, model);
+  change(model.pictures, model);
   const packed = gzipSync(JSON.stringify(model)).toString("base64");
   const to = join(folder, `${name}.html`);
   writeFileSync(to, readFileSync(path, "utf8").replace(MODEL, (_, tag) => tag + packed));

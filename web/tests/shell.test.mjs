@@ -22,16 +22,16 @@ async function system(page, colorScheme) {
 test("a tab shows its view, and back goes to the one before", async () => {
   const { page, problems } = await open(browser, drawn("video"));
   assert.equal(await current(page), "Overview");
-  await page.getByRole("tab", { name: "Phases" }).click();
-  await says(page.locator("h2").first(), "Preparation and work");
+  await page.getByRole("tab", { name: "Sections" }).click();
+  await page.waitForSelector("#table-section_names");
   await page.getByRole("tab", { name: "Caches" }).click();
   await eventually(page, address, /view=caches/);
   await page.goBack();
-  await eventually(page, current, "Phases");
+  await eventually(page, current, "Sections");
   await page.goBack();
   await eventually(page, current, "Overview");
   await page.goForward();
-  await eventually(page, current, "Phases");
+  await eventually(page, current, "Sections");
   assert.deepEqual(problems, []);
 });
 
@@ -47,14 +47,14 @@ test("an address leads to a view, an unknown one to the first", async () => {
 test("keys choose views, the theme and the search", async () => {
   const { page } = await open(browser, drawn("video"));
   await page.keyboard.press("2");
-  await eventually(page, current, "Phases");
+  await eventually(page, current, "Sections");
   await page.keyboard.press("?");
   await eventually(page, current, "Help");
   const before = await background(page);
   await page.keyboard.press("t");
   await eventually(page, background, (now) => now !== before);
   await page.getByRole("tab", { name: "Caches" }).click();
-  const search = page.getByRole("searchbox");
+  const search = page.getByRole("searchbox").first();
   await search.waitFor();
   await page.keyboard.press("/");
   const isFocused = () => search.evaluate((field) => field === document.activeElement);
@@ -148,10 +148,10 @@ test("paper is wide enough for what is printed, and the heading stands where the
 
 test("what a table is exported and searched with is in sight, however wide the table", async () => {
   for (const width of [900, 1280]) {
-    const { page } = await open(browser, drawn("video"), { viewport: { width, height: 700 }, hash: "#view=phases" });
-    const scroll = page.getByRole("region", { name: "Every call path" });
+    const { page } = await open(browser, drawn("video"), { viewport: { width, height: 700 }, hash: "#view=sections" });
+    const scroll = page.getByRole("region", { name: "Inclusive and self time" });
     assert.ok(width > 900 || (await scroll.evaluate((box) => box.scrollWidth > box.clientWidth)), "the table is wider");
-    const tools = page.locator(".table:has(#table-phases) .tools");
+    const tools = page.locator(".table:has(#table-sections) .tools");
     for (const tool of [tools.getByRole("button", { name: "CSV" }), tools.getByRole("button", { name: "JSON" })]) {
       const { x, width: own } = await tool.boundingBox();
       assert.ok(x >= 0 && x + own <= width, `${x + own} of ${width}`);
@@ -163,15 +163,12 @@ test("what a table is exported and searched with is in sight, however wide the t
     await scroll.evaluate((box) => box.scrollTo(box.scrollWidth, 0));
     await frame(page);
     assert.equal((await name.boundingBox()).x, before.x);
-    assert.equal(await page.getByRole("table", { name: "Every call path" }).count(), 1);
+    assert.equal(await page.getByRole("table", { name: "Inclusive and self time" }).count(), 1);
   }
 });
 
-test("the heading says which run it is and how it ended", async () => {
+test("the heading says which run it is, and the first sentence how it ended", async () => {
   const { page } = await open(browser, drawn("killed"));
-  const heading = await page.locator("header").textContent();
-  assert.match(heading, /studio-99-\d+/);
-  assert.match(heading, /killed by SIGKILL \(9\)/);
-  assert.match(heading, /2026-11-18 11:06:40 UTC/);
-  assert.match(heading, /300 ms/);
+  assert.match(await page.locator("header").textContent(), /studio-99-\d+/);
+  assert.match(await page.locator(".verdict").textContent(), /killed.*SIGKILL.*300/);
 });

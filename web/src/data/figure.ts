@@ -1,13 +1,11 @@
 // A figure with its unit, as people read it.
 
+import type { FigureUnit } from "./document";
 import { bytes, count, duration, number, percent, rate } from "./quantity";
-import type { Unit } from "./comparison";
-import type { FigureUnit } from "./report";
 
-const SHOWN: Record<FigureUnit | Unit, (value: number) => string> = {
+const SHOWN: Record<FigureUnit, (value: number) => string> = {
   count: (value) => (Number.isInteger(value) ? count(value) : number(value)),
   ns: duration,
-  seconds: (value) => duration(value * 1e9),
   bytes,
   bytes_per_second: (value) => `${bytes(value)}/s`,
   ratio: percent,
@@ -20,6 +18,6 @@ const SHOWN: Record<FigureUnit | Unit, (value: number) => string> = {
 };
 
 /** The figure; `-` when it is not known. */
-export function figure(value: number | null | undefined, unit: FigureUnit | Unit): string {
+export function figure(value: number | null | undefined, unit: FigureUnit): string {
   return value === null || value === undefined ? "-" : SHOWN[unit](value);
 }

@@ -114,6 +114,18 @@ export function date(unixNs: Maybe): string {
   });
 }
 
+/** A ratio as a change: `+5.2 %`, `-98.6 %`, from twice as much on `×8.56`. */
+export function change(ratio: Maybe): string {
+  return known(ratio, (r) => {
+    if (r >= 1.995) {
+      return `×${r.toFixed(r < 9.995 ? 2 : 1)}`;
+    }
+    const percents = (r - 1) * 100;
+    // What is rounded away has no sign.
+    return Math.abs(percents) < 0.05 ? "0.0 %" : `${percents > 0 ? "+" : ""}${percents.toFixed(1)} %`;
+  });
+}
+
 /** A number of 1 to 999.5. */
 function threeDigits(n: number): string {
   return n.toFixed(n < 9.995 ? 2 : n < 99.95 ? 1 : 0);

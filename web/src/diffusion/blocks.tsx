@@ -1,61 +1,14 @@
-// Autoregressive blocks: each one, the time between them, and how steps grow with the context.
+// Autoregressive blocks: each one, and how steps grow with the context.
 
 import { useMemo } from "preact/hooks";
 
-import { bytes, count, duration, moment, number, percent, rate } from "../data/quantity";
-import type { Blocks, Diffusion } from "../data/report";
+import { bytes, duration } from "../data/quantity";
+import type { Blocks, Diffusion } from "../data/pictures";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
-import { TimeLink } from "../parts/link";
-import { Name } from "../parts/name";
 import type { Line } from "../parts/plot";
-import { type Column, Table } from "../parts/table";
-import { DurationsTable } from "./durations";
-import { Facts } from "./facts";
-import { Source } from "./steps";
 
-export function BlocksPart({ diffusion, blocks, leftOut = 0 }: { diffusion: Diffusion; blocks: Blocks; leftOut: number | undefined }) {
-  const { growth, clean_passes: clean } = diffusion;
-  const rows = useMemo(
-    () => [
-      { what: "first block", durations: blocks.warm_up },
-      { what: "all others", durations: blocks.steady },
-      { what: "between two ends", durations: blocks.between },
-      { what: "clean context", durations: clean?.calls },
-    ],
-    [blocks, clean],
-  );
-  return (
-    <section class="part">
-      <h2>
-        Blocks of frames <Source source={blocks.source} />
-      </h2>
-      <Facts
-        facts={[
-          ["blocks", count(blocks.each.length + leftOut + blocks.not_recorded)],
-          ["blocks a second", blocks.per_second === null ? null : rate(blocks.per_second, "blocks")],
-          ["first block after", duration(blocks.time_to_first_ns)],
-          ["jitter", duration(blocks.jitter_ns)],
-          ["latent frames a block", blocks.frames && number(blocks.frames.mean)],
-          ["step grows by", growth && `${duration(growth.per_block_ns)} a block (95 %: ${duration(growth.interval_ns[0])} to ${duration(growth.interval_ns[1])}), from ${duration(growth.first_ns)} to ${duration(growth.last_ns)} over ${count(growth.n_blocks)} blocks`],
-          [
-            "clean context",
-            clean && (
-              <>
-                {clean.share_ratio === null ? duration(clean.calls.total_ns) : `${percent(clean.share_ratio)} of the time`} in <Name text={clean.name} limit={40} />
-              </>
-            ),
-          ],
-        ]}
-      />
-      <BlockCharts blocks={blocks} diffusion={diffusion} />
-      <DurationsTable id="block-durations" caption="Durations of blocks" rows={rows} />
-      <EachBlock blocks={blocks} leftOut={leftOut} />
-    </section>
-  );
-}
-
-function BlockCharts({ blocks, diffusion }: { blocks: Blocks; diffusion: Diffusion }) {
+export function BlockCharts({ blocks, diffusion }: { blocks: Blocks; diffusion: Diffusion }) {
   const { zero } = useAddress();
   const lines = useMemo(() => blockLines(blocks), [blocks]);
   const steps = useMemo(() => stepLines(blocks, diffusion), [blocks, diffusion]);
@@ -121,40 +74,4 @@ function stepLines(blocks: Blocks, { steps, growth }: Diffusion): Line[] {
   const number = (at: number): number => blocks.each[at]?.index ?? at;
   const grown = growth.per_block_ns * (number(last) - number(first));
   return [computed, { label: "growth", colour: "warn", isDashed: true, at: [first, last], values: [growth.first_ns, growth.first_ns + grown] }];
-}
-
-function EachBlock({ blocks, leftOut }: { blocks: Blocks; leftOut: number }) {
-  const columns = useMemo((): Column<Blocks["each"][number]>[] => {
-    const isKnown = (of: (block: Blocks["each"][number]) => number | null) => blocks.each.some((block) => of(block) !== null);
-    return [
-      { id: "block", title: "Block", value: (row) => row.index, isNumber: true },
-      { id: "duration_ns", title: "Took", value: (row) => row.duration_ns, show: (row) => duration(row.duration_ns), isNumber: true },
-      ...(isKnown((row) => row.frames)
-        ? [{ id: "frames", title: "Latent frames", value: (row: Blocks["each"][number]) => row.frames, isNumber: true }]
-        : []),
-      ...(isKnown((row) => row.memory_bytes)
-        ? [
-            {
-              id: "memory_bytes",
-              title: "Memory",
-              value: (row: Blocks["each"][number]) => row.memory_bytes,
-              show: (row: Blocks["each"][number]) => bytes(row.memory_bytes),
-              isNumber: true,
-            },
-          ]
-        : []),
-      {
-        id: "end_ns",
-        title: "Ended at",
-        value: (row) => row.end_ns,
-        show: (row) => (
-          <TimeLink from={row.end_ns - (row.duration_ns ?? 0)} to={row.end_ns}>
-            {moment(row.end_ns)}
-          </TimeLink>
-        ),
-        isNumber: true,
-      },
-    ];
-  }, [blocks]);
-  return <Table id="blocks" caption="Each block" columns={columns} rows={blocks.each} leftOut={leftOut} />;
 }

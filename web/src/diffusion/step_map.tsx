@@ -4,7 +4,7 @@
 import { useMemo } from "preact/hooks";
 
 import { duration, number } from "../data/quantity";
-import type { StepPoint, Steps } from "../data/report";
+import type { StepPoint, Steps } from "../data/pictures";
 import { showInTimeline } from "../data/state";
 import { type Cell, Heatmap } from "../parts/heatmap";
 

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 
 import { duration } from "../data/quantity";
-import type { Report } from "../data/report";
+import type { CallPath } from "../data/pictures";
 import { setState, useAddress } from "../data/state";
 import { Name } from "../parts/name";
 import { FlameCanvas } from "./canvas";
@@ -11,8 +11,7 @@ import { treePicture } from "./picture";
 import { FrameTip } from "./tip";
 import { type Frame, leftHeavy } from "./tree";
 
-export function HeavyFlame({ report, search }: { report: Report; search: string }) {
-  const tree = report.sections.tree;
+export function HeavyFlame({ tree, search }: { tree: readonly CallPath[]; search: string }) {
   const flame = useMemo(() => leftHeavy(tree), [tree]);
   const picture = useMemo(() => treePicture(flame), [flame]);
   const { focus } = useAddress();

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 
 import { count, duration } from "../data/quantity";
-import type { Report, SectionRow } from "../data/report";
+import type { CallPath } from "../data/pictures";
 import { setState, useAddress } from "../data/state";
 import { Name } from "../parts/name";
 import { cssColour, colourOfName } from "../parts/palette";
@@ -11,16 +11,15 @@ import { type Column, Table } from "../parts/table";
 import { FlameCanvas } from "./canvas";
 import { treePicture } from "./picture";
 import { FrameTip } from "./tip";
-import { callees, callers, type Flame } from "./tree";
+import { callees, callers, type Flame, outermost } from "./tree";
 
 /** All call paths of one name. */
 type NameFigures = { name: string; calls: number; total: number; self: number | null };
 
-export function SandwichFlame({ report, search }: { report: Report; search: string }) {
-  const names = useMemo(() => namesOf(report), [report]);
+export function SandwichFlame({ tree, search }: { tree: readonly CallPath[]; search: string }) {
+  const names = useMemo(() => namesOf(tree), [tree]);
   const { focus } = useAddress();
   const name = names.find((row) => row.name === focus)?.name ?? names[0]?.name ?? "";
-  const tree = report.sections.tree;
   const [above, below] = useMemo(() => [callers(tree, name), callees(tree, name)] as const, [tree, name]);
   return (
     <div class="sandwich">
@@ -75,30 +74,18 @@ function columnsFor(chosen: string): Column<NameFigures>[] {
   ];
 }
 
-/** Sections as the report puts them together, and loops; longest first. */
-function namesOf({ sections, iterations }: Report): NameFigures[] {
-  const loops = iterations.map(({ name, calls }) => ({ name, calls: calls.count, total: calls.total_ns, self: selfOf(sections.tree, name) }));
-  const named = sections.by_name.map(({ name, calls, self_ns, is_self_known }) => ({
+/** Longest first. Calls within calls of the same name are part of the outer ones. */
+function namesOf(tree: readonly CallPath[]): NameFigures[] {
+  const names = [...new Set(tree.map((row) => row.name))];
+  const byName = new Map(names.map((name): [string, CallPath[]] => [name, []]));
+  for (const row of tree) {
+    byName.get(row.name)?.push(row);
+  }
+  const all = [...byName].map(([name, rows]) => ({
     name,
-    calls: calls.count,
-    total: calls.total_ns,
-    self: is_self_known ? self_ns : null,
+    calls: rows.reduce((sum, row) => sum + row.n_calls, 0),
+    total: outermost(tree, name).reduce((sum, row) => sum + row.inclusive_ns, 0),
+    self: rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0),
   }));
-  const both = new Map<string, NameFigures>();
-  for (const row of [...named, ...loops]) {
-    const other = both.get(row.name);
-    both.set(row.name, other ? { ...row, calls: row.calls + other.calls, total: row.total + other.total, self: null } : row);
-  }
-  // What never completed a call has a call path all the same.
-  for (const row of sections.tree) {
-    if (!both.has(row.name)) {
-      both.set(row.name, { name: row.name, calls: 0, total: row.inclusive_ns, self: row.self_ns });
-    }
-  }
-  return [...both.values()].sort((a, b) => b.total - a.total);
-}
-
-function selfOf(tree: readonly SectionRow[], name: string): number | null {
-  const rows = tree.filter((row) => row.name === name && row.kind === "iteration");
-  return rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0);
+  return all.sort((a, b) => b.total - a.total);
 }

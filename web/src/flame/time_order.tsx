@@ -17,7 +17,7 @@ import { orderPicture } from "./order";
 import { SliceTip } from "./tip";
 
 export function OrderFlame({ model, search }: { model: Model; search: string }) {
-  const wall = model.report.run.wall_ns;
+  const wall = model.pictures.wall_ns;
   const slices = useTimeline(model)?.slices;
   const threads = useMemo(() => (slices ? threadsOf(slices) : []), [slices]);
   const { thread } = useAddress();

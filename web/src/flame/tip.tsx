@@ -8,8 +8,8 @@ import type { Frame } from "./tree";
 
 /** A call path, or several: its figures. `whole` is what shares are of. */
 export function FrameTip({ frame, whole, of }: { frame: Frame; whole: number; of: string }) {
-  const calls = frame.rows.reduce((sum, row) => sum + row.calls.count, 0);
-  const open = frame.rows.reduce((sum, row) => sum + (row.open?.count ?? 0), 0);
+  const calls = frame.rows.reduce((sum, row) => sum + row.n_calls, 0);
+  const open = frame.rows.reduce((sum, row) => sum + row.n_open, 0);
   const only = frame.rows.length === 1 ? frame.rows[0] : undefined;
   const facts: [string, string][] = [
     ["calls", `${count(calls)}${open > 0 ? ` and ${count(open)} open` : ""}${frame.kind === "iteration" ? " (turns of a loop)" : ""}`],
@@ -17,7 +17,7 @@ export function FrameTip({ frame, whole, of }: { frame: Frame; whole: number; of
     ["self", frame.self === null ? "-" : duration(frame.self)],
   ];
   if (only) {
-    const { mean_ns, max_ns } = only.calls;
+    const { mean_ns, max_ns } = only;
     facts.push(["mean, longest", `${duration(mean_ns)}, ${duration(max_ns)}`]);
   }
   return (

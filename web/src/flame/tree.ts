@@ -5,14 +5,14 @@
 //     |b    |c|           |c      |c|       |d   |e|
 //     |c  |
 
-import type { SectionRow } from "../data/report";
+import type { CallPath } from "../data/pictures";
 
 /** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
 export type Frame = {
   name: string;
-  kind: SectionRow["kind"];
+  kind: CallPath["kind"];
   /** What it stands for. */
-  rows: SectionRow[];
+  rows: CallPath[];
   parent: Frame | null;
   children: Frame[];
   depth: number;
@@ -29,7 +29,7 @@ export type Frame = {
 export type Flame = { frames: Frame[]; width: number; depth: number };
 
 /** Every call path as a frame. What ran beside its parent stands for itself, because it is no part of the parent's time. */
-export function leftHeavy(tree: readonly SectionRow[]): Flame {
+export function leftHeavy(tree: readonly CallPath[]): Flame {
   const frames = new Map<number, Frame>();
   const roots: Frame[] = [];
   for (const row of tree) {
@@ -42,8 +42,8 @@ export function leftHeavy(tree: readonly SectionRow[]): Flame {
 }
 
 /** What calls of this name spent their time in. Calls within calls of the same name are part of the outer ones. */
-export function callees(tree: readonly SectionRow[], name: string): Flame {
-  const below = new Map<number, SectionRow[]>();
+export function callees(tree: readonly CallPath[], name: string): Flame {
+  const below = new Map<number, CallPath[]>();
   for (const row of tree) {
     if (row.parent !== null && !row.is_detached) {
       const list = below.get(row.parent);
@@ -54,7 +54,7 @@ export function callees(tree: readonly SectionRow[], name: string): Flame {
   const root = newFrame(outer, null);
   const waiting = [root];
   for (let frame = waiting.pop(); frame; frame = waiting.pop()) {
-    const byName = new Map<string, SectionRow[]>();
+    const byName = new Map<string, CallPath[]>();
     for (const child of frame.rows.flatMap((row) => below.get(row.node) ?? [])) {
       const list = byName.get(child.name);
       list ? list.push(child) : byName.set(child.name, [child]);
@@ -67,14 +67,14 @@ export function callees(tree: readonly SectionRow[], name: string): Flame {
 }
 
 /** Who called this name, with the time that they spent in it: depth 0 is the name itself. */
-export function callers(tree: readonly SectionRow[], name: string): Flame {
+export function callers(tree: readonly CallPath[], name: string): Flame {
   const rows = new Map(tree.map((row) => [row.node, row]));
   const outer = outermost(tree, name);
   const root = newFrame(outer, null);
   for (const called of outer) {
     let frame = root;
     for (let row = rows.get(called.parent ?? -1); row; row = rows.get(row.parent ?? -1)) {
-      const caller: SectionRow = row;
+      const caller: CallPath = row;
       let next = frame.children.find((child) => child.name === caller.name);
       if (!next) {
         next = { ...newFrame([], frame), name: caller.name, kind: caller.kind, self: null };
@@ -88,7 +88,7 @@ export function callers(tree: readonly SectionRow[], name: string): Flame {
   return laidOut(outer.length > 0 ? [root] : []);
 }
 
-function outermost(tree: readonly SectionRow[], name: string): SectionRow[] {
+export function outermost(tree: readonly CallPath[], name: string): CallPath[] {
   // Parents come before their children.
   const inside = new Set<number>();
   return tree.filter((row) => {
@@ -100,7 +100,7 @@ function outermost(tree: readonly SectionRow[], name: string): SectionRow[] {
   });
 }
 
-function newFrame(rows: SectionRow[], parent: Frame | null): Frame {
+function newFrame(rows: CallPath[], parent: Frame | null): Frame {
   const self = rows.reduce<number | null>((sum, row) => (sum === null || row.self_ns === null ? null : sum + row.self_ns), 0);
   return {
     name: rows[0]?.name ?? "",

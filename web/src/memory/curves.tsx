@@ -4,7 +4,8 @@ import { useMemo } from "preact/hooks";
 
 import type { Model } from "../data/page";
 import { bytes, moment } from "../data/quantity";
-import type { Memory, Telemetry } from "../data/report";
+import type { Memory } from "../data/pictures";
+import type { Telemetry } from "../data/telemetry";
 import { useAddress } from "../data/state";
 import type { Track } from "../data/track";
 import { Chart } from "../parts/chart";
@@ -17,11 +18,10 @@ import { useWindow } from "../parts/window";
 type PlaceOfMemory = { title: string; lines: Line[]; marks: Mark[] };
 
 export function MemoryCurves({ model, tracks, bands }: { model: Model; tracks: readonly Track[]; bands: readonly Band[] }) {
-  const { memory, activity } = model.report;
-  const wall = model.report.run.wall_ns;
+  const { memory, telemetry, wall_ns: wall } = model.pictures;
   const { window } = useWindow(wall);
   const { zero } = useAddress();
-  const places = useMemo(() => placesOfMemory(memory, activity.telemetry, tracks), [memory, activity, tracks]);
+  const places = useMemo(() => placesOfMemory(memory, telemetry, tracks), [memory, telemetry, tracks]);
   return (
     <>
       {places.map(({ title, lines, marks }) => (

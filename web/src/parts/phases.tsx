@@ -31,7 +31,7 @@ const AXIS = 18;
 /** Phases of the threads that have any; those that began first come first. */
 export function usePhases(model: Model): ThreadPhases[] {
   const slices = useTimeline(model)?.slices;
-  const wall = model.report.run.wall_ns;
+  const wall = model.pictures.wall_ns;
   return useMemo(() => {
     if (!slices) {
       return [];
@@ -61,7 +61,7 @@ export function phaseBands(threads: readonly ThreadPhases[]): Band[] {
 
 /** The strip above charts, with the window that they show. */
 export function PhaseStrip({ model, threads }: { model: Model; threads: readonly ThreadPhases[] }) {
-  const wall = model.report.run.wall_ns;
+  const wall = model.pictures.wall_ns;
   const { window, isZoomed } = useWindow(wall);
   const [from, to] = window;
   const { zero } = useAddress();

@@ -1,12 +1,13 @@
 // A table that can be sorted, searched and exported. Order, search and page are in the address.
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useContext, useMemo } from "preact/hooks";
 
 import { setState, useAddress } from "../data/state";
 import { count } from "../data/quantity";
 import { type Cell, csv, download, json } from "./download";
 import { Long, visible } from "./name";
+import { Paper } from "./shown";
 
 export type Column<Row> = {
   /** In the address and in exports; with its unit: `total_ns`. */
@@ -29,10 +30,10 @@ export type TableProps<Row> = {
   /** In the address and in file names. */
   id: string;
   caption: string;
+  /** False where what stands above it says what it is. */
+  isTitled?: boolean;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  /** Rows beyond these were left out of the page. */
-  leftOut?: number | undefined;
   /** What a row looks like: a class. */
   rowClass?: (row: Row) => string | undefined;
   /** So many rows are shown before all are asked for; all when absent. */
@@ -47,7 +48,7 @@ const SHORT_NAME = 16;
 /** Shorter tables need no search. */
 const SEARCHED = 12;
 
-export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass, first, tools }: TableProps<Row>) {
+export function Table<Row>({ id, caption, isTitled = true, columns, rows, rowClass, first, tools }: TableProps<Row>) {
   const address = useAddress();
   const [sorted, direction] = (address[`sort.${id}`] ?? "").split(":");
   const search = address[`find.${id}`] ?? "";
@@ -57,7 +58,8 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass, firs
     () => inOrder(found, columns.find((column) => column.id === sorted), direction === "down"),
     [found, columns, sorted, direction],
   );
-  const isWhole = first === undefined || ordered.length <= first || address[`rows.${id}`] === "all";
+  const isOnPaper = useContext(Paper);
+  const isWhole = isOnPaper || first === undefined || ordered.length <= first || address[`rows.${id}`] === "all";
   const pages = isWhole ? Math.max(1, Math.ceil(ordered.length / PAGE)) : 1;
   const page = Math.min(pages - 1, Math.max(0, (Number(address[`page.${id}`]) || 1) - 1));
   const [from, to] = isWhole ? [page * PAGE, (page + 1) * PAGE] : [0, first];
@@ -66,11 +68,11 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass, firs
   return (
     <div class="table">
       <div class="table-head">
-        <span id={title} class="table-title">
+        <span id={title} class={isTitled ? "table-title" : "table-title unseen"}>
           {caption}
         </span>
         {tools}
-        <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} leftOut={leftOut} />
+        <Tools id={id} columns={columns} rows={ordered} all={rows.length} search={search} />
       </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-labelledby={title}>
         <table aria-labelledby={title} class={hasShortNames ? "short-names" : undefined}>
@@ -102,6 +104,11 @@ export function Table<Row>({ id, caption, columns, rows, leftOut, rowClass, firs
           </tbody>
         </table>
       </div>
+      {isOnPaper && ordered.length > to && (
+        <p class="muted">
+          the first {count(to)} of {count(ordered.length)} rows
+        </p>
+      )}
       {first !== undefined && ordered.length > first && <More id={id} first={first} n={ordered.length} isWhole={isWhole} />}
       {pages > 1 && <Pages id={id} page={page} pages={pages} n={ordered.length} />}
     </div>
@@ -136,10 +143,9 @@ type ToolsProps<Row> = {
   rows: readonly Row[];
   all: number;
   search: string;
-  leftOut: number | undefined;
 };
 
-function Tools<Row>({ id, columns, rows, all, search, leftOut }: ToolsProps<Row>) {
+function Tools<Row>({ id, columns, rows, all, search }: ToolsProps<Row>) {
   const titles = columns.map((column) => column.id);
   const cells = () => rows.map((row) => columns.map((column) => column.value(row)));
   return (
@@ -158,7 +164,6 @@ function Tools<Row>({ id, columns, rows, all, search, leftOut }: ToolsProps<Row>
           />
         </>
       )}
-      {leftOut ? <span class="muted">{count(leftOut)} more are not in this page</span> : null}
       <button type="button" class="quiet" title="Save what is shown as CSV" onClick={() => download(`${id}.csv`, "text/csv", csv(titles, cells()))}>
         CSV
       </button>

@@ -2,13 +2,12 @@
 
 import { useMemo } from "preact/hooks";
 
-import { count, counted, duration } from "../data/quantity";
-import type { DrawnJob, Job, MapCells, Turns } from "../data/ranks";
+import { change, count, counted, duration } from "../data/quantity";
+import type { DrawnJob, Job, MapCells } from "../data/ranks";
 import { useAddress } from "../data/state";
 import { Choice } from "../parts/choice";
 import { type Cell, Heatmap } from "../parts/heatmap";
-import { signed } from "./stragglers";
-import { rankLabel, rankOnHost } from "./words";
+import { rankOnHost } from "./words";
 
 type Time = "own" | "whole";
 type Shown = "duration" | "difference";
@@ -28,42 +27,32 @@ type HeatMapsProps = { drawn: DrawnJob; places: readonly number[] };
 
 export function HeatMaps({ drawn, places }: HeatMapsProps) {
   const { job, step_map: steps, block_map: blocks } = drawn;
-  const hasSteps = job.steps && steps && steps.n_cells > 0 && steps.places.length > 0;
-  const hasBlocks = job.blocks && blocks && blocks.n_cells > 0 && blocks.places.length > 0;
-  if (!hasSteps && !hasBlocks) {
-    return (
-      <section class="part">
-        <h2>Ranks and their steps</h2>
-        <p class="muted">No rank recorded steps or blocks.</p>
-      </section>
-    );
-  }
+  const isThere = (cells: MapCells | null) => cells !== null && cells.n_cells > 0 && cells.places.length > 0;
   return (
     <>
-      {hasSteps && <Map job={job} turns={job.steps as Turns} cells={steps} places={places} one="step" several="steps" />}
-      {hasBlocks && <Map job={job} turns={job.blocks as Turns} cells={blocks} places={places} one="block" several="blocks" />}
+      {isThere(steps) && <Map job={job} cells={steps as MapCells} places={places} one="step" several="steps" />}
+      {isThere(blocks) && <Map job={job} cells={blocks as MapCells} places={places} one="block" several="blocks" />}
     </>
   );
 }
 
-type MapProps = { job: Job; turns: Turns; cells: MapCells; places: readonly number[]; one: string; several: string };
+type MapProps = { job: Job; cells: MapCells; places: readonly number[]; one: string; several: string };
 
-function Map({ job, turns, cells, places, one, several }: MapProps) {
+function Map({ job, cells, places, one, several }: MapProps) {
   const { heat, time: chosen } = useAddress();
   const shown: Shown = heat === "difference" ? "difference" : "duration";
   const time: Time = cells.own && chosen !== "whole" ? "own" : "whole";
   const durations = (time === "own" && cells.own) || cells.durations;
   const rows = useMemo(() => rowsOf(cells, places), [cells, places]);
-  const values = useMemo(() => valuesOf(turns, cells, time, durations, shown), [turns, cells, time, durations, shown]);
-  const { usual, warmUp, hasLonger } = useMemo(() => scalesOf(turns, cells, values), [turns, cells, values]);
-  const slow = useMemo(() => new Set(job.stragglers.ranks.filter(({ verdict }) => verdict === "slow").map(({ place }) => place)), [job]);
-  const labels = useMemo(() => rows.map((row) => rankLabel(job, cells.places[row] as number)), [job, rows, cells]);
-  const columns = useMemo(() => Array.from({ length: cells.n_cells }, (_, n) => String(turns.each[n]?.first ?? n * turns.per_cell)), [turns, cells]);
+  const values = useMemo(() => valuesOf(cells, time, durations, shown), [cells, time, durations, shown]);
+  const { usual, warmUp, hasLonger } = useMemo(() => scalesOf(cells, values), [cells, values]);
+  const labels = useMemo(() => rows.map((row) => job.ranks[cells.places[row] as number]?.label ?? "?"), [job, rows, cells]);
+  const columns = useMemo(() => Array.from({ length: cells.n_cells }, (_, n) => String(cells.columns[n]?.first ?? n * cells.per_cell)), [cells]);
   const cellAt = (row: number, column: number): Cell | undefined => {
     const value = values[(rows[row] as number) * cells.n_cells + column] as number;
-    return Number.isNaN(value) ? undefined : { row, column, value, kind: turns.each[column]?.is_warm_up ? "warm_up" : undefined };
+    return Number.isNaN(value) ? undefined : { row, column, value, kind: cells.columns[column]?.is_warm_up ? "warm_up" : undefined };
   };
-  const show = shown === "duration" ? duration : signed;
+  const show = shown === "duration" ? duration : (part: number) => change(part + 1);
   return (
     <section class="part" data-map={several}>
       <h2>
@@ -82,19 +71,20 @@ function Map({ job, turns, cells, places, one, several }: MapProps) {
         scale={usual ?? warmUp ?? [0, 0]}
         warmUpScale={usual ? warmUp : undefined}
         show={show}
-        describe={({ row, column }) => described(job, turns, cells, time, rows[row] as number, column, one)}
-        isMarked={(row) => slow.has(cells.places[rows[row] as number] as number)}
+        describe={({ row, column }) => described(job, cells, time, rows[row] as number, column, one)}
+        isMarked={(row) => job.ranks[cells.places[rows[row] as number] as number]?.is_slow ?? false}
       />
-      <Notes turns={turns} time={time} leftOut={cells.n_rows_left_out} one={one} several={several} />
+      <Notes cells={cells} time={time} one={one} several={several} />
     </section>
   );
 }
 
-function Notes({ turns, time, leftOut, one, several }: { turns: Turns; time: Time; leftOut: number; one: string; several: string }) {
+function Notes({ cells, time, one, several }: { cells: MapCells; time: Time; one: string; several: string }) {
+  const { per_cell: perCell, counts_differ: differ, n_rows_left_out: leftOut } = cells;
   const notes = [
     time === "own" && "Without communication: less all time in collectives, transfer as well as waiting.",
-    turns.per_cell > 1 && `A cell is the mean of ${count(turns.per_cell)} ${several}.`,
-    turns.counts_differ && `Ranks have from ${count(turns.counts_differ[0])} to ${counted(turns.counts_differ[1], one, several)}.`,
+    perCell > 1 && `A cell is the mean of ${count(perCell)} ${several}.`,
+    differ && `Ranks have from ${count(differ[0])} to ${counted(differ[1], one, several)}.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: those with the highest scores are, and others evenly.`,
   ].filter(Boolean);
   return notes.length > 0 ? <p class="muted heatmap-note">{notes.join(" ")}</p> : null;
@@ -107,11 +97,12 @@ function rowsOf(cells: MapCells, places: readonly number[]): number[] {
 }
 
 /** Times, or by how much they are above the median of their column. */
-function valuesOf(turns: Turns, { n_cells: n }: MapCells, time: Time, durations: Float64Array, shown: Shown): Float64Array {
+function valuesOf(cells: MapCells, time: Time, durations: Float64Array, shown: Shown): Float64Array {
   if (shown === "duration") {
     return durations;
   }
-  const medians = Array.from({ length: n }, (_, column) => medianOf(turns, time, column));
+  const n = cells.n_cells;
+  const medians = Array.from({ length: n }, (_, column) => medianOf(cells, time, column));
   return durations.map((duration, at) => {
     const median = medians[at % n] as number;
     return median > 0 ? duration / median - 1 : NaN;
@@ -119,16 +110,15 @@ function valuesOf(turns: Turns, { n_cells: n }: MapCells, time: Time, durations:
 }
 
 /** Of a column; 0 where there is none. */
-function medianOf({ each }: Turns, time: Time, column: number): number {
-  const spread = each[column];
-  return (time === "own" ? spread?.own : spread?.durations)?.median_ns ?? 0;
+function medianOf({ columns }: MapCells, time: Time, column: number): number {
+  return columns[column]?.[time === "own" ? "own_median_ns" : "median_ns"] ?? 0;
 }
 
 type Scale = readonly [number, number];
 
 /** The scale of steady turns leaves out the most extreme values, 2 % at either end. The warm-up has one of its own. */
-function scalesOf({ each }: Turns, { n_cells: n }: MapCells, values: Float64Array): { usual: Scale | undefined; warmUp: Scale | undefined; hasLonger: boolean } {
-  const isWarmUp = Array.from({ length: n }, (_, column) => each[column]?.is_warm_up === true);
+function scalesOf({ columns, n_cells: n }: MapCells, values: Float64Array): { usual: Scale | undefined; warmUp: Scale | undefined; hasLonger: boolean } {
+  const isWarmUp = Array.from({ length: n }, (_, column) => columns[column]?.is_warm_up === true);
   const found: [number[], number[]] = [[], []];
   const stride = Math.max(1, Math.floor(values.length / LOOKED_AT));
   let longest = -Infinity;
@@ -155,15 +145,15 @@ function scaleOf(values: number[], part: number): Scale | undefined {
   return values.length > 0 ? [at(part), at(1 - part)] : undefined;
 }
 
-function described(job: Job, turns: Turns, cells: MapCells, time: Time, row: number, column: number, one: string): string {
+function described(job: Job, cells: MapCells, time: Time, row: number, column: number, one: string): string {
   const at = row * cells.n_cells + column;
   const [whole, own] = [cells.durations[at] as number, cells.own?.[at] ?? NaN];
   const ns = time === "own" ? own : whole;
-  const spread = turns.each[column];
-  const first = spread?.first ?? column * turns.per_cell;
-  const turn = turns.per_cell > 1 ? `${one}s ${count(first)} to ${count(first + turns.per_cell - 1)}, mean` : `${one} ${count(first)}`;
-  const median = medianOf(turns, time, column);
-  const difference = `${signed(ns / median - 1)} (${ns < median ? "\u2212" : "+"}${duration(Math.abs(ns - median))}) against the median of ranks`;
+  const spread = cells.columns[column];
+  const first = spread?.first ?? column * cells.per_cell;
+  const turn = cells.per_cell > 1 ? `${one}s ${count(first)} to ${count(first + cells.per_cell - 1)}, mean` : `${one} ${count(first)}`;
+  const median = medianOf(cells, time, column);
+  const difference = `${change(ns / median)} (${ns < median ? "\u2212" : "+"}${duration(Math.abs(ns - median))}) against the median of ranks`;
   const parts = [
     `${rankOnHost(job, cells.places[row] as number)}, ${turn}: ${time === "own" ? `${duration(own)} without communication, of ${duration(whole)}` : duration(whole)}`,
     median > 0 && difference,

@@ -10,8 +10,8 @@ const BY_SCORE = ["score", "slowest first"] as const;
 const IN_SIGHT = 64;
 
 /** What there is to choose from; what holds without a choice comes first. */
-export function orders({ members }: Job): readonly (readonly [Order, string])[] {
-  return members.length > IN_SIGHT ? [BY_SCORE, BY_RANK] : [BY_RANK, BY_SCORE];
+export function orders({ ranks }: Job): readonly (readonly [Order, string])[] {
+  return ranks.length > IN_SIGHT ? [BY_SCORE, BY_RANK] : [BY_RANK, BY_SCORE];
 }
 
 export function orderOf(job: Job, chosen: string | undefined): Order {
@@ -19,13 +19,7 @@ export function orderOf(job: Job, chosen: string | undefined): Order {
   return (options.find(([id]) => id === chosen) ?? options[0] ?? BY_RANK)[0];
 }
 
-/** All places in the order; those without a score last. */
-export function inOrder(job: Job, order: Order): number[] {
-  const places = job.members.map((_, place) => place);
-  if (order === "rank") {
-    return places;
-  }
-  const scored = job.stragglers.ranks.map(({ place }) => place);
-  const known = new Set(scored);
-  return [...scored, ...places.filter((place) => !known.has(place))];
+/** All places in the order. */
+export function inOrder({ ranks, by_score }: Job, order: Order): readonly number[] {
+  return order === "rank" ? ranks.map((_, place) => place) : by_score;
 }

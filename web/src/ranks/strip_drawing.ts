@@ -89,18 +89,17 @@ function drawRow(ctx: CanvasRenderingContext2D, palette: Palette, scene: Scene, 
       ctx.fillText(fitted(ctx, names[name] ?? "other stages", wide - 8), left + 4, middle);
     }
   }
-  const clock = job.clocks.each[place];
-  const member = job.members[place];
-  const begin = clock?.start_ns ?? 0;
-  if (member && (member.state === "cut" || member.state === "damaged")) {
-    const end = x(begin + member.wall_ns);
+  const rank = job.ranks[place];
+  const begin = rank?.start_ns ?? 0;
+  if (rank && (rank.state === "cut" || rank.state === "damaged")) {
+    const end = x(begin + rank.wall_ns);
     ctx.fillStyle = palette.bad;
     ctx.fillRect(end - 1, y, 3, high);
-    if (member.state === "cut" && rowHeight >= NAMED_HEIGHT) {
+    if (rank.state === "cut" && rowHeight >= NAMED_HEIGHT) {
       ctx.fillText("cut off", end + 6, middle);
     }
   }
-  const error = clock?.error_ns ?? 0;
+  const error = rank?.error_ns ?? 0;
   if (x(begin + error) - x(begin) > 2) {
     ctx.fillStyle = palette.fg;
     ctx.fillRect(x(begin - error), middle, x(begin + error) - x(begin - error), 1);

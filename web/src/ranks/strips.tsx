@@ -10,11 +10,9 @@ import { useWindow, zoomByKey, zoomOut, zoomTo } from "../parts/window";
 import { visible } from "../parts/name";
 import { AXIS, LEFT, RIGHT, drawStrips, pieceAt, type StripRow } from "./strip_drawing";
 import { coloursOf, legendOf } from "./strip_colours";
-import { placesList, rankLabel, rankOnHost, unreadRanks } from "./words";
+import { rankOnHost } from "./words";
 
 const MOST_HEIGHT = 420;
-/** With more missing ranks than these, they have no rows of their own. */
-const MOST_MISSING = 64;
 
 export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly number[] }) {
   const { job, strips, stripNames, communication } = drawn;
@@ -126,21 +124,19 @@ export function Strips({ drawn, places }: { drawn: DrawnJob; places: readonly nu
   );
 }
 
-/** A row a rank; in order of rank, those that are missing or could not be read stand where they would. */
+/** A row a rank; in order of rank, those of which nothing is known stand where they would. */
 function rowsOf({ job, strips }: DrawnJob, places: readonly number[]): StripRow[] {
   const byPlace = new Map(strips.map((strip) => [strip.place, strip]));
-  const slow = new Set(job.stragglers.ranks.filter(({ verdict }) => verdict === "slow").map(({ place }) => place));
   const rows = places
     .filter((place) => byPlace.has(place))
-    .map((place): StripRow => ({ label: rankLabel(job, place), place, strip: byPlace.get(place), isSlow: slow.has(place), isUnread: false }));
-  const isByRank = places.every((place, at) => place === at);
-  const unread = unreadRanks(job);
-  if (!isByRank || job.missing.length + unread.length > MOST_MISSING) {
+    .map((place): StripRow => ({ label: job.ranks[place]?.label ?? "?", place, strip: byPlace.get(place), isSlow: job.ranks[place]?.is_slow ?? false, isUnread: false }));
+  if (!places.every((place, at) => place === at)) {
     return rows;
   }
-  const rankOf = ({ place, label }: StripRow) => (place === null ? Number(label) : (job.members[place]?.rank ?? Infinity));
-  const gone = (isUnread: boolean) => (rank: number): StripRow => ({ label: String(rank), place: null, strip: undefined, isSlow: false, isUnread });
-  return [...rows, ...job.missing.map(gone(false)), ...unread.map(gone(true))].sort((a, b) => {
+  const absent = job.absent.map(([rank, isUnread]): StripRow => ({ label: String(rank), place: null, strip: undefined, isSlow: false, isUnread }));
+  // Processes without a rank stand last.
+  const rankOf = ({ label }: StripRow) => (/^\d+$/.test(label) ? Number(label) : Infinity);
+  return [...rows, ...absent].sort((a, b) => {
     const [left, right] = [rankOf(a), rankOf(b)];
     return left === right ? (a.place ?? 0) - (b.place ?? 0) : left - right;
   });
@@ -165,13 +161,15 @@ function described({ job, stripNames }: DrawnJob, row: StripRow | undefined, pie
 
 /** How exactly ranks lie on the axis, and what is not drawn. */
 function Notes({ drawn: { job, n_merged: merged, n_strips_left_out: leftOut, strips } }: { drawn: DrawnJob }) {
-  const { clocks } = job;
-  const unknown = job.members.flatMap((_, place) => (clocks.each[place]?.start_ns == null ? [place] : []));
-  const vague = job.members.filter((_, place) => clocks.each[place]?.start_ns != null && clocks.each[place]?.error_ns == null).length;
+  const { ranks } = job;
+  const nUnknown = ranks.filter(({ start_ns }) => start_ns === null).length;
+  const nVague = ranks.filter(({ start_ns, error_ns }) => start_ns !== null && error_ns === null).length;
+  const errors = ranks.map(({ error_ns }) => error_ns ?? 0);
+  const error = errors.reduce((most, each) => Math.max(most, each), 0);
   const notes = [
-    job.members.length > 1 && !!clocks.error_ns && `Clocks of ranks agree within ${duration(clocks.error_ns)}.`,
-    vague > 0 && job.members.length > 1 && `How exactly ${counted(vague, "rank lies", "ranks lie")} on the axis is not known.`,
-    unknown.length > 0 && `When ${placesList(job, unknown)} ran is not known: drawn from the beginning.`,
+    ranks.length > 1 && error > 0 && `Clocks of ranks agree within ${duration(error)}.`,
+    nVague > 0 && ranks.length > 1 && `How exactly ${counted(nVague, "rank lies", "ranks lie")} on the axis is not known.`,
+    nUnknown > 0 && `When ${counted(nUnknown, "rank", "ranks")} ran is not known: drawn from the beginning.`,
     merged > 0 && `${count(merged)} pieces stand for several short stages each.`,
     leftOut > 0 && `${counted(leftOut, "rank is", "ranks are")} not drawn: ${count(strips.length)} are, those with the highest scores and others evenly.`,
   ].filter(Boolean);

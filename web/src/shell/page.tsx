@@ -1,67 +1,112 @@
-// The page: which run it is about, the tabs, and the view. On paper the views follow one another, without the help.
+// The page: what it is about, the tabs, and the view. On paper the views follow one another, without the help.
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
+import type { Contents } from "../data/document";
 import type { Model } from "../data/page";
 import { useAddress } from "../data/state";
+import { Blocks } from "../parts/blocks";
+import { FirstScreen } from "../parts/first_screen";
 import { visible } from "../parts/name";
-import { Shown } from "../parts/shown";
-import { VIEWS } from "../views";
-import type { View } from "../views/view";
-import { Header } from "./header";
+import { Paper, Shown } from "../parts/shown";
+import { PICTURES, TABS } from "../views";
+import { Heading } from "./header";
 import { listenToKeys } from "./keys";
 import { Tabs } from "./tabs";
 
+/** One tab of the page. */
+export type Tab = { id: string; title: string; isOnPaper?: boolean; body: () => ComponentChildren };
+
+/** The page of a run, or of a trace. */
 export function Page({ model, isPrinted }: { model: Model; isPrinted: boolean }) {
-  const views = VIEWS.filter((view) => view.isShown(model));
-  const ids = views.map((view) => view.id);
+  const { contents } = model;
+  const tabs = TABS.flatMap((id): Tab[] => {
+    const own = contents.tabs.find((tab) => tab.id === id);
+    const picture = PICTURES.find((picture) => picture.id === id && picture.isShown(model));
+    if (!own && !picture) {
+      return [];
+    }
+    const { title, isOnPaper = true } = picture ?? { title: own?.title ?? id };
+    const body = () => (
+      <>
+        {id === TABS[0] && contents.screen && <FirstScreen screen={contents.screen} />}
+        {picture && <picture.Body model={model} />}
+        {own && <Blocks blocks={own.blocks} />}
+      </>
+    );
+    return [{ id, title, isOnPaper, body }];
+  });
+  return <Tabbed header={<Heading title={contents.title} />} tabs={tabs} isPrinted={isPrinted} />;
+}
+
+/** A page without pictures of its own. What is read first stands above the blocks of the first tab. */
+export function DocumentPage({ contents: { title, screen, tabs }, isPrinted }: { contents: Contents; isPrinted: boolean }) {
+  const all = tabs.map(({ id, title, blocks }, at): Tab => {
+    const body = () => (
+      <>
+        {at === 0 && screen && <FirstScreen screen={screen} />}
+        <Blocks blocks={blocks} />
+      </>
+    );
+    return { id, title, body };
+  });
+  return <Tabbed header={<Heading title={title} />} tabs={all} isPrinted={isPrinted} />;
+}
+
+type TabbedProps = { header: ComponentChildren; tabs: readonly Tab[]; isPrinted: boolean };
+
+export function Tabbed({ header, tabs, isPrinted }: TabbedProps) {
+  const ids = tabs.map((tab) => tab.id);
   const { view: id } = useAddress();
-  const current = views.find((view) => view.id === id) ?? views[0];
+  const current = tabs.find((tab) => tab.id === id) ?? tabs[0];
   useEffect(() => listenToKeys(ids), [ids.join()]);
   if (!current) {
     return null;
   }
   return (
     <Shown.Provider value={new Set(ids)}>
-      <a class="skip" href="#" onClick={skip}>
-        Skip to the view
-      </a>
-      <Header model={model} />
-      {isPrinted ? (
-        <main>
-          {views.filter(({ isOnPaper = true }) => isOnPaper).map((view) => (
-            <section key={`print-${view.id}`} class={`view view-${view.id}`}>
-              <h2 class="print-title">{view.title}</h2>
-              <Shielded view={view} model={model} />
-            </section>
-          ))}
-        </main>
-      ) : (
-        <>
-          <Tabs views={views} current={current} />
+      <Paper.Provider value={isPrinted}>
+        <a class="skip" href="#" onClick={skip}>
+          Skip to the view
+        </a>
+        {header}
+        {isPrinted ? (
           <main>
-            <div id="view" role="tabpanel" tabIndex={-1} aria-labelledby={`tab-${current.id}`} class={`view view-${current.id}`}>
-              <Shielded key={current.id} view={current} model={model} />
-            </div>
+            {tabs.filter(({ isOnPaper = true }) => isOnPaper).map((tab) => (
+              <section key={`print-${tab.id}`} class={`view view-${tab.id}`}>
+                {tabs.length > 1 && <h2 class="print-title">{tab.title}</h2>}
+                <Shield>
+                  <Body tab={tab} />
+                </Shield>
+              </section>
+            ))}
           </main>
-        </>
-      )}
+        ) : (
+          <>
+            {tabs.length > 1 && <Tabs views={tabs} current={current} />}
+            <main>
+              <div id="view" {...(tabs.length > 1 ? { role: "tabpanel", "aria-labelledby": `tab-${current.id}` } : {})} tabIndex={-1} class={`view view-${current.id}`}>
+                <Shield key={current.id}>
+                  <Body tab={current} />
+                </Shield>
+              </div>
+            </main>
+          </>
+        )}
+      </Paper.Provider>
     </Shown.Provider>
   );
+}
+
+/** Drawn within the shield, so that what goes wrong there stays there. */
+function Body({ tab }: { tab: Tab }) {
+  return <>{tab.body()}</>;
 }
 
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById("view")?.focus();
-}
-
-function Shielded({ view, model }: { view: View; model: Model }) {
-  return (
-    <Shield>
-      <view.Body model={model} />
-    </Shield>
-  );
 }
 
 /** Keeps a mistake in one view from emptying the page. */

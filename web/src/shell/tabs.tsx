@@ -3,9 +3,9 @@
 import { useRef } from "preact/hooks";
 
 import { setState } from "../data/state";
-import type { View } from "../views/view";
+import type { Tab } from "./page";
 
-export function Tabs({ views, current }: { views: readonly View[]; current: View }) {
+export function Tabs({ views, current }: { views: readonly Tab[]; current: Tab }) {
   const list = useRef<HTMLDivElement>(null);
   const turned = (event: KeyboardEvent) => {
     const at = views.indexOf(current);

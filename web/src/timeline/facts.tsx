@@ -3,7 +3,7 @@
 import { CATEGORIES, FAILED, OPEN, PAUSED, SUMMARY } from "../data/slices";
 import type { Slices } from "../data/slices";
 import { count, counted, duration, percent } from "../data/quantity";
-import type { NamedValues, Report } from "../data/report";
+import type { NamedValues, Pictures } from "../data/pictures";
 import { titleOf } from "../data/series";
 import { Name, Path } from "../parts/name";
 import { momentText } from "./axis";
@@ -16,9 +16,9 @@ const PARTS = 8;
 /** What a group is to a slice in it. */
 const WHERE = { sessions: "in", thread: "thread", device: "on" } as const;
 
-type Known = { slices: Slices; report: Report };
+type Known = { slices: Slices; pictures: Pictures };
 
-export function SliceFacts({ slices, report, slice, isShort }: Known & { slice: number; isShort: boolean }) {
+export function SliceFacts({ slices, pictures, slice, isShort }: Known & { slice: number; isShort: boolean }) {
   const row = slices.rowOf(slice);
   const path = slices.path[slice]!;
   const flags = slices.flags[slice]!;
@@ -32,7 +32,7 @@ export function SliceFacts({ slices, report, slice, isShort }: Known & { slice: 
     flags & OPEN ? "open at the end of the run" : "",
     flags & PAUSED ? "was suspended: drawn as long as it ran" : "",
   ];
-  const given = attributesOf(report, slices, slice, length);
+  const given = attributesOf(pictures, slices, slice, length);
   const callPath = slices.callPath(path);
   return (
     <>
@@ -44,7 +44,7 @@ export function SliceFacts({ slices, report, slice, isShort }: Known & { slice: 
         <Fact name={isMoment ? "at" : "start"}>{momentText(start, 1, start)}</Fact>
         {!isMoment && (
           <Fact name="duration">
-            {duration(length)} <span class="muted">({percent(report.run.wall_ns > 0 ? length / report.run.wall_ns : null)} of the run)</span>
+            {duration(length)} <span class="muted">({percent(pictures.wall_ns > 0 ? length / pictures.wall_ns : null)} of the run)</span>
           </Fact>
         )}
         {!isMoment && !isShort && <Fact name="end">{momentText(start + length, 1, start + length)}</Fact>}
@@ -95,25 +95,24 @@ function Parts({ slices, slice }: { slices: Slices; slice: number }) {
 }
 
 /** What was said about a call or an event, when the page has it. */
-function attributesOf(report: Report, slices: Slices, slice: number, length: number): NamedValues | undefined {
+function attributesOf(pictures: Pictures, slices: Slices, slice: number, length: number): NamedValues | undefined {
   const path = slices.path[slice]!;
   const start = slices.start[slice]!;
   // Times of slices may be rounded.
   const isNear = (a: number, b: number) => Math.abs(a - b) <= slices.unit_ns;
   const category = CATEGORIES[slices.category(path)];
   if (category === "event") {
-    return report.activity.events.find(({ at_ns, name }) => isNear(at_ns, start) && name === slices.name(slice))?.data;
+    return pictures.events.find(({ at_ns, name }) => isNear(at_ns, start) && name === slices.name(slice))?.data;
   }
   if (category === "session") {
-    return report.sessions.find(({ start_ns, name }) => isNear(start_ns, start) && name === slices.name(slice))?.tags;
+    return pictures.sessions.find(({ start_ns, name }) => isNear(start_ns, start) && name === slices.name(slice))?.tags;
   }
-  const calls = report.attributes.calls;
-  return calls.find(({ node, start_ns, duration_ns }) => node === path && isNear(start_ns, start) && isNear(duration_ns, length))
+  return pictures.calls.find(({ node, start_ns, duration_ns }) => node === path && isNear(start_ns, start) && isNear(duration_ns, length))
     ?.attributes;
 }
 
 /** What is pointed at, beside the pointer. */
-export function Tip({ slices, report, pointed, x, y, width }: Known & { pointed: Pointed; x: number; y: number; width: number }) {
+export function Tip({ slices, pictures, pointed, x, y, width }: Known & { pointed: Pointed; x: number; y: number; width: number }) {
   const { slice, track, t } = pointed;
   if (slice === null && track === null) {
     return null;
@@ -122,7 +121,7 @@ export function Tip({ slices, report, pointed, x, y, width }: Known & { pointed:
   const side = x > width / 2 ? { right: `${width - x + 14}px` } : { left: `${x + 14}px` };
   return (
     <div class="timeline-tip" role="tooltip" style={{ top: `${y + 14}px`, ...side }}>
-      {slice !== null && <SliceFacts slices={slices} report={report} slice={slice} isShort />}
+      {slice !== null && <SliceFacts slices={slices} pictures={pictures} slice={slice} isShort />}
       {track && (
         <>
           <strong>

@@ -13,7 +13,15 @@ import type { Scene } from "./scene";
 import { sharp, timeAt, xOf } from "./scene";
 
 /** Width of the labels. */
-export const LABELS = 196;
+const LABELS = 196;
+/** Of a narrow window they take no more than this part. */
+const LABELS_PART = 0.32;
+
+/** The width of what stands left of the plot. */
+export function labelsWidth(width: number): number {
+  return Math.min(LABELS, Math.round(width * LABELS_PART));
+}
+
 const AXIS = 24;
 /** Where the lines begin. */
 export const HEAD = MINIMAP + AXIS;

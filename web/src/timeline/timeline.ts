@@ -10,7 +10,7 @@ import { Layout } from "./layout";
 import type { Line } from "./layout";
 import { MINIMAP, Minimap } from "./minimap";
 import { readPalette } from "./palette";
-import { cursorTime, draw, HEAD, LABELS, SCROLLBAR } from "./picture";
+import { cursorTime, draw, HEAD, labelsWidth, SCROLLBAR } from "./picture";
 import type { View } from "./picture";
 import type { Scene } from "./scene";
 import { timeAt } from "./scene";
@@ -238,10 +238,11 @@ export class Timeline {
     if (x >= this.#view.width - SCROLLBAR) {
       return "scrollbar";
     }
+    const isLeft = x < labelsWidth(this.#view.width);
     if (y < MINIMAP) {
-      return x < LABELS ? "labels" : "minimap";
+      return isLeft ? "labels" : "minimap";
     }
-    return x < LABELS ? "labels" : y < HEAD ? "axis" : "plot";
+    return isLeft ? "labels" : y < HEAD ? "axis" : "plot";
   }
 
   lineAt(y: number): Line | undefined {
@@ -255,8 +256,8 @@ export class Timeline {
 
   /** The moment at a place of the strip of the whole run. */
   minimapTime(x: number): number {
-    const width = this.#view.width - LABELS - SCROLLBAR;
-    return ((x - LABELS) / Math.max(1, width)) * this.time.end;
+    const left = labelsWidth(this.#view.width);
+    return ((x - left) / Math.max(1, this.#view.width - left - SCROLLBAR)) * this.time.end;
   }
 
   /** Nanoseconds of so many pixels. */
@@ -325,7 +326,8 @@ export class Timeline {
       canvas.width = w;
       canvas.height = h;
     }
-    const right = Math.max(LABELS + 1, width - SCROLLBAR);
+    const left = labelsWidth(width);
+    const right = Math.max(left + 1, width - SCROLLBAR);
     ctx.font = FONT;
     const scene: Scene = {
       ctx,
@@ -333,9 +335,9 @@ export class Timeline {
       slices: this.slices,
       colours: this.#colours,
       time: this.time,
-      left: LABELS,
+      left,
       right,
-      scale: (right - LABELS) / this.time.length,
+      scale: (right - left) / this.time.length,
       density,
       letter: ctx.measureText("M").width,
       search: this.#search,

@@ -1,39 +1,17 @@
-// Caches: when each hit and missed, how close it was, what it held, and what that saved.
+// Caches: when each hit and missed, how close it was, and what it held.
 
-import { bytes, count, duration, moment, number, percent } from "../data/quantity";
-import { leftOut } from "../data/cuts";
-import type { CacheMoment, CacheUse, Durations, Report } from "../data/report";
+import { bytes, count, number } from "../data/quantity";
+import type { CacheMoment, Pictures } from "../data/pictures";
 import { TimeAxis } from "../parts/axis";
-import { Cards, FactList, known } from "../parts/facts";
-import { TimeLink } from "../parts/link";
 import { Name } from "../parts/name";
 import { type Kind, type Point, Scatter, Steps, Ticks } from "../parts/strip";
-import { type Column, Table } from "../parts/table";
-import type { View } from "./view";
+import type { Picture } from "./view";
 
-export const caches: View = {
+export const caches: Picture = {
   id: "caches",
   title: "Caches",
-  isShown: ({ report }) => report.activity.caches !== null,
-  Body: ({ model }) => {
-    const { report } = model;
-    const each = report.activity.caches?.each ?? [];
-    return (
-      <>
-        <Saved report={report} />
-        {each.map((cache) => (
-          <Cache key={cache.name} cache={cache} report={report} />
-        ))}
-        <Table
-          id="cache_events"
-          caption="Each cache event"
-          columns={columns(report)}
-          rows={report.activity.cache_timeline}
-          leftOut={leftOut(model, "activity.cache_timeline")}
-        />
-      </>
-    );
-  },
+  isShown: ({ pictures: { caches, wall_ns: wall } }) => caches.length > 0 && wall > 0,
+  Body: ({ model: { pictures } }) => <>{pictures.caches.map((cache) => <Cache key={cache.name} cache={cache} pictures={pictures} />)}</>,
 };
 
 const KINDS = [
@@ -43,30 +21,9 @@ const KINDS = [
   { id: "lookup", title: "lookups", colour: "--c8" },
 ] as const;
 
-/** What steps gained from caches. */
-function Saved({ report }: { report: Report }) {
-  const caching = report.activity.diffusion?.caching;
-  return caching ? (
-    <Cards
-      facts={known([
-        { what: "Saved time", value: duration(caching.saved_ns), note: "median computed step less median cached step, times the cached steps" },
-        { what: "Cached steps", value: count(caching.n_cached), note: each(caching.n_cached, caching.cached) },
-        { what: "Computed steps", value: count(caching.n_computed), note: each(caching.n_computed, caching.computed) },
-      ])}
-    />
-  ) : null;
-}
-
-function each(steps: number, durations: Durations | null): string {
-  if (steps === 0) {
-    return "";
-  }
-  return durations ? `${duration(durations.p50_ns)} each, median` : "how long they took is not known";
-}
-
-function Cache({ cache, report }: { cache: CacheUse; report: Report }) {
-  const wall = report.run.wall_ns;
-  const events = report.activity.cache_timeline.filter((event) => event.cache === cache.name);
+function Cache({ cache, pictures }: { cache: Pictures["caches"][number]; pictures: Pictures }) {
+  const { wall_ns: wall, cache_events: all } = pictures;
+  const events = all.filter((event) => event.cache === cache.name);
   const kinds = KINDS.map(({ id, title, colour }) => ({ id, title, colour, times: timesOf(events, id) })).filter(({ times }) => times.length > 0);
   const held = pointsOf(events, (event) => event.held_bytes);
   return (
@@ -74,32 +31,22 @@ function Cache({ cache, report }: { cache: CacheUse; report: Report }) {
       <h2>
         <Name text={cache.name || "cache"} />
       </h2>
-      <FactList
-        facts={known([
-          { what: "hit rate", value: <b>{percent(cache.hit_ratio)}</b>, note: `${count(cache.hits)} of ${count(cache.lookups)} lookups` },
-          { what: "misses", value: count(cache.misses) },
-          { what: "evictions", value: count(cache.evictions) },
-          { what: "held at most", value: bytes(cache.peak_held_bytes) },
-        ])}
-      />
-      {wall > 0 && (
-        <div class="lanes">
-          <span />
-          <TimeAxis wall={wall} />
-          <Legend kinds={kinds} />
-          <Ticks kinds={kinds} wall={wall} />
-          <Scores events={events} wall={wall} />
-          {held.length > 0 && (
-            <>
-              <span class="muted">
-                held
-                <br />0 to {bytes(cache.peak_held_bytes)}
-              </span>
-              <Steps points={held} top={cache.peak_held_bytes ?? 0} wall={wall} colour="--c0" />
-            </>
-          )}
-        </div>
-      )}
+      <div class="lanes">
+        <span />
+        <TimeAxis wall={wall} />
+        <Legend kinds={kinds} />
+        <Ticks kinds={kinds} wall={wall} />
+        <Scores events={events} wall={wall} />
+        {held.length > 0 && (
+          <>
+            <span class="muted">
+              held
+              <br />0 to {bytes(cache.peak_held_bytes)}
+            </span>
+            <Steps points={held} top={cache.peak_held_bytes ?? 0} wall={wall} colour="--c0" />
+          </>
+        )}
+      </div>
     </section>
   );
 }
@@ -157,38 +104,4 @@ function pointsOf(events: readonly CacheMoment[], of: (event: CacheMoment) => nu
     const value = of(event);
     return value === null ? [] : [{ at: event.at_ns, value }];
   });
-}
-
-function columns({ run, activity }: Report): Column<CacheMoment>[] {
-  const has = (of: (event: CacheMoment) => unknown) => activity.cache_timeline.some((event) => of(event) !== null);
-  const around = (at: number) => ({ from: Math.max(0, at - run.wall_ns / 200), to: Math.min(run.wall_ns, at + run.wall_ns / 200) });
-  const all: (Column<CacheMoment> | false)[] = [
-    {
-      id: "at_ns",
-      title: "At",
-      isNumber: true,
-      value: ({ at_ns }) => at_ns,
-      show: ({ at_ns }) => <TimeLink {...around(at_ns)}>{moment(at_ns)}</TimeLink>,
-    },
-    { id: "cache", title: "Cache", value: ({ cache }) => cache, show: ({ cache }) => <Name text={cache} limit={40} /> },
-    { id: "outcome", title: "Outcome", value: ({ outcome }) => outcome },
-    has((e) => e.block) && { id: "block", title: "Block", isNumber: true, value: ({ block }) => block },
-    has((e) => e.step) && { id: "step", title: "Step", isNumber: true, value: ({ step }) => step },
-    has((e) => e.score) && { id: "score", title: "Score", isNumber: true, value: ({ score }) => score, show: ({ score }) => number(score) },
-    has((e) => e.threshold) && {
-      id: "threshold",
-      title: "Threshold",
-      isNumber: true,
-      value: ({ threshold }) => threshold,
-      show: ({ threshold }) => number(threshold),
-    },
-    has((e) => e.held_bytes) && {
-      id: "held_bytes",
-      title: "Held",
-      isNumber: true,
-      value: ({ held_bytes }) => held_bytes,
-      show: ({ held_bytes }) => bytes(held_bytes),
-    },
-  ];
-  return all.filter((column): column is Column<CacheMoment> => column !== false);
 }

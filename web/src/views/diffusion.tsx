@@ -1,73 +1,37 @@
-// Denoising steps, blocks of frames, rates, delivery, models and layers.
+// Charts of denoising steps, blocks of frames and their delivery.
 
 import { useMemo } from "preact/hooks";
 
-import { BlocksPart } from "../diffusion/blocks";
-import { LayersPart } from "../diffusion/layers";
-import { ReportsPart } from "../diffusion/reports";
-import { PipelinesPart } from "../diffusion/pipelines";
-import { DeliveryPart } from "../diffusion/delivery";
-import { GuidancePart, ModelsPart, RatesPart } from "../diffusion/rates";
+import { BlockCharts } from "../diffusion/blocks";
+import { DeliveryChart } from "../diffusion/delivery";
 import { StepMap } from "../diffusion/step_map";
-import { StepsPart } from "../diffusion/steps";
-import { leftOut } from "../data/left_out";
-import { type Model, isOfTrace } from "../data/page";
-import type { TraceTable } from "../data/trace";
+import { StepChart } from "../diffusion/steps";
+import type { Model } from "../data/page";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
-import { ValuesTable } from "../parts/values_table";
-import type { View } from "./view";
+import type { Picture } from "./view";
 
-export const diffusion: View = {
+export const diffusion: Picture = {
   id: "diffusion",
   title: "Diffusion",
-  isShown: (model) => isReported(model) || stepsOfTraces(model).length > 0,
-  Body: ({ model }) => (isOfTrace(model) ? <TraceBody model={model} /> : <Body model={model} />),
+  isShown: ({ pictures: { diffusion } }) => Boolean(diffusion?.steps ?? diffusion?.blocks ?? diffusion?.delivery),
+  Body,
 };
 
-function isReported({ report: { activity } }: Model): boolean {
-  return activity.diffusion !== null || activity.streaming !== null || activity.layers !== null;
-}
-
-/** The tables of steps of traces, where steps are known: what only repeats may be anything. */
-function stepsOfTraces(model: Model): TraceTable[] {
-  const known = isOfTrace(model) ? model.traces.filter(({ steps }) => steps.length > 0) : [];
-  return known.flatMap(({ tables }) => tables.filter(({ key }) => key === "steps"));
-}
-
-function TraceBody({ model }: { model: Model }) {
-  return (
-    <>
-      {stepsOfTraces(model).map((table, at) => (
-        <ValuesTable key={at} table={table} id={`diffusion-${at}`} first={50} />
-      ))}
-    </>
-  );
-}
-
 function Body({ model }: { model: Model }) {
-  const { pipelines, activity } = model.report;
-  const { diffusion: answer, streaming, layers } = activity;
-  const wall = model.report.run.wall_ns;
+  const { diffusion, wall_ns: wall } = model.pictures;
   const threads = usePhases(model);
   const bands = useMemo(() => phaseBands(threads), [threads]);
-  const { steps, blocks, rates, delivery, guidance, models } = answer ?? NOTHING;
-  const short = (list: string) => leftOut(model, `activity.diffusion.${list}.each`);
+  if (!diffusion) {
+    return null;
+  }
+  const { steps, blocks, delivery } = diffusion;
   return (
     <>
       {steps || delivery ? <PhaseStrip model={model} threads={threads} /> : null}
-      {answer && steps ? <StepsPart diffusion={answer} steps={steps} wall={wall} bands={bands} leftOut={short("steps")} /> : null}
+      {steps ? <StepChart steps={steps} wall={wall} bands={bands} /> : null}
       {steps ? <StepMap steps={steps} /> : null}
-      {answer && blocks ? <BlocksPart diffusion={answer} blocks={blocks} leftOut={short("blocks")} /> : null}
-      {delivery ? <DeliveryPart delivery={delivery} streaming={streaming} wall={wall} leftOut={short("delivery")} /> : null}
-      {streaming ? <ReportsPart streaming={streaming} leftOut={leftOut(model, "activity.streaming.each")} /> : null}
-      {rates.length > 0 ? <RatesPart rates={rates} /> : null}
-      {guidance ? <GuidancePart guidance={guidance} /> : null}
-      {pipelines.length > 1 ? <PipelinesPart pipelines={pipelines} /> : null}
-      {models ? <ModelsPart models={models} /> : null}
-      {layers ? <LayersPart layers={layers} leftOut={leftOut(model, "activity.layers.each")} /> : null}
+      {blocks ? <BlockCharts blocks={blocks} diffusion={diffusion} /> : null}
+      {delivery ? <DeliveryChart delivery={delivery} wall={wall} /> : null}
     </>
   );
 }
-
-/** Of a program that only reported layers, say. */
-const NOTHING = { steps: null, blocks: null, rates: [], delivery: null, guidance: null, models: null };

@@ -2,14 +2,12 @@
 
 import { useMemo } from "preact/hooks";
 
-import { leftOut } from "../data/left_out";
 import type { Model } from "../data/page";
-import { count } from "../data/quantity";
 import { setState, useAddress } from "../data/state";
 import { HeavyFlame } from "../flame/heavy";
 import { OrderFlame } from "../flame/time_order";
 import { SandwichFlame } from "../flame/sandwich";
-import type { View } from "./view";
+import type { Picture } from "./view";
 
 const MODES = [
   { id: "order", title: "Time order", hint: "Sections of one thread as they ran" },
@@ -17,18 +15,17 @@ const MODES = [
   { id: "sandwich", title: "Sandwich", hint: "One name with its callers and its callees" },
 ] as const;
 
-export const flame: View = {
+export const flame: Picture = {
   id: "flame",
   title: "Flame graph",
-  isShown: ({ report }) => report.sections.tree.length > 0,
+  isShown: ({ pictures }) => pictures.call_paths.length > 0,
   Body,
 };
 
 function Body({ model }: { model: Model }) {
   const { mode = "heavy", q = "" } = useAddress();
   const current = MODES.find(({ id }) => id === mode) ?? MODES[1];
-  const tree = model.report.sections.tree;
-  const missing = leftOut(model, "sections.tree");
+  const tree = model.pictures.call_paths;
   const found = useMemo(() => matches(tree.map((row) => row.name), q), [tree, q]);
   return (
     <>
@@ -50,11 +47,10 @@ function Body({ model }: { model: Model }) {
         <span class="muted" role="status">
           {q === "" ? "" : `${found} of ${tree.length} call paths`}
         </span>
-        {missing ? <span class="muted">{count(missing)} call paths are not in this page</span> : null}
       </div>
       {current.id === "order" ? <OrderFlame model={model} search={q} /> : null}
-      {current.id === "heavy" ? <HeavyFlame report={model.report} search={q} /> : null}
-      {current.id === "sandwich" ? <SandwichFlame report={model.report} search={q} /> : null}
+      {current.id === "heavy" ? <HeavyFlame tree={tree} search={q} /> : null}
+      {current.id === "sandwich" ? <SandwichFlame tree={tree} search={q} /> : null}
     </>
   );
 }

@@ -4,14 +4,14 @@ import { useContext } from "preact/hooks";
 
 import { visible } from "../parts/name";
 import { Shown } from "../parts/shown";
-import type { View } from "./view";
+import type { Picture } from "./view";
 
-export const help: View = {
+export const help: Picture = {
   id: "help",
   title: "Help",
   isShown: () => true,
   isOnPaper: false,
-  Body: ({ model: { report } }) => {
+  Body: ({ model: { pictures } }) => {
     const shown = useContext(Shown);
     return (
       <div class="help">
@@ -26,7 +26,7 @@ export const help: View = {
         <section>
           <h2>How figures are measured</h2>
           <p>
-            This run: {visible(report.quality.how_measured)}.
+            This run: {visible(pictures.how_measured)}.
           </p>
           {MEASURED.map((text) => (
             <p key={text}>{text}</p>
@@ -57,16 +57,15 @@ function Terms({ terms, isKeys = false }: { terms: readonly Term[]; isKeys?: boo
 }
 
 const VIEWS: readonly (readonly [string, string, string])[] = [
-  ["overview", "Overview", "What the run comes to: the stage that took most by itself, the figures that runs are judged by, how far they can be trusted, and what was found."],
-  ["phases", "Phases", "When each stage began and ended, with loading, compilation and warm-up apart, and the figures of every call path. The first call stands apart from the rest, because it often loads and compiles. A name leads to its place in the timeline."],
+  ["overview", "Overview", "How the run ended and in what time, where the time went in parts that add up, what is the matter, with the figures that say so, and what to try. Checks that passed and those that could not be made are listed, too: they are not the same."],
+  ["sections", "Sections", "The figures of every name, call path and loop. The first call stands apart from the rest, because it often loads and compiles."],
   ["timeline", "Timeline", "Every section that was recorded by itself, a row a thread and depth, with counters on the same time axis. Sections too thin to see are drawn as one column whose strength is the time that they fill."],
-  ["trace", "Trace", "What a trace of torch.profiler says, a table for each question, with the first rows of long ones. On the page of a trace the overview begins with its devices, and steps are those of the trace: what the profiler calls a step is none."],
+  ["trace", "Trace", "What traces of torch.profiler say, a table for each question, with the first rows of long ones. What the profiler calls a step is none."],
   ["diffusion", "Diffusion", "Denoising steps, blocks of frames, models, and delivery to a viewer who plays at a fixed rate. Each rate says in words which frames it counts and what its time includes."],
   ["caches", "Caches", "When each cache hit and missed, the score against the threshold that decided, and what it held. The saved time is the median computed step less the median cached one, times the cached steps."],
   ["memory", "Memory", "Memory over time by source, with the stages, and what was open at the peak."],
   ["flame", "Flame graph", "Call paths by time: in order of time, put together with the longest first, and one name with its callers and callees."],
   ["machine", "Machine", "What samplers read of GPUs, processors, memory, disks and the kernel's pressure."],
-  ["findings", "Findings", "What is the matter, with the figures that say so, what could be done, and what that could save at most. Checks that passed and those that could not be made are listed, too: they are not the same."],
   ["sessions", "Sessions", "Named intervals of the run, what a user calls one generation."],
   ["system", "System", "On what the run ran, how it was called, what could not be read and why. Prompts in the command are left out when it is recorded, unless that was asked for."],
 ];

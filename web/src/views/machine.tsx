@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 
 import type { Model } from "../data/page";
 import { duration, number, percent } from "../data/quantity";
-import type { GpuUse, Report, Telemetry } from "../data/report";
+import type { GpuUse, Telemetry } from "../data/telemetry";
 import { setState, useAddress } from "../data/state";
 import type { Track } from "../data/track";
 import { heldUntil } from "../data/tracks";
@@ -16,12 +16,12 @@ import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
 import type { Band, Line } from "../parts/plot";
 import { useWindow } from "../parts/window";
 import { gpuPanels, hostPanels, type Panel } from "./machine_panels";
-import type { View } from "./view";
+import type { Picture } from "./view";
 
-export const machine: View = {
+export const machine: Picture = {
   id: "machine",
   title: "Machine",
-  isShown: ({ report }) => hasMachine(report.activity.telemetry),
+  isShown: ({ pictures }) => hasMachine(pictures.telemetry),
   Body,
 };
 
@@ -30,14 +30,14 @@ function hasMachine({ cpu, memory, disk, pressure, network, gpus }: Telemetry): 
 }
 
 function Body({ model }: { model: Model }) {
-  const { report } = model;
+  const { telemetry, wall_ns: wall } = model.pictures;
   const threads = usePhases(model);
   const bands = useMemo(() => phaseBands(threads), [threads]);
   const tracks = useTimeline(model)?.tracks;
   const { gpu: chosen } = useAddress();
-  const gpus = report.activity.telemetry.gpus?.each ?? [];
+  const gpus = telemetry.gpus?.each ?? [];
   const gpu = gpus.find(({ uuid }) => uuid === chosen) ?? gpus[0];
-  const host = useMemo(() => hostPanels(report.activity.telemetry), [report]);
+  const host = useMemo(() => hostPanels(telemetry), [telemetry]);
   const ofGpu = useMemo(() => (gpu ? gpuPanels(gpu) : []), [gpu]);
   if (!tracks) {
     return null;
@@ -46,7 +46,7 @@ function Body({ model }: { model: Model }) {
     <>
       <PhaseStrip model={model} threads={threads} />
       {gpu ? (
-        <Group title={gpuTitle(gpu)} panels={ofGpu} report={report} tracks={tracks} bands={bands}>
+        <Group title={gpuTitle(gpu)} panels={ofGpu} wall={wall} tracks={tracks} bands={bands}>
           {gpus.length > 1 ? (
             <select aria-label="GPU" value={gpu.uuid} onChange={(event) => setState({ gpu: event.currentTarget.value })}>
               {gpus.map((each) => (
@@ -60,7 +60,7 @@ function Body({ model }: { model: Model }) {
         </Group>
       ) : null}
       {host.map(({ title, panels }) => (
-        <Group key={title} title={title} panels={panels} report={report} tracks={tracks} bands={bands} />
+        <Group key={title} title={title} panels={panels} wall={wall} tracks={tracks} bands={bands} />
       ))}
     </>
   );
@@ -82,12 +82,17 @@ function GpuFacts({ gpu: { energy, throttling, well_used_ratio: wellUsed } }: { 
   return <span class="muted">{facts.filter(Boolean).join(" · ")}</span>;
 }
 
-type GroupProps = { title: string; panels: readonly Panel[]; report: Report; tracks: readonly Track[]; bands: readonly Band[]; children?: preact.ComponentChildren };
+type GroupProps = { title: string; panels: readonly Panel[]; wall: number; tracks: readonly Track[]; bands: readonly Band[]; children?: preact.ComponentChildren };
+
+/** Something was read, and it was not all the time nothing; limits are no readings. */
+function isSeen({ values, isDashed }: Line): boolean {
+  return !isDashed && Array.from(values).some((value) => value > 0);
+}
 
 /** Panels of which the run has at least one line. */
-function Group({ title, panels, report, tracks, bands, children }: GroupProps) {
+function Group({ title, panels, wall, tracks, bands, children }: GroupProps) {
   const drawn = useMemo(
-    () => panels.map((panel) => ({ panel, lines: linesOf(panel, tracks) })).filter(({ lines }) => lines.some(({ at }) => at.length > 0)),
+    () => panels.map((panel) => ({ panel, lines: linesOf(panel, tracks) })).filter(({ lines }) => lines.some(isSeen)),
     [panels, tracks],
   );
   if (drawn.length === 0) {
@@ -99,14 +104,13 @@ function Group({ title, panels, report, tracks, bands, children }: GroupProps) {
         {title} {children}
       </h2>
       {drawn.map(({ panel, lines }) => (
-        <PanelChart key={panel.title} panel={panel} lines={lines} report={report} bands={bands} tracks={tracks} />
+        <PanelChart key={panel.title} panel={panel} lines={lines} wall={wall} bands={bands} tracks={tracks} />
       ))}
     </section>
   );
 }
 
-function PanelChart({ panel, lines, report, bands, tracks }: { panel: Panel; lines: Line[]; report: Report; bands: readonly Band[]; tracks: readonly Track[] }) {
-  const wall = report.run.wall_ns;
+function PanelChart({ panel, lines, wall, bands, tracks }: { panel: Panel; lines: Line[]; wall: number; bands: readonly Band[]; tracks: readonly Track[] }) {
   const { window } = useWindow(wall);
   const { zero } = useAddress();
   const held = useMemo(() => [...bands, ...heldDown(panel, tracks)], [bands, panel, tracks]);

@@ -13,9 +13,9 @@ import { listen } from "../timeline/input";
 import { RangeTable } from "../timeline/range_table";
 import { Timeline } from "../timeline/timeline";
 import type { Pointed } from "../timeline/timeline";
-import type { View } from "./view";
+import type { Picture } from "./view";
 
-export const timeline: View = {
+export const timeline: Picture = {
   id: "timeline",
   title: "Timeline",
   isShown: ({ timeline }) => timeline.n_slices > 0 || timeline.tracks.length > 0,
@@ -40,16 +40,12 @@ function Body({ model }: { model: Model }) {
 }
 
 /** What of the run is not drawn one by one. */
-function Notes({ model: { timeline, report } }: { model: Model }) {
+function Notes({ model: { timeline, pictures } }: { model: Model }) {
   const { summarised, n_tracks_left_out, paths } = timeline;
-  const missing = report.quality.losses.filter(({ kind }) => kind === "sections_ring_full" || kind === "sections_not_written");
-  const spans = report.gpu_times?.sections ?? [];
-  const n_without_place = spans.reduce((sum, { gpu, delay }) => sum + gpu.count - (delay?.count ?? 0), 0);
   const notes = [
     summarised &&
       `${counted(summarised.n_slices, "section", "sections")} shorter than ${duration(summarised.shorter_than_ns)} are drawn as ${count(summarised.n_summaries)} put together, because a page holds a million: their number and time are exact, their places are not.`,
-    ...missing.map(({ count: n, meaning }) => `${count(n)} ${meaning}: the timeline does not have them.`),
-    n_without_place > 0 && `${counted(n_without_place, "call", "calls")} measured on a GPU ${n_without_place === 1 ? "is" : "are"} not drawn there: when the work began is not known.`,
+    ...pictures.not_drawn,
     n_tracks_left_out > 0 && `${counted(n_tracks_left_out, "series is", "series are")} not drawn.`,
     paths.n_without_name > 0 && `${count(paths.n_without_name)} events or sessions stand under “(other names)”.`,
   ];
@@ -80,7 +76,7 @@ function Stage({ model, data }: { model: Model; data: TimelineData }) {
     if (!place) {
       return;
     }
-    const engine = new Timeline(place, data, model.report.run.wall_ns);
+    const engine = new Timeline(place, data, model.pictures.wall_ns);
     const fit = () => engine.resize(place.clientWidth, place.clientHeight);
     fit();
     engine.onChange = () => changed((n) => n + 1);
@@ -122,7 +118,7 @@ function Stage({ model, data }: { model: Model; data: TimelineData }) {
           aria-roledescription="timeline"
           aria-label={`Timeline of ${counted(data.slices.n, "slice", "slices")} in ${counted(data.slices.rows.length, "row", "rows")}. Tables below say what is in the part that is shown.`}
         />
-        {tip && <Tip slices={data.slices} report={model.report} width={canvas.current?.clientWidth ?? 0} {...tip} />}
+        {tip && <Tip slices={data.slices} pictures={model.pictures} width={canvas.current?.clientWidth ?? 0} {...tip} />}
       </div>
       {engine && <Below engine={engine} model={model} />}
     </div>
@@ -215,7 +211,7 @@ function Below({ engine, model }: { engine: Timeline; model: Model }) {
       </p>
       {selected !== null && (
         <div class="timeline-detail" role="region" aria-label="Selected slice">
-          <SliceFacts slices={slices} report={model.report} slice={selected} isShort={false} />
+          <SliceFacts slices={slices} pictures={model.pictures} slice={selected} isShort={false} />
         </div>
       )}
       {chosen ? (

@@ -1,13 +1,13 @@
-// A view: one tab of the page.
+// A picture: what a tab shows beside the blocks of the same id.
 
 import type { ComponentType } from "preact";
 
 import type { Model } from "../data/page";
 
-export type View = {
+export type Picture = {
   /** In the address. */
   id: string;
-  /** On the tab. */
+  /** On the tab, where no blocks say it. */
   title: string;
   /** False when the run has nothing for it: a view is never empty. */
   isShown: (model: Model) => boolean;

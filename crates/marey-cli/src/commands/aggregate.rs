@@ -17,6 +17,7 @@ use crate::aggregation::{Inputs, Jobs, n_threads, summaries};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen::Color;
+use crate::output_format;
 use crate::thresholds::{Limit, thresholds};
 
 /// Say what the ranks of a job did together, and which of them holds the others up
@@ -105,19 +106,6 @@ enum Format {
     Perfetto,
 }
 
-/// Endings of files, and the formats that they mean.
-const ENDINGS: [(&str, Format); 9] = [
-    (".ranks.json", Format::Summaries),
-    (".json", Format::Json),
-    (".md", Format::Markdown),
-    (".html", Format::Html),
-    (".htm", Format::Html),
-    (".txt", Format::Text),
-    (".csv", Format::Csv),
-    (".pftrace", Format::Perfetto),
-    (".pftrace.gz", Format::Perfetto),
-];
-
 impl Arguments {
     fn format(&self) -> anyhow::Result<Format> {
         if let Some(format) = self.format {
@@ -126,10 +114,8 @@ impl Arguments {
         let Some(output) = self.file() else {
             return Ok(Format::Text);
         };
-        let name = output.to_string_lossy().to_ascii_lowercase();
-        let known = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
-        match known {
-            Some((_, format)) => Ok(*format),
+        match output_format::said_by(output) {
+            Some(format) => Ok(format),
             None => bail!(
                 "the ending of {} says no format; --format does",
                 output.display()

@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen::Color;
+use crate::output_format;
 use crate::run_folder::Asked;
 use crate::tables::TableFormat;
 use crate::thresholds::{Limit, thresholds};
@@ -33,9 +34,9 @@ pub(crate) struct Arguments {
     /// steps, too
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
-    /// What to show
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// What to show; by itself what the ending of --output says, otherwise text
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Write it to this file instead; csv without --table: into this folder, one file a table
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -83,6 +84,11 @@ enum Format {
 }
 
 impl Arguments {
+    fn format(&self) -> Format {
+        let said = || output_format::said_by(self.output.as_deref()?);
+        self.format.or_else(said).unwrap_or(Format::Text)
+    }
+
     /// A part of a trace is asked for, which has tables.
     fn is_of_part(&self) -> bool {
         self.step.is_some() || self.profiler_step.is_some() || self.phase.is_some()
@@ -101,9 +107,9 @@ impl Arguments {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if arguments.table.is_some() {
-        TableFormat::of(&arguments.format, None)?;
+        TableFormat::of(&arguments.format(), None)?;
     }
-    if arguments.brief && !matches!(arguments.format, Format::Text | Format::Json) {
+    if arguments.brief && !matches!(arguments.format(), Format::Text | Format::Json) {
         bail!("--brief goes with --format text or json");
     }
     let inputs = inputs::of(&arguments.paths, arguments.run.as_deref())?;

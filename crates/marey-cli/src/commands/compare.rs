@@ -18,6 +18,7 @@ use super::show_paths;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen::{self, Color};
+use crate::output_format;
 use crate::run_folder::replace_named;
 use crate::shown_path::shown;
 use crate::tables::{TableFormat, Tables};
@@ -47,9 +48,9 @@ pub(crate) struct Arguments {
     /// The figures of all runs below a folder over time
     #[arg(long, value_name = "DIR", conflicts_with_all = ["baseline", "candidate", "fail_on"])]
     trend: Option<PathBuf>,
-    /// What to show
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// What to show; by itself what the ending of --output says, otherwise text
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Show everything as text, not only the first screen
     #[arg(long, visible_alias = "details")]
     full: bool,
@@ -81,15 +82,22 @@ enum Format {
     Html,
 }
 
+impl Arguments {
+    fn format(&self) -> Format {
+        let said = || output_format::said_by(self.output.as_deref()?);
+        self.format.or_else(said).unwrap_or(Format::Text)
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if arguments.table.is_some() {
-        TableFormat::of(&arguments.format, None)?;
+        TableFormat::of(&arguments.format(), None)?;
     }
-    if arguments.brief && !matches!(arguments.format, Format::Text | Format::Json) {
+    if arguments.brief && !matches!(arguments.format(), Format::Text | Format::Json) {
         bail!("--brief goes with --format text or json");
     }
     if let Some(folder) = &arguments.trend {
-        if arguments.format == Format::Html {
+        if arguments.format() == Format::Html {
             bail!("a trend has no page; text, json, markdown and csv have it");
         }
         let report = sides::trend(folder, console)?;
@@ -112,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
     let report = report.judged(met);
     criterion::check_names(&arguments.fail_on, &report.comparison)?;
     let document = comparison_document(&report);
-    let json = || match arguments.format {
+    let json = || match arguments.format() {
         Format::Html => html_comparison(&report),
         _ if arguments.brief => screen(&report).json().into_bytes(),
         _ => comparison_json(&report),
@@ -157,7 +165,7 @@ fn show(
 ) -> anyhow::Result<()> {
     let tables = || Tables::new(document.clone().into_tables());
     let width = console.width().filter(|_| arguments.output.is_none());
-    let bytes = match (&arguments.table, arguments.format) {
+    let bytes = match (&arguments.table, arguments.format()) {
         (Some(name), format) => {
             let format = TableFormat::of(&format, width)?;
             tables().named(name, format, usize::MAX)?.into_bytes()
@@ -171,7 +179,7 @@ fn show(
         (None, Format::Json | Format::Html) => json(),
     };
     let page = Path::new("comparison.html");
-    let page = (arguments.format == Format::Html).then_some(page);
+    let page = (arguments.format() == Format::Html).then_some(page);
     match arguments.output.as_deref().or(page) {
         Some(file) => {
             let written = replace_named(file.to_owned(), &bytes)?;

@@ -14,6 +14,7 @@ use super::{processes, say_problems, show_paths};
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::first_screen::{self, Color};
+use crate::output_format;
 use crate::run_folder::{
     Chosen, JobFolder, Launches, Reading, beside, is_job, load_completed, newest_job, replace,
     replace_named, report_with_snapshots, write_capture_documents,
@@ -32,9 +33,9 @@ pub(crate) struct Arguments {
     /// A job's folder, the folder above it (its newest job is taken), or one capture file
     #[arg(value_name = "RUN", default_value = "profiling_results")]
     run: PathBuf,
-    /// What to show
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// What to show; by itself what the ending of --output says, otherwise text
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Show everything as text, not only the first screen
     #[arg(long)]
     full: bool,
@@ -76,12 +77,12 @@ enum Format {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::Result<Exit> {
     if arguments.table.is_some() {
-        TableFormat::of(&arguments.format, None)?;
+        TableFormat::of(&arguments.format(), None)?;
     }
-    if arguments.format == Format::All && arguments.output.is_some() {
+    if arguments.format() == Format::All && arguments.output.is_some() {
         bail!("--output names one file; it does not go with --format all");
     }
-    if arguments.brief && !matches!(arguments.format, Format::Text | Format::Json) {
+    if arguments.brief && !matches!(arguments.format(), Format::Text | Format::Json) {
         bail!("--brief goes with --format text or json");
     }
     match Target::find(&arguments.run)? {
@@ -91,6 +92,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> anyhow::R
 }
 
 impl Arguments {
+    fn format(&self) -> Format {
+        let said = || output_format::said_by(self.output.as_deref()?);
+        self.format.or_else(said).unwrap_or(Format::Text)
+    }
+
     fn width(&self) -> Option<usize> {
         match self.output {
             Some(_) => None,
@@ -136,7 +142,7 @@ fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> any
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let report = report_with_snapshots(folder.unwrap_or(Path::new(".")), &run);
-    if arguments.format == Format::All {
+    if arguments.format() == Format::All {
         let written = write_capture_documents(path, &report, &run, Chosen::ALL)?;
         show_paths(&written, console)?;
     } else {
@@ -158,7 +164,7 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
     if let Some(pid) = arguments.process {
         return capture(&capture_of(&job, pid)?, arguments, console);
     }
-    if arguments.format == Format::All {
+    if arguments.format() == Format::All {
         show_paths(&job.write_chosen(Chosen::ALL)?, console)?;
         return Ok(Exit::SUCCESS);
     }
@@ -198,7 +204,7 @@ fn capture_of(job: &JobFolder, pid: u32) -> anyhow::Result<PathBuf> {
 /// The first screen; all tables below it, and the processes that they are about, where they are asked for.
 fn text(arguments: &Arguments, report: &Report, path: &Path, processes: &str) -> String {
     let screen = first_screen::of_report(report, path);
-    if arguments.format == Format::Json {
+    if arguments.format() == Format::Json {
         return screen.json();
     }
     let is_shown = arguments.output.is_none();
@@ -220,7 +226,7 @@ fn show(
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
     let tables = || Tables::new(run_document(report).into_tables());
-    let bytes = match (&arguments.table, arguments.format) {
+    let bytes = match (&arguments.table, arguments.format()) {
         (Some(name), format) => {
             let format = TableFormat::of(&format, arguments.width())?;
             tables().named(name, format, usize::MAX)?.into_bytes()
@@ -236,7 +242,9 @@ fn show(
     };
     match &arguments.output {
         Some(path) => show_paths(&[replace_named(path.clone(), &bytes)?], console),
-        None if arguments.format == Format::Html => show_paths(&[replace(page, &bytes)?], console),
+        None if arguments.format() == Format::Html => {
+            show_paths(&[replace(page, &bytes)?], console)
+        }
         None => Ok(console.show(&String::from_utf8_lossy(&bytes))?),
     }
 }

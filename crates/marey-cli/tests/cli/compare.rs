@@ -256,7 +256,7 @@ fn formats_go_to_standard_output_or_a_file() {
     );
     assert!(place.read("comparison.md").starts_with("- SAME: "));
     let page = place.path("comparison.html");
-    let to_file = ["--format", "html", "--output", page.to_str().unwrap()];
+    let to_file = ["--output", page.to_str().unwrap()];
     assert_eq!(compare(&to_file, &[&job, &job]).code, 0);
     assert!(place.read("comparison.html").starts_with("<!"));
 }

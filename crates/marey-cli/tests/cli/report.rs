@@ -94,6 +94,30 @@ fn markdown_is_shown_and_a_page_is_a_file_whose_path_is_shown() {
 }
 
 #[test]
+fn the_ending_of_a_file_says_its_format() {
+    let place = Place::new();
+    place.recorded(&["section=a"]).output().unwrap();
+    let capture = place.captures()[0].clone();
+    for (name, begins) in [
+        ("page.html", "<!doctype html>"),
+        ("REPORT.JSON", "{\n"),
+        ("report.md", "## Marey"),
+        ("report", "====="),
+    ] {
+        let file = place.path(name);
+        let said = marey(&[
+            "report",
+            "--output",
+            file.to_str().unwrap(),
+            capture.to_str().unwrap(),
+        ]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        let written = place.read(name);
+        assert!(written.starts_with(begins), "{name}: {written:.80}");
+    }
+}
+
+#[test]
 fn any_one_format_goes_into_the_file_that_is_named() {
     let place = Place::new();
     place.recorded(&["section=a"]).output().unwrap();

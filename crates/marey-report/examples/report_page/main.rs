@@ -21,7 +21,9 @@ use std::io::Write;
 
 use marey_analysis::ranks::RanksAnswers;
 use marey_analysis::{CompareOptions, compare};
-use marey_report::{ComparisonReport, Report, html_comparison, html_ranks, html_report};
+use marey_report::{
+    ComparedRun, ComparedSide, ComparisonReport, Report, html_comparison, html_ranks, html_report,
+};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -82,7 +84,15 @@ fn comparison(path: &str, naming: video::Naming) -> std::io::Result<()> {
     let candidate = [slower::slower(&baseline[0], "vae_decode")];
     let options = CompareOptions::default();
     let found = compare(&baseline, &candidate, &options);
-    let report = ComparisonReport::new(found, &options, Default::default());
+    let sides = [("before", &baseline), ("after", &candidate)].map(|(path, runs)| ComparedSide {
+        path: path.into(),
+        runs: runs
+            .iter()
+            .map(|run| ComparedRun::new("c1".into(), run, 0))
+            .collect(),
+        ..ComparedSide::default()
+    });
+    let report = ComparisonReport::new(found, &options, sides);
     std::fs::write(path, html_comparison(&report))
 }
 

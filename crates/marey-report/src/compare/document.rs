@@ -170,6 +170,13 @@ fn change_cell(change: Change, unit: FigureUnit) -> Cell {
         .map_or(Cell::Difference(difference), Cell::Change)
 }
 
+/// What stayed the same, for where there is room for it.
+pub(crate) fn same_measures(report: &ComparisonReport) -> Table {
+    let all = report.comparison.measures.iter();
+    let same: Vec<&Measure> = all.filter(|one| one.verdict == Verdict::Same).collect();
+    measures("same", "", &same)
+}
+
 /// How much stayed the same; `None` where nothing did.
 fn same(report: &ComparisonReport) -> Option<Block> {
     let measures = &report.comparison.measures;

@@ -14,6 +14,7 @@ mod words;
 
 pub(crate) use date::minute;
 pub use document::comparison_document;
+pub(crate) use document::same_measures;
 pub(crate) use environment::values;
 pub(crate) use headline::text as headline_text;
 pub use model::{ComparedRun, ComparedSide, ComparisonReport, Criterion, Decided};

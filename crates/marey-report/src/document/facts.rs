@@ -1,7 +1,9 @@
 //! Sentences with a label each.
 
+use serde::Serialize;
+
 /// What is known of something, one sentence a label. Labels that repeat are shown once.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Facts {
     /// What they are about; `None` where a title stands above them.
     pub title: Option<String>,

@@ -1,26 +1,26 @@
 //! What is the matter, in words.
 
+use marey_analysis::Interval;
 use marey_analysis::findings::{Finding, Findings};
+use serde::Serialize;
 
 use crate::figure;
 use crate::quantity::{counted, time_s};
 
-/// More than this belongs into a report for programs.
+/// More than this belongs into a page, and into a report for programs.
 const MAX_FINDINGS: usize = 12;
 
 /// What rules found, and how many of them there are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedFindings {
-    /// The most severe ones.
+    /// All of them, the most severe first.
     pub found: Vec<ListedFinding>,
-    /// How many more there are.
-    pub n_more: usize,
     /// How many checks passed, and how many could not be made; with the most common reason where nothing was found.
     pub checks: String,
 }
 
 /// One finding. Not safe to print.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedFinding {
     /// `High`.
     pub severity: &'static str,
@@ -30,6 +30,8 @@ pub struct ListedFinding {
     pub evidence: String,
     /// Where and when; `None` when it is about all of the time.
     pub place: Option<String>,
+    /// When it was longest the matter, for formats that lead there; `None` when it is about all of the time.
+    pub longest: Option<Interval>,
     /// What could be done.
     pub remedy: String,
     /// What that saves, and how it was estimated.
@@ -42,14 +44,19 @@ impl ListedFindings {
         if all.found.is_empty() && all.passed.is_empty() && all.unchecked.is_empty() {
             return None;
         }
-        let shown = all.found.iter().take(MAX_FINDINGS);
+        let each = all.found.iter();
         Some(Self {
-            found: shown
+            found: each
                 .map(|one| ListedFinding::new(one, place(one)))
                 .collect(),
-            n_more: all.found.len().saturating_sub(MAX_FINDINGS),
             checks: checks(all),
         })
+    }
+
+    /// The most severe ones, and how many more there are.
+    pub(crate) fn first(&self) -> (&[ListedFinding], usize) {
+        let n = self.found.len().min(MAX_FINDINGS);
+        (&self.found[..n], self.found.len() - n)
     }
 }
 
@@ -57,7 +64,13 @@ impl ListedFinding {
     fn new(found: &Finding, path: Option<String>) -> Self {
         let evidence: Vec<String> = found.evidence.iter().map(figure::evidence).collect();
         let path = path.map(|path| format!("in {path}"));
-        let place: Vec<String> = path.into_iter().chain(time(found)).collect();
+        let longest = found
+            .intervals
+            .iter()
+            .max_by_key(|time| time.length_ns())
+            .copied();
+        let time = longest.map(|longest| time(found, longest));
+        let place: Vec<String> = path.into_iter().chain(time).collect();
         let saving = found.saving.as_ref().map(|saving| {
             let how = &saving.how;
             match figure::saving(saving) {
@@ -70,15 +83,15 @@ impl ListedFinding {
             issue: found.issue.clone(),
             evidence: evidence.join(" · "),
             place: (!place.is_empty()).then(|| place.join(", ")),
+            longest,
             remedy: found.remedy.clone(),
             saving,
         }
     }
 }
 
-/// When it was longest the matter; `None` when it is about all of the time.
-fn time(found: &Finding) -> Option<String> {
-    let longest = found.intervals.iter().max_by_key(|time| time.length_ns())?;
+/// When it was longest the matter.
+fn time(found: &Finding, longest: Interval) -> String {
     let (start, end) = (time_s(longest.start_ns), time_s(longest.end_ns));
     let when = if start == end {
         format!("at {start} s")
@@ -86,7 +99,7 @@ fn time(found: &Finding) -> Option<String> {
         format!("{start} to {end} s")
     };
     let several = found.intervals.len() > 1;
-    Some(when + if several { ", and at other times" } else { "" })
+    when + if several { ", and at other times" } else { "" }
 }
 
 /// `29 checks passed, 3 could not be made (--format json says why)`.

@@ -1,5 +1,7 @@
 //! What is shown, before any format: blocks in the order in which they are read. Formats decide how a block looks, never what it says.
 
+use serde::Serialize;
+
 mod facts;
 mod findings;
 mod joined;
@@ -21,7 +23,8 @@ pub struct Document {
 }
 
 /// A part of a document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "content")]
 pub enum Block {
     /// What all blocks up to the next title are about.
     Title(String),

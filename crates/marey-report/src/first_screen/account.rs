@@ -1,5 +1,7 @@
 //! Where the time or the memory went, in few rows that add up.
 
+use serde::Serialize;
+
 use super::Facts;
 use crate::quantity::{Column, Unit, float, given_out};
 
@@ -39,7 +41,8 @@ pub struct Row {
 }
 
 /// What a row is to the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Work.
     Work,

@@ -34,8 +34,8 @@ pub struct DifferenceRow {
 }
 
 impl Differences {
-    /// The printed numbers of each row and, last, of the totals: both accounts and the difference, in quanta of the column.
-    pub(super) fn printed(&self) -> (Column, Vec<([u64; 2], i64)>) {
+    /// What is printed of each row and, last, of the totals: both accounts, and the difference with its sign: `+65.5 ms`, `0.0 ms`.
+    pub(super) fn texts(&self) -> Vec<[String; 3]> {
         let column = Column::of_difference(self.unit, self.totals);
         let side = |side: usize| {
             let held: Vec<u64> = self.rows.iter().map(|row| row.held[side]).collect();
@@ -47,9 +47,22 @@ impl Differences {
         let both = side(0).into_iter().zip(side(1));
         let rows = both.map(|(first, second)| {
             let change = second.cast_signed() - first.cast_signed();
-            let sign = if self.is_first_less_second { -1 } else { 1 };
-            ([first, second], sign * change)
+            let sign = match if self.is_first_less_second {
+                -change
+            } else {
+                change
+            } {
+                0 => "",
+                1.. => "+",
+                _ => "−",
+            };
+            let change = column.shown(change.unsigned_abs());
+            [
+                column.shown(first),
+                column.shown(second),
+                format!("{sign}{change}"),
+            ]
         });
-        (column, rows.collect())
+        rows.collect()
     }
 }

@@ -11,6 +11,7 @@ mod brief;
 mod checks;
 mod comparison;
 mod differences;
+mod drawn;
 mod facts;
 mod finding;
 mod job;
@@ -21,10 +22,13 @@ mod snapshot;
 mod text;
 mod trace;
 
+use serde::Serialize;
+
 use crate::quantity::Unit;
 
 pub use account::{AccountRows, Part, Row};
 pub use differences::{DifferenceRow, Differences};
+pub(crate) use drawn::Drawn;
 pub use facts::Facts;
 pub use finding::ScreenFinding;
 pub use job::JobPlaces;
@@ -79,7 +83,8 @@ pub struct Headline {
 }
 
 /// How something is. Colours show it, but words say it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mood {
     /// As it should be.
     Good,

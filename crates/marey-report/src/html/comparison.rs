@@ -2,20 +2,33 @@
 
 use serde::Serialize;
 
+use super::contents::{Contents, MAX_BYTES, Tab};
 use super::{json, page};
-use crate::compare::ComparisonReport;
-use crate::json::comparison;
+use crate::compare::{ComparisonReport, comparison_document, same_measures};
+use crate::document::Block;
+use crate::first_screen::FirstScreen;
 
-/// What the page of a comparison carries.
+/// A page without pictures of its own.
 #[derive(Serialize)]
-#[serde(tag = "kind", rename = "comparison")]
-struct Model<T> {
-    /// As in the document for programs.
-    comparison: T,
+#[serde(tag = "kind", rename = "document")]
+struct Model<'a> {
+    contents: Contents<'a>,
 }
 
 /// The comparison as an HTML page.
 pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
-    let comparison = comparison(report);
-    page::page(&json(&Model { comparison }), &[])
+    let screen = FirstScreen::of_comparison(report, String::new());
+    let mut blocks = comparison_document(report).blocks;
+    let same = same_measures(report);
+    if !same.rows.is_empty() {
+        let title = "What stayed the same".into();
+        blocks.push(Block::Aside(title, vec![Block::Table(same)]));
+    }
+    let tab = Tab {
+        id: "comparison",
+        title: "Comparison",
+        blocks,
+    };
+    let contents = Contents::new("Comparison", Some(screen.drawn()), vec![tab], MAX_BYTES);
+    page::page(&json(&Model { contents }), &[])
 }

@@ -1,22 +1,24 @@
 //! The page of many ranks.
 //!
 //! ```text
-//! model     each job's answers, long lists cut, places of ranks as they were
+//! model     job after job: what is read of it, and what pictures need to know of its ranks
 //! columns   job after job: its strips, then the map of its steps, then that of its blocks
 //! ```
 
 mod maps;
-mod shortened;
 mod strips;
 
-use marey_analysis::job::Unread;
-use marey_analysis::ranks::{JobAnswers, RanksAnswers, Scaling};
+use marey_analysis::ranks::{JobAnswers, MemberState, RanksAnswers, StragglerVerdict};
 use serde::Serialize;
 
 use super::columns::Columns;
+use super::contents::{Contents, MAX_BYTES, Tab, shorten_text};
 use super::{json, page};
+use crate::document::{Block, Document, ListedFindings};
+use crate::first_screen::{FirstScreen, JobPlaces};
+use crate::quantity::counted;
+use crate::rank_report::{job_tables, jobs_tables};
 use maps::Map;
-use shortened::LeftOut;
 use strips::Strips;
 
 /// Jobs that a page has, the first ones.
@@ -25,80 +27,197 @@ const MAX_JOBS: usize = 64;
 const MAX_CELLS: usize = 1_200_000;
 /// Pieces of all strips of a page.
 const MAX_PIECES: usize = 300_000;
-/// Files that could not be read, of which a page says why.
-const MAX_UNREAD: usize = 200;
+/// With more ranks without a strip than these, they have no rows of their own.
+const MAX_ABSENT: usize = 64;
 
 /// What the page carries.
 #[derive(Serialize)]
 struct Model<'a> {
     kind: &'static str,
-    jobs: Vec<JobPage>,
-    n_jobs_left_out: usize,
-    scaling: Option<&'a Scaling>,
-    unread: &'a [Unread],
-    n_unread_left_out: usize,
+    /// About all jobs.
+    contents: Contents<'a>,
+    jobs: Vec<JobPage<'a>>,
     /// Bytes a number, of each column.
     widths: Vec<usize>,
 }
 
 /// One job.
 #[derive(Serialize)]
-struct JobPage {
-    /// Its answers, without what is drawn from columns.
-    answers: JobAnswers,
-    left_out: LeftOut,
+struct JobPage<'a> {
+    /// Above the pictures, then below them.
+    contents: Contents<'a>,
+    span_ns: u64,
+    ranks: Vec<Rank>,
+    /// Ranks of which nothing is known, by number, and whether there is a file that could not be read.
+    absent: Vec<(u32, bool)>,
+    /// Places of ranks, the slowest first, then those of which it is not known.
+    by_score: Vec<u32>,
     strips: Strips,
     step_map: Option<Map>,
     block_map: Option<Map>,
+}
+
+/// What pictures need to know of a rank.
+#[derive(Serialize)]
+struct Rank {
+    /// `3`, or the process.
+    label: String,
+    host: String,
+    state: MemberState,
+    is_slow: bool,
+    wall_ns: u64,
+    /// On the axis of the job; `None` where that is not known.
+    start_ns: Option<u64>,
+    /// Either way.
+    error_ns: Option<u64>,
 }
 
 /// The answers about jobs as an HTML page of some megabytes at most, whatever their size.
 pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
     let mut columns = Columns::default();
     let jobs = &answers.jobs[..answers.jobs.len().min(MAX_JOBS)];
-    let unread = &answers.unread[..answers.unread.len().min(MAX_UNREAD)];
+    let screens = jobs
+        .iter()
+        .map(|job| FirstScreen::of_job(job, JobPlaces::default()));
+    let screens: Vec<FirstScreen> = screens.collect();
     let n_jobs = jobs.len().max(1);
     let room = Room {
+        bytes: MAX_BYTES / n_jobs,
         cells: MAX_CELLS / n_jobs / 2,
         pieces: MAX_PIECES / n_jobs,
     };
+    let each = jobs.iter().zip(&screens);
+    let each: Vec<JobPage<'_>> = each
+        .map(|(job, screen)| job_page(job, screen, &room, &mut columns))
+        .collect();
     let model = Model {
         kind: "ranks",
-        jobs: jobs
-            .iter()
-            .map(|job| job_page(job, &room, &mut columns))
-            .collect(),
-        n_jobs_left_out: answers.jobs.len() - jobs.len(),
-        scaling: answers.scaling.as_ref(),
-        unread,
-        n_unread_left_out: answers.unread.len() - unread.len(),
+        contents: about_all(answers),
+        jobs: each,
         widths: columns.widths,
     };
     page::page(&json(&model), &columns.bytes)
 }
 
-/// How much is drawn of a job.
+/// What is about several jobs, or none.
+fn about_all(answers: &RanksAnswers) -> Contents<'static> {
+    let mut document = Document::default();
+    document.tables(jobs_tables(answers));
+    let n_more = answers.jobs.len().saturating_sub(MAX_JOBS) as u64;
+    let more = match (answers.jobs.len(), n_more) {
+        (0, _) => Some("No rank was read.".to_owned()),
+        (_, 0) => None,
+        _ => Some(format!(
+            "{} not in this page.",
+            counted(n_more, "more job is", "more jobs are")
+        )),
+    };
+    document.blocks.extend(more.map(Block::Text));
+    let tab = Tab {
+        id: "jobs",
+        title: "Jobs",
+        blocks: document.blocks,
+    };
+    Contents::new("Ranks", None, vec![tab], MAX_BYTES)
+}
+
+/// How much a page has of a job.
 struct Room {
+    bytes: usize,
     /// Cells of one of its two heat maps.
     cells: usize,
     /// Pieces of its strips.
     pieces: usize,
 }
 
-fn job_page(job: &JobAnswers, room: &Room, columns: &mut Columns) -> JobPage {
+fn job_page<'a>(
+    job: &JobAnswers,
+    screen: &'a FirstScreen,
+    room: &Room,
+    columns: &mut Columns,
+) -> JobPage<'a> {
     let strips = strips::strips(job, room.pieces, columns);
-    let step_map = job.steps.as_ref();
-    let step_map = step_map.map(|turns| maps::map(job, &turns.heat_map, room.cells, columns));
-    let block_map = job.blocks.as_ref();
-    let block_map = block_map.map(|turns| maps::map(job, &turns.heat_map, room.cells, columns));
-    let (answers, left_out) = shortened::shortened(job);
+    let mut map = |turns: &_| maps::map(job, turns, room.cells, columns);
+    let step_map = job.steps.as_ref().map(&mut map);
+    let block_map = job.blocks.as_ref().map(&mut map);
     JobPage {
-        answers,
-        left_out,
+        contents: contents(job, screen, room),
+        span_ns: job.span_ns,
+        ranks: (0..)
+            .zip(&job.members)
+            .map(|(at, _)| rank(job, at))
+            .collect(),
+        absent: absent(job),
+        by_score: by_score(job),
         strips,
         step_map,
         block_map,
     }
+}
+
+fn contents<'a>(job: &JobAnswers, screen: &'a FirstScreen, room: &Room) -> Contents<'a> {
+    let mut tables = job_tables(job).into_iter().map(Block::Table);
+    let mut above: Vec<Block> = tables.next().into_iter().collect();
+    above.extend(ListedFindings::new(&job.findings, |_| None).map(Block::Findings));
+    let tab = |id, title, blocks| Tab { id, title, blocks };
+    let tabs = vec![
+        tab("job", "Job", above),
+        tab("tables", "Tables", tables.collect()),
+    ];
+    let n_ranks = job.world_size.map_or(job.members.len() as u64, u64::from);
+    let name = match job.job_id.as_str() {
+        "" => "(no job id)",
+        id => id,
+    };
+    let mut title = format!("{name} · {}", counted(n_ranks, "rank", "ranks"));
+    shorten_text(&mut title);
+    Contents::new(title, Some(screen.drawn()), tabs, room.bytes)
+}
+
+fn rank(job: &JobAnswers, place: usize) -> Rank {
+    let member = &job.members[place];
+    let mut stragglers = job.stragglers.ranks.iter();
+    let clock = job.clocks.each.get(place);
+    let mut host = member.host.clone();
+    shorten_text(&mut host);
+    Rank {
+        label: match (member.rank, member.pid) {
+            (Some(rank), _) => rank.to_string(),
+            (None, 0) => "no rank".into(),
+            (None, pid) => format!("process {pid}"),
+        },
+        host,
+        state: member.state,
+        is_slow: stragglers.any(|straggler| {
+            straggler.place as usize == place && straggler.verdict == StragglerVerdict::Slow
+        }),
+        wall_ns: member.wall_ns,
+        start_ns: clock.and_then(|clock| clock.start_ns),
+        error_ns: clock.and_then(|clock| clock.error_ns),
+    }
+}
+
+fn absent(job: &JobAnswers) -> Vec<(u32, bool)> {
+    let missing = job.missing.iter().map(|rank| (*rank, false));
+    let unread = job
+        .unread
+        .iter()
+        .filter_map(|file| Some((file.rank?, true)));
+    let mut all: Vec<(u32, bool)> = missing.chain(unread).collect();
+    all.sort_unstable();
+    all.dedup_by_key(|(rank, _)| *rank);
+    if all.len() > MAX_ABSENT {
+        all.clear();
+    }
+    all
+}
+
+fn by_score(job: &JobAnswers) -> Vec<u32> {
+    let mut places: Vec<u32> = job.stragglers.ranks.iter().map(|rank| rank.place).collect();
+    let known: std::collections::BTreeSet<u32> = places.iter().copied().collect();
+    let all = (0..).take(job.members.len());
+    places.extend(all.filter(|place| !known.contains(place)));
+    places
 }
 
 /// At most `room` of `places`, ascending: the highest scores first, then others evenly.

@@ -46,7 +46,7 @@ pub(super) fn trend(report: &TrendReport) -> impl Json {
 }
 
 /// What the document and the page have.
-pub(crate) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
+pub(super) fn comparison(report: &ComparisonReport) -> impl Json + use<'_> {
     let found = &report.comparison;
     let decided = &report.decided;
     object! {

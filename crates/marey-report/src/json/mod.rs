@@ -45,7 +45,6 @@ use figures::Scope;
 use object::{Fields, Json, object};
 
 pub use analyzed::{snapshot_json, trace_json};
-pub(crate) use comparison::comparison;
 pub use comparison::{comparison_json, trend_json};
 pub use job::aggregation_json;
 pub(crate) use memory::snapshots;

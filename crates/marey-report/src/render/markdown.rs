@@ -72,12 +72,13 @@ fn facts_list(facts: &Facts) -> String {
 }
 
 fn findings_list(all: &ListedFindings) -> String {
-    let mut lines: Vec<String> = all.found.iter().map(finding).collect();
-    if all.found.is_empty() {
+    let (first, n_more) = all.first();
+    let mut lines: Vec<String> = first.iter().map(finding).collect();
+    if first.is_empty() {
         lines.push("Nothing was found.".into());
     }
-    if all.n_more > 0 {
-        lines.push(format!("- … and {} more", all.n_more));
+    if n_more > 0 {
+        lines.push(format!("- … and {n_more} more"));
     }
     format!(
         "### Findings\n\n{}\n\n{}.\n",

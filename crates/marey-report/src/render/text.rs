@@ -88,13 +88,10 @@ fn findings_lines(all: &ListedFindings, width: usize) -> Vec<String> {
         );
     }
     let mut lines = vec!["FINDINGS".to_owned()];
-    lines.extend(
-        all.found
-            .iter()
-            .flat_map(|found| finding_lines(found, width)),
-    );
-    if all.n_more > 0 {
-        lines.push(format!("… and {} more", all.n_more));
+    let (first, n_more) = all.first();
+    lines.extend(first.iter().flat_map(|found| finding_lines(found, width)));
+    if n_more > 0 {
+        lines.push(format!("… and {n_more} more"));
     }
     lines.extend(wrapped(&all.checks, width));
     lines

@@ -12,13 +12,6 @@ const MAX_GPUS: usize = 8;
 /// Facts that tell one process from another, and nothing to who wants to make the run again.
 const OF_A_PROCESS: [&str; 4] = ["start_time", "boot_id", "pid_namespace", "ring_folder"];
 
-/// The session, the job or else the run.
-pub(super) fn name(report: &Report) -> &str {
-    let session = report.session.as_ref().map(|session| &session.name);
-    let known = session.or(report.run.job_id.as_ref());
-    known.unwrap_or(&report.run.id)
-}
-
 /// How it ended, where it ran, and the figures that stand for all others.
 pub(super) fn key_facts(report: &Report) -> Facts {
     let run = &report.run;

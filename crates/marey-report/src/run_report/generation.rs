@@ -1,18 +1,18 @@
 //! Denoising steps, blocks, delivery, caches of steps and models.
 
 use marey_analysis::{
-    Blocks, Delivery, Diffusion, Guidance, Model, StepCaching, StepSource, Steps,
+    Blocks, Delivery, Diffusion, Guidance, Model, StepCaching, StepPoint, StepSource, Steps,
 };
 
 use crate::document::{Cell, Facts, Table};
 use crate::model::Report;
 use crate::quantity::{
-    counted, duration, duration_ns, flops, known, number, parameters, per_second_of, percent,
-    time_s,
+    counted, duration, duration_ns, float, flops, number, parameters, per_second_of, percent,
 };
 
+/// Outliers that people are shown, those that took most of their like.
+const MAX_OUTLIERS: usize = 5;
 /// Longer lists do not help anybody.
-const MAX_OUTLIERS: usize = 3;
 const MAX_MODELS: usize = 8;
 
 /// How long steps and blocks took, the first apart from the rest.
@@ -59,6 +59,38 @@ pub(super) fn times(report: &Report) -> Table {
     )
 }
 
+/// Steady steps that took much longer than others of their like, the longest against its like first.
+pub(super) fn outliers(report: &Report) -> Table {
+    let steps = report.activity.diffusion.as_ref();
+    let steps = steps.and_then(|found| found.steps.as_ref());
+    let each = steps.into_iter().flat_map(|steps| {
+        let outliers = steps.outliers.iter();
+        outliers.filter_map(|at| steps.each.get(*at))
+    });
+    let ratio = |step: &StepPoint| Some(float(step.duration_ns?) / step.usual_ns?);
+    let mut each: Vec<&StepPoint> = each.collect();
+    each.sort_by(|a, b| ratio(b).unwrap_or(0.0).total_cmp(&ratio(a).unwrap_or(0.0)));
+    Table::of_each(
+        "outliers",
+        "Steps that took much longer",
+        each,
+        &[
+            ("step", "Step", &|s| Cell::Count(s.step)),
+            ("block", "Block", &|s| Cell::count(s.block)),
+            ("loop", "Loop", &|s| Cell::Count(s.loop_number)),
+            ("duration_ns", "Took", &|s| Cell::duration(s.duration_ns)),
+            ("usual_ns", "Median of its like", &|s| {
+                Cell::mean(s.usual_ns)
+            }),
+            ("ratio_of_usual", "Times", &|s| {
+                Cell::known(ratio(s), Cell::Change)
+            }),
+            ("end_ns", "Ended at", &|s| Cell::Moment(s.end_ns)),
+        ],
+    )
+    .limited(MAX_OUTLIERS)
+}
+
 /// A sentence for each thing that is known.
 pub(super) fn facts(report: &Report) -> Facts {
     let mut all = Facts::about("Steps and blocks");
@@ -98,23 +130,6 @@ fn steps_of(facts: &mut Facts, steps: &Steps) {
         format!("{n_steps} in {loops} of at most {most}{passes}, {source}"),
     );
     not_recorded(facts, "Steps", steps.not_recorded);
-    for index in steps.outliers.iter().take(MAX_OUTLIERS) {
-        if let Some(step) = steps.each.get(*index) {
-            let block = step.block.map(|block| format!(" of block {block}"));
-            facts.row(
-                "Outliers",
-                format!(
-                    "step {}{}, which ended at {} s, took {}",
-                    step.step,
-                    block.unwrap_or_default(),
-                    time_s(step.end_ns),
-                    known(step.duration_ns, duration_ns)
-                ),
-            );
-        }
-    }
-    let more = steps.outliers.len().saturating_sub(MAX_OUTLIERS);
-    facts.known("Outliers", (more > 0).then(|| format!("… and {more} more")));
 }
 
 fn blocks_of(facts: &mut Facts, blocks: &Blocks) {

@@ -29,46 +29,113 @@ use crate::trace_report::short;
 /// trusted; then the documents of its memory snapshots and traces. Tables without rows are left out, and no two have the same key but of
 /// several files or devices.
 pub fn run_document(report: &Report) -> Document {
-    let title = Block::Title(format!("Marey: {}", facts::name(report)));
-    let mut found = Document::from(vec![title, Block::Facts(facts::key_facts(report))]);
-    let place = |node: u32| Some(joined_path(report, node)).filter(|path| !path.is_empty());
-    let findings = &report.activity.findings;
-    let findings = ListedFindings::new(findings, |found| place(found.node?));
-    found.blocks.extend(findings.map(Block::Findings));
-    found.tables([
-        sections::names(report),
-        sections::tree(report),
-        gpu_times::table(report),
-        loops::table(report),
-    ]);
-    found.facts(generation::facts(report));
-    found.tables([
-        generation::times(report),
-        layers::table(report),
-        pipelines::table(report),
-        memory::readings(report),
-        memory::peaks(report),
-        allocations::table(report),
-        section_peaks::table(report),
-        section_resources::table(report),
-        machine::table(report),
-        caches::table(report),
-        caches::events(report),
-        windows::table(report),
-        counters::table(report),
-        attributes::table(report),
-        sessions::table(report),
-    ]);
-    found.facts(quality::facts(report));
-    found.blocks.extend(facts::environment(report));
+    let title = Block::Title(format!("Marey: {}", run_name(report)));
+    let parts = run_parts(report).into_iter().flat_map(|part| part.blocks);
+    let mut found = Document::from(std::iter::once(title).chain(parts).collect::<Vec<_>>());
     let snapshots = report.snapshot_files.iter().map(snapshot_document);
     let others = snapshots.chain(report.trace_files.iter().map(short));
     found.blocks.extend(others.flat_map(|other| other.blocks));
     found
 }
 
+/// The session, the job or else the run.
+pub(crate) fn run_name(report: &Report) -> &str {
+    let session = report.session.as_ref().map(|session| &session.name);
+    let known = session.or(report.run.job_id.as_ref());
+    known.unwrap_or(&report.run.id)
+}
+
+/// Blocks of a run about one thing.
+pub(crate) struct RunPart {
+    /// `memory`.
+    pub(crate) id: &'static str,
+    /// `Memory`.
+    pub(crate) title: &'static str,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Everything that a run says but for its snapshots and traces, in the order in which it is read. A part may have no blocks.
+pub(crate) fn run_parts(report: &Report) -> Vec<RunPart> {
+    vec![
+        part("overview", "Overview", overview(report)),
+        part(
+            "sections",
+            "Sections",
+            tables([
+                sections::names(report),
+                sections::tree(report),
+                gpu_times::table(report),
+                loops::table(report),
+            ]),
+        ),
+        part("diffusion", "Diffusion", generation(report)),
+        part(
+            "memory",
+            "Memory",
+            tables([
+                memory::readings(report),
+                memory::peaks(report),
+                allocations::table(report),
+                section_peaks::table(report),
+                section_resources::table(report),
+            ]),
+        ),
+        part("machine", "Machine", tables([machine::table(report)])),
+        part(
+            "caches",
+            "Caches",
+            tables([caches::table(report), caches::events(report)]),
+        ),
+        part("sessions", "Sessions", tables([sessions::table(report)])),
+        part("system", "System", system(report)),
+    ]
+}
+
+fn part(id: &'static str, title: &'static str, found: Document) -> RunPart {
+    let blocks = found.blocks;
+    RunPart { id, title, blocks }
+}
+
+fn tables<const N: usize>(tables: [Table; N]) -> Document {
+    let mut found = Document::default();
+    found.tables(tables);
+    found
+}
+
+fn overview(report: &Report) -> Document {
+    let mut found = Document::from(vec![Block::Facts(facts::key_facts(report))]);
+    let place = |node: u32| Some(joined_path(report, node)).filter(|path| !path.is_empty());
+    let findings = &report.activity.findings;
+    let findings = ListedFindings::new(findings, |found| place(found.node?));
+    found.blocks.extend(findings.map(Block::Findings));
+    found
+}
+
+fn generation(report: &Report) -> Document {
+    let mut found = Document::default();
+    found.facts(generation::facts(report));
+    found.tables([
+        generation::times(report),
+        generation::outliers(report),
+        layers::table(report),
+        pipelines::table(report),
+    ]);
+    found
+}
+
+fn system(report: &Report) -> Document {
+    let mut found = tables([
+        windows::table(report),
+        counters::table(report),
+        attributes::table(report),
+    ]);
+    found.facts(quality::facts(report));
+    found.blocks.extend(facts::environment(report));
+    found
+}
+
 /// Names from the top level down to a node.
-fn joined_path(report: &Report, node: u32) -> String {
+pub(crate) fn joined_path(report: &Report, node: u32) -> String {
     report.call_path(node).join(" / ")
 }
 

@@ -3,7 +3,7 @@
 use marey_analysis::{Streaming, UsedInSession};
 
 use crate::document::{Cell, Table};
-use crate::model::{NamedValues, Report, SessionFacts};
+use crate::model::{Report, SessionFacts};
 
 /// Sessions that people are shown.
 const MAX_SESSIONS: usize = 40;
@@ -40,7 +40,7 @@ pub(super) fn table(report: &Report) -> Table {
                     Cell::PerSecond,
                 )
             }),
-            ("tags", "Tags", &|s| Cell::known(tags(&s.tags), Cell::Name)),
+            ("tags", "Tags", &|s| Cell::known(s.tags.text(), Cell::Name)),
         ],
     );
     let mut table = table.limited(MAX_SESSIONS);
@@ -66,12 +66,4 @@ fn ended(session: &SessionFacts) -> &'static str {
 
 fn streaming(session: &SessionFacts) -> Option<&Streaming> {
     session.activity.as_ref()?.streaming.as_ref()
-}
-
-/// `seed=42, cfg=6.5`; `None` without tags.
-fn tags(tags: &NamedValues) -> Option<String> {
-    let each = tags.0.iter();
-    let shown = each.map(|(name, value)| format!("{name}={}", value.text()));
-    let shown: Vec<String> = shown.collect();
-    (!shown.is_empty()).then(|| shown.join(", "))
 }

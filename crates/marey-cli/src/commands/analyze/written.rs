@@ -29,7 +29,7 @@ pub(super) fn write(
 ) -> anyhow::Result<()> {
     let is_file = arguments.output.is_some();
     let width = terminal_width(&stdout()).filter(|_| !is_file);
-    let document = match (&arguments.table, arguments.format) {
+    let document = match (&arguments.table, arguments.format()) {
         (Some(name), format) => {
             let rows = arguments.rows.unwrap_or(usize::MAX);
             tables(said, ranks).named(name, TableFormat::of(&format, width)?, rows)?

@@ -5,7 +5,6 @@ use super::{Cut, NAME};
 use crate::escape::visible;
 use crate::first_screen::differences::Differences;
 use crate::first_screen::line::{Line, Style, name, spelled};
-use crate::quantity::Column;
 use crate::width::{columns, pad_end, pad_start};
 
 /// Columns of a name where the terminal is narrow.
@@ -13,19 +12,17 @@ const SHORT_NAME: usize = 14;
 
 /// A row a part and one of the totals, with the names of the columns above them.
 pub(super) fn lines(found: &Differences, cut: &Cut) -> Vec<Line> {
-    let (column, printed) = found.printed();
     let longest = if cut.is_narrow() { SHORT_NAME } else { NAME };
     let said = |text: &str| spelled(&visible(text), cut.is_ascii);
     let names = found.rows.iter().map(|row| name(&row.name, longest));
     let names = names.chain(["total".into()]).map(|name| said(&name));
     let notes = found.rows.iter().map(|row| row.note.as_deref());
     let head = found.columns.each_ref().map(|column| said(column));
-    let rows = names.zip(notes.chain([None])).zip(printed);
+    let rows = names.zip(notes.chain([None])).zip(found.texts());
     let rows: Vec<([String; 4], Option<&str>)> = rows
-        .map(|((name, note), ([first, second], change))| {
-            let amounts = [column.shown(first), column.shown(second)].map(|text| said(&text));
-            let [first, second] = amounts;
-            ([name, first, second, said(&signed(column, change))], note)
+        .map(|((name, note), figures)| {
+            let [first, second, change] = figures.map(|text| said(&text));
+            ([name, first, second, change], note)
         })
         .collect();
     let width = |at: usize| {
@@ -59,14 +56,4 @@ pub(super) fn lines(found: &Differences, cut: &Cut) -> Vec<Line> {
         }
     }
     lines
-}
-
-/// Quanta with their sign; none where there is no difference: `+65.5 ms`, `0.0 ms`.
-fn signed(column: Column, quanta: i64) -> String {
-    let sign = match quanta {
-        0 => "",
-        1.. => "+",
-        _ => "−",
-    };
-    format!("{sign}{}", column.shown(quanta.unsigned_abs()))
 }

@@ -1,6 +1,6 @@
 //! Heat maps of a page: rank by cell, as columns.
 
-use marey_analysis::ranks::{HeatMap, JobAnswers};
+use marey_analysis::ranks::{JobAnswers, TurnSpread, TurnsOverRanks};
 use serde::Serialize;
 
 use super::chosen;
@@ -13,7 +13,7 @@ const MAX_ROWS: usize = 1_024;
 
 /// A heat map but for its columns of `places.len() · n_cells` values: durations, then, where they are known, own times. 0 where nothing is known, else
 /// one more than the time in units.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Map {
     /// Places of the ranks that are its rows.
     places: Vec<u32>,
@@ -22,10 +22,31 @@ pub(super) struct Map {
     has_own: bool,
     /// Ranks that are not in it, for lack of room.
     n_rows_left_out: usize,
+    /// Turns that a cell is the mean of.
+    per_cell: u32,
+    /// Fewest and most turns of a rank, where ranks differ.
+    counts_differ: Option<(u64, u64)>,
+    /// What all ranks have of each column.
+    columns: Vec<Column>,
+}
+
+/// The ranks of a column together.
+#[derive(Debug, PartialEq, Serialize)]
+struct Column {
+    first: u64,
+    is_warm_up: bool,
+    median_ns: f64,
+    own_median_ns: Option<f64>,
 }
 
 /// The map with rows for at most `room` cells.
-pub(super) fn map(job: &JobAnswers, all: &HeatMap, room: usize, columns: &mut Columns) -> Map {
+pub(super) fn map(
+    job: &JobAnswers,
+    turns: &TurnsOverRanks,
+    room: usize,
+    columns: &mut Columns,
+) -> Map {
+    let all = &turns.heat_map;
     let n_cells = all.n_cells as usize;
     let rows = (room / n_cells.max(1)).clamp(1, MAX_ROWS);
     let places = chosen(job, &all.places, rows);
@@ -57,5 +78,17 @@ pub(super) fn map(job: &JobAnswers, all: &HeatMap, room: usize, columns: &mut Co
         n_cells: all.n_cells,
         unit_ns,
         has_own,
+        per_cell: turns.per_cell,
+        counts_differ: turns.counts_differ,
+        columns: turns.each.iter().take(n_cells).map(column).collect(),
+    }
+}
+
+fn column(spread: &TurnSpread) -> Column {
+    Column {
+        first: spread.first,
+        is_warm_up: spread.is_warm_up,
+        median_ns: spread.durations.median_ns,
+        own_median_ns: spread.own.as_ref().map(|own| own.median_ns),
     }
 }

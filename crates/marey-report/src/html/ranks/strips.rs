@@ -6,8 +6,9 @@ use marey_analysis::job::StagePiece;
 use marey_analysis::ranks::{JobAnswers, Member};
 use serde::Serialize;
 
-use super::{chosen, shortened};
+use super::chosen;
 use crate::html::columns::{Columns, steps};
+use crate::html::contents::shorten_text;
 
 /// Strips at most.
 const MAX_STRIPS: usize = 1_024;
@@ -128,10 +129,12 @@ fn communication(numbers: &BTreeMap<Name<'_>, u64>) -> Vec<u64> {
 fn in_order(numbers: &BTreeMap<Name<'_>, u64>) -> Vec<String> {
     let mut named: Vec<(u64, &str)> = numbers.iter().map(|((name, _), n)| (*n, *name)).collect();
     named.sort_unstable();
-    named
-        .into_iter()
-        .map(|(_, name)| shortened::text(name))
-        .collect()
+    let short = |(_, name): (u64, &str)| {
+        let mut name = name.to_owned();
+        shorten_text(&mut name);
+        name
+    };
+    named.into_iter().map(short).collect()
 }
 
 fn length(piece: &StagePiece) -> u64 {

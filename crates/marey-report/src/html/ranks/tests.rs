@@ -30,13 +30,20 @@ fn job(n_ranks: u32, n_pieces: u64) -> JobAnswers {
     job
 }
 
-fn heat_map(n_ranks: u32, n_cells: u32) -> HeatMap {
+fn turns(n_ranks: u32, n_cells: u32) -> TurnsOverRanks {
     let cell = |at: u32| (at % 7 != 6).then(|| u64::from(at));
-    HeatMap {
+    of(HeatMap {
         places: (0..n_ranks).collect(),
         n_cells,
         durations_ns: (0..n_ranks * n_cells).map(cell).collect(),
         own_ns: Vec::new(),
+    })
+}
+
+fn of(heat_map: HeatMap) -> TurnsOverRanks {
+    TurnsOverRanks {
+        heat_map,
+        ..TurnsOverRanks::default()
     }
 }
 
@@ -79,14 +86,17 @@ fn of_too_many_ranks_those_with_the_highest_scores_stay_and_others_evenly() {
 #[test]
 fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
     let mut columns = Columns::default();
-    let found = maps::map(&job(4, 0), &heat_map(4, 2), 100, &mut columns);
-    let expected = serde_json::json!({"places": [0, 1, 2, 3], "n_cells": 2, "unit_ns": 1, "has_own": false, "n_rows_left_out": 0});
+    let found = maps::map(&job(4, 0), &turns(4, 2), 100, &mut columns);
+    let expected = serde_json::json!({
+        "places": [0, 1, 2, 3], "n_cells": 2, "unit_ns": 1, "has_own": false, "n_rows_left_out": 0,
+        "per_cell": 0, "counts_differ": null, "columns": [],
+    });
     assert_eq!(serde_json::to_value(found).unwrap(), expected);
     assert_eq!(columns.bytes, [1, 2, 3, 4, 5, 6, 0, 8]);
 
     // Room for two rows: rank 3, and the first of the others.
     let mut columns = Columns::default();
-    let found = maps::map(&job(4, 0), &heat_map(4, 2), 5, &mut columns);
+    let found = maps::map(&job(4, 0), &turns(4, 2), 5, &mut columns);
     let found = serde_json::to_value(found).unwrap();
     assert_eq!(found["places"], serde_json::json!([0, 3]));
     assert_eq!(found["n_rows_left_out"], 2);
@@ -96,12 +106,12 @@ fn a_map_tells_nothing_known_from_nothing_and_keeps_the_rows_of_its_ranks() {
 #[test]
 fn a_map_that_lacks_cells_or_has_the_longest_durations_is_drawn_as_far_as_it_goes() {
     let mut columns = Columns::default();
-    let short = HeatMap {
+    let short = of(HeatMap {
         places: vec![0, 9],
         n_cells: 2,
         durations_ns: vec![Some(u64::MAX)],
         own_ns: Vec::new(),
-    };
+    });
     let found = maps::map(&job(1, 0), &short, 100, &mut columns);
     let found = serde_json::to_value(found).unwrap();
     assert_eq!(found["unit_ns"], 1_u64 << 44);
@@ -111,34 +121,9 @@ fn a_map_that_lacks_cells_or_has_the_longest_durations_is_drawn_as_far_as_it_goe
 }
 
 #[test]
-fn lists_are_cut_and_it_is_said_by_how_much() {
-    let mut job = job(2, 1);
-    job.sections = vec![marey_analysis::ranks::SectionSpread::default(); 503];
-    job.sections[0].path = vec!["x".repeat(5_000)];
-    job.missing = (0..10_001).collect();
-    job.unread = vec![marey_analysis::job::Unread::default(); 1_002];
-    job.unread[0].why = "x".repeat(5_000);
-    job.steps = Some(TurnsOverRanks {
-        heat_map: heat_map(2, 2),
-        ..TurnsOverRanks::default()
-    });
-    let (short, left_out) = shortened::shortened(&job);
-    assert_eq!(short.sections.len(), 500);
-    assert_eq!(short.sections[0].path[0].chars().count(), 501);
-    assert_eq!(short.unread[0].why.chars().count(), 501);
-    assert_eq!(short.members.len(), 2);
-    assert_eq!(short.members[0].stages, []);
-    let expected = serde_json::json!({"sections": 3, "collectives": 0, "findings": 0, "missing": 1, "unread": 2});
-    assert_eq!(serde_json::to_value(left_out).unwrap(), expected);
-}
-
-#[test]
 fn a_page_of_a_thousand_ranks_has_a_few_megabytes() {
     let mut job = job(1_024, 256);
-    job.steps = Some(TurnsOverRanks {
-        heat_map: heat_map(1_024, 512),
-        ..TurnsOverRanks::default()
-    });
+    job.steps = Some(turns(1_024, 512));
     let answers = RanksAnswers {
         jobs: vec![job],
         ..RanksAnswers::default()

@@ -1,6 +1,4 @@
-// What sampling read of the processor, memory, disks and GPUs.
-
-import type { Interval, NodeId } from "./value";
+// What sampling read of the processor, memory, disks and GPUs: figures beside the curves.
 
 export type Telemetry = {
   cpu: CpuUse | null;
@@ -8,48 +6,34 @@ export type Telemetry = {
   disk: DiskUse | null;
   pressure: Pressure | null;
   network: { interface: string; received: Growth | null; sent: Growth | null }[];
-  gpus: Gpus | null;
-  samplers: SamplerUse[];
-  n_host_readings: number;
-  cpu_timeline: { at_ns: number; busy_ratio: number | null; memory_used_bytes: number | null }[];
+  gpus: { each: GpuUse[] } | null;
 };
 
-/** When something was read, and the section that was open all that time. */
-export type Moment = Interval & { node: NodeId | null };
+/** When something was read. */
+export type Moment = { start_ns: number; end_ns: number };
 
 export type Figures = { n_readings: number; min: number; mean: number; max: number; last: number; peak: Moment };
 
 /** What a counter grew by, and its growth in a second. */
 export type Growth = { total: number; over_ns: number; per_second: Figures };
 
-export type SamplerUse = { name: string; late_s: Figures | null; missed: number | null; cpu: Growth | null };
-
 export type CpuUse = {
   n_cores: number | null;
   busy_ratio: Figures | null;
   iowait_ratio: Figures | null;
   steal_ratio: Figures | null;
-  cores: { core: string; busy_ratio: Figures }[];
-  process: { user_s: number | null; system_s: number | null; cores: Figures | null } | null;
+  process: { cores: Figures | null } | null;
   children_cores: Figures | null;
-  throttled: Growth | null;
   load: { minutes: string; load: Figures }[];
-  switches: Growth | null;
-  voluntary_switches: Growth | null;
-  involuntary_switches: Growth | null;
 };
 
 export type HostMemory = {
-  total_bytes: number | null;
   used: Figures | null;
-  available: Figures | null;
   process_resident: Figures | null;
-  process_proportional: Figures | null;
   process_swapped: Figures | null;
   children_resident: Figures | null;
   cgroup_used: Figures | null;
   cgroup_limit: Figures | null;
-  cgroup_peak: Figures | null;
   swap_used: Figures | null;
   swapped_in: Growth | null;
   swapped_out: Growth | null;
@@ -59,10 +43,7 @@ export type DiskUse = {
   process_read: Growth | null;
   process_written: Growth | null;
   calls_read: Growth | null;
-  calls_written: Growth | null;
-  page_cache: { share: number } | "mapped_files" | null;
   devices: { device: string; read: Growth | null; written: Growth | null; busy_ratio: Figures | null }[];
-  files: { path: string; cached_ratio: Figures }[];
 };
 
 export type Pressure = {
@@ -73,23 +54,6 @@ export type Pressure = {
   io_full: Figures | null;
 };
 
-export type Gpus = {
-  each: GpuUse[];
-  /** All as one. */
-  together: GpuUse;
-  n_readings: number;
-  timeline: GpuPoint[];
-};
-
-export type GpuPoint = {
-  at_ns: number;
-  memory_used_bytes: number | null;
-  memory_total_bytes: number | null;
-  utilization_ratio: number | null;
-  temperature: number | null;
-  power: number | null;
-};
-
 export type GpuUse = {
   uuid: string;
   index: string | null;
@@ -97,7 +61,6 @@ export type GpuUse = {
   memory_used: Figures | null;
   memory_total: Figures | null;
   memory_process: Figures | null;
-  peak_memory_ratio: number | null;
   utilization: Figures | null;
   well_used_ratio: number | null;
   memory_controller: Figures | null;
@@ -112,11 +75,8 @@ export type GpuUse = {
     power_ns: number;
     any_ns: number;
     known_ns: number;
-    was_thermal: boolean;
   } | null;
   pcie_sent: Figures | null;
   pcie_received: Figures | null;
-  ecc_corrected: Growth | null;
-  ecc_uncorrected: Growth | null;
   others: { name: string; figures: Figures }[];
 };

@@ -1,0 +1,128 @@
+//! What is read of a run, and of traces.
+
+use super::contents::{Contents, MAX_BYTES, Tab};
+use crate::document::{Block, Cell, Table};
+use crate::first_screen::FirstScreen;
+use crate::model::{Report, TraceFile, TraceRanks};
+use crate::run_report::{joined_path, run_name, run_parts};
+use crate::snapshot_report::snapshot_document;
+use crate::trace_report::{ranks_document, trace_document};
+
+/// A page shows the rest where it is asked for.
+const ALL: usize = usize::MAX;
+
+/// Of a run: its own parts, with snapshots beside its memory, and traces that its windows wrote.
+pub(super) fn of_run<'a>(report: &Report, screen: &'a FirstScreen) -> Contents<'a> {
+    let mut tabs: Vec<Tab> = run_parts(report)
+        .into_iter()
+        .map(|part| Tab {
+            id: part.id,
+            title: part.title,
+            blocks: part.blocks,
+        })
+        .collect();
+    let snapshots = report.snapshot_files.iter().map(snapshot_document);
+    let snapshots: Vec<Block> = snapshots.flat_map(|file| file.blocks).collect();
+    for tab in &mut tabs {
+        match tab.id {
+            "memory" => tab.blocks.extend(snapshots.iter().cloned()),
+            "overview" => tab.blocks.extend(checks(report)),
+            "system" => tab.blocks.extend(details(report)),
+            _ => {}
+        }
+    }
+    tabs.push(traces(&report.trace_files, None));
+    let title = run_name(report);
+    Contents::new(title, Some(screen.drawn()), tabs, MAX_BYTES)
+}
+
+/// Of traces alone, and as ranks of one job.
+pub(super) fn of_traces<'a>(
+    title: String,
+    files: &[TraceFile],
+    ranks: Option<&TraceRanks>,
+    screen: Option<&'a FirstScreen>,
+) -> Contents<'a> {
+    let mut all = traces(files, ranks);
+    all.id = "overview";
+    all.title = "Overview";
+    let drawn = screen.map(FirstScreen::drawn);
+    Contents::new(title, drawn, vec![all], MAX_BYTES)
+}
+
+fn traces(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Tab {
+    let each = files.iter().map(|file| trace_document(file, ALL, true));
+    let together = ranks.map(|ranks| ranks_document(ranks, ALL));
+    let blocks = each.chain(together).flat_map(|file| file.blocks);
+    Tab {
+        id: "trace",
+        title: "Trace",
+        blocks: blocks.collect(),
+    }
+}
+
+/// Each check that passed or could not be made: a page has room for them.
+fn checks(report: &Report) -> Option<Block> {
+    let found = &report.activity.findings;
+    let columns = [
+        ("rule", "Rule"),
+        ("checks", "Whether"),
+        ("came_to", "Came to"),
+        ("why", "What was seen, or is not known"),
+    ];
+    let mut table = Table::new("checks", "", &columns);
+    let mut row = |rule: &str, checks: &str, came_to: &str, why: &str| {
+        let texts = [rule, checks, came_to, why];
+        table.row(texts.map(Cell::text).into());
+    };
+    for one in &found.passed {
+        row(one.rule, one.checks, "nothing is the matter", &one.what);
+    }
+    for one in &found.unchecked {
+        row(one.rule, one.checks, "could not be made", &one.why);
+    }
+    (!table.rows.is_empty()).then(|| Block::Aside("All checks".into(), vec![Block::Table(table)]))
+}
+
+/// What only who looks for it wants to know.
+fn details(report: &Report) -> Vec<Block> {
+    let unavailable = Table::of_each(
+        "unavailable",
+        "What could not be read, and why",
+        &report.quality.unavailable,
+        &[
+            ("what", "What", &|one| Cell::text(&one.what)),
+            ("why", "Why", &|one| Cell::text(&one.why)),
+        ],
+    );
+    let events = Table::of_each(
+        "events",
+        "Events",
+        &report.activity.events,
+        &[
+            ("name", "Event", &|one| Cell::name(&one.name)),
+            ("at_ns", "At", &|one| Cell::Moment(one.at_ns)),
+            ("data", "Data", &|one| {
+                Cell::known(one.data.text(), Cell::Name)
+            }),
+        ],
+    );
+    let open = Table::of_each(
+        "open",
+        "Had not ended",
+        &report.quality.open,
+        &[
+            ("path", "Section", &|one| {
+                Cell::name(joined_path(report, one.node))
+            }),
+            ("start_ns", "Entered at", &|one| Cell::Moment(one.start_ns)),
+            ("so_far_ns", "So far", &|one| Cell::Duration(one.so_far_ns)),
+            ("thread", "Thread", &|one| {
+                Cell::known(one.thread.clone(), Cell::Name)
+            }),
+        ],
+    );
+    let tables = [open, events, unavailable].into_iter();
+    let tables = tables.filter(|table| !table.rows.is_empty());
+    tables.map(Block::Table).collect()
+}
