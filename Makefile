@@ -102,7 +102,7 @@ test-threads:
 
 ## `docs/schema`, after a change of a type that a document is written from.
 schema:
-	UPDATE_SCHEMA=1 cargo test --locked --quiet $(WORKSPACE) -p marey-report --test it schema
+	UPDATE_SCHEMA=1 cargo test --locked --quiet $(WORKSPACE) --test it published_schemas
 
 ## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
 web: web/node_modules
