@@ -62,7 +62,7 @@ fn a_trace_is_told_from_what_it_is_to_what_it_ran() {
         "Trace ",
         "busy 23.8 % of 661 ms",
         "FINDINGS",
-        "waited 75.9 % of its time for the host to launch",
+        "Late launches: GPU idle for 501 ms of 661 ms",
         "\nDEVICES\n",
         "\nKERNELS BY NAME\n",
     ];
