@@ -102,7 +102,7 @@ fn the_ending_of_a_file_says_its_format() {
         ("page.html", "<!doctype html>"),
         ("REPORT.JSON", "{\n"),
         ("report.md", "## Marey"),
-        ("report", "====="),
+        ("report", "marey: "),
     ] {
         let file = place.path(name);
         let said = marey(&[
