@@ -98,15 +98,15 @@ def _by_hand(name: str, answers: Node) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _savings(file: Node) -> Iterator[str]:
-    """Causes on the host save no more than a device did nothing, work no more than it took."""
+    """Causes on the host save no more than a device did nothing, work no more than it took; without one, than all."""
     answers = file["answers"]
     used = [device["utilization"] for device in answers["devices"]]
     for finding in file["findings"]["found"]:
         limit_ns = answers["span_ns"]
         if finding["rule"] in SAVES_IDLE:
-            limit_ns = max(one["idle_ns"] for one in used)
+            limit_ns = max((one["idle_ns"] for one in used), default=limit_ns)
         elif finding["rule"] in SAVES_WORK:
-            limit_ns = max(one["busy_ns"] for one in used)
+            limit_ns = max((one["busy_ns"] for one in used), default=limit_ns)
         at_most_ns = (finding["saving"] or {}).get("at_most_ns")
         if at_most_ns is not None and at_most_ns > limit_ns:
             yield f"{finding['rule']} saves {at_most_ns} of {limit_ns}"
