@@ -84,25 +84,30 @@ fn signals_that_reach_marey_are_passed_on() {
     }
 }
 
+/// Sends `marey run` a signal when its program awaits it; the exit code.
+fn code_after(signal: Signal, command: &mut Command, place: &Place) -> Option<i32> {
+    let ready = place.path("ready");
+    let mut marey = command
+        .env("READY", &ready)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for(&ready, &mut marey);
+    kill_process(Pid::from_child(&marey), signal).unwrap();
+    marey.wait().unwrap().code()
+}
+
 #[test]
 fn a_program_that_handles_a_signal_goes_on() {
     for signal in [Signal::TERM, Signal::USR1, Signal::USR2] {
         let place = Place::new();
-        let ready = place.path("ready");
         let mut command = place.recorded(&[
             "section=a",
             &format!("await={}", signal.as_raw()),
             "section=b",
             "exit=7",
         ]);
-        let mut marey = command
-            .env("READY", &ready)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_for(&ready, &mut marey);
-        kill_process(Pid::from_child(&marey), signal).unwrap();
-        assert_eq!(marey.wait().unwrap().code(), Some(7));
+        assert_eq!(code_after(signal, &mut command, &place), Some(7));
         assert_eq!(marey::load(&place.captures()[0]).unwrap().sections.len(), 2);
     }
 }
@@ -111,20 +116,12 @@ fn a_program_that_handles_a_signal_goes_on() {
 fn a_program_that_asks_for_a_signal_which_was_ignored_gets_it() {
     for signal in [Signal::INT, Signal::HUP] {
         let place = Place::new();
-        let ready = place.path("ready");
         let command = place.recorded(&[&format!("await={}", signal.as_raw()), "exit=7"]);
         // As a shell ignores them for what it starts in the background, and nohup for all.
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", "trap '' INT HUP; exec \"$@\"", "sh"]);
         let mut command = wrapped(shell, &command);
-        let mut marey = command
-            .env("READY", &ready)
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_for(&ready, &mut marey);
-        kill_process(Pid::from_child(&marey), signal).unwrap();
-        assert_eq!(marey.wait().unwrap().code(), Some(7));
+        assert_eq!(code_after(signal, &mut command, &place), Some(7));
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Drawn<'a> {
     after: String,
     /// Where the time or the memory went, or by how much that differs.
     bars: Vec<Bars<'a>>,
-    /// A label and what is said of it.
+    /// A label and its text.
     lines: Vec<(&'static str, String)>,
     findings: Vec<DrawnFinding<'a>>,
     closing: Vec<(Mood, &'a str)>,

@@ -18,8 +18,8 @@ use crate::quantity::counted;
 const LIMITS: [usize; 5] = [4_000, 1_000, 250, 60, 16];
 /// Of all lists as JSON.
 const MAX_BYTES: usize = 2_000_000;
-/// Without a parent a call path would stand in a wrong place, so they are kept whatever the limit: as many as a recorder tells apart unless
-/// it is told to tell more.
+/// Without a parent a call path would stand in a wrong place, so they are kept whatever the limit: as many as a recorder
+/// tells apart by default.
 const MAX_CALL_PATHS: usize = 4_096;
 /// Devices of all snapshots together.
 const MAX_DEVICES: usize = 16;

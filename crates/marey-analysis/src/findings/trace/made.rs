@@ -42,9 +42,18 @@ pub(super) fn answers(events: &[String]) -> TraceAnswers {
 }
 
 pub(super) fn check(rule: &TraceRule, events: &[String]) -> Outcome {
+    check_against(rule, events, &Thresholds::default())
+}
+
+/// The same with limits of the user's.
+pub(super) fn check_against(
+    rule: &TraceRule,
+    events: &[String],
+    thresholds: &Thresholds,
+) -> Outcome {
     (rule.check)(&TraceFacts {
         answers: &answers(events),
-        thresholds: &Thresholds::default(),
+        thresholds,
     })
 }
 

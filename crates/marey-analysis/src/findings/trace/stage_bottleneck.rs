@@ -17,9 +17,6 @@ pub(super) const RULE: TraceRule = TraceRule {
     check,
 };
 
-/// Share of the wall.
-const MOST: f64 = 0.3;
-
 const SLOW: &str = "PyTorch takes its own slow convolution instead of oneDNN: see torch.backends.mkldnn.is_available() and .enabled; \
      then fewer pixels or a smaller decoder.";
 const ON_DEVICE: &str =
@@ -37,7 +34,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         return Outcome::Unknown("the trace has no name for decoding".into());
     };
     let share = ratio(row.held_ns.into(), facts.wall_ns().max(1).into());
-    if share <= MOST {
+    let limit = facts.thresholds.stage_ratio;
+    if share <= limit {
         let share = percent(share);
         return Outcome::Passed(format!("{} took {share} of the time", row.name));
     }
@@ -46,7 +44,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let mut operators = operators.filter(|row| row.kind == HostKind::Operator);
     let most = operators.next().filter(|_| is_host_alone);
     let mut evidence =
-        vec![Evidence::new("share of the trace", share, FigureUnit::Ratio).against(MOST)];
+        vec![Evidence::new("share of the trace", share, FigureUnit::Ratio).against(limit)];
     let calls = Evidence::new("calls", float(row.count), FigureUnit::Count);
     evidence.extend((row.count > 1).then_some(calls));
     evidence.extend(most.map(|most| {
@@ -75,7 +73,9 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::super::made::{check, host, only};
+    use marey::Thresholds;
+
+    use super::super::made::{check, check_against, host, only};
     use super::*;
 
     /// Denoises for 60 µs, decodes for 40, mostly in an operator.
@@ -96,6 +96,12 @@ mod tests {
             only(check(&RULE, &decodes_with("aten::addmm"))).remedy,
             ON_HOST
         );
+        let of_user = Thresholds {
+            stage_ratio: 0.5,
+            ..Thresholds::default()
+        };
+        let asked = check_against(&RULE, &decodes_with("aten::addmm"), &of_user);
+        assert!(matches!(asked, Outcome::Passed(_)), "{asked:?}");
         let mut long = decodes_with("aten::addmm");
         // 40 of 200 µs.
         long.push(host("user_annotation", "save", 100, 100));

@@ -73,7 +73,7 @@ fn slower_lines(comparison: &Comparison) -> impl Iterator<Item = &Measure> {
 }
 
 /// What a call or an iteration takes, where it is that which got worse, and there are as many on both sides: its name, the figure, and
-/// what is said of the number: ` a call`, `, 20 calls a side`.
+/// the words for their number: ` a call`, `, 20 calls a side`.
 fn each<'a>(
     comparison: &'a Comparison,
     first: &'a Measure,

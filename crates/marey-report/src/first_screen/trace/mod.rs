@@ -23,7 +23,7 @@ const FACT: usize = 240;
 /// A device that is idle for so much of the wall had more to do.
 const IDLE: f64 = 0.2;
 
-/// What is said of a trace of the host alone.
+/// For a trace without a GPU in it.
 const HOST_ALONE: &str =
     "No GPU was recorded. For its idle time, kernels and copies record ProfilerActivity.CUDA.";
 

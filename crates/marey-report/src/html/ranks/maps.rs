@@ -24,7 +24,7 @@ pub(super) struct Map {
     n_rows_left_out: usize,
     /// Turns that a cell is the mean of.
     per_cell: u32,
-    /// Fewest and most turns of a rank, where ranks differ.
+    /// Fewest and most iterations of a rank, where ranks differ.
     counts_differ: Option<(u64, u64)>,
     /// What all ranks have of each column.
     columns: Vec<Column>,
