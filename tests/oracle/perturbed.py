@@ -25,16 +25,15 @@ UNSEEN = re.compile(
     r"|buffer_occupancy\.(min|last)|block_analysis\.(warm_up|steady)\..*|calls|largest_growth_bytes|thread\.(read|written)_bytes"
     r"|peak_at|timed_call_count|gpu_\w+|stage_analysis\.(total_time|covered_time)|open\.so_far|steps_not_recorded|blocks_not_recorded)"
 )
-# Known less well than to a hundredth: what lies at the ends of the run, and small differences of large numbers.
-LOOSE = re.compile(
-    r".*(wall|under_no_section|std_dev|self|own|under_no_other_stage|cpu_s|user_s|resident|growth|jitter|start|_mb|time_to_first|rest_mean)"
-)
 # Keys under which everything is named by the user: a name is no kind of figure.
 NAMED = ("timing_stats", "iteration_profilers", "stages", "caches", "models", "layers", "counters", "tags", "data")
 # What ties rows together is no figure.
 TIES = ("id", "parent", "section", "depth", "loop")
-# So many of the largest numbers of a kind are tried: not all are known to a hundredth.
+# So many of the largest numbers of a kind are tried: the log does not say something of all.
 TRIED = 12
+# Added to what is measured: seconds, milliseconds or MiB that no program here comes to. How much less would be noticed
+# is up to the machine: the log allows for as long as the program did not run when it read its clock.
+FAR_OFF = 1e6
 
 
 def kinds(report: Any) -> dict[str, list[Place]]:
@@ -48,19 +47,12 @@ def kinds(report: Any) -> dict[str, list[Place]]:
     return {kind: sorted(places, key=lambda place: -abs(_at(report, place)))[:TRIED] for kind, places in found.items()}
 
 
-def changed(report: Any, kind: str, place: Place) -> Any:
-    """The report with one number off: a count by 1, others by a hundredth, or tenfold where they are known loosely.
-
-    How loosely is up to the machine: the log allows for as long as the program did not run when it read its clock.
-    """
+def changed(report: Any, place: Place) -> Any:
+    """The report with one number off: a count by 1, what is measured by far."""
     other = copy.deepcopy(report)
     value = _at(report, place)
-    factor = 10 if LOOSE.match(kind) else 1.01
-    if isinstance(value, int):
-        value += 1 if abs(value) < 1 << 16 else round(value * (factor - 1))
-    else:
-        value = value * factor if value else 0.1
-    _at(other, place[:-1])[place[-1]] = value
+    is_count = isinstance(value, int) and abs(value) < 1 << 16
+    _at(other, place[:-1])[place[-1]] = value + (1 if is_count else 1000 * abs(value) + FAR_OFF)
     return other
 
 

@@ -99,7 +99,7 @@ def test_a_report_that_is_off_is_noticed(tmp_path: Path) -> None:
         for kind, places in perturbed.kinds(report).items():
             kinds.add(kind)
             for place in places if kind not in noticed else ():
-                figures = report_json.figures(perturbed.changed(report, kind, place))
+                figures = report_json.figures(perturbed.changed(report, place))
                 if set(mismatches("report --format json", figures, truth)) - before:
                     noticed.add(kind)
                     break

@@ -15,6 +15,7 @@ pub mod findings;
 pub mod import;
 mod intervals;
 pub mod job;
+pub mod quantity;
 mod readings;
 mod records;
 mod requests;

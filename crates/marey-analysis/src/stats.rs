@@ -56,7 +56,7 @@ pub(crate) fn ratio(part: u128, whole: u128) -> f64 {
     clippy::cast_precision_loss,
     reason = "figures for people: 2^-53 relative"
 )]
-pub(crate) fn float(number: u64) -> f64 {
+pub fn float(number: u64) -> f64 {
     number as f64
 }
 

@@ -6,9 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod escape;
-pub mod figure;
 pub mod fleet;
-pub mod quantity;
 pub mod width;
 
 #[cfg(feature = "parquet")]
@@ -33,6 +31,8 @@ mod snapshot_report;
 mod text;
 mod trace;
 mod trace_report;
+
+pub use marey_analysis::quantity;
 
 pub use cache_markdown::cache_markdown;
 pub use compare::{

@@ -15,9 +15,10 @@ use super::measure::{Area, Change, Measure, MeasureKind};
 use super::options::CompareOptions;
 use super::pair::{Pair, Samples};
 use super::repeats::repeated;
-use super::ruling::{Both, Ruling, chance, open, percent};
+use super::ruling::{Both, Ruling, chance, open};
 use super::verdict::{Basis, Verdict};
 use crate::findings::Confidence;
+use crate::quantity::rounded_percent;
 
 /// Weight of a test of what is no part of the wall time; that of others is their share of it.
 const WEIGHT_OF_RATES: f64 = 0.1;
@@ -176,7 +177,7 @@ impl Judge<'_> {
             return Ruling::new(Verdict::Same, Confidence::High, "equal to the last digit");
         }
         if !self.is_considered(pair) {
-            let share = percent(self.options.min_share_ratio);
+            let share = rounded_percent(self.options.min_share_ratio);
             let reason = format!("less than {share} of the wall time on both sides");
             return Ruling::new(Verdict::Same, Confidence::Medium, reason);
         }
@@ -256,7 +257,7 @@ impl Judge<'_> {
             return Ruling::new(direction, Confidence::Low, reason);
         }
         if is_certain {
-            let reason = format!("below the floor of {}", percent(floor));
+            let reason = format!("below the floor of {}", rounded_percent(floor));
             return Ruling::new(Verdict::Same, Confidence::High, reason);
         }
         open(change, floor, &chance)
@@ -288,7 +289,7 @@ impl Judge<'_> {
             return Ruling::new(direction, Confidence::Low, reason);
         }
         if !is_beyond {
-            let reason = format!("below the floor of {}", percent(floor));
+            let reason = format!("below the floor of {}", rounded_percent(floor));
             return Ruling::new(Verdict::Same, Confidence::Medium, reason);
         }
         open(change, floor, "the difference is in few of its calls")
@@ -305,7 +306,7 @@ impl Judge<'_> {
     ) -> Ruling {
         let floor = self.floor(Basis::SingleValues);
         if both.distance() < floor.ln_1p() {
-            let reason = format!("below the floor of {}", percent(floor));
+            let reason = format!("below the floor of {}", rounded_percent(floor));
             return Ruling::new(Verdict::Same, Confidence::Low, reason);
         }
         let least = if absolute > 0.0 { " and a second" } else { "" };

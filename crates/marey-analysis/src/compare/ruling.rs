@@ -5,6 +5,7 @@ use super::measure::Change;
 use super::pair::Pair;
 use super::verdict::Verdict;
 use crate::findings::Confidence;
+use crate::quantity::rounded_percent;
 
 /// What became of a measure, and why.
 pub(super) struct Ruling {
@@ -125,17 +126,12 @@ pub(super) fn chance(p: f64) -> String {
     }
 }
 
-pub(super) fn percent(ratio: f64) -> String {
-    let number = format!("{:.1}", ratio * 100.0);
-    format!("{} %", number.strip_suffix(".0").unwrap_or(&number))
-}
-
 pub(super) fn signed_percent(ratio: f64) -> String {
     let sign = match ratio {
         // What is rounded away has no sign.
-        _ if ratio.abs() < 0.0005 => "",
+        _ if ratio.abs() < 0.000_05 => "",
         _ if ratio < 0.0 => "−",
         _ => "+",
     };
-    format!("{sign}{}", percent(ratio.abs()))
+    format!("{sign}{}", rounded_percent(ratio.abs()))
 }

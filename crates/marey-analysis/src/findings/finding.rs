@@ -1,9 +1,12 @@
 //! What a rule says.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::Facts;
 use crate::intervals::Interval;
+use crate::quantity::{Figure, FigureUnit, bytes, duration_ns};
 
 /// One thing that is looked for.
 #[derive(Debug)]
@@ -169,6 +172,15 @@ impl Severity {
             Self::Low
         }
     }
+
+    /// The word for it: `High`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::High => "High",
+            Self::Medium => "Medium",
+            Self::Low => "Low",
+        }
+    }
 }
 
 /// How sure a finding is.
@@ -192,43 +204,6 @@ pub struct Evidence {
     pub figure: Figure,
     /// What it was compared with, in the same unit; `None` for a figure that only explains.
     pub limit: Option<f64>,
-}
-
-/// A number with its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
-pub struct Figure {
-    /// The number, always finite.
-    pub value: f64,
-    /// What it counts.
-    pub unit: FigureUnit,
-}
-
-/// What a figure counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FigureUnit {
-    /// Things.
-    Count,
-    /// Nanoseconds.
-    Ns,
-    /// Bytes.
-    Bytes,
-    /// Bytes in a second.
-    BytesPerSecond,
-    /// A share, 1 is all.
-    Ratio,
-    /// Things in a second: frames, blocks, steps.
-    PerSecond,
-    /// Degrees Celsius.
-    Celsius,
-    /// Watts.
-    Watts,
-    /// Joules.
-    Joules,
-    /// Hertz.
-    Hertz,
-    /// A score or another number without a unit.
-    Number,
 }
 
 /// What could be saved: an estimate where one can be made, and what it cannot be more than.
@@ -268,6 +243,21 @@ impl Saving {
     pub(super) fn bound_ns(&self) -> Option<u64> {
         self.at_most_ns
     }
+
+    /// In short: `about 200 ms, at most 530 ms`. `None` when it is neither time nor memory.
+    pub fn text(&self) -> Option<String> {
+        let about = self
+            .estimate_ns
+            .map(|ns| format!("about {}", duration_ns(ns)));
+        let time = self
+            .at_most_ns
+            .map(|ns| format!("at most {}", duration_ns(ns)));
+        let memory = self
+            .at_most_bytes
+            .map(|size| format!("at most {} of memory", bytes(size)));
+        let parts: Vec<String> = about.into_iter().chain(time).chain(memory).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 impl Evidence {
@@ -288,6 +278,26 @@ impl Evidence {
     }
 }
 
+/// What was measured, its figure, and the limit that it was compared with; what a user named is as it was given.
+///
+/// ```text
+/// peak share in use 95.0 % (limit 90.0 %)
+/// ```
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what,
+            figure,
+            limit,
+        } = self;
+        write!(f, "{what} {figure}")?;
+        match limit {
+            Some(limit) => write!(f, " (limit {})", figure.unit.text(*limit)),
+            None => Ok(()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,5 +312,34 @@ mod tests {
         let kept = Finding::longest(all);
         let starts: Vec<u64> = kept.iter().map(|i| i.start_ns / 100).collect();
         assert_eq!(starts, (80..100).collect::<Vec<u64>>());
+    }
+
+    #[test]
+    fn evidence_names_its_limit() {
+        let one = Evidence::new("peak share in use", 0.95, FigureUnit::Ratio);
+        assert_eq!(one.to_string(), "peak share in use 95.0 %");
+        assert_eq!(
+            one.against(0.9).to_string(),
+            "peak share in use 95.0 % (limit 90.0 %)"
+        );
+    }
+
+    #[test]
+    fn a_saving_says_what_is_known() {
+        let of_time = Saving::of_time(Some(200), 530, "");
+        assert_eq!(
+            of_time.text().as_deref(),
+            Some("about 200 ns, at most 530 ns")
+        );
+        let of_memory = Saving::of_memory(4096, "");
+        assert_eq!(
+            of_memory.text().as_deref(),
+            Some("at most 4.0 KiB of memory")
+        );
+        let neither = Saving {
+            at_most_bytes: None,
+            ..of_memory
+        };
+        assert_eq!(neither.text(), None);
     }
 }

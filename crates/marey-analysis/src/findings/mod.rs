@@ -9,12 +9,12 @@ mod finding;
 mod ranks;
 mod rules;
 mod trace;
-mod words;
 
+pub use crate::quantity::{Figure, FigureUnit};
 pub use facts::Facts;
 pub use finding::{
-    Category, Confidence, Evidence, Figure, FigureUnit, Finding, Findings, Outcome, Passed, Rule,
-    Saving, Severity, Unchecked,
+    Category, Confidence, Evidence, Finding, Findings, Outcome, Passed, Rule, Saving, Severity,
+    Unchecked,
 };
 pub use marey::{THRESHOLDS, Threshold, ThresholdError, Thresholds};
 pub use ranks::job_findings;

@@ -6,7 +6,6 @@ use marey_analysis::compare::{
 
 use super::model::ComparisonReport;
 use super::words::{change as change_text, label, named, shortened, subject, verdict};
-use crate::figure::in_unit as figure;
 use crate::quantity::known;
 
 /// Lines of a headline at most; everything stands in the tables.
@@ -99,7 +98,7 @@ fn of_run(kind: MeasureKind) -> String {
 }
 
 fn figures(comparison: &Comparison, part: &HeadlineFigure) -> String {
-    let side = |value: Option<f64>| known(value, |value| figure(value, part.unit));
+    let side = |value: Option<f64>| known(value, |value| part.unit.text(value));
     if part.baseline == part.candidate {
         return side(part.baseline);
     }

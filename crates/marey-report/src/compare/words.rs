@@ -5,7 +5,6 @@ use marey_analysis::findings::{Figure, FigureUnit};
 
 use crate::document::Cell;
 use crate::escape::visible;
-use crate::figure::difference;
 use crate::quantity::{change as ratio, known};
 use crate::width::without_middle;
 
@@ -163,9 +162,10 @@ pub(crate) fn measured(of: &Subject, kind: MeasureKind) -> (Cell, String) {
 pub(crate) fn change(change: Option<&Change>, unit: FigureUnit) -> String {
     known(change, |change| match change.ratio {
         Some(by) => ratio(by),
-        None => difference(Figure {
+        None => Figure {
             value: change.difference,
             unit,
-        }),
+        }
+        .difference(),
     })
 }

@@ -4,7 +4,6 @@ use marey_analysis::Interval;
 use marey_analysis::findings::{Finding, Findings};
 use serde::Serialize;
 
-use crate::figure;
 use crate::quantity::{counted, time_s};
 
 /// More than this belongs into a page, and into a report for programs.
@@ -62,7 +61,7 @@ impl ListedFindings {
 
 impl ListedFinding {
     fn new(found: &Finding, path: Option<String>) -> Self {
-        let evidence: Vec<String> = found.evidence.iter().map(figure::evidence).collect();
+        let evidence: Vec<String> = found.evidence.iter().map(ToString::to_string).collect();
         let path = path.map(|path| format!("in {path}"));
         let longest = found
             .intervals
@@ -73,13 +72,13 @@ impl ListedFinding {
         let place: Vec<String> = path.into_iter().chain(time).collect();
         let saving = found.saving.as_ref().map(|saving| {
             let how = &saving.how;
-            match figure::saving(saving) {
+            match saving.text() {
                 Some(amount) => format!("{amount}: {how}"),
                 None => how.clone(),
             }
         });
         Self {
-            severity: figure::severity(found.severity),
+            severity: found.severity.word(),
             issue: found.issue.clone(),
             evidence: evidence.join(" · "),
             place: (!place.is_empty()).then(|| place.join(", ")),

@@ -2,7 +2,6 @@
 
 use super::{Cell, Table};
 use crate::escape::{cut, visible};
-use crate::figure;
 use crate::quantity::{
     UNKNOWN, bytes, bytes_of, change, duration, duration_ns, growth, number, parameters,
     per_second_of, percent, time_s,
@@ -130,9 +129,9 @@ fn shown_cell(cell: &Cell) -> String {
         Cell::Number(value) => number(*value),
         Cell::Parameters(count) => parameters(*count),
         Cell::PerSecond(rate) => per_second_of(*rate),
-        Cell::Figure(found) => figure::figure(*found),
+        Cell::Figure(found) => found.to_string(),
         Cell::Growth(difference) => growth(*difference),
-        Cell::Difference(found) => figure::difference(*found),
+        Cell::Difference(found) => found.difference(),
         Cell::Change(ratio) => change(*ratio),
         Cell::ChangeBetween(low, high) => format!("{} … {}", change(*low), change(*high)),
         Cell::Path(path) => short_paths(&[path], TEXT_WIDTH).concat(),

@@ -1,9 +1,8 @@
 //! A finding of the first screen: a title, its evidence and what to try.
 
-use marey_analysis::findings::{Confidence, Evidence, Figure, FigureUnit, Finding, Severity};
+use marey_analysis::findings::{Confidence, Evidence, FigureUnit, Finding, Severity};
 
 use super::line::name;
-use crate::figure;
 use crate::quantity::{float, number};
 
 /// Share of the total from which on a finding is shown.
@@ -133,7 +132,7 @@ fn limit_of(decided: &Evidence) -> Option<String> {
     let unit = decided.figure.unit;
     let limit = match unit {
         FigureUnit::Ratio => format!("{} %", number(limit * 100.0)),
-        _ => figure::figure(Figure { value: limit, unit }),
+        _ => unit.text(limit),
     };
     Some(format!(" (target {sign} {limit})"))
 }
@@ -154,13 +153,13 @@ fn evidence(found: &Finding) -> String {
         .evidence
         .iter()
         .filter(|one| !is_in(one, &found.issue));
-    let figures: Vec<String> = figures.map(figure::evidence).collect();
+    let figures: Vec<String> = figures.map(ToString::to_string).collect();
     figures.join(" · ")
 }
 
 /// The sentence has the figure.
 pub(super) fn is_in(shown: &Evidence, sentence: &str) -> bool {
-    let figure = figure::figure(shown.figure);
+    let figure = shown.figure.to_string();
     let number = figure.split(' ').next().unwrap_or_default();
     sentence.contains(number.trim_end_matches(".0"))
 }

@@ -5,7 +5,6 @@ use marey_analysis::findings::{Evidence, FigureUnit, Finding, Findings};
 use super::figures::Scope;
 use super::object::{Json, object};
 use super::seconds;
-use crate::figure;
 
 /// All of a run or session, most severe first.
 pub(super) fn of(scope: Scope<'_>) -> Vec<impl Json> {
@@ -31,7 +30,7 @@ fn recommendation<'a>(scope: Scope<'a>, found: &'a Finding) -> impl Json + use<'
         /// What it is about.
         category: found.category,
         /// How much it matters: `High`, `Medium` or `Low`.
-        priority: figure::severity(found.severity),
+        priority: found.severity.word(),
         /// What is the matter.
         issue: &found.issue,
         /// What could be done.
@@ -73,7 +72,7 @@ fn evidence(found: &Evidence) -> impl Json {
         /// `number`.
         unit: unit,
         /// The figure as people read it.
-        text: figure::figure(found.figure),
+        text: found.figure.to_string(),
     }
 }
 

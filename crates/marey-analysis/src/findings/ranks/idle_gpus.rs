@@ -6,8 +6,8 @@
 //! ```
 
 use super::{JobFacts, JobRule, listed, sentence};
-use crate::findings::words::percent;
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::rounded_percent;
 use crate::stats::float;
 
 pub(super) const RULE: JobRule = JobRule {
@@ -35,7 +35,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
             "{} of {} GPUs were idle, and the busiest worked {} of the time",
             idle.len(),
             known.len(),
-            percent(busiest)
+            rounded_percent(busiest)
         ));
     }
     let names: Vec<String> = idle
@@ -50,7 +50,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         issue: sentence(&format!(
             "the GPU of {} was idle while the busiest worked {} of the time",
             listed(&names),
-            percent(busiest)
+            rounded_percent(busiest)
         )),
         remedy: "See that each rank sets its own device (torch.cuda.set_device(LOCAL_RANK)) and gets work; leave out ranks that have none."
             .into(),

@@ -6,10 +6,10 @@
 //! ```
 
 use super::{JobFacts, JobRule, sentence};
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
 };
+use crate::quantity::rounded_percent;
 use crate::ranks::{RankWaitingRow, StragglerVerdict};
 use crate::stats::{float, ratio};
 
@@ -45,13 +45,16 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let share = ratio(waiting_ns, wall_ns);
     let limit = facts.thresholds.rank_wait_ratio;
     if share <= limit {
-        return Outcome::Passed(format!("ranks waited {} of their time", percent(share)));
+        return Outcome::Passed(format!(
+            "ranks waited {} of their time",
+            rounded_percent(share)
+        ));
     }
     let mut verdicts = job.stragglers.ranks.iter().map(|rank| rank.verdict);
     if verdicts.any(|verdict| verdict == StragglerVerdict::Slow) {
         return Outcome::Passed(format!(
             "ranks waited {} of their time for the ranks that `slow-rank` names",
-            percent(share)
+            rounded_percent(share)
         ));
     }
     Outcome::Found(vec![finding(facts, &matched, share)])
@@ -124,7 +127,7 @@ fn finding(facts: &JobFacts<'_>, matched: &[&RankWaitingRow], share: f64) -> Fin
         severity: Severity::of_share(share),
         issue: sentence(&format!(
             "ranks waited {} of their time for each other in collectives, {who} most{for_whom}; no rank is slower than the others throughout",
-            percent(share)
+            rounded_percent(share)
         )),
         remedy: "Look at which steps differ between ranks: uneven prompts or frames, loading by one rank alone, caches that skip on some \
                  ranks only. Give ranks even work, and let work that one rank does run beside that of the others."

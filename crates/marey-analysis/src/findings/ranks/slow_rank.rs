@@ -6,10 +6,10 @@
 //! ```
 
 use super::{JobFacts, JobRule, listed, sentence};
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
 };
+use crate::quantity::rounded_percent;
 use crate::ranks::{RankStraggler, StragglerVerdict};
 use crate::stats::float;
 
@@ -38,7 +38,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
     let what = format!(
         "{} has the most own time, {} above the median",
         facts.named(first.place),
-        percent(first.score)
+        rounded_percent(first.score)
     );
     if stragglers.is_waiting_known {
         return Outcome::Passed(what);
@@ -94,7 +94,7 @@ fn finding(facts: &JobFacts<'_>, slow: &[&RankStraggler]) -> Finding {
         issue: sentence(&format!(
             "{}{on_host} took {} longer than the median rank for its own work{}",
             listed(&names),
-            percent(most),
+            rounded_percent(most),
             match (stragglers.is_waiting_known, caused_ns) {
                 (true, Some(_)) => ", and others wait",
                 (true, None) => "",

@@ -6,10 +6,10 @@
 //! ```
 
 use super::{JobFacts, JobRule, sentence};
-use crate::findings::words::{bytes, percent};
 use crate::findings::{
     Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Saving, Severity,
 };
+use crate::quantity::{bytes_of, rounded_percent};
 use crate::ranks::RankGpu;
 
 pub(super) const RULE: JobRule = JobRule {
@@ -51,7 +51,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         return Outcome::Passed(format!(
             "the emptiest of {} GPUs held {} less than the fullest",
             used.len(),
-            percent(share)
+            rounded_percent(share)
         ));
     }
     Outcome::Found(vec![finding(facts, *fullest, *least, share)])
@@ -93,9 +93,9 @@ fn finding(facts: &JobFacts<'_>, fullest: Used<'_>, least: Used<'_>, share: f64)
         issue: sentence(&format!(
             "{} held up to {}, {} only {}",
             named(fullest.0),
-            bytes(fullest.1),
+            bytes_of(fullest.1),
             named(least.0),
-            bytes(least.1)
+            bytes_of(least.1)
         )),
         remedy: "The fullest GPU limits what all can do. Move what one rank alone holds (text encoder, VAE, gathered outputs) to the rank \
                  with room, or split it among all."

@@ -6,10 +6,10 @@
 //! ```
 
 use crate::CacheUse;
-use crate::findings::words::bytes;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
+use crate::quantity::bytes_of;
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -118,7 +118,7 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
         issue: format!(
             "The cache {} holds {} and {brings}",
             of.cache.name,
-            bytes(float(of.held_bytes))
+            bytes_of(float(of.held_bytes))
         ),
         remedy: "Limit it to the entries that hit, keep it in half precision or on the host, or switch it off where memory is what \
                  runs out."

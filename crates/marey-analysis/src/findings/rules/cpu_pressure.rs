@@ -4,11 +4,11 @@
 //! which its control group was not let run. The kernel's pressure is of the whole machine and says nothing of this program. Of what threads
 //! waited no bound of a saving is known: others may have run meanwhile.
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded_percent;
 use crate::readings::Growth;
 use crate::stats::float;
 
@@ -36,7 +36,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let highest = waited.map_or(0.0, |(ratio, _)| ratio).max(held);
     let limit = facts.thresholds.cpu_pressure_ratio;
     if highest <= limit {
-        return Outcome::Passed(format!("{} of the time", percent(highest)));
+        return Outcome::Passed(format!("{} of the time", rounded_percent(highest)));
     }
     Outcome::Found(vec![finding(facts, waited, throttled, limit)])
 }
@@ -107,10 +107,10 @@ fn finding(
         category: RULE.category,
         severity: if is_quota { Severity::Medium } else { Severity::Low },
         issue: if is_quota {
-            let held = percent(held.unwrap_or(0.0));
+            let held = rounded_percent(held.unwrap_or(0.0));
             format!("The CPU quota of its control group held the program up for {held} of the time")
         } else {
-            format!("Threads of this program had no processor in {} of the time in which they wanted one", percent(waited_ratio))
+            format!("Threads of this program had no processor in {} of the time in which they wanted one", rounded_percent(waited_ratio))
         },
         remedy: if !is_quota && are_others(facts) {
             "Other programs had the processors: run beside fewer of them, or keep processors for this one (taskset, a cpuset)."

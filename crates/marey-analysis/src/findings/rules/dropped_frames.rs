@@ -5,10 +5,10 @@
 //! dropped      6     6 of 100 are 6 %: more than 5 %, found
 //! ```
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Severity,
 };
+use crate::quantity::rounded_percent;
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -27,7 +27,10 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.dropped_frames_ratio;
     if ratio <= limit {
-        return Outcome::Passed(format!("{} of the frames were dropped", percent(ratio)));
+        return Outcome::Passed(format!(
+            "{} of the frames were dropped",
+            rounded_percent(ratio)
+        ));
     }
     let dropped = float(streaming.dropped_frames);
     let mut evidence = vec![
@@ -47,7 +50,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::High,
-        issue: format!("{} of the frames to be delivered were dropped", percent(ratio)),
+        issue: format!("{} of the frames to be delivered were dropped", rounded_percent(ratio)),
         remedy: "Let the viewer hold more frames before it begins, or make them faster: fewer steps a block, a smaller VAE decoder \
                  (AutoencoderTiny), a lower resolution; encode and send in a thread of their own."
             .into(),

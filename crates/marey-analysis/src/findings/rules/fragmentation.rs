@@ -10,11 +10,11 @@
 
 use marey::{MemoryReading, MemorySource};
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded_percent;
 use crate::stats::float;
 use crate::{fragmentation_ratio, memory_source_name};
 
@@ -60,7 +60,10 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .map(|held| finding(facts, held, limit))
         .collect();
     if found.is_empty() {
-        return Outcome::Passed(format!("{} of what it held was never used", percent(worst)));
+        return Outcome::Passed(format!(
+            "{} of what it held was never used",
+            rounded_percent(worst)
+        ));
     }
     Outcome::Found(found)
 }
@@ -98,7 +101,7 @@ fn finding(facts: &Facts<'_>, held: &Held<'_>, limit: f64) -> Finding {
         severity: if is_short { Severity::High } else { Severity::Medium },
         issue: format!(
             "{} of the memory that the allocator of {} held was never used by a tensor",
-            percent(held.ratio),
+            rounded_percent(held.ratio),
             memory_source_name(held.source)
         ),
         remedy: "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True before the program starts; call torch.cuda.empty_cache() between \

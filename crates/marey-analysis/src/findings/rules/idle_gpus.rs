@@ -8,11 +8,11 @@
 //!
 //! With one GPU, or where most of them work, there is nothing to say. While steps ran, or over the whole run where no steps are known.
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded_percent;
 use crate::questions::during::each_during;
 use crate::stats::float;
 
@@ -91,7 +91,7 @@ fn finding(means: &[f64], n_working: usize, times: &[Interval], limit: f64) -> F
             time_ns.saturating_sub(left_ns),
             format!(
                 "{} of the time looked at, if work were split evenly among all {n_gpus} with nothing to exchange",
-                percent(float(time_ns - left_ns.min(time_ns)) / float(time_ns).max(1.0))
+                rounded_percent(float(time_ns - left_ns.min(time_ns)) / float(time_ns).max(1.0))
             ),
         )),
         confidence: Confidence::Medium,

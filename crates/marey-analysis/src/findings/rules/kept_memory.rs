@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 
 use marey::{MemoryReading, MemorySource, NodeKind};
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
 use crate::memory_source_name;
+use crate::quantity::rounded_percent;
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -234,7 +234,7 @@ fn finding(facts: &Facts<'_>, kept: &Around<'_>) -> Finding {
             "{} kept its memory on {} after it was done: {} of the later peak",
             kept.stage,
             memory_source_name(kept.source),
-            percent(share)
+            rounded_percent(share)
         ),
         remedy: "Move its model away when it is done: enable_model_cpu_offload(), enable_group_offload(…), or model.to(\"cpu\") and \
                  torch.cuda.empty_cache(); for a text encoder, encode first and delete it before denoising."

@@ -2,11 +2,11 @@
 //!
 //! A block is seen when all of it is done. Smaller ones save no time over all; they come sooner.
 
-use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded;
 use crate::stats::float;
 use crate::{BlockPoint, Blocks};
 
@@ -27,7 +27,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.block_frames;
     if frames.mean <= limit {
-        return Outcome::Passed(format!("{} latent frames on average", short(frames.mean)));
+        return Outcome::Passed(format!("{} latent frames on average", rounded(frames.mean)));
     }
     Outcome::Found(vec![finding(facts, blocks, frames.mean, limit)])
 }
@@ -49,7 +49,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
         category: RULE.category,
         // Where nobody watches, nobody waits.
         severity: if is_streaming { Severity::Medium } else { Severity::Low },
-        issue: format!("Blocks have {} latent frames on average", short(mean)),
+        issue: format!("Blocks have {} latent frames on average", rounded(mean)),
         remedy: "For a stream, make blocks of fewer latent frames (num_frame_per_block, 3 is common): the first frames come sooner \
                  and memory for a block is smaller. Each block more costs a pass that fills the KV cache."
             .into(),
@@ -62,7 +62,7 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, mean: f64, limit: f64) -> Finding
             at_most_bytes: None,
             how: format!(
                 "no time over all: the wait for a block falls to about {} of what it was, by its frames",
-                crate::findings::words::percent(limit / mean)
+                crate::quantity::rounded_percent(limit / mean)
             ),
         }),
         confidence: Confidence::Medium,

@@ -4,10 +4,10 @@
 //! nearly full, when smaller weights would help at once.
 
 use crate::Model;
-use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
+use crate::quantity::rounded;
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -43,7 +43,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
 }
 
 fn millions(parameters: u64) -> String {
-    short(float(parameters) / 1e6)
+    rounded(float(parameters) / 1e6)
 }
 
 fn finding(facts: &Facts<'_>, model: &Model, parameters: u64) -> Finding {
@@ -64,7 +64,7 @@ fn finding(facts: &Facts<'_>, model: &Model, parameters: u64) -> Finding {
         issue: format!(
             "The model {} has {} billion parameters",
             model.name,
-            short(float(parameters) / 1e9)
+            rounded(float(parameters) / 1e9)
         ),
         remedy: "If memory or time is short, quantise its weights (enable_layerwise_casting to float8, or TorchAoConfig and \
                  BitsAndBytesConfig when it is loaded), offload it (enable_model_cpu_offload, enable_group_offload), or take a \

@@ -7,11 +7,11 @@
 //! ```
 
 use crate::StepPoint;
-use crate::findings::words::times;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns};
+use crate::quantity::times;
 use crate::questions::work::{Calls, Work, calls};
 use crate::stats::float;
 use crate::whereabouts::main_thread;

@@ -10,11 +10,11 @@
 
 use marey::Generation;
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded_percent;
 use crate::questions::layers::{Layer, layers};
 use crate::stats::float;
 
@@ -76,7 +76,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         return Outcome::Passed(format!(
             "the slowest of {} layers took {}",
             timed.len(),
-            percent(highest)
+            rounded_percent(highest)
         ));
     }
     Outcome::Found(found)
@@ -98,7 +98,7 @@ fn finding(facts: &Facts<'_>, layer: &Layer, share: f64, limit: &Limit) -> Findi
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::Medium,
-        issue: format!("The layer {name} took {} of the time of all reported layers", percent(share)),
+        issue: format!("The layer {name} took {} of the time of all reported layers", rounded_percent(share)),
         remedy: "If it is attention, see which kernel ran: set_attention_backend(\"flash\") or \"sage\" instead of math, fused \
                  projections (fuse_qkv_projections). If it is a linear or a convolution: bfloat16 or float8 (torchao), \
                  channels_last, torch.compile of the repeated block (compile_repeated_blocks)."

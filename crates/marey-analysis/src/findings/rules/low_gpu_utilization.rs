@@ -9,11 +9,11 @@
 //! A run is not asked for the mean over all of it, as that of a short one is mostly loading. Of several GPUs the busiest counts: the
 //! others are the business of another rule.
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, length_within, union};
+use crate::quantity::rounded_percent;
 use crate::questions::during::{Stretch, each_during, stretches};
 use crate::stats::float;
 
@@ -61,7 +61,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.gpu_utilization_ratio;
     if busiest.mean >= limit {
-        let mean = percent(busiest.mean);
+        let mean = rounded_percent(busiest.mean);
         return Outcome::Passed(format!("it worked {mean} of the time of steps"));
     }
     Outcome::Found(vec![finding(&busiest, &steps, limit)])
@@ -78,7 +78,7 @@ fn finding(busiest: &Read, steps: &[Interval], limit: f64) -> Finding {
     let idle = busiest.each.iter().filter(|stretch| stretch.value < limit);
     let idle = union(idle.map(|stretch| stretch.time).collect());
     let n_readings = busiest.each.len() as u64;
-    let mean = percent(busiest.mean);
+    let mean = rounded_percent(busiest.mean);
     Finding {
         rule: RULE.id,
         category: RULE.category,

@@ -16,11 +16,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union, union_length_ns};
+use crate::quantity::rounded;
 use crate::stats::float;
 use crate::{StepPoint, Steps};
 
@@ -68,7 +68,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::Medium,
-        issue: format!("A generation took {} denoising steps", short(most)),
+        issue: format!("A generation took {} denoising steps", rounded(most)),
         remedy: "Try UniPCMultistepScheduler or DPMSolverMultistepScheduler at 20 to 30 steps, a step-distilled model or LoRA (LCM, \
                  Lightning, Turbo) with its scheduler at 4 to 8, or a step cache (FirstBlockCacheConfig, TeaCache); compare the \
                  pictures."
@@ -82,7 +82,7 @@ fn finding(facts: &Facts<'_>, steps: &Steps, limit: f64) -> Finding {
                 step_ns,
                 format!(
                     "the steps beyond {} of each generation, at the mean of the steps after the first; the bound is all time of steps",
-                    short(limit)
+                    rounded(limit)
                 ),
             )
         }),

@@ -4,10 +4,10 @@
 //! says whether a viewer was kept waiting, and is of low severity where none was.
 
 use crate::Blocks;
-use crate::findings::words::{percent, short};
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
+use crate::quantity::{rounded, rounded_percent};
 use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
@@ -27,7 +27,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.blocks_per_second;
     if per_second >= limit {
-        return Outcome::Passed(format!("{} blocks a second", short(per_second)));
+        return Outcome::Passed(format!("{} blocks a second", rounded(per_second)));
     }
     Outcome::Found(vec![finding(facts, blocks, per_second, limit)])
 }
@@ -50,8 +50,8 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
         category: RULE.category,
         severity: if missed.is_some_and(|n| n > 0) { Severity::Medium } else { Severity::Low },
         issue: match missed {
-            Some(0) => format!("{} blocks a second; no viewer was kept waiting", short(per_second)),
-            _ => format!("{} blocks a second are below {}", short(per_second), short(limit)),
+            Some(0) => format!("{} blocks a second; no viewer was kept waiting", rounded(per_second)),
+            _ => format!("{} blocks a second are below {}", rounded(per_second), rounded(limit)),
         },
         remedy: "Take fewer steps a block (a step-distilled model such as Self-Forcing has 4), bound the context of the KV cache \
                  (local_attn_size, sink tokens) so that blocks do not grow slower, torch.compile the transformer, and decode a block \
@@ -66,8 +66,8 @@ fn finding(facts: &Facts<'_>, blocks: &Blocks, per_second: f64, limit: f64) -> F
                 ns,
                 format!(
                     "the time of all blocks after the first; to reach {} a second, {} of it has to go",
-                    short(limit),
-                    percent(1.0 - per_second / limit)
+                    rounded(limit),
+                    rounded_percent(1.0 - per_second / limit)
                 ),
             )
         }),

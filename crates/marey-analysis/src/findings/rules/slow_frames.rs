@@ -4,10 +4,10 @@
 //! latent ones: what is too slow even so is too slow. Without a viewer that is of low severity, because nobody waits for a single frame; of
 //! latent frames it is not sure either, because a VAE makes several pixel frames of one.
 
-use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
+use crate::quantity::rounded;
 use crate::stats::float;
 use crate::{FrameKind, FrameRate};
 
@@ -50,7 +50,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.frames_per_second;
     if rate.per_second >= limit {
-        return Outcome::Passed(format!("{} {}", short(rate.per_second), rate.what));
+        return Outcome::Passed(format!("{} {}", rounded(rate.per_second), rate.what));
     }
     Outcome::Found(vec![finding(&rate, limit)])
 }
@@ -112,7 +112,7 @@ fn finding(rate: &Known, limit: f64) -> Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: if rate.is_delivered { Severity::High } else { Severity::Low },
-        issue: format!("{} {} are below {}", short(rate.per_second), rate.counted(), short(limit)),
+        issue: format!("{} {} are below {}", rounded(rate.per_second), rate.counted(), rounded(limit)),
         remedy: "For real time, take a step-distilled causal model (4 steps a block and fewer), torch.compile the transformer with \
                  FlashAttention or SageAttention, a guidance-distilled model (one pass a step), a smaller decoder (AutoencoderTiny), \
                  or fewer pixels."
@@ -128,8 +128,8 @@ fn finding(rate: &Known, limit: f64) -> Finding {
             rate.over_ns,
             format!(
                 "the time that they are counted over; to reach {} a second, {} of it has to go",
-                short(limit),
-                crate::findings::words::percent(
+                rounded(limit),
+                crate::quantity::rounded_percent(
                     1.0 - float(at_limit_ns) / float(rate.over_ns).max(1.0)
                 )
             ),

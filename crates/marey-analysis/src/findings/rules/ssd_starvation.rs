@@ -20,11 +20,11 @@
 //! A stage in which the GPU works most of the time is not held up, whatever the disk does. Of stages within one another the
 //! innermost that has most of it is named.
 
-use crate::findings::words::bytes;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
+use crate::quantity::bytes_of;
 use crate::questions::during::{During, Stretch, during, highest_during, stretches};
 use crate::questions::section_resources::{UsedResources, used_resources};
 use crate::questions::sections::{Kind, SectionRow};
@@ -265,8 +265,8 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
     if let Some(slow) = starved.slow {
         said.push(format!(
             "reading {}/s where the disk gave {}/s elsewhere in this run",
-            bytes(slow.per_second),
-            bytes(slow.best_per_second)
+            bytes_of(slow.per_second),
+            bytes_of(slow.best_per_second)
         ));
         let rate = FigureUnit::BytesPerSecond;
         evidence.push(

@@ -26,11 +26,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use marey::profiling_config::{SectionKind, words_of_name};
 use marey::{NodeKind, OpenSection};
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, length_within, union};
+use crate::quantity::rounded_percent;
 use crate::stats::float;
 use crate::{Kind, SectionRow, Stage};
 
@@ -132,7 +132,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .partition(|(stage, _)| is_denoising(stage, own_in_steps(stage)));
     if others.is_empty() {
         return Outcome::Passed(match denoising.first() {
-            Some((_, own)) => format!("only denoising did, which took {}", percent(*own)),
+            Some((_, own)) => format!("only denoising did, which took {}", rounded_percent(*own)),
             None => "none did".into(),
         });
     }
@@ -378,7 +378,7 @@ fn finding(facts: &Facts<'_>, stage: &Stage, own: f64, severity: Severity) -> Fi
         issue: format!(
             "{} took {} of the wall time by itself",
             stage.name,
-            percent(own)
+            rounded_percent(own)
         ),
         remedy: remedy(kind, is_preparing, is_sure).into(),
         evidence,

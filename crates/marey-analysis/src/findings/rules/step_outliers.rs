@@ -9,11 +9,11 @@
 //! Which steps are much longer is said where steps are found ([`crate::Steps::outliers`]); here it counts what they cost. A step in which
 //! something is compiled is left to `late-compile`.
 
-use crate::findings::words::{percent, short};
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union_length_ns};
+use crate::quantity::{rounded, rounded_percent};
 use crate::questions::diffusion::{StepPoint, Steps};
 use crate::questions::work::{Work, calls};
 use crate::stats::float;
@@ -78,7 +78,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         let what = format!(
             "slow steps ({}) took {} of the wall time beyond the median step",
             slow.len(),
-            percent(share)
+            rounded_percent(share)
         );
         return Outcome::passed_without(steps.not_recorded, what);
     }
@@ -115,7 +115,7 @@ fn finding(facts: &Facts<'_>, slow: &[Slow<'_>], longest: &Slow<'_>, excess_ns: 
         issue: format!(
             "{} slow denoising {steps}: up to {} × the median step",
             slow.len(),
-            short(longest.times_median())
+            rounded(longest.times_median())
         ),
         remedy: "Look at what ran during these steps in the timeline. Typical causes are weights that are loaded or offloaded, \
                  a new shape that is tuned or compiled (cudnn.benchmark, torch.compile), garbage collection (gc.freeze, gc.disable \

@@ -7,11 +7,11 @@
 //!
 //! A kernel writes out some pages that nobody needs also when there is room; so a few are no spill.
 
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union};
+use crate::quantity::rounded_percent;
 use crate::questions::during::stretches;
 use crate::questions::telemetry::HostMemory;
 
@@ -74,7 +74,7 @@ fn finding(facts: &Facts<'_>, host: &HostMemory, in_process: f64, limit: f64) ->
         category: RULE.category,
         severity: Severity::High,
         issue: match share {
-            Some(ratio) => format!("Memory spilled to swap, with {} of it in use", percent(ratio)),
+            Some(ratio) => format!("Memory spilled to swap, with {} of it in use", rounded_percent(ratio)),
             None => "Memory spilled to swap".into(),
         },
         remedy: "Hold less in host memory: load weights in bfloat16 or float8 with low_cpu_mem_usage=True, quantise the text encoder, \

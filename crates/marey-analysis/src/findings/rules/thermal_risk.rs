@@ -7,11 +7,11 @@
 
 use marey::Series;
 
-use crate::findings::words::short;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded;
 use crate::questions::telemetry::GpuUse;
 use crate::readings::sound;
 
@@ -45,7 +45,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     Outcome::Passed(match highest.reduce(f64::max) {
         Some(celsius) => format!(
             "at most {} °C, and no clocks held down for heat",
-            short(celsius)
+            rounded(celsius)
         ),
         None => "no clocks were held down for heat".into(),
     })
@@ -59,7 +59,7 @@ fn finding(facts: &Facts<'_>, gpu: &GpuUse, limit: f64) -> Finding {
     let name = gpu.name.as_deref().unwrap_or(&gpu.uuid);
     let is_throttled = was_throttled(gpu);
     let highest = gpu.temperature.map(|t| t.max);
-    let warm = highest.map(|celsius| format!("{} °C warm", short(celsius)));
+    let warm = highest.map(|celsius| format!("{} °C warm", rounded(celsius)));
     let issue = match (is_throttled, warm) {
         (true, Some(warm)) => format!("{name} was slowed down for heat, {warm} at most"),
         (true, None) => format!("{name} was slowed down for heat"),

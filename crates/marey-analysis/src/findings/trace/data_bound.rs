@@ -10,8 +10,8 @@
 use super::late_gaps::LateGaps;
 use super::low_gpu_utilization::gaps;
 use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::float;
 use crate::{DeviceAnswers, GapReason};
 
@@ -45,7 +45,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         return Outcome::Unknown(why.into());
     };
     if share <= MOST_WAITING {
-        let (named, share) = (facts.named(device), percent(share));
+        let (named, share) = (facts.named(device), rounded_percent(share));
         return Outcome::Passed(format!(
             "{named} waited {share} of its time for data or files"
         ));
@@ -66,8 +66,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         issue: format!(
             "Data loading: {} idle for {} of {}{place}",
             facts.named(device),
-            time(waited_ns),
-            time(device.utilization.span_ns)
+            duration_ns(waited_ns),
+            duration_ns(device.utilization.span_ns)
         ),
         remedy: if has_workers { MORE_WORKERS } else { WORKERS }.into(),
         evidence: vec![

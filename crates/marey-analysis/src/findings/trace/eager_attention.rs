@@ -8,8 +8,8 @@
 //! By the names of kernels, which is what ran, whatever was asked for.
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
-use crate::findings::words::{percent, times};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::{rounded_percent, times};
 use crate::stats::float;
 use crate::{AttentionPath, AttentionUse, DeviceAnswers};
 
@@ -39,7 +39,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         }
         _ => Outcome::Passed(format!(
             "the softmaxes of attention without a fused kernel took {} of the kernels' time",
-            percent(share)
+            rounded_percent(share)
         )),
     }
 }
@@ -65,7 +65,7 @@ fn finding(
         "Eager attention: {} runs it without a fused kernel {}, its softmaxes alone take {} of kernel time",
         facts.named(device),
         times(eager.count),
-        percent(share)
+        rounded_percent(share)
     );
     let fell_back = match n_fused {
         0 => String::new(),

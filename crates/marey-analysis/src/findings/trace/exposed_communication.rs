@@ -7,8 +7,8 @@
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
 use crate::DeviceAnswers;
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: TraceRule = TraceRule {
@@ -32,7 +32,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.exposed_communication_ratio;
     if share <= limit {
-        let (named, share) = (facts.named(device), percent(share));
+        let (named, share) = (facts.named(device), rounded_percent(share));
         return Outcome::Passed(format!(
             "communication that nothing hides took {share} of the time of {named}"
         ));
@@ -51,13 +51,13 @@ fn on_the_host(facts: &TraceFacts<'_>) -> Outcome {
     let share = ratio(taken_ns.into(), wall_ns.into());
     let limit = facts.thresholds.exposed_communication_ratio;
     if share <= limit {
-        let share = percent(share);
+        let share = rounded_percent(share);
         return Outcome::Passed(format!("collectives took {share} of the host's time"));
     }
     let issue = format!(
         "Collectives: {} of {} in {}",
-        time(taken_ns),
-        time(wall_ns),
+        duration_ns(taken_ns),
+        duration_ns(wall_ns),
         most.name
     );
     let remedy = "marey aggregate on the traces of all ranks says which of them comes late.";
@@ -100,8 +100,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
         issue: format!(
             "Exposed communication: {} computes nothing meanwhile for {} of {}",
             facts.named(device),
-            time(exposed_ns),
-            time(device.utilization.span_ns)
+            duration_ns(exposed_ns),
+            duration_ns(device.utilization.span_ns)
         ),
         remedy: "Start collectives early and wait for them late (async_op=True, buckets); compare the ranks: one that comes late \
                  makes all others wait."

@@ -6,8 +6,8 @@
 //! ```
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::float;
 use crate::{DeviceAnswers, TransferMemory};
 
@@ -25,7 +25,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.exposed_transfer_ratio;
     if share <= limit {
-        let (named, share) = (facts.named(device), percent(share));
+        let (named, share) = (facts.named(device), rounded_percent(share));
         return Outcome::Passed(format!(
             "copies without a kernel beside them took {share} of the time of {named}"
         ));
@@ -62,8 +62,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64, limit: f6
         issue: format!(
             "Exposed copies: {} runs no kernel meanwhile for {} of {}",
             facts.named(device),
-            time(exposed_ns),
-            time(device.utilization.span_ns)
+            duration_ns(exposed_ns),
+            duration_ns(device.utilization.span_ns)
         ),
         remedy: "Copy from pinned memory with non_blocking=True on a stream of its own (group offloading: use_stream=True); keep \
                  on the GPU what each step needs."

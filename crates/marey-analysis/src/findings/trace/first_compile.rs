@@ -7,9 +7,9 @@
 use super::late_compile::{idle_ns, warm_up_end};
 use super::{TraceFacts, TraceRule, Won, saving};
 use crate::Compilation;
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Evidence, FigureUnit, Finding, Outcome};
 use crate::intervals::{Interval, length_ns};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::ratio;
 
 pub(super) const RULE: TraceRule = TraceRule {
@@ -36,7 +36,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let taken_ns = length_ns(&early).min(wall_ns);
     let share = ratio(taken_ns.into(), wall_ns.into());
     if share <= MOST {
-        let shown = percent(share);
+        let shown = rounded_percent(share);
         return Outcome::Passed(format!("compiling at the start took {shown} of the time"));
     }
     let in_first_step = early.iter().all(|time| {
@@ -55,8 +55,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     };
     let issue = format!(
         "torch.compile: {} of {}, in {place}",
-        time(taken_ns),
-        time(wall_ns)
+        duration_ns(taken_ns),
+        duration_ns(wall_ns)
     );
     let remedy =
         "A warm-up call before the trace; a compile cache between runs (TORCHINDUCTOR_CACHE_DIR).";

@@ -9,8 +9,8 @@
 use std::cmp::Reverse;
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Outcome};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::{float, ratio};
 use crate::{PhaseRole, TraceAccountRow};
 
@@ -45,7 +45,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let all_ns = outside.iter().map(|row| idle_ns(row)).sum::<u64>();
     let share = ratio(all_ns.into(), facts.wall_ns().max(1).into());
     if share <= MOST {
-        let shown = percent(share);
+        let shown = rounded_percent(share);
         return Outcome::Passed(format!(
             "outside of denoising devices waited {shown} of the time"
         ));
@@ -63,8 +63,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     tries.extend((!has_stacks).then_some("with_stack=True names what the host does there."));
     let issue = format!(
         "Host outside denoising: GPU idle for {}, {} of the trace",
-        time(all_ns),
-        percent(share)
+        duration_ns(all_ns),
+        rounded_percent(share)
     );
     let how = "the idle time outside of denoising; some of it is work that a host has to do";
     let saved = saving(&Won::Within(facts.wall_ns()), None, all_ns, how);

@@ -7,9 +7,9 @@
 
 use super::{TraceFacts, TraceRule, Won, saving};
 use crate::Compilation;
-use crate::findings::words::{percent, times};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::intervals::{Interval, length_ns};
+use crate::quantity::{rounded_percent, times};
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: TraceRule = TraceRule {
@@ -41,7 +41,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let share = ratio(late_ns.into(), answers.span_ns.into());
     let limit = facts.thresholds.late_compile_ratio;
     if share <= limit {
-        let shown = percent(share);
+        let shown = rounded_percent(share);
         return Outcome::Passed(format!(
             "compiling after the first step took {shown} of the time"
         ));
@@ -74,7 +74,7 @@ fn finding(late: Vec<Interval>, idle_ns: u64, (late_ns, share): (u64, f64), limi
         issue: format!(
             "Compiling after the first step: {}, {} of the time",
             times(late.len() as u64),
-            percent(share)
+            rounded_percent(share)
         ),
         remedy: "The same shapes, guidance and offloading in each step, or torch.compile(dynamic=True) and mark_dynamic; \
                  TORCH_LOGS=recompiles names what changed."

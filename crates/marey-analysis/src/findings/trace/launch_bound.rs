@@ -11,8 +11,8 @@
 use super::late_gaps::LateGaps;
 use super::low_gpu_utilization::gaps;
 use super::{LAUNCHES_NOT_KNOWN, NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::float;
 use crate::{DeviceAnswers, GapReason};
 
@@ -48,7 +48,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
         return Outcome::Unknown(why.into());
     };
     if late <= MOST_WAITING {
-        let (named, late) = (facts.named(device), percent(late));
+        let (named, late) = (facts.named(device), rounded_percent(late));
         return Outcome::Passed(format!("{named} waited {late} of its time for launches"));
     }
     Outcome::Found(vec![finding(facts, device, late)])
@@ -109,8 +109,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, share: f64) -> Findin
         issue: format!(
             "Late launches: {} idle for {} of {}, mostly in {place}",
             facts.named(device),
-            time(late_ns),
-            time(device.utilization.span_ns)
+            duration_ns(late_ns),
+            duration_ns(device.utilization.span_ns)
         ),
         remedy: remedy.into(),
         evidence,

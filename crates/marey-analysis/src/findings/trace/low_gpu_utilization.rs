@@ -7,9 +7,9 @@
 //! From its first to its last work: loading before that does not count. Of several devices the busiest counts.
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, of_span, saving};
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
 use crate::intervals::Interval;
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::float;
 use crate::{DeviceAnswers, Gap};
 
@@ -27,7 +27,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     };
     let limit = facts.thresholds.gpu_utilization_ratio;
     if busy >= limit {
-        let (named, busy) = (facts.named(device), percent(busy));
+        let (named, busy) = (facts.named(device), rounded_percent(busy));
         return Outcome::Passed(format!("{named} was busy {busy} of its time"));
     }
     Outcome::Found(vec![finding(facts, device, busy, limit)])
@@ -64,8 +64,8 @@ fn finding(facts: &TraceFacts<'_>, device: &DeviceAnswers, busy: f64, limit: f64
         issue: format!(
             "{} idle: {} of the {} from its first to its last work",
             facts.named(device),
-            time(idle_ns),
-            time(device.utilization.span_ns)
+            duration_ns(idle_ns),
+            duration_ns(device.utilization.span_ns)
         ),
         remedy: "Look at what the host does in the longest gaps: it launches, waits (.item(), .cpu()), or reads data."
             .into(),

@@ -6,10 +6,10 @@
 //! ```
 
 use super::{TraceFacts, TraceRule, Won, saving};
-use crate::findings::words::percent;
 use crate::findings::{
     Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity, Thresholds,
 };
+use crate::quantity::rounded_percent;
 use crate::stats::{float, ratio};
 use crate::{RankCommunication, RankWaiting};
 
@@ -45,7 +45,7 @@ pub(super) fn of_ranks(
     let share = ratio(waiting_ns.into(), span_ns.into());
     let limit = thresholds.rank_wait_ratio;
     if share <= limit {
-        let (who, shown) = (named(most), percent(share));
+        let (who, shown) = (named(most), rounded_percent(share));
         return Outcome::Passed(format!("{who} waited most, {shown} of the time"));
     }
     Outcome::Found(vec![finding(
@@ -95,7 +95,7 @@ fn finding(
         issue: format!(
             "{} waited {} of the time for other ranks in collectives; {} waited least, so that others wait for it",
             named(most),
-            percent(share),
+            rounded_percent(share),
             named(late)
         ),
         remedy: "Look at what the late rank does before its collectives (its own trace, its GPU's clocks, its share of the data), \

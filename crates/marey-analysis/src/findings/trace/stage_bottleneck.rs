@@ -5,8 +5,8 @@
 //! ```
 
 use super::{TraceFacts, TraceRule, Won, saving};
-use crate::findings::words::{percent, time};
 use crate::findings::{Category, Evidence, FigureUnit, Finding, Outcome};
+use crate::quantity::{duration_ns, rounded_percent};
 use crate::stats::{float, ratio};
 use crate::{HostKind, OperatorRow, PhaseRole};
 
@@ -36,7 +36,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let share = ratio(row.held_ns.into(), facts.wall_ns().max(1).into());
     let limit = facts.thresholds.stage_ratio;
     if share <= limit {
-        let share = percent(share);
+        let share = rounded_percent(share);
         return Outcome::Passed(format!("{} took {share} of the time", row.name));
     }
     let is_host_alone = facts.answers.devices.is_empty();
@@ -60,8 +60,8 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let issue = format!(
         "{}: {}, {} of the trace",
         row.name,
-        time(row.held_ns),
-        percent(share)
+        duration_ns(row.held_ns),
+        rounded_percent(share)
     );
     let how = "all of decoding; a smaller decoder takes a part of it";
     let saved = saving(&Won::Within(facts.wall_ns()), None, row.held_ns, how);

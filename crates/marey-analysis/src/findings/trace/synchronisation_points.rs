@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use super::{NO_DEVICE, TraceFacts, TraceRule, Won, saving};
 use crate::SyncCall;
-use crate::findings::words::percent;
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::rounded_percent;
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: TraceRule = TraceRule {
@@ -31,7 +31,7 @@ fn check(facts: &TraceFacts<'_>) -> Outcome {
     let share = ratio(waiting_ns.into(), host_ns.into());
     let limit = facts.thresholds.synchronisation_ratio;
     if share <= limit {
-        let shown = percent(share);
+        let shown = rounded_percent(share);
         return Outcome::Passed(format!("calls that wait took {shown} of the time of steps"));
     }
     Outcome::Found(vec![finding(facts, (waiting_ns, share), limit)])
@@ -87,7 +87,7 @@ fn finding(facts: &TraceFacts<'_>, (waiting_ns, share): (u64, f64), limit: f64) 
         severity: Severity::of_share(share),
         issue: format!(
             "Steps wait for the GPU: {} of their time{}",
-            percent(share),
+            rounded_percent(share),
             named.unwrap_or_default()
         ),
         remedy: "No .item(), .cpu(), printing or branching on tensors between steps, and copies with non_blocking=True; --table \

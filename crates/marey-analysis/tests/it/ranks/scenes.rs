@@ -289,7 +289,7 @@ fn a_clock_that_is_5_seconds_ahead_is_found_out_from_barriers() {
         (Some(START), Some(2 * MS))
     );
     assert!(
-        clocks.note.contains("right within 2.0 ms"),
+        clocks.note.contains("right within 2.00 ms"),
         "{}",
         clocks.note
     );
@@ -392,7 +392,7 @@ fn marks_that_scatter_say_so_and_bound_nothing() {
     let rank_1 = clocks.each[1];
     assert_eq!((rank_1.correction_ns, rank_1.error_ns), (5_000_000, None));
     assert!(
-        clocks.note.contains("scatters over 7.0 ms"),
+        clocks.note.contains("scatters over 7.00 ms"),
         "{}",
         clocks.note
     );
@@ -486,7 +486,11 @@ fn marks_of_one_clock_say_nothing_and_are_no_communication() {
     // Ranks of one clock that left a barrier before others came are still told of: by 20 - 12.
     let torn = job([on_one(0, &[(10, 12)], 13), on_one(1, &[(20, 22)], 32)]);
     assert_eq!(torn.clocks.error_ns, Some(8 * MS));
-    assert!(torn.clocks.note.contains("contradict each other by 8.0 ms"));
+    assert!(
+        torn.clocks
+            .note
+            .contains("contradict each other by 8.00 ms")
+    );
 }
 
 #[test]

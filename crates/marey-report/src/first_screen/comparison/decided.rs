@@ -6,7 +6,6 @@ use marey_analysis::findings::Evidence;
 use super::findings::{time_of, tries};
 use super::interval_text;
 use crate::compare::{ComparedTime, ComparisonReport, change, change_text, named, without_unit};
-use crate::figure;
 use crate::first_screen::ScreenFinding;
 use crate::first_screen::line::name;
 use crate::quantity::{counted, whole};
@@ -33,7 +32,7 @@ pub(super) fn slower(report: &ComparisonReport, time: &ComparedTime) -> Option<S
         None => (named_short(first), first, [const { String::new() }; 2]),
     };
     let both = [decided.baseline?.value, decided.candidate?.value];
-    let [before, after] = both.map(|value| figure::in_unit(value, decided.unit));
+    let [before, after] = both.map(|value| decided.unit.text(value));
     let by = change(decided.change.as_ref(), decided.unit);
     let interval = decided.change.and_then(|change| change.interval);
     let interval = interval.map(|(low, high)| interval_text([low - 1.0, high - 1.0]));

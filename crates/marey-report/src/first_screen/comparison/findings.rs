@@ -11,7 +11,6 @@ use crate::compare::{
     ComparedPart, ComparedTime, ComparisonReport, change_text, label, short, subject, without_unit,
 };
 use crate::escape::visible;
-use crate::figure;
 use crate::first_screen::ScreenFinding;
 use crate::first_screen::line::name;
 use crate::quantity::{counted, float, signed_share, time, whole};
@@ -280,8 +279,7 @@ fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
     let most = of_run
         .max_by(by_growth)
         .or_else(|| worse.iter().max_by(by_growth))?;
-    let [before, after] =
-        [most.baseline?, most.candidate?].map(|side| figure::in_unit(side.value, most.unit));
+    let [before, after] = [most.baseline?, most.candidate?].map(|side| most.unit.text(side.value));
     let ratio = most
         .change
         .and_then(|change| change.ratio)
@@ -296,7 +294,7 @@ fn memory(report: &ComparisonReport) -> Option<ScreenFinding> {
         "more memory figures",
     );
     let more = (!others.is_empty()).then(|| format!(" {n} got worse: {}.", others.join("; ")));
-    let by = figure::in_unit(growth(most), most.unit);
+    let by = most.unit.text(growth(most));
     let sides = [&report.baseline, &report.candidate].map(|side| visible(&side.path));
     Some(ScreenFinding {
         evidence: format!("{by} more.{}", more.unwrap_or_default()),

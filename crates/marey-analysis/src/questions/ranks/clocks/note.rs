@@ -1,8 +1,8 @@
 //! What people should know of the common time axis, in words.
 
 use super::Offsets;
+use crate::quantity::time_ns;
 use crate::questions::ranks::{ClockMethod, PlacedClock};
-use crate::stats::float;
 
 /// How the clocks were brought together, and what speaks against it.
 pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
@@ -24,7 +24,7 @@ pub(super) fn note(each: &[PlacedClock], found: &Offsets) -> String {
             "{} of {} ranks were aligned by shared calls of collectives, right within {}.",
             of_calls().count(),
             each.len(),
-            shown(error_ns)
+            time_ns(error_ns)
         ));
     }
     said.extend(by_marks(count(ClockMethod::StartMarks), each.len(), found));
@@ -45,7 +45,7 @@ fn by_marks(n_ranks: usize, n_all: usize, found: &Offsets) -> impl Iterator<Item
     let scatter = (n_ranks > 0 && found.scatter_ns > 0).then(|| {
         format!(
             "What single marks say scatters over {}; what all of them are off by does not show in that.",
-            shown(found.scatter_ns)
+            time_ns(found.scatter_ns)
         )
     });
     aligned.into_iter().chain(scatter)
@@ -55,7 +55,7 @@ fn doubts(found: &Offsets) -> impl Iterator<Item = String> {
     let drift = (found.drift_ns > 0).then(|| {
         format!(
             "Clocks drifted: calls contradict each other by {}, which is in the error.",
-            shown(found.drift_ns)
+            time_ns(found.drift_ns)
         )
     });
     let contradiction_ns = found
@@ -67,7 +67,7 @@ fn doubts(found: &Offsets) -> impl Iterator<Item = String> {
     let within = (contradiction_ns > 0).then(|| {
         format!(
             "Ranks of one machine contradict each other by {}: its clock was set meanwhile, or their calls are not the same.",
-            shown(contradiction_ns)
+            time_ns(contradiction_ns)
         )
     });
     let start_up = found.is_by_start_up.then(|| {
@@ -84,25 +84,4 @@ fn unaligned(n_by_wall_clock: usize, n_unknown: usize) -> impl Iterator<Item = S
     });
     let unknown = (n_unknown > 0).then(|| format!("Of {n_unknown} it is not known when they ran."));
     by_wall_clock.into_iter().chain(unknown)
-}
-
-/// A duration for a sentence: `850 ns`, `12.5 µs`, `3.1 ms`, `2.0 s`.
-fn shown(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", float(ns) / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", float(ns) / 1e6),
-        _ => format!("{:.1} s", float(ns) / 1e9),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_the_unit_that_fits() {
-        let all = [0, 999, 12_500, 3_100_000, 2_000_000_000].map(shown);
-        assert_eq!(all, ["0 ns", "999 ns", "12.5 µs", "3.1 ms", "2.0 s"]);
-    }
 }

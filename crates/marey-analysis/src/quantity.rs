@@ -1,9 +1,12 @@
 //! Numbers with units, as people read them.
 
 mod column;
+mod figure;
 
-pub use column::Unit;
-pub(crate) use column::{Column, given_out};
+pub use column::{Column, Unit, given_out};
+pub use figure::{Figure, FigureUnit};
+
+pub use crate::stats::float;
 
 /// Shown where a figure is not known.
 pub const UNKNOWN: &str = "-";
@@ -124,6 +127,20 @@ pub fn percent(ratio: f64) -> String {
     }
 }
 
+/// A share in percent as it stands in a sentence, with one decimal where there is one, two below 1: `43 %`, `49.6 %`, `0.25 %`.
+pub fn rounded_percent(ratio: f64) -> String {
+    format!("{} %", rounded(ratio * 100.0))
+}
+
+/// A number with one decimal where there is one, two below 1: `8`, `8.5`, `0.25`.
+pub fn rounded(number: f64) -> String {
+    let decimals = if number.abs() < 1.0 { 2 } else { 1 };
+    let shown = format!("{number:.decimals$}");
+    let shown = without_zeros(&shown);
+    // What rounds to nothing has no sign.
+    if shown == "-0" { "0" } else { shown }.to_owned()
+}
+
 /// A ratio as a change: `+5.2 %`, `-98.6 %`, from twice as much on `×8.56`.
 pub fn change(ratio: f64) -> String {
     if ratio >= 9.995 {
@@ -216,6 +233,14 @@ pub fn counted(count: u64, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
+/// How often, in words: `once`, `2 times`.
+pub fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
 /// A number of any size with at most six significant digits: `4`, `0.125`, `1234.57`, `1.5e-7`.
 pub fn number(value: f64) -> String {
     let size = value.abs();
@@ -253,21 +278,13 @@ pub fn known<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> String {
     figure.map_or_else(|| UNKNOWN.into(), show)
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "what is shown has far fewer than 53 bits"
-)]
-pub(crate) fn float(number: u64) -> f64 {
-    number as f64
-}
-
 /// A number of 0 or more, without what is behind the point.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a length of time or a size; saturates"
 )]
-pub(crate) fn whole(number: f64) -> u64 {
+pub fn whole(number: f64) -> u64 {
     number as u64
 }
 
@@ -327,6 +344,21 @@ mod tests {
             ("44 %".into(), "3.8 %".into())
         );
         assert_eq!((more(3.96), more(1.34)), ("4.0 ×".into(), "+34 %".into()));
+    }
+
+    #[test]
+    fn rounded_numbers_have_no_zeros_at_their_ends() {
+        assert_eq!(rounded_percent(0.43), "43 %");
+        assert_eq!(rounded_percent(0.496), "49.6 %");
+        assert_eq!(rounded(30.0), "30");
+        assert_eq!(rounded(8.54), "8.5");
+        assert_eq!(rounded(0.254), "0.25");
+        assert_eq!(rounded(-0.001), "0");
+    }
+
+    #[test]
+    fn one_time_is_once() {
+        assert_eq!((times(1), times(2)), ("once".into(), "2 times".into()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub enum Unit {
 
 /// How a column of amounts is written: one unit for all of it, by its total.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column {
+pub struct Column {
     /// The unit in nanoseconds or bytes.
     size: u64,
     decimals: u32,
@@ -45,7 +45,7 @@ impl Column {
     }
 
     /// The first that has room for the total; with each is the most of its quanta.
-    pub(crate) fn of(unit: Unit, total: u64) -> Self {
+    pub fn of(unit: Unit, total: u64) -> Self {
         let (first, last) = match unit {
             Unit::Time => (&TIMES[..], TIMES[6].1),
             Unit::Bytes => (&BYTES[..], BYTES[3].1),
@@ -55,19 +55,19 @@ impl Column {
     }
 
     /// For two totals and their difference: a digit more than of one alone, where that has decimals.
-    pub(crate) fn of_difference(unit: Unit, totals: [u64; 2]) -> Self {
+    pub fn of_difference(unit: Unit, totals: [u64; 2]) -> Self {
         Self::of(unit, totals[0].max(totals[1]) / 10)
     }
 
     /// The amount in what the last digit counts.
-    pub(crate) fn quanta(self, amount: u64) -> u64 {
+    pub fn quanta(self, amount: u64) -> u64 {
         let size = u128::from(self.size);
         let exact = u128::from(amount) * u128::from(self.whole()) + size / 2;
         u64::try_from(exact / size).unwrap_or(u64::MAX)
     }
 
     /// The amount that so many quanta are.
-    pub(crate) fn amount(self, quanta: u64) -> u64 {
+    pub fn amount(self, quanta: u64) -> u64 {
         let exact = u128::from(quanta) * u128::from(self.size) / u128::from(self.whole());
         u64::try_from(exact).unwrap_or(u64::MAX)
     }
@@ -77,7 +77,7 @@ impl Column {
     }
 
     /// Quanta with their unit: `52.0 ms`, `0.883 s`, `1:02:03`, `2.15 GiB`.
-    pub(crate) fn shown(self, quanta: u64) -> String {
+    pub fn shown(self, quanta: u64) -> String {
         if self.name.is_empty() {
             let (minutes, seconds) = (quanta / 60, quanta % 60);
             return format!("{}:{:02}:{seconds:02}", minutes / 60, minutes % 60);
@@ -90,7 +90,7 @@ impl Column {
     }
 
     /// An amount in the column's unit.
-    pub(crate) fn text(self, amount: u64) -> String {
+    pub fn text(self, amount: u64) -> String {
         self.shown(self.quanta(amount))
     }
 }
@@ -100,7 +100,7 @@ impl Column {
 /// ```text
 /// 10 in the proportion of 1, 1, 1   →   4, 3, 3
 /// ```
-pub(crate) fn given_out(whole: u64, parts: &[u64]) -> Vec<u64> {
+pub fn given_out(whole: u64, parts: &[u64]) -> Vec<u64> {
     let sum: u128 = parts.iter().map(|part| u128::from(*part)).sum();
     let sum = sum.max(1);
     let exact = |part: &u64| u128::from(*part) * u128::from(whole);
