@@ -100,17 +100,17 @@ test-loom:
 test-threads:
 	scripts/threads/check-threads
 
-## `docs/schema`, after a change of a type that a document is written from.
+## `docs/schema` and that of the page, after a change of a type that a document or a page is written from.
 schema:
 	UPDATE_SCHEMA=1 cargo test --locked --quiet $(WORKSPACE) --test it published_schemas
 
-## The page of the HTML report, from its source in web/; needs node. Everything else uses the committed page.
+## The page of the HTML report, from its source in web/ and the schema of what it carries; needs node. Everything else uses the committed page.
 web: web/node_modules
-	cd web && npm run --silent check && npm run --silent build
+	cd web && npm run --silent types && npm run --silent check && npm run --silent build
 
-## The page in headless Chromium, and that the committed one is what its source gives; needs node and chromium.
+## The page in headless Chromium, and that the committed one and its types are what their sources give; needs node and chromium.
 test-web: web/node_modules
-	cd web && npm run --silent check && node build.mjs --check
+	cd web && node types.mjs --check && npm run --silent check && node build.mjs --check
 	cd web && npm test
 
 ## Traces as the viewers' own programs read them: Perfetto, HolisticTraceAnalysis, TensorBoard's plugin, speedscope; needs node and

@@ -1,8 +1,8 @@
 import { render, type VNode } from "preact";
 
+import type { Model } from "../model/page";
 import { embedded } from "./data/embedded";
 import { readModel } from "./data/page";
-import type { AnyModel } from "./data/page";
 import { drawnJobs } from "./data/ranks";
 import { cut, visible } from "./parts/name";
 import { RanksPage } from "./ranks/page";
@@ -10,7 +10,7 @@ import { DocumentPage, Page } from "./shell/page";
 
 const place = document.getElementById("page") as HTMLElement;
 
-async function start(model: AnyModel): Promise<void> {
+async function start(model: Model): Promise<void> {
   const page = await pageOf(model);
   document.title = `${cut(headingOf(model), 80)} – Marey`;
   place.textContent = "";
@@ -23,13 +23,13 @@ async function start(model: AnyModel): Promise<void> {
 }
 
 /** What it is called: of a single job as that. */
-function headingOf(model: AnyModel): string {
+function headingOf(model: Model): string {
   const [job, ...others] = model.kind === "ranks" ? model.jobs : [];
   return job && others.length === 0 ? job.contents.title : model.contents.title;
 }
 
 /** What draws the page, on paper or not. */
-async function pageOf(model: AnyModel): Promise<(isPrinted: boolean) => VNode> {
+async function pageOf(model: Model): Promise<(isPrinted: boolean) => VNode> {
   switch (model.kind) {
     case "ranks": {
       const jobs = drawnJobs(model, await embedded("marey-columns"));

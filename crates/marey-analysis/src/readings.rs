@@ -18,7 +18,7 @@ use crate::stats::float;
 use crate::whereabouts::{Moment, Whereabouts};
 
 /// Figures of readings, or of rates between them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Figures {
     /// Readings that they come from.
     pub n_readings: u64,
@@ -64,7 +64,7 @@ impl Figures {
 }
 
 /// What a counter grew by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Growth {
     /// Sum of its increases between the first and the last reading. Where it fell, it began anew: that counts as none.
     pub total: f64,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::intervals::Interval;
 
 /// When something was read, and what the program did then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Moment {
     /// Since the start of the run; earlier than `end_ns` for a rate, and for readings that were put together.
     pub start_ns: u64,

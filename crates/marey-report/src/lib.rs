@@ -46,7 +46,7 @@ pub use first_screen::{
     AccountRows, DifferenceRow, Differences, Facts as ScreenFacts, FirstScreen, Headline,
     JobPlaces, Labelled, Mood, Next, Part, Places, Row, ScreenFinding, Sentence, Shown,
 };
-pub use html::{html_comparison, html_ranks, html_report, html_trace};
+pub use html::{html_comparison, html_ranks, html_report, html_trace, page_schema};
 pub use json::{
     aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
     raw_profiling_data_of_session, schemas, snapshot_json, trace_json, trend_json,

@@ -1,6 +1,6 @@
 // A figure with its unit, as people read it.
 
-import type { FigureUnit } from "./document";
+import type { FigureUnit } from "../../model/page";
 import { bytes, count, duration, number, percent, rate } from "./quantity";
 
 const SHOWN: Record<FigureUnit, (value: number) => string> = {

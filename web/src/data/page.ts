@@ -1,27 +1,16 @@
 // What a page carries: the model as gzip'd JSON, and columns of numbers as gzip'd bytes, both in base64.
 
-import type { Contents } from "./document";
+import type { Model } from "../../model/page";
 import { embedded } from "./embedded";
-import type { RanksModel } from "./ranks";
-import type { Pictures } from "./pictures";
-import type { TimelineModel } from "./slices";
 
-/** A page about a run, or about a trace. */
-export type Model = {
-  kind: "run";
-  contents: Contents;
-  pictures: Pictures;
-  /** Slices and points of it are in the page's columns. */
-  timeline: TimelineModel;
-};
+/** Of a page about a run, or about a trace: slices and points of its timeline are in the page's columns. */
+export type RunModel = Extract<Model, { kind: "run" }>;
 
-/** A page without pictures of its own. */
-export type DocumentModel = { kind: "document"; contents: Contents };
-
-export type AnyModel = Model | DocumentModel | RanksModel;
+/** Of a page about many ranks. */
+export type RanksModel = Extract<Model, { kind: "ranks" }>;
 
 /** Reads the model that the page carries. */
-export async function readModel(): Promise<AnyModel> {
+export async function readModel(): Promise<Model> {
   const bytes = await embedded("marey-model");
-  return JSON.parse(new TextDecoder().decode(bytes)) as AnyModel;
+  return JSON.parse(new TextDecoder().decode(bytes)) as Model;
 }

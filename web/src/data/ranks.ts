@@ -1,68 +1,8 @@
-// What the page of many ranks draws, as marey-report's html/ranks serializes it. Ranks are named by their place: an index into `ranks`.
+// What the page of many ranks draws, decoded. Ranks are named by their place: an index into `ranks` of the job.
 
+import type { DrawnMap, JobPage } from "../../model/page";
 import { Columns } from "./columns";
-import type { Contents } from "./document";
-
-export type RanksModel = {
-  kind: "ranks";
-  /** About all jobs. */
-  contents: Contents;
-  jobs: JobPage[];
-  widths: number[];
-};
-
-export type JobPage = Job & { strips: StripsModel; step_map: MapModel | null; block_map: MapModel | null };
-
-/** What pictures need to know of a job. */
-export type Job = {
-  /** Above the pictures, then below them. */
-  contents: Contents;
-  span_ns: number;
-  ranks: Rank[];
-  /** Ranks of which nothing is known, by number, and whether there is a file that could not be read. */
-  absent: [rank: number, isUnread: boolean][];
-  /** Places, the slowest first. */
-  by_score: number[];
-};
-
-export type Rank = {
-  /** `3`, or the process. */
-  label: string;
-  host: string;
-  state: "whole" | "running" | "cut" | "damaged";
-  is_slow: boolean;
-  wall_ns: number;
-  start_ns: number | null;
-  error_ns: number | null;
-};
-
-export type StripsModel = {
-  places: number[];
-  n_pieces: number[];
-  /** The longest first; pieces of all other names have the number after the last. */
-  names: string[];
-  /** Which of them are collectives, and waits for them. */
-  communication: number[];
-  unit_ns: number;
-  n_merged: number;
-  n_left_out: number;
-};
-
-export type MapModel = {
-  places: number[];
-  n_cells: number;
-  unit_ns: number;
-  has_own: boolean;
-  n_rows_left_out: number;
-  /** Turns that a cell is the mean of. */
-  per_cell: number;
-  /** Fewest and most turns of a rank, where ranks differ. */
-  counts_differ: [number, number] | null;
-  columns: MapColumn[];
-};
-
-/** What all ranks have of a column. */
-export type MapColumn = { first: number; is_warm_up: boolean; median_ns: number; own_median_ns: number | null };
+import type { RanksModel } from "./page";
 
 /** What a rank did when, on the common axis. */
 export type Strip = {
@@ -74,7 +14,7 @@ export type Strip = {
 };
 
 /** A heat map: NaN where nothing is known. */
-export type MapCells = MapModel & {
+export type MapCells = DrawnMap & {
   durations: Float64Array;
   /** Without the time in collectives; null when no rank recorded any. */
   own: Float64Array | null;
@@ -82,7 +22,7 @@ export type MapCells = MapModel & {
 
 /** A job with what was in columns. */
 export type DrawnJob = {
-  job: Job;
+  job: JobPage;
   strips: Strip[];
   stripNames: readonly string[];
   /** Which of these are collectives, and waits for them. */
@@ -128,7 +68,7 @@ function strips({ ranks, strips: { places, n_pieces, unit_ns: unit } }: JobPage,
   });
 }
 
-function cells(map: MapModel | null, columns: Columns): MapCells | null {
+function cells(map: DrawnMap | null, columns: Columns): MapCells | null {
   if (!map) {
     return null;
   }

@@ -6,26 +6,8 @@
 //
 // Starts and ends of a row both ascend, so each question is a binary search, however many slices there are.
 
+import type { GroupKind, RowKind, Timeline } from "../../model/page";
 import type { Columns } from "./columns";
-
-/** The timeline but for its columns, as marey-report's html/timeline serializes it. */
-export type TimelineModel = {
-  unit_ns: number;
-  end_ns: number;
-  n_slices: number;
-  n_parts: number;
-  widths: number[];
-  paths: { names: string[]; parents: number[]; categories: string; n_without_name: number };
-  groups: { kind: GroupKind; title: string; rows: { kind: RowKind; depth: number; n_slices: number }[] }[];
-  recorded: { sections: number; open: number; sessions: number; events: number };
-  summarised: { n_slices: number; n_summaries: number; shorter_than_ns: number } | null;
-  tracks: { name: string; subject: string; kind: TrackKind; unit: string; n_points: number; is_each: boolean }[];
-  n_tracks_left_out: number;
-};
-
-export type GroupKind = "sessions" | "thread" | "device";
-export type RowKind = "nested" | "beside" | "events";
-export type TrackKind = "gauge" | "rate" | "counter" | "memory";
 
 /** What a slice is, by the digit of its path's category. */
 export const CATEGORIES = ["section", "iteration", "step", "block", "session", "event", "gpu"] as const;
@@ -76,7 +58,7 @@ export class Slices {
   readonly #parts: { slice: Float64Array; path: Uint32Array; count: Float64Array; busy: Float64Array };
 
   /** Reads what comes first in the columns. */
-  constructor(model: TimelineModel, columns: Columns) {
+  constructor(model: Timeline, columns: Columns) {
     const n = model.n_slices;
     this.n = n;
     this.end_ns = model.end_ns;

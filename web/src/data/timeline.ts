@@ -2,7 +2,7 @@
 
 import { Columns } from "./columns";
 import { embedded } from "./embedded";
-import type { Model } from "./page";
+import type { RunModel } from "./page";
 import { Slices } from "./slices";
 import { readTracks } from "./tracks";
 import type { Track } from "./track";
@@ -11,7 +11,7 @@ export type TimelineData = { slices: Slices; tracks: Track[] };
 
 let decoded: Promise<TimelineData> | undefined;
 
-export function timelineData(model: Model): Promise<TimelineData> {
+export function timelineData(model: RunModel): Promise<TimelineData> {
   decoded ??= embedded("marey-columns").then((bytes) => {
     const columns = new Columns(bytes, model.timeline.widths);
     const slices = new Slices(model.timeline, columns);

@@ -1,6 +1,6 @@
 // What was read over time, of one series.
 
-import type { TrackKind } from "./slices";
+import type { TrackKind } from "../../model/page";
 
 /** Points by time; each holds from its start, a rate up to its end, everything else up to the next one's start. */
 export type Track = {

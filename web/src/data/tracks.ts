@@ -1,13 +1,13 @@
 // Readings over time that a page carries beside its slices: series of samplers, counters, memory.
 
+import type { Timeline } from "../../model/page";
 import type { Columns } from "./columns";
 import { isCore } from "./series";
-import type { TimelineModel } from "./slices";
 import type { Track } from "./track";
 import { bytes, duration, number, percent } from "./quantity";
 
 /** Reads what comes after the slices in the columns. */
-export function readTracks(model: TimelineModel, columns: Columns): Track[] {
+export function readTracks(model: Timeline, columns: Columns): Track[] {
   const all = model.tracks.reduce((n, track) => n + track.n_points, 0);
   const spread = model.tracks.reduce((n, track) => n + (track.is_each ? 0 : track.n_points), 0);
   const start = columns.numbers(all);

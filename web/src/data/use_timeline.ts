@@ -2,13 +2,13 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Model } from "./page";
+import type { RunModel } from "./page";
 import { type TimelineData, timelineData } from "./timeline";
 
 let known: TimelineData | null = null;
 
 /** The timeline; null until it is decoded, which the first view that asks for it begins. */
-export function useTimeline(model: Model): TimelineData | null {
+export function useTimeline(model: RunModel): TimelineData | null {
   const [data, update] = useState(known);
   useEffect(() => {
     let isWanted = true;

@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { Blocks, Diffusion } from "../../model/page";
 import { bytes, duration } from "../data/quantity";
-import type { Blocks, Diffusion } from "../data/pictures";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import type { Line } from "../parts/plot";

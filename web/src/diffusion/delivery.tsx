@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { Delivery } from "../../model/page";
 import { duration, number } from "../data/quantity";
-import type { Delivery } from "../data/pictures";
 import { Chart } from "../parts/chart";
 import type { Band, Line } from "../parts/plot";
 import { useWindow } from "../parts/window";

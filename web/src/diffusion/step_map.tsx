@@ -3,8 +3,8 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { StepPoint, Steps } from "../../model/page";
 import { duration, number } from "../data/quantity";
-import type { StepPoint, Steps } from "../data/pictures";
 import { showInTimeline } from "../data/state";
 import { type Cell, Heatmap } from "../parts/heatmap";
 

@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { StepPoint, Steps } from "../../model/page";
 import { duration, moment } from "../data/quantity";
-import type { StepPoint, Steps } from "../data/pictures";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import { Choice } from "../parts/choice";

@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { CallPath } from "../../model/page";
 import { duration } from "../data/quantity";
-import type { CallPath } from "../data/pictures";
 import { setState, useAddress } from "../data/state";
 import { Name } from "../parts/name";
 import { FlameCanvas } from "./canvas";

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 import { duration } from "../data/quantity";
 import type { Row, Slices } from "../data/slices";
 import { setState, useAddress } from "../data/state";
@@ -16,7 +16,7 @@ import { FlameCanvas, ROW } from "./canvas";
 import { orderPicture } from "./order";
 import { SliceTip } from "./tip";
 
-export function OrderFlame({ model, search }: { model: Model; search: string }) {
+export function OrderFlame({ model, search }: { model: RunModel; search: string }) {
   const wall = model.pictures.wall_ns;
   const slices = useTimeline(model)?.slices;
   const threads = useMemo(() => (slices ? threadsOf(slices) : []), [slices]);

@@ -5,7 +5,7 @@
 //     |b    |c|           |c      |c|       |d   |e|
 //     |c  |
 
-import type { CallPath } from "../data/pictures";
+import type { CallPath } from "../../model/page";
 
 /** One or several call paths, drawn as one box. Times are nanoseconds of all calls together. */
 export type Frame = {

@@ -2,10 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { Memory, Telemetry } from "../../model/page";
+import type { RunModel } from "../data/page";
 import { bytes, moment } from "../data/quantity";
-import type { Memory } from "../data/pictures";
-import type { Telemetry } from "../data/telemetry";
 import { useAddress } from "../data/state";
 import type { Track } from "../data/track";
 import { Chart } from "../parts/chart";
@@ -17,7 +16,7 @@ import { useWindow } from "../parts/window";
 /** One place where memory is: the process with its machine, or a device. */
 type PlaceOfMemory = { title: string; lines: Line[]; marks: Mark[] };
 
-export function MemoryCurves({ model, tracks, bands }: { model: Model; tracks: readonly Track[]; bands: readonly Band[] }) {
+export function MemoryCurves({ model, tracks, bands }: { model: RunModel; tracks: readonly Track[]; bands: readonly Band[] }) {
   const { memory, telemetry, wall_ns: wall } = model.pictures;
   const { window } = useWindow(wall);
   const { zero } = useAddress();

@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { Memory } from "../../model/page";
 import { percent } from "../data/quantity";
-import type { Memory } from "../data/pictures";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import { cut } from "../parts/name";

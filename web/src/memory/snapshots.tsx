@@ -1,7 +1,7 @@
 // Memory snapshots: the allocator over time.
 
+import type { SnapshotCurve } from "../../model/page";
 import { bytes, moment } from "../data/quantity";
-import type { SnapshotCurve } from "../data/pictures";
 import { useAddress } from "../data/state";
 import { Chart } from "../parts/chart";
 import { cut } from "../parts/name";

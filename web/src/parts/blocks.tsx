@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext, useMemo } from "preact/hooks";
 
-import type { Block, Facts, Finding, Findings, TableContents } from "../data/document";
+import type { Block, Facts, ListedFinding, ListedFindings, Table } from "../../model/page";
 import { counted } from "../data/quantity";
 import { FactList } from "./facts";
 import { TimeLink } from "./link";
@@ -16,7 +16,7 @@ const LISTED = 6;
 /** Characters of a sentence that are shown at once. */
 const SENTENCE = 600;
 
-type Placed = { table: TableContents; id: string };
+type Placed = { table: Table; id: string };
 
 /** Tables of these blocks by what the address and files call them: their key, with a number where several have the same. */
 function placed(blocks: readonly Block[], seen = new Map<string, number>()): Placed[] {
@@ -34,7 +34,7 @@ function placed(blocks: readonly Block[], seen = new Map<string, number>()): Pla
   });
 }
 
-const Ids = createContext<ReadonlyMap<TableContents, string>>(new Map());
+const Ids = createContext<ReadonlyMap<Table, string>>(new Map());
 
 export function Blocks({ blocks }: { blocks: readonly Block[] }) {
   const tables = useMemo(() => placed(blocks), [blocks]);
@@ -102,12 +102,12 @@ function One({ block, around }: { block: Block } & Around) {
 }
 
 /** A table of facts is a list of them. */
-function isOfFacts({ columns }: TableContents): boolean {
+function isOfFacts({ columns }: Table): boolean {
   return columns.length === 2 && columns[0]?.key === "fact" && columns[1]?.key === "value";
 }
 
-function factsOf({ title, rows, notes }: TableContents): Facts {
-  const texts = rows.map((row) => row.map((cell) => String(cell.value ?? "")));
+function factsOf({ title, rows, notes }: Table): Facts {
+  const texts = rows.map((row) => row.map((cell) => (cell.unit === "absent" ? "" : String(cell.value ?? ""))));
   const facts = [...texts.map(([fact = "", value = ""]) => [fact, value] as [string, string]), ...notes.map((note) => ["", note] as [string, string])];
   return { title: title === "" ? null : title, rows: facts };
 }
@@ -126,7 +126,7 @@ function FactsBlock({ facts: { title, rows } }: { facts: Facts }) {
   );
 }
 
-function FindingsBlock({ findings: { found, checks } }: { findings: Findings }) {
+function FindingsBlock({ findings: { found, checks } }: { findings: ListedFindings }) {
   return (
     <section>
       <h2>Findings</h2>
@@ -141,7 +141,7 @@ function FindingsBlock({ findings: { found, checks } }: { findings: Findings }) 
   );
 }
 
-function Card({ finding: { severity, issue, evidence, place, longest, remedy, saving } }: { finding: Finding }) {
+function Card({ finding: { severity, issue, evidence, place, longest, remedy, saving } }: { finding: ListedFinding }) {
   const facts = [
     evidence !== "" && { what: "evidence", value: <Long text={evidence} limit={SENTENCE} /> },
     place !== null && {

@@ -1,13 +1,13 @@
 // What is read first: how it ended and in what time, where the time went as a picture that adds up, what is the matter, and what to try.
 
-import type { BarRow, Bars, Mood, Screen } from "../data/document";
+import type { BarRow, Bars, DrawnScreen, Mood } from "../../model/page";
 import { FactList } from "./facts";
 import { Long, Name, visible } from "./name";
 import { colourOfName } from "./palette";
 
 const TONES: Record<Mood, string> = { good: "good", plain: "", bad: "bad" };
 
-export function FirstScreen({ screen }: { screen: Screen }) {
+export function FirstScreen({ screen }: { screen: DrawnScreen }) {
   const { subject, outcome, mood, after, bars, lines, findings, closing, data } = screen;
   const facts = lines.map(([what, said]) => ({ what, value: visible(said) }));
   return (

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 import { duration } from "../data/quantity";
 import { setState, useAddress } from "../data/state";
 import { useTimeline } from "../data/use_timeline";
@@ -29,7 +29,7 @@ const ROW = 17;
 const AXIS = 18;
 
 /** Phases of the threads that have any; those that began first come first. */
-export function usePhases(model: Model): ThreadPhases[] {
+export function usePhases(model: RunModel): ThreadPhases[] {
   const slices = useTimeline(model)?.slices;
   const wall = model.pictures.wall_ns;
   return useMemo(() => {
@@ -60,7 +60,7 @@ export function phaseBands(threads: readonly ThreadPhases[]): Band[] {
 }
 
 /** The strip above charts, with the window that they show. */
-export function PhaseStrip({ model, threads }: { model: Model; threads: readonly ThreadPhases[] }) {
+export function PhaseStrip({ model, threads }: { model: RunModel; threads: readonly ThreadPhases[] }) {
   const wall = model.pictures.wall_ns;
   const { window, isZoomed } = useWindow(wall);
   const [from, to] = window;

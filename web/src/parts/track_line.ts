@@ -1,6 +1,6 @@
 // Readings over time as a line of a chart.
 
-import type { Figures } from "../data/telemetry";
+import type { Figures } from "../../model/page";
 import type { Track } from "../data/track";
 import type { Line } from "./plot";
 import type { Window } from "./window";

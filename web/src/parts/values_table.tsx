@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 
-import type { Cell as Value, TableContents } from "../data/document";
+import type { Cell as Value, Table as TableContents } from "../../model/page";
 import { figure } from "../data/figure";
 import { UNKNOWN, bytes, change, count, duration, growth, moment, number, percent, rate, short } from "../data/quantity";
 import { useAddress } from "../data/state";

@@ -2,8 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 
+import type { JobPage } from "../../model/page";
 import { change, count, counted, duration } from "../data/quantity";
-import type { DrawnJob, Job, MapCells } from "../data/ranks";
+import type { DrawnJob, MapCells } from "../data/ranks";
 import { useAddress } from "../data/state";
 import { Choice } from "../parts/choice";
 import { type Cell, Heatmap } from "../parts/heatmap";
@@ -36,7 +37,7 @@ export function HeatMaps({ drawn, places }: HeatMapsProps) {
   );
 }
 
-type MapProps = { job: Job; cells: MapCells; places: readonly number[]; one: string; several: string };
+type MapProps = { job: JobPage; cells: MapCells; places: readonly number[]; one: string; several: string };
 
 function Map({ job, cells, places, one, several }: MapProps) {
   const { heat, time: chosen } = useAddress();
@@ -145,7 +146,7 @@ function scaleOf(values: number[], part: number): Scale | undefined {
   return values.length > 0 ? [at(part), at(1 - part)] : undefined;
 }
 
-function described(job: Job, cells: MapCells, time: Time, row: number, column: number, one: string): string {
+function described(job: JobPage, cells: MapCells, time: Time, row: number, column: number, one: string): string {
   const at = row * cells.n_cells + column;
   const [whole, own] = [cells.durations[at] as number, cells.own?.[at] ?? NaN];
   const ns = time === "own" ? own : whole;

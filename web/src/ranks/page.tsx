@@ -3,7 +3,8 @@
 import { useMemo } from "preact/hooks";
 
 import { cut } from "../parts/name";
-import type { DrawnJob, RanksModel } from "../data/ranks";
+import type { RanksModel } from "../data/page";
+import type { DrawnJob } from "../data/ranks";
 import { setState, useAddress } from "../data/state";
 import { Blocks } from "../parts/blocks";
 import { Choice } from "../parts/choice";

@@ -1,6 +1,7 @@
 // Draws strips: the axis, the names of ranks, their stages, where they were cut off, and how exactly they lie on the axis.
 
-import type { Job, Strip } from "../data/ranks";
+import type { JobPage } from "../../model/page";
+import type { Strip } from "../data/ranks";
 import { fitted } from "../parts/canvas";
 import { type Colour, type Palette, colourOf, faded } from "../parts/palette";
 import { ticks, timeLabel, timeStep } from "../parts/ticks";
@@ -19,7 +20,7 @@ type Scene = {
   rows: readonly StripRow[];
   names: readonly string[];
   colours: readonly Colour[];
-  job: Job;
+  job: JobPage;
   window: Window;
   width: number;
   room: number;

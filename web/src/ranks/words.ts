@@ -1,10 +1,10 @@
 // What ranks are called.
 
-import type { Job } from "../data/ranks";
+import type { JobPage } from "../../model/page";
 import { cut } from "../parts/name";
 
 /** With its host: `rank 3 on studio-a`. Safe to show. */
-export function rankOnHost({ ranks }: Job, place: number): string {
+export function rankOnHost({ ranks }: JobPage, place: number): string {
   const rank = ranks[place];
   if (!rank) {
     return `place ${place}`;

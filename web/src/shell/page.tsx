@@ -3,8 +3,8 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-import type { Contents } from "../data/document";
-import type { Model } from "../data/page";
+import type { Contents } from "../../model/page";
+import type { RunModel } from "../data/page";
 import { useAddress } from "../data/state";
 import { Blocks } from "../parts/blocks";
 import { FirstScreen } from "../parts/first_screen";
@@ -19,7 +19,7 @@ import { Tabs } from "./tabs";
 export type Tab = { id: string; title: string; isOnPaper?: boolean; body: () => ComponentChildren };
 
 /** The page of a run, or of a trace. */
-export function Page({ model, isPrinted }: { model: Model; isPrinted: boolean }) {
+export function Page({ model, isPrinted }: { model: RunModel; isPrinted: boolean }) {
   const { contents } = model;
   const tabs = TABS.flatMap((id): Tab[] => {
     const own = contents.tabs.find((tab) => tab.id === id);

@@ -1,9 +1,9 @@
 // What is known of one slice, of one reading: shown beside the pointer, and below the timeline once it is selected.
 
+import type { NamedValues, Pictures } from "../../model/page";
 import { CATEGORIES, FAILED, OPEN, PAUSED, SUMMARY } from "../data/slices";
 import type { Slices } from "../data/slices";
 import { count, counted, duration, percent } from "../data/quantity";
-import type { NamedValues, Pictures } from "../data/pictures";
 import { titleOf } from "../data/series";
 import { Name, Path } from "../parts/name";
 import { momentText } from "./axis";

@@ -1,7 +1,7 @@
 // Caches: when each hit and missed, how close it was, and what it held.
 
+import type { CacheMoment, Pictures } from "../../model/page";
 import { bytes, count, number } from "../data/quantity";
-import type { CacheMoment, Pictures } from "../data/pictures";
 import { TimeAxis } from "../parts/axis";
 import { Name } from "../parts/name";
 import { type Kind, type Point, Scatter, Steps, Ticks } from "../parts/strip";

@@ -6,7 +6,7 @@ import { BlockCharts } from "../diffusion/blocks";
 import { DeliveryChart } from "../diffusion/delivery";
 import { StepMap } from "../diffusion/step_map";
 import { StepChart } from "../diffusion/steps";
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 import { PhaseStrip, phaseBands, usePhases } from "../parts/phases";
 import type { Picture } from "./view";
 
@@ -17,7 +17,7 @@ export const diffusion: Picture = {
   Body,
 };
 
-function Body({ model }: { model: Model }) {
+function Body({ model }: { model: RunModel }) {
   const { diffusion, wall_ns: wall } = model.pictures;
   const threads = usePhases(model);
   const bands = useMemo(() => phaseBands(threads), [threads]);

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 import { setState, useAddress } from "../data/state";
 import { HeavyFlame } from "../flame/heavy";
 import { OrderFlame } from "../flame/time_order";
@@ -22,7 +22,7 @@ export const flame: Picture = {
   Body,
 };
 
-function Body({ model }: { model: Model }) {
+function Body({ model }: { model: RunModel }) {
   const { mode = "heavy", q = "" } = useAddress();
   const current = MODES.find(({ id }) => id === mode) ?? MODES[1];
   const tree = model.pictures.call_paths;

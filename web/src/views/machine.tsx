@@ -2,9 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { GpuUse, Telemetry } from "../../model/page";
+import type { RunModel } from "../data/page";
 import { duration, number, percent } from "../data/quantity";
-import type { GpuUse, Telemetry } from "../data/telemetry";
 import { setState, useAddress } from "../data/state";
 import type { Track } from "../data/track";
 import { heldUntil } from "../data/tracks";
@@ -29,7 +29,7 @@ function hasMachine({ cpu, memory, disk, pressure, network, gpus }: Telemetry): 
   return [cpu, memory, disk, pressure, gpus].some((part) => part !== null) || network.length > 0;
 }
 
-function Body({ model }: { model: Model }) {
+function Body({ model }: { model: RunModel }) {
   const { telemetry, wall_ns: wall } = model.pictures;
   const threads = usePhases(model);
   const bands = useMemo(() => phaseBands(threads), [threads]);

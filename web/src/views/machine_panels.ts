@@ -1,7 +1,7 @@
 // The panels of the machine view: which series stands where, and which figures of the report are its own.
 
+import type { Figures, GpuUse, Growth, Telemetry } from "../../model/page";
 import { bytes, decimals, number, percent } from "../data/quantity";
-import type { Figures, GpuUse, Growth, Telemetry } from "../data/telemetry";
 import { wordOf } from "../data/series";
 import { visible } from "../parts/name";
 import type { Colour } from "../parts/palette";

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 import { useTimeline } from "../data/use_timeline";
 import { MemoryCurves } from "../memory/curves";
 import { Fragmentation } from "../memory/fragmentation";
@@ -20,7 +20,7 @@ export const memory: Picture = {
   Body,
 };
 
-function Body({ model }: { model: Model }) {
+function Body({ model }: { model: RunModel }) {
   const { memory, snapshots, wall_ns: wall } = model.pictures;
   const threads = usePhases(model);
   const bands = useMemo(() => phaseBands(threads), [threads]);

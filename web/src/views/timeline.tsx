@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 import { count, counted, duration, percent } from "../data/quantity";
 import { onThemeChange } from "../data/theme";
 import type { TimelineData } from "../data/timeline";
@@ -22,7 +22,7 @@ export const timeline: Picture = {
   Body,
 };
 
-function Body({ model }: { model: Model }) {
+function Body({ model }: { model: RunModel }) {
   const [data, setData] = useState<TimelineData | null>(null);
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
@@ -40,7 +40,7 @@ function Body({ model }: { model: Model }) {
 }
 
 /** What of the run is not drawn one by one. */
-function Notes({ model: { timeline, pictures } }: { model: Model }) {
+function Notes({ model: { timeline, pictures } }: { model: RunModel }) {
   const { summarised, n_tracks_left_out, paths } = timeline;
   const notes = [
     summarised &&
@@ -65,7 +65,7 @@ const REST = 200;
 
 type Tipped = { pointed: Pointed; x: number; y: number };
 
-function Stage({ model, data }: { model: Model; data: TimelineData }) {
+function Stage({ model, data }: { model: RunModel; data: TimelineData }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [engine, setEngine] = useState<Timeline | null>(null);
   const [tip, setTip] = useState<Tipped | null>(null);
@@ -186,7 +186,7 @@ function Tools({ engine, query, search }: Searching) {
   );
 }
 
-function Below({ engine, model }: { engine: Timeline; model: Model }) {
+function Below({ engine, model }: { engine: Timeline; model: RunModel }) {
   const { slices, time, selected, chosen, idle } = engine;
   const shown = useSettled(time.from, time.to);
   const [isListed, setListed] = useState(false);

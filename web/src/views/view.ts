@@ -2,7 +2,7 @@
 
 import type { ComponentType } from "preact";
 
-import type { Model } from "../data/page";
+import type { RunModel } from "../data/page";
 
 export type Picture = {
   /** In the address. */
@@ -10,8 +10,8 @@ export type Picture = {
   /** On the tab, where no blocks say it. */
   title: string;
   /** False when the run has nothing for it: a view is never empty. */
-  isShown: (model: Model) => boolean;
+  isShown: (model: RunModel) => boolean;
   /** False when it says nothing of the run; absent: true. */
   isOnPaper?: boolean;
-  Body: ComponentType<{ model: Model }>;
+  Body: ComponentType<{ model: RunModel }>;
 };

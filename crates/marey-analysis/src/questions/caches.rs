@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::stats::ratio;
 
 /// What all caches of a run did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Caches {
     /// All caches together; `name` is empty.
     pub all: CacheUse,
@@ -15,7 +15,7 @@ pub struct Caches {
 }
 
 /// What one cache did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CacheUse {
     /// The cache's name as the user gave it; not safe to print.
     pub name: String,

@@ -9,7 +9,7 @@ use crate::stats::ratio;
 use crate::whereabouts::Whereabouts;
 
 /// What the memory readings of a run say.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Memory {
     /// Readings that the user labelled, in order of time.
     pub labelled: Vec<LabelledReading>,
@@ -18,7 +18,7 @@ pub struct Memory {
 }
 
 /// A reading that the user asked for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LabelledReading {
     /// When, since the start of the run.
     pub at_ns: u64,
@@ -26,6 +26,7 @@ pub struct LabelledReading {
     pub label: String,
     /// What was read.
     #[serde(serialize_with = "source_name")]
+    #[schemars(with = "String")]
     pub source: MemorySource,
     /// In use: resident (process) or allocated to tensors (torch).
     pub allocated_bytes: u64,
@@ -38,10 +39,11 @@ pub struct LabelledReading {
 }
 
 /// One source of readings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SourceMemory {
     /// What was read.
     #[serde(serialize_with = "source_name")]
+    #[schemars(with = "String")]
     pub source: MemorySource,
     /// Readings, labelled or not.
     pub n_readings: u64,
@@ -57,7 +59,7 @@ pub struct SourceMemory {
 }
 
 /// The highest reading.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct MemoryPeak {
     /// When, since the start of the run.
     pub at_ns: u64,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What is known of something, one sentence a label. Labels that repeat are shown once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Facts {
     /// What they are about; `None` where a title stands above them.
     pub title: Option<String>,

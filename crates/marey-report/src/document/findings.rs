@@ -10,7 +10,7 @@ use crate::quantity::{counted, time_s};
 const MAX_FINDINGS: usize = 12;
 
 /// What rules found, and how many of them there are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ListedFindings {
     /// All of them, the most severe first.
     pub found: Vec<ListedFinding>,
@@ -19,7 +19,7 @@ pub struct ListedFindings {
 }
 
 /// One finding. Not safe to print.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct ListedFinding {
     /// `High`.
     pub severity: &'static str,

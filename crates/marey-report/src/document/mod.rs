@@ -23,7 +23,7 @@ pub struct Document {
 }
 
 /// A part of a document.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "content")]
 pub enum Block {
     /// What all blocks up to the next title are about.

@@ -7,7 +7,7 @@ use serde::Serialize;
 const LIMIT: usize = 20;
 
 /// Rows of figures under headers; every row has as many cells as there are columns. Every format shows the same cells.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Table {
     /// What files and options call it: `kernels`.
     pub key: &'static str,
@@ -31,7 +31,7 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Column {
     /// What programs read, with the unit: `total_ns`.
     pub key: &'static str,
@@ -40,7 +40,7 @@ pub struct Column {
 }
 
 /// A figure or a text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "unit", content = "value")]
 pub enum Cell {
     /// Not known.

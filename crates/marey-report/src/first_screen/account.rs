@@ -41,7 +41,7 @@ pub struct Row {
 }
 
 /// What a row is to the whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Work.

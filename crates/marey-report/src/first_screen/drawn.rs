@@ -8,8 +8,8 @@ use super::{FirstScreen, Mood, ScreenFinding};
 use crate::quantity::float;
 
 /// What a page has of a first screen. Texts are not safe to print.
-#[derive(Debug, Serialize)]
-pub(crate) struct Drawn<'a> {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct DrawnScreen<'a> {
     subject: &'a str,
     outcome: &'a str,
     mood: Mood,
@@ -25,7 +25,7 @@ pub(crate) struct Drawn<'a> {
 }
 
 /// Rows that add up.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Bars<'a> {
     head: Option<&'a str>,
     /// Above the figures; none where they say it themselves.
@@ -33,7 +33,7 @@ struct Bars<'a> {
     rows: Vec<BarRow<'a>>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct BarRow<'a> {
     name: &'a str,
     part: Part,
@@ -43,7 +43,7 @@ struct BarRow<'a> {
     note: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct DrawnFinding<'a> {
     rule: &'static str,
     title: String,
@@ -53,14 +53,14 @@ struct DrawnFinding<'a> {
 
 impl FirstScreen {
     /// As a page has it.
-    pub(crate) fn drawn(&self) -> Drawn<'_> {
+    pub(crate) fn drawn(&self) -> DrawnScreen<'_> {
         let head = &self.headline;
         let parts = head.parts.iter().map(|part| format!(" · {part}"));
         let account = self.account.iter().map(of_account);
         let differences = self.differences.iter().map(of_differences);
         let lines = self.lines.iter().filter(|line| !line.parts.is_empty());
         let closing = self.closing.iter();
-        Drawn {
+        DrawnScreen {
             subject: &head.subject,
             outcome: &head.outcome,
             mood: head.mood,

@@ -28,7 +28,7 @@ use crate::quantity::Unit;
 
 pub use account::{AccountRows, Part, Row};
 pub use differences::{DifferenceRow, Differences};
-pub(crate) use drawn::Drawn;
+pub(crate) use drawn::DrawnScreen;
 pub use facts::Facts;
 pub use finding::ScreenFinding;
 pub use job::JobPlaces;
@@ -83,7 +83,7 @@ pub struct Headline {
 }
 
 /// How something is. Colours show it, but words say it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mood {
     /// As it should be.

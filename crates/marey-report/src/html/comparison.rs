@@ -1,19 +1,10 @@
 //! The page of a comparison.
 
-use serde::Serialize;
-
 use super::contents::{Contents, MAX_BYTES, Tab};
-use super::{json, page};
+use super::page::{self, Model};
 use crate::compare::{ComparisonReport, comparison_document, same_measures};
 use crate::document::Block;
 use crate::first_screen::FirstScreen;
-
-/// A page without pictures of its own.
-#[derive(Serialize)]
-#[serde(tag = "kind", rename = "document")]
-struct Model<'a> {
-    contents: Contents<'a>,
-}
 
 /// The comparison as an HTML page.
 pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
@@ -30,5 +21,5 @@ pub fn html_comparison(report: &ComparisonReport) -> Vec<u8> {
         blocks,
     };
     let contents = Contents::new("Comparison", Some(screen.drawn()), vec![tab], MAX_BYTES);
-    page::page(&json(&Model { contents }), &[])
+    page::page(&Model::Document { contents }, &[])
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::document::{Block, Cell, Table};
-use crate::first_screen::Drawn;
+use crate::first_screen::DrawnScreen;
 
 /// Rows of a table, tried one after the other until all tables are small enough.
 const LIMITS: [usize; 5] = [2_000, 500, 150, 50, 15];
@@ -15,15 +15,15 @@ const CELL_BYTES: usize = 32;
 const MAX_TEXT: usize = 2_000;
 
 /// What is read of a page, before its pictures.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Contents<'a> {
     title: String,
-    screen: Option<Drawn<'a>>,
+    screen: Option<DrawnScreen<'a>>,
     tabs: Vec<Tab>,
 }
 
 /// Blocks that are shown together.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Tab {
     /// In the address; a picture of the same tab stands below its blocks.
     pub(super) id: &'static str,
@@ -35,7 +35,7 @@ impl<'a> Contents<'a> {
     /// Tabs without blocks are left out, and so are rows and texts for which there is no room: their table says so.
     pub(super) fn new(
         title: impl Into<String>,
-        screen: Option<Drawn<'a>>,
+        screen: Option<DrawnScreen<'a>>,
         mut tabs: Vec<Tab>,
         max_bytes: usize,
     ) -> Self {

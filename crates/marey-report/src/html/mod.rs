@@ -20,6 +20,9 @@ use crate::first_screen::{FirstScreen, Places};
 use crate::model::{Report, TraceFile, TraceRanks};
 pub use comparison::html_comparison;
 use contents::Contents;
+use page::Model;
+pub use page::page_schema;
+use pictures::Pictures;
 pub use ranks::html_ranks;
 use timeline::{MAX_SLICES, Timeline};
 pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
@@ -28,7 +31,7 @@ pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
     let screen = FirstScreen::of_run(report, &Places::default());
     let contents = run::of_run(report, &screen);
-    with_timeline(&contents, report, Timeline::new(run, None, MAX_SLICES))
+    with_timeline(contents, report, Timeline::new(run, None, MAX_SLICES))
 }
 
 /// What traces say as an HTML page, alone and as ranks of one job, with the timeline of `trace`, which is that of the first file.
@@ -55,7 +58,7 @@ pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace
     };
     let contents = run::of_traces(title, files, ranks, screen.as_ref());
     let timeline = Timeline::new(&run, Some(trace), MAX_SLICES);
-    with_timeline(&contents, &report, timeline)
+    with_timeline(contents, &report, timeline)
 }
 
 /// The name of a file without its folders.
@@ -64,17 +67,16 @@ fn last_part(path: &str) -> &str {
 }
 
 fn with_timeline(
-    contents: &Contents<'_>,
+    contents: Contents<'_>,
     report: &Report,
     (timeline, columns): (Timeline, Vec<u8>),
 ) -> Vec<u8> {
-    let mut model = br#"{"kind":"run","contents":"#.to_vec();
-    model.extend(json(contents));
-    model.extend(br#","pictures":"#);
-    model.extend(pictures::json(report));
-    model.extend(br#","timeline":"#);
-    model.extend(json(&timeline));
-    model.push(b'}');
+    let pictures = Pictures::new(report);
+    let model = Model::Run {
+        contents,
+        pictures,
+        timeline,
+    };
     page::page(&model, &columns)
 }
 

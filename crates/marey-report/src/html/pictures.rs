@@ -26,14 +26,15 @@ const MAX_DEVICES: usize = 16;
 /// Losses of which the timeline knows nothing.
 const NOT_DRAWN: [&str; 2] = ["sections_ring_full", "sections_not_written"];
 
-#[derive(Serialize)]
-struct Pictures<'a> {
+/// What pictures of a run draw.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct Pictures<'a> {
     wall_ns: u64,
     how_measured: &'a str,
     /// What the timeline does not have.
     not_drawn: Vec<String>,
     /// Call paths, those above before those under them.
-    call_paths: &'a [CallPath<'a>],
+    call_paths: Vec<CallPath<'a>>,
     events: Vec<&'a EventMoment>,
     sessions: Vec<Session<'a>>,
     calls: Vec<&'a AttributedCallFacts>,
@@ -45,7 +46,7 @@ struct Pictures<'a> {
     snapshots: Vec<SnapshotCurve<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct CallPath<'a> {
     node: u32,
     parent: Option<u32>,
@@ -60,7 +61,7 @@ struct CallPath<'a> {
     max_ns: Option<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Session<'a> {
     name: &'a str,
     start_ns: u64,
@@ -68,7 +69,7 @@ struct Session<'a> {
 }
 
 /// The allocator of a device over time.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct SnapshotCurve<'a> {
     file: &'a str,
     device: u32,
@@ -79,19 +80,20 @@ struct SnapshotCurve<'a> {
     curve: &'a [CurvePoint],
 }
 
-/// What pictures of this report draw, as JSON.
-pub(super) fn json(report: &Report) -> Vec<u8> {
-    let paths = report.sections.tree.iter().take(MAX_CALL_PATHS);
-    let paths: Vec<CallPath<'_>> = paths.map(call_path).collect();
-    let max_bytes = MAX_BYTES + super::json(&paths).len();
-    let mut json = Vec::new();
-    for limit in LIMITS {
-        json = super::json(&pictures(report, &paths, limit));
-        if json.len() <= max_bytes {
-            break;
+impl<'a> Pictures<'a> {
+    /// Of this report.
+    pub(super) fn new(report: &'a Report) -> Self {
+        let [most, fewer @ ..] = LIMITS;
+        let mut all = pictures(report, most);
+        let max_bytes = MAX_BYTES + super::json(&all.call_paths).len();
+        for limit in fewer {
+            if super::json(&all).len() <= max_bytes {
+                break;
+            }
+            all = pictures(report, limit);
         }
+        all
     }
-    json
 }
 
 fn call_path(row: &SectionRow) -> CallPath<'_> {
@@ -110,7 +112,8 @@ fn call_path(row: &SectionRow) -> CallPath<'_> {
     }
 }
 
-fn pictures<'a>(report: &'a Report, paths: &'a [CallPath<'a>], limit: usize) -> Pictures<'a> {
+fn pictures(report: &Report, limit: usize) -> Pictures<'_> {
+    let paths = report.sections.tree.iter().take(MAX_CALL_PATHS);
     let activity = &report.activity;
     let caches = activity.caches.as_ref();
     let diffusion = activity.diffusion.as_ref();
@@ -119,7 +122,7 @@ fn pictures<'a>(report: &'a Report, paths: &'a [CallPath<'a>], limit: usize) -> 
         wall_ns: report.run.wall_ns,
         how_measured: &report.quality.how_measured,
         not_drawn: not_drawn(report),
-        call_paths: paths,
+        call_paths: paths.map(call_path).collect(),
         events: evenly_of(&activity.events, limit),
         sessions: sessions.map(session).collect(),
         calls: evenly_of(&report.attributes.calls, limit),

@@ -13,12 +13,12 @@ use serde::Serialize;
 
 use super::columns::Columns;
 use super::contents::{Contents, MAX_BYTES, Tab, shorten_text};
-use super::{json, page};
+use super::page::{self, Model};
 use crate::document::{Block, Document, ListedFindings};
 use crate::first_screen::{FirstScreen, JobPlaces};
 use crate::quantity::counted;
 use crate::rank_report::{job_tables, jobs_tables};
-use maps::Map;
+use maps::DrawnMap;
 use strips::Strips;
 
 /// Jobs that a page has, the first ones.
@@ -30,20 +30,9 @@ const MAX_PIECES: usize = 300_000;
 /// With more ranks without a strip than these, they have no rows of their own.
 const MAX_ABSENT: usize = 64;
 
-/// What the page carries.
-#[derive(Serialize)]
-struct Model<'a> {
-    kind: &'static str,
-    /// About all jobs.
-    contents: Contents<'a>,
-    jobs: Vec<JobPage<'a>>,
-    /// Bytes a number, of each column.
-    widths: Vec<usize>,
-}
-
 /// One job.
-#[derive(Serialize)]
-struct JobPage<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(super) struct JobPage<'a> {
     /// Above the pictures, then below them.
     contents: Contents<'a>,
     span_ns: u64,
@@ -53,12 +42,12 @@ struct JobPage<'a> {
     /// Places of ranks, the slowest first, then those of which it is not known.
     by_score: Vec<u32>,
     strips: Strips,
-    step_map: Option<Map>,
-    block_map: Option<Map>,
+    step_map: Option<DrawnMap>,
+    block_map: Option<DrawnMap>,
 }
 
 /// What pictures need to know of a rank.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Rank {
     /// `3`, or the process.
     label: String,
@@ -90,13 +79,12 @@ pub fn html_ranks(answers: &RanksAnswers) -> Vec<u8> {
     let each: Vec<JobPage<'_>> = each
         .map(|(job, screen)| job_page(job, screen, &room, &mut columns))
         .collect();
-    let model = Model {
-        kind: "ranks",
+    let model = Model::Ranks {
         contents: about_all(answers),
         jobs: each,
         widths: columns.widths,
     };
-    page::page(&json(&model), &columns.bytes)
+    page::page(&model, &columns.bytes)
 }
 
 /// What is about several jobs, or none.

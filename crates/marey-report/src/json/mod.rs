@@ -50,6 +50,7 @@ pub use job::aggregation_json;
 pub(crate) use memory::snapshots;
 pub use raw::{raw_profiling_data, raw_profiling_data_of_session};
 pub use run::launch_object;
+pub(crate) use schema::schema_of;
 pub use schema::schemas;
 pub(crate) use sections::reason;
 

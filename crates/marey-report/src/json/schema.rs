@@ -33,7 +33,12 @@ fn written<A, T: JsonSchema>(_: fn(A) -> T) -> Schema {
 }
 
 fn of<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
+    schema_of::<T>(SchemaSettings::draft2020_12())
+}
+
+/// What is written of a type.
+pub(crate) fn schema_of<T: JsonSchema>(settings: SchemaSettings) -> Schema {
+    let settings = settings.for_serialize();
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     tidy(&mut schema);
     schema

@@ -17,7 +17,7 @@ pub struct Attributed {
 }
 
 /// One call with its attributes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct AttributedCallFacts {
     /// Index into `Run::nodes`.
     pub node: u32,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::attributes::NamedValues;
 
 /// A point in time with a name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct EventMoment {
     /// When, since the start of the run.
     pub at_ns: u64,
@@ -17,7 +17,7 @@ pub struct EventMoment {
 }
 
 /// One decision of a cache.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CacheMoment {
     /// When, since the start of the run.
     pub at_ns: u64,

@@ -20,7 +20,7 @@ use super::thread_spans::{ThreadSpans, Turn};
 use crate::stats::float;
 
 /// Blocks of frames.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Blocks {
     /// Where they are known from.
     pub source: StepSource,
@@ -54,7 +54,7 @@ pub struct Blocks {
 }
 
 /// One block.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct BlockPoint {
     /// When it ended.
     pub end_ns: u64,

@@ -23,7 +23,7 @@ use crate::questions::belonging::Belonging;
 use crate::stats::{float, median};
 
 /// What caches did for steps.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct StepCaching {
     /// Steps that a cache answered.
     pub cached: Option<Durations>,

@@ -17,7 +17,7 @@ use crate::intervals::{Interval, common_length_ns, union};
 use crate::stats::ratio;
 
 /// Passes over clean frames that only fill the KV cache.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CleanPasses {
     /// Name of the sections, as the user gave it; the first of such names where there are several.
     pub name: String,

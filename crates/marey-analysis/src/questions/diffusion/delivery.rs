@@ -24,7 +24,7 @@ use crate::questions::belonging::Belonging;
 use crate::stats::{float, ratio};
 
 /// Delivery of frames to a viewer who plays them at a fixed rate from the first delivery on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Delivery {
     /// Frames in a second at which the viewer plays.
     pub playback_per_second: f64,
@@ -50,7 +50,7 @@ pub struct Delivery {
 }
 
 /// One delivery.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DeliveryPoint {
     /// When.
     pub at_ns: u64,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::stats::{float, mean, percentile, ratio, sample_std_dev};
 
 /// Figures of durations.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Durations {
     /// How many.
     pub count: u64,
@@ -52,7 +52,7 @@ impl Durations {
 }
 
 /// Lowest, mean and highest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Spread {
     /// Lowest.
     pub min: f64,

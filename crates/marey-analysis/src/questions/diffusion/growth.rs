@@ -19,7 +19,7 @@ use super::steps::StepPoint;
 use crate::stats::{float, median};
 
 /// A straight line through step times over the context that they had.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct ContextGrowth {
     /// Blocks that it is made of, all of one generation.
     pub n_blocks: u64,

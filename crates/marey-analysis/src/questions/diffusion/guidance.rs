@@ -11,7 +11,7 @@ use super::steps::StepPoint;
 use crate::stats::ratio;
 
 /// Conditional against unconditional work.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Guidance {
     /// Steps with a guidance scale above 1, warm-up apart.
     pub guided: Option<Durations>,
@@ -28,7 +28,7 @@ pub struct Guidance {
 }
 
 /// One way of computing guidance, of the event `guidance`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct GuidanceWay {
     /// In words: `separate calls`, `one call with a doubled batch`.
     pub how: String,

@@ -44,7 +44,7 @@ use passes::Kind;
 use work::Work;
 
 /// What is known of a diffusion pipeline's own work. Parts are absent when the run says nothing of them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Diffusion {
     /// Denoising steps.
     pub steps: Option<Steps>,

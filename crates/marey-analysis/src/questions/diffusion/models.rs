@@ -16,7 +16,7 @@ use crate::questions::pipelines::Pipelines;
 use crate::stats::median;
 
 /// Models.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Models {
     /// Each model that the program named, in the order of their first reports; of one name in one pipeline the last report counts. What
     /// several pipelines say alike is one model.
@@ -26,7 +26,7 @@ pub struct Models {
 }
 
 /// One model.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Model {
     /// As the user gave it, with the pipeline in parentheses where several have one of that name.
     pub name: String,

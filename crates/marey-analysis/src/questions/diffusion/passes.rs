@@ -11,7 +11,7 @@ use super::named::{Named, ancestors};
 use crate::questions::belonging::Belonging;
 
 /// Where steps or blocks are known from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepSource {
     /// The program reported them; of sessions in which it reported none, sections have them.

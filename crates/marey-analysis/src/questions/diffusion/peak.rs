@@ -4,7 +4,7 @@ use marey::Run;
 use serde::Serialize;
 
 /// What a device can do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct PeakFlops {
     /// Operations in a second.
     pub flops_per_second: f64,

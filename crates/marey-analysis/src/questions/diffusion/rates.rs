@@ -30,7 +30,7 @@ use crate::questions::belonging::Belonging;
 use crate::questions::streaming::Counted;
 
 /// Which frames a rate counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FrameKind {
     /// Frames of the latent video.
@@ -40,7 +40,7 @@ pub enum FrameKind {
 }
 
 /// Frames a second, and what that means.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct FrameRate {
     /// Which frames.
     pub kind: FrameKind,

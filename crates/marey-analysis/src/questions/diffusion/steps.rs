@@ -23,7 +23,7 @@ use crate::questions::pipelines::Pipelines;
 use crate::stats::{float, median};
 
 /// Denoising steps, each with all of its passes. A loop begins where number or time step turn back.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Steps {
     /// Where they are known from.
     pub source: StepSource,
@@ -65,7 +65,7 @@ pub struct Steps {
 }
 
 /// One denoising step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct StepPoint {
     /// When it ended, since the start of the run.
     pub end_ns: u64,

@@ -7,7 +7,7 @@ use crate::readings::{Figures, Growth, Merge, growth, together};
 use crate::stats::float;
 
 /// Processor time. Ratios of the machine are of all its cores: 1 is all of them, all the time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CpuUse {
     /// Cores of the machine; `None` when unknown.
     pub n_cores: Option<u64>,
@@ -38,7 +38,7 @@ pub struct CpuUse {
 }
 
 /// One core.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CoreUse {
     /// Its number.
     pub core: String,
@@ -47,7 +47,7 @@ pub struct CoreUse {
 }
 
 /// Processor time of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CpuTime {
     /// Seconds in the program; `None` when not read twice.
     pub user_s: Option<f64>,
@@ -58,7 +58,7 @@ pub struct CpuTime {
 }
 
 /// The mean number of tasks that wanted to run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct LoadAverage {
     /// Over how many minutes: `1`, `5`, `15`.
     pub minutes: String,

@@ -6,7 +6,7 @@ use super::sampled::Sampled;
 use crate::readings::{Figures, Growth};
 
 /// What was read from and written to disks, in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DiskUse {
     /// Read by the process, from real disks.
     pub process_read: Option<Growth>,
@@ -25,7 +25,7 @@ pub struct DiskUse {
 }
 
 /// How far the page cache served reads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PageCache {
     /// Share of what calls read that came from no disk: 1 − read from disks / read with calls.
@@ -35,7 +35,7 @@ pub enum PageCache {
 }
 
 /// One disk.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct DeviceUse {
     /// Its name.
     pub device: String,
@@ -48,7 +48,7 @@ pub struct DeviceUse {
 }
 
 /// How much of a file lay in the page cache.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct FileCached {
     /// Its path; not safe to print.
     pub path: String,

@@ -11,7 +11,7 @@ use crate::readings::{Figures, Growth, gauge, integral};
 use crate::stats::float;
 
 /// All GPUs that were sampled.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Gpus {
     /// Each one, by UUID.
     pub each: Vec<GpuUse>,
@@ -25,7 +25,7 @@ pub struct Gpus {
 }
 
 /// One GPU. Ratios are 0 to 1, sizes bytes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct GpuUse {
     /// Which one.
     pub uuid: String,
@@ -97,7 +97,7 @@ impl Gpus {
 }
 
 /// A reading that not every GPU has.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct GpuMetric {
     /// Name of the series.
     pub name: String,
@@ -106,7 +106,7 @@ pub struct GpuMetric {
 }
 
 /// Energy.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Energy {
     /// Joules.
     pub joules: f64,

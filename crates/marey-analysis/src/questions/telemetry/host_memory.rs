@@ -7,7 +7,7 @@ use crate::readings::{Figures, Growth};
 use crate::stats::float;
 
 /// Memory of the machine, the process and its control group, in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct HostMemory {
     /// Memory of the machine; `None` when unknown.
     pub total_bytes: Option<u64>,

@@ -31,7 +31,7 @@ pub use throttling::Throttling;
 pub use timeline::{CpuPoint, GpuPoint};
 
 /// What samplers read of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Telemetry {
     /// Processor time; `None` when none was read.
     pub cpu: Option<CpuUse>,

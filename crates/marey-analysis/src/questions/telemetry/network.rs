@@ -6,7 +6,7 @@ use super::sampled::Sampled;
 use crate::readings::Growth;
 
 /// One network interface, in bytes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct InterfaceUse {
     /// Its name.
     pub interface: String,

@@ -7,7 +7,7 @@ use crate::readings::Figures;
 
 /// Shares of the time in which tasks of the machine waited for something (Linux: pressure stall information). *Some* is at
 /// least one task, *full* is all of them at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Pressure {
     /// For a processor.
     pub cpu_some: Option<Figures>,

@@ -6,7 +6,7 @@ use super::sampled::Sampled;
 use crate::readings::{Figures, Growth};
 
 /// One sampler.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct SamplerUse {
     /// What it samples: `host`, `gpu`.
     pub name: String,

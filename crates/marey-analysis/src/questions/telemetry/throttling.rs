@@ -15,7 +15,7 @@ const THERMAL: u64 = 0x20 | 0x40;
 const POWER: u64 = 0x4 | 0x80;
 
 /// Time in which the driver said that it held clocks down, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Throttling {
     /// For heat.
     pub thermal_ns: f64,

@@ -10,7 +10,7 @@ use crate::readings::{nearest, rates};
 use crate::stats::float;
 
 /// The machine at one reading; what was not read then is absent.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct CpuPoint {
     /// When, since the start of the run.
     pub at_ns: u64,
@@ -21,7 +21,7 @@ pub struct CpuPoint {
 }
 
 /// All GPUs at one reading; what was not read then is absent.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct GpuPoint {
     /// When, since the start of the run.
     pub at_ns: u64,

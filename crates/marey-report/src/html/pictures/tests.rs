@@ -4,7 +4,7 @@ use marey_testing::RunBuilder;
 use super::*;
 
 fn drawn(report: &Report) -> (usize, serde_json::Value) {
-    let json = json(report);
+    let json = crate::html::json(&Pictures::new(report));
     (json.len(), serde_json::from_slice(&json).unwrap())
 }
 

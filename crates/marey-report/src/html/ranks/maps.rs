@@ -13,8 +13,8 @@ const MAX_ROWS: usize = 1_024;
 
 /// A heat map but for its columns of `places.len() · n_cells` values: durations, then, where they are known, own times. 0 where nothing is known, else
 /// one more than the time in units.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Map {
+#[derive(Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub(super) struct DrawnMap {
     /// Places of the ranks that are its rows.
     places: Vec<u32>,
     n_cells: u32,
@@ -27,12 +27,12 @@ pub(super) struct Map {
     /// Fewest and most iterations of a rank, where ranks differ.
     counts_differ: Option<(u64, u64)>,
     /// What all ranks have of each column.
-    columns: Vec<Column>,
+    columns: Vec<MapColumn>,
 }
 
 /// The ranks of a column together.
-#[derive(Debug, PartialEq, Serialize)]
-struct Column {
+#[derive(Debug, PartialEq, Serialize, schemars::JsonSchema)]
+struct MapColumn {
     first: u64,
     is_warm_up: bool,
     median_ns: f64,
@@ -45,7 +45,7 @@ pub(super) fn map(
     turns: &TurnsOverRanks,
     room: usize,
     columns: &mut Columns,
-) -> Map {
+) -> DrawnMap {
     let all = &turns.heat_map;
     let n_cells = all.n_cells as usize;
     let rows = (room / n_cells.max(1)).clamp(1, MAX_ROWS);
@@ -72,7 +72,7 @@ pub(super) fn map(
     if has_own {
         add(&all.own_ns);
     }
-    Map {
+    DrawnMap {
         n_rows_left_out: all.places.len().saturating_sub(places.len()),
         places,
         n_cells: all.n_cells,
@@ -84,8 +84,8 @@ pub(super) fn map(
     }
 }
 
-fn column(spread: &TurnSpread) -> Column {
-    Column {
+fn column(spread: &TurnSpread) -> MapColumn {
+    MapColumn {
         first: spread.first,
         is_warm_up: spread.is_warm_up,
         median_ns: spread.durations.median_ns,

@@ -21,7 +21,7 @@ const BITS: u32 = 24;
 
 /// Strips but for their columns: of all pieces the names, the starts on the rank's own clock, each as its distance from the one before, and the lengths, in
 /// units.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(super) struct Strips {
     /// Places of the ranks that have one.
     places: Vec<u32>,

@@ -11,7 +11,7 @@ use super::rows::rows;
 use super::slice::{Group, GroupKind, Row, RowKind, Slice};
 
 /// What slices were made of: none is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(super) struct Recorded {
     sections: usize,
     open: usize,

@@ -41,7 +41,7 @@ pub(super) const MAX_SLICES: usize = 1 << 20;
 const TIME_BYTES: f64 = 2_600_000.0;
 
 /// The timeline but for its columns.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Timeline {
     unit_ns: u64,
     /// The last moment of anything.
@@ -59,21 +59,21 @@ pub(super) struct Timeline {
     n_tracks_left_out: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct GroupObject {
     kind: GroupKind,
     title: String,
     rows: Vec<RowObject>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct RowObject {
     kind: RowKind,
     depth: usize,
     n_slices: usize,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct TrackObject {
     name: String,
     subject: String,

@@ -12,7 +12,7 @@ const MAX_OTHER_NAMES: usize = 5_000;
 const MAX_NAME: usize = 300;
 
 /// Call paths by number: those of the run first, with the same numbers, then names of sessions and events.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Paths {
     /// As the user gave them, cut at 300 characters; not safe to print.
     names: Vec<String>,
@@ -20,6 +20,7 @@ pub(super) struct Paths {
     parents: Vec<u32>,
     /// One digit a path: see [`Category`].
     #[serde(serialize_with = "digits")]
+    #[schemars(with = "String")]
     categories: Vec<Category>,
     /// Sessions and events that stand under "(other names)", because there are too many names.
     n_without_name: u64,

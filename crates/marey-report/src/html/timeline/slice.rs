@@ -55,7 +55,7 @@ pub(super) struct Row {
 }
 
 /// What is in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RowKind {
     /// Slices that are nested `depth` deep in those of the rows above.
@@ -75,7 +75,7 @@ pub(super) struct Group {
 }
 
 /// What a group is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum GroupKind {
     /// Named intervals of the run.

@@ -19,7 +19,7 @@ pub(super) struct Part {
 }
 
 /// What was put together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(super) struct Summarised {
     /// Slices that were put together.
     n_slices: u64,

@@ -28,7 +28,7 @@ pub(crate) struct Track {
 }
 
 /// Where readings come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TrackKind {
     /// A sampler read it.
