@@ -126,40 +126,6 @@ def test_child_leaves_sections_of_its_parent_without_recording_them(either: Inte
     assert statuses(finished) == ["finished"] * 2
 
 
-def test_forks_of_forks_and_of_threads_are_told_apart(either: Interpreter) -> None:
-    finished = either.run("""
-        import os, threading, warnings, marey
-        warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside threads
-        marey.start("out", job_id="job")
-        def busy(stop):
-            while not stop.is_set():
-                with marey.profile_section("busy"):
-                    pass
-        stop = threading.Event()
-        thread = threading.Thread(target=busy, args=(stop,))
-        thread.start()
-        for i in range(5):
-            child = os.fork()
-            if child == 0:
-                with marey.profile_section(f"child {i}"):
-                    grandchild = os.fork()
-                    if grandchild == 0:
-                        with marey.profile_section(f"grandchild {i}"):
-                            pass
-                        os._exit(0)
-                    os.waitpid(grandchild, 0)
-                os._exit(0)
-            assert os.waitpid(child, 0)[1] == 0
-        stop.set()
-        thread.join()
-    """)
-    assert (finished.returncode, finished.stderr) == (0, "")
-    parent, *children = all_paths(finished)
-    assert list(parent) == ["busy"]
-    expected = [{f"{kind} {i}": 1} for kind in ("child", "grandchild") for i in range(5)]
-    assert sorted(children, key=str) == sorted(expected, key=str)
-
-
 def test_a_fork_beside_the_first_section_of_another_thread_leaves_a_child_that_can_record(either: Interpreter) -> None:
     finished = either.run("""
         import os, signal, sys, threading, warnings, marey

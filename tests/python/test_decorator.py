@@ -104,21 +104,6 @@ def test_arguments_and_results_are_handed_on_as_they_came(interpreter: Interpret
     assert counts == {"echo": 2, "only_keywords": 4}
 
 
-def test_default_name_is_module_and_qualified_name(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        class Vae:
-            @marey.profile_function
-            def decode(self):
-                pass
-
-        Vae().decode()
-        return list(marey.get_global_stats().get_all_stats())
-
-    assert interpreter.result(program) == ["__main__.program.<locals>.Vae.decode"]
-
-
 def test_methods_of_every_kind_in_both_orders(interpreter: Interpreter) -> None:
     def program():
         import inspect

@@ -151,34 +151,6 @@ def test_sections_in_exit_handlers_and_finalizers_do_no_harm(interpreter: Interp
     assert paths_of(read_capture(interpreter.folder / "out")) == {"early": 1}
 
 
-def test_sixty_four_threads_lose_nothing(either: Interpreter) -> None:
-    def program():
-        import threading
-
-        import marey
-
-        marey.start("out")
-        barrier = threading.Barrier(64)
-
-        def work(i):
-            barrier.wait()
-            for j in range(500):
-                with marey.profile_section("work", j=j) if j % 100 == 0 else marey.profile_section("work"):
-                    with marey.profile_section(f"thread {i}"):
-                        pass
-
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(64)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    either.result(program)
-    report = read_capture(either.folder / "out")
-    assert paths_of(report) == {"work": 32_000} | {f"work > thread {i}": 500 for i in range(64)}
-    assert report["data_quality"]["losses"] == {}
-
-
 def test_many_threads_one_after_the_other_reuse_what_they_need(interpreter: Interpreter) -> None:
     def program():
         import threading
@@ -265,19 +237,6 @@ def test_suspended_generator_is_named_after_a_crash_and_adopts_nothing(interpret
     report = read_capture(interpreter.folder / "out")
     assert [section["path"] for section in report["data_quality"]["open_sections"]] == [["frames"]]
     assert paths_of(report) == {"consumer": 1, "frames": 0}
-
-
-def test_interrupt_under_marey_run_looks_as_without(interpreter: Interpreter) -> None:
-    # CPython ends by the signal itself, unless something at exit makes it forget that it was interrupted.
-    program = """
-        import os, signal
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
-        os.kill(os.getpid(), signal.SIGINT)
-        signal.pause()
-    """
-    plain = interpreter.run(program)
-    recorded = interpreter.run(program, before=(sys.executable, "-m", "marey", "run", "--output", "out", "--"))
-    assert plain.returncode == recorded.returncode == -2
 
 
 CALLED_BACK = """

@@ -31,25 +31,6 @@ def why_not(found: dict[str, Any]) -> str:
     return dict(found["unavailable"])["GPU time of sections"]
 
 
-def test_a_section_has_the_time_between_its_events_and_not_that_of_the_host(either: Interpreter) -> None:
-    def program():
-        import marey
-        import stand_in_cuda
-
-        gpu = stand_in_cuda.install()
-        marey.start("out")
-        # host    |a||b|
-        # stream  |---- 5 ----|-- 3 --|
-        with marey.profile_section("a"):
-            gpu.work(5)
-        with marey.profile_section("b"):
-            gpu.work(3)
-        gpu.pass_time(8)
-        marey.stop()
-
-    assert spans(either, program) == [("a", 5.0), ("b", 3.0)]
-
-
 def test_sections_nest_repeat_fail_and_come_from_the_decorator_and_loops(either: Interpreter) -> None:
     def program():
         import marey
@@ -479,26 +460,6 @@ def test_a_forked_child_forgets_all_and_goes_on_without(interpreter: Interpreter
     done = interpreter.run(program, env=MEASURED_ONLY)
     assert done.returncode == 0, done.stderr
     assert done.result == 0
-
-
-def test_a_second_recording_measures_again(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-        import stand_in_cuda
-
-        gpu = stand_in_cuda.install()
-        marey.start("first")
-        with marey.profile_section("a"):
-            gpu.work(1)
-        gpu.pass_time(1)
-        marey.stop()
-        marey.start("out")
-        with marey.profile_section("a"):
-            gpu.work(2)
-        gpu.pass_time(2)
-        marey.stop()
-
-    assert spans(interpreter, program) == [("a", 2.0)]
 
 
 def test_a_report_in_between_has_what_is_done_by_then(interpreter: Interpreter) -> None:

@@ -412,20 +412,3 @@ def test_ctrl_c_while_a_value_is_shown_comes_when_the_program_goes_on(interprete
         return came
 
     assert interpreter.result(program) == ["came"] * 3
-
-
-def test_the_processes_statistics_count_a_duration_that_is_none(interpreter: Interpreter) -> None:
-    def program() -> None:
-        import math
-
-        import marey
-
-        marey.start("out", job_id="job")
-        for seconds in (-1e-9, math.nan, math.inf, 0.25):
-            marey.get_global_stats().record("work", seconds)
-
-    interpreter.result(program)
-    [capture] = (interpreter.folder / "out").glob("job/*.marey")
-    report = read_capture(capture)
-    assert paths_of(report)["work"] == 1
-    assert report["data_quality"]["losses"]["notes_dropped"] == 3

@@ -98,36 +98,6 @@ def test_switched_off_by_the_environment_nothing_is_started(interpreter: Interpr
         assert interpreter.result(program, env={"MAREY_ENABLED": value}) == [None, {}, 1, [], False, "None"]
 
 
-def test_switched_on_by_the_environment_the_import_records_into_the_folder(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        with marey.profile_section("a"):
-            pass
-
-    interpreter.result(program, env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "out", "MAREY_JOB_ID": "job"})
-    assert [path.suffix for path in (interpreter.folder / "out" / "job").glob("*.marey")] == [".marey"]
-
-
-def test_output_folder_that_cannot_be_written_is_said_once_and_changes_nothing(interpreter: Interpreter) -> None:
-    (interpreter.folder / "file").write_text("in the way")
-    finished = interpreter.run(
-        """
-        import marey
-        marey._autostart()
-        for _ in range(3):
-            with marey.profile_section("a"):
-                print("works")
-        print(marey.get_global_stats().get_stats("a")["count"])
-        """,
-        env={"MAREY_ENABLED": "1", "MAREY_OUTPUT_DIR": "file"},
-    )
-    assert (finished.returncode, finished.stdout) == (0, "works\n" * 3 + "3\n")
-    assert finished.stderr.startswith("marey: ")
-    assert finished.stderr.count("\n") == 1
-    assert "file" in finished.stderr
-
-
 def test_module_and_command_are_the_same_program(interpreter: Interpreter) -> None:
     finished = interpreter.run("import marey.__main__, sys; sys.argv = ['marey', '--version']; marey.__main__.main()")
     assert finished.returncode == 0

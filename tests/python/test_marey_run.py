@@ -71,17 +71,6 @@ sys.meta_path.insert(0, Presses())
     assert (finished.returncode, finished.stdout, finished.stderr) == (-signal.SIGINT, "", "")
 
 
-def test_program_that_replaces_itself_is_recorded_on_both_sides(interpreter: Interpreter) -> None:
-    (interpreter.folder / "second.py").write_text(PROGRAM.replace("outer", "second"))
-    finished = run(interpreter, PROGRAM + "import os\nos.execv(sys.executable, [sys.executable, 'second.py'])")
-    assert finished.returncode == 0
-    captures = list((interpreter.folder / "out").glob("[!l]*/*.marey"))
-    assert sorted(sorted(paths_of(read_capture(path))) for path in captures) == [
-        ["outer", "outer > inner"],
-        ["second", "second > inner"],
-    ]
-
-
 @pytest.mark.parametrize("form", ["marey.py", "marey/__init__.py"])
 @pytest.mark.parametrize("on_path", [False, True])
 def test_a_program_with_a_module_of_that_name_keeps_it(interpreter: Interpreter, form: str, on_path: bool) -> None:
@@ -149,18 +138,6 @@ def test_a_folder_that_is_gone_is_the_reason_why_there_is_no_report(
     [line] = finished.stderr.splitlines()
     assert line.startswith("marey: nothing was recorded: out/")
     assert line.endswith(" is gone, and what was recorded with it")
-
-
-def test_quiet_is_quiet_about_a_program_that_has_nothing_to_record(interpreter: Interpreter) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "marey", "run", "--quiet", "--output", "out", "--", "sh", "-c", "exit 3"],
-        cwd=interpreter.folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.returncode, ran.stderr) == (3, "")
 
 
 def test_a_killed_marey_run_leaves_nothing_for_python_to_import(interpreter: Interpreter) -> None:

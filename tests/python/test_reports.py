@@ -24,41 +24,6 @@ def holds_to_the_schema(report: dict[str, Any]) -> bool:
     return True
 
 
-def test_sessions_keep_tags_nest_and_end_with_exceptions(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        marey.start("out")
-        with marey.session("outer", {"model": "wan", "steps": 20, 3: None}, prompt_length=7):
-            try:
-                with marey.session("inner"):
-                    raise KeyError
-            except KeyError:
-                pass
-        with marey.session("odd tags", ["a", 1]):
-            pass
-        kept = marey.session("twice")
-        for _ in range(2):
-            with kept:
-                pass
-        open_one = marey.session("left open")
-        open_one.__enter__()
-
-    interpreter.result(program)
-    sessions = read_capture(interpreter.folder / "out")["sessions"]
-    assert sorted(session["name"] for session in sessions) == [
-        "inner",
-        "left open",
-        "odd tags",
-        "outer",
-        "twice",
-        "twice",
-    ]
-    outer = next(session for session in sessions if session["name"] == "outer")
-    assert outer["tags"] == {"model": "wan", "steps": 20, "3": None, "prompt_length": 7}
-    assert outer["duration"] >= next(session for session in sessions if session["name"] == "inner")["duration"]
-
-
 def test_events_and_counters_take_any_value(interpreter: Interpreter) -> None:
     def program():
         import marey
@@ -173,23 +138,3 @@ def test_second_start_joins_the_first_and_stop_names_the_capture(interpreter: In
     report = read_capture(interpreter.folder / capture)
     assert list(report["timing_stats"]) != []
     assert set(report["timing_stats"]) == {"in memory", "in the file"}
-
-
-def test_a_second_recording_in_the_same_process_does_not_hold_the_first(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        found = []
-        for i in range(3):
-            marey.start("out", job_id=f"job {i}")
-            with marey.profile_section(f"section {i}"):
-                pass
-            found.append(str(marey.stop()))
-        return found
-
-    captures = interpreter.result(program)
-    assert [list(read_capture(interpreter.folder / path)["timing_stats"]) for path in captures] == [
-        ["section 0"],
-        ["section 1"],
-        ["section 2"],
-    ]

@@ -33,21 +33,6 @@ def test_nested_section_time_is_not_counted_twice(either: Interpreter) -> None:
     assert stats["inner"]["self"] == stats["inner"]["total"]
 
 
-def test_same_name_under_two_parents_has_two_paths_and_one_row(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        marey.start("out")
-        for parent in ("a", "b", "a"):
-            with marey.profile_section(parent), marey.profile_section("same"):
-                pass
-        return marey.get_global_stats().get_stats("same")["count"]
-
-    assert interpreter.result(program) == 3
-    paths = paths_of(read_capture(interpreter.folder / "out"))
-    assert paths == {"a": 2, "a > same": 2, "b": 1, "b > same": 1}
-
-
 def test_exception_passes_through_unchanged_and_is_counted(either: Interpreter) -> None:
     def program():
         import traceback
@@ -91,20 +76,6 @@ def test_leaving_by_control_flow_is_no_error(either: Interpreter, leave: str) ->
         return row["count"], row["errors"]
 
     assert either.result(program, leave) == [2 if leave == "continue" else 1, 0]
-
-
-def test_sys_exit_inside_keeps_its_code_and_completes_the_section(either: Interpreter) -> None:
-    finished = either.run("""
-        import sys, marey
-        marey.start("out")
-        with marey.profile_section("outer"), marey.profile_section("inner"):
-            sys.exit(7)
-    """)
-    assert (finished.returncode, finished.stderr) == (7, "")
-    report = read_capture(finished.captures[0])
-    assert paths_of(report) == {"outer": 1, "outer > inner": 1}
-    assert report["status"]["kind"] == "finished"
-    assert report["timing_stats"]["inner"]["errors"] == 1
 
 
 def test_exit_stack_enters_and_leaves_sections(either: Interpreter) -> None:
@@ -523,18 +494,6 @@ def test_name_whose_repr_fails_is_known_by_its_type(interpreter: Interpreter) ->
     assert interpreter.result(program) == ["Unreprable"]
 
 
-def test_equal_names_from_different_objects_are_one_row(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        for i in range(1000):
-            with marey.profile_section(f"chunk {i % 10}"):
-                pass
-        return {name: row["count"] for name, row in marey.get_global_stats().get_all_stats().items()}
-
-    assert interpreter.result(program) == {f"chunk {i}": 100 for i in range(10)}
-
-
 def test_sections_opened_while_recording_was_off_do_nothing(either: Interpreter) -> None:
     def program():
         import marey
@@ -609,22 +568,6 @@ def test_leaving_more_often_than_entering_is_harmless(either: Interpreter) -> No
         return marey.get_global_stats().get_stats("once")["count"]
 
     assert either.result(program) == 1
-
-
-def test_deep_nesting_is_recorded_in_full(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        def descend(depth):
-            if depth:
-                with marey.profile_section("level"):
-                    descend(depth - 1)
-
-        descend(300)
-        row = marey.get_global_stats().get_stats("level")
-        return row["count"], row["self"] >= 0
-
-    assert interpreter.result(program) == [300, True]
 
 
 def test_both_kinds_of_section_objects_exist_on_this_python(interpreter: Interpreter) -> None:

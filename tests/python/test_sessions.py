@@ -101,44 +101,6 @@ def test_how_a_session_ended(interpreter: Interpreter) -> None:
     ]
 
 
-def test_sessions_of_the_process_keep_threads_and_tasks_apart(interpreter: Interpreter) -> None:
-    def program():
-        import asyncio
-        import threading
-
-        import marey
-
-        marey.start("out")
-        barrier = threading.Barrier(2)
-
-        def generate(name):
-            with marey.session(name):
-                barrier.wait()
-                with marey.session(f"in {name}"):
-                    barrier.wait()
-
-        threads = [threading.Thread(target=generate, args=(f"thread {n}",)) for n in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-        async def task(name):
-            with marey.session(name):
-                await asyncio.sleep(0)
-                with marey.session(f"in {name}"):
-                    await asyncio.sleep(0)
-
-        async def main():
-            await asyncio.gather(task("task 0"), task("task 1"))
-
-        asyncio.run(main())
-
-    found = dict(named(recorded(interpreter.run(program))))
-    for name in ("thread 0", "thread 1", "task 0", "task 1"):
-        assert (found[name], found[f"in {name}"]) == (None, name)
-
-
 def test_one_scope_that_several_threads_enter_ends_the_session_of_each(interpreter: Interpreter) -> None:
     def program():
         import threading

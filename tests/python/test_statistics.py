@@ -73,10 +73,10 @@ def test_a_name_keeps_its_totals_however_many_places_it_is_called_from(interpret
     assert other == {}
 
 
-@pytest.mark.parametrize("duration", [-1, float("nan"), float("inf"), 1e300])
-def test_impossible_duration_is_refused(duration: float) -> None:
+@pytest.mark.parametrize("duration", [-1, float("nan"), float("inf"), 1e300, "x", None])
+def test_impossible_duration_is_refused(duration: object) -> None:
     with pytest.raises(ValueError, match="duration"):
-        marey.TimingStats().record("a", duration)
+        marey.TimingStats().record("a", duration)  # type: ignore[arg-type]
 
 
 def test_own_statistics_do_not_mix_with_the_process() -> None:
@@ -375,7 +375,7 @@ def test_a_duration_that_cannot_be_one_is_counted_and_raises_nothing(interpreter
         marey.start("out")
         stats = marey.get_global_stats()
         stats.record("kept", 0.25)
-        for duration in (10**400, "x", None, float("nan"), -1, 1e15):
+        for duration in (10**400, "x", None, float("nan"), float("inf"), -1, 1e15):
             stats.record("refused", duration)
         # A run of milliseconds knows its clock's slope to some millionths.
         assert abs(stats.get_stats("kept")["total"] - 0.25) < 1e-4, stats.get_stats("kept")
@@ -384,10 +384,4 @@ def test_a_duration_that_cannot_be_one_is_counted_and_raises_nothing(interpreter
     finished = interpreter.run(program)
     assert (finished.returncode, finished.stderr) == (0, "")
     (capture,) = {path.resolve() for path in finished.captures}
-    assert read_capture(capture)["data_quality"]["losses"]["notes_dropped"] == 6
-
-
-def test_own_statistics_refuse_what_is_no_duration() -> None:
-    for duration in ("x", None, float("nan"), -1):
-        with pytest.raises(ValueError, match="finite number of seconds"):
-            marey.TimingStats().record("a", duration)  # type: ignore[arg-type]
+    assert read_capture(capture)["data_quality"]["losses"]["notes_dropped"] == 7
