@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import subprocess
@@ -30,16 +29,6 @@ def test_a_block_of_3_frames_and_4_steps_of_100_ms_is_7_5_frames_and_2_5_blocks_
     assert (diffusion["avg_timestep"], diffusion["min_timestep"]) == (0.625, 0.25)
     assert [step["block_index"] for step in diffusion["steps"]] == [0, 0, 0, 0]
     assert found["model_analysis"] is None
-
-
-def test_eight_blocks_of_four_steps_are_not_32_steps_too_many() -> None:
-    analyzer = DiffusionAnalyzer()
-    for block in range(8):
-        for step in range(4):
-            analyzer.record_step(step, block_size=3, computation_time_ms=10.0)
-        analyzer.record_block(block, 3, 40.0)
-    assert analyzer.analyze()["diffusion_analysis"]["max_steps_per_loop"] == 4
-    assert "many-steps" not in {found["rule"] for found in analyzer.recommendations()}
 
 
 def test_many_steps_of_a_large_model_are_recommended_against() -> None:
@@ -80,19 +69,6 @@ def test_nothing_taken_is_nothing_known() -> None:
     assert analyzer.analyze() == nothing
 
 
-@pytest.mark.parametrize("value", [None, math.nan, math.inf, -1, "many", object(), True])
-def test_what_makes_no_sense_is_absent(value: Any) -> None:
-    analyzer = DiffusionAnalyzer()
-    analyzer.record_step(value, block_size=value, computation_time_ms=value)
-    analyzer.record_block(value, value, value, value)
-    analyzer.record_model("dit", value, flops_per_call=value, calls_per_step=value)
-    found = analyzer.analyze()
-    assert found["diffusion_analysis"]["total_steps"] == 1
-    assert found["diffusion_analysis"]["fps"] is None
-    assert found["block_analysis"]["bps"] is None
-    assert found["model_analysis"]["models"]["dit"]["flops_per_call"] is None
-
-
 def test_nothing_is_recorded_and_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     analyzer = DiffusionAnalyzer()
@@ -127,24 +103,6 @@ def test_a_profiler_and_a_decorator_record_operations_of_models(interpreter: Int
     models = of_kind(recorded(interpreter.run(program)), "model")
     said = [(model["name"], model["flops_per_call"], model["calls_per_step"]) for model in models]
     assert said == [("dit", 2e13, 1.5), ("dit", None, None), ("vae", 5.0, 1.0)]
-
-
-def test_the_first_steps_of_several_pipelines_are_their_median_and_the_longest(interpreter: Interpreter) -> None:
-    def program():
-        import marey
-
-        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
-        for name, first in {"flux": 90.0, "wan": 30.0, "sana": 40.0}.items():
-            with profiler.session("clip", {"pipeline": name}):
-                for step in range(3):
-                    profiler.record_diffusion_step(step, 1 - step / 3, 3, first if step == 0 else 10.0)
-        return profiler.cleanup()
-
-    interpreter.result(program)
-    summary = (interpreter.folder / "out" / "latest" / "timing_summary.txt").read_text()
-    (line,) = [line for line in summary.splitlines() if line.startswith("First step")]
-    # One of each of three pipelines; mean, p50, p95, p99 and the most.
-    assert line.split(maxsplit=2)[2].split("  ") == ["3", "53.3 ms", "40.0 ms", "90.0 ms", "90.0 ms", "90.0 ms"]
 
 
 def _first_screen(interpreter: Interpreter) -> str:
@@ -221,25 +179,6 @@ def test_pixel_frames_are_divided_by_the_time_of_the_generations_that_made_them(
     rates = reported(interpreter)["diffusion_analysis"]["frame_rates"]
     (rate,) = [row for row in rates if row["meaning"].startswith("pixel") and row["includes_vae_decoding"]]
     assert 12 / took * 0.9 <= rate["fps"] <= 12 / 0.18 * 1.01
-
-
-def test_even_steps_of_loops_that_differ_are_no_outliers(interpreter: Interpreter) -> None:
-    """Generations of 8 steps of 30 ms and of 2 steps of 80 ms take turns: another resolution, and nothing is slow."""
-
-    def program():
-        import marey
-
-        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False)
-        for generation in range(8):
-            count, took_ms = (8, 30.0) if generation % 2 == 0 else (2, 80.0)
-            with profiler.session("clip"):
-                for step in range(count):
-                    profiler.record_diffusion_step(step, 1 - step / count, 3, took_ms + step % 2 / 10)
-
-    interpreter.result(program)
-    report = reported(interpreter)
-    assert not [row for row in report["recommendations"] if "slow" in row["issue"]]
-    assert "!" not in _first_screen(interpreter)
 
 
 def test_a_name_of_blanks_is_shown_in_quotes(interpreter: Interpreter) -> None:
