@@ -11,7 +11,6 @@ mod hostile;
 mod nesting;
 mod oddities;
 mod operators;
-mod others_errors;
 mod properties;
 mod steps;
 mod timelines;

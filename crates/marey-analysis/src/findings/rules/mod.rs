@@ -167,7 +167,30 @@ pub(super) mod tests {
             windows: windows.as_ref(),
             thresholds: &limits,
         };
-        (rule.check)(&facts)
+        let outcome = (rule.check)(&facts);
+        if let Outcome::Found(found) = &outcome {
+            for finding in found {
+                assert_whole(finding, run);
+            }
+        }
+        outcome
+    }
+
+    /// What each finding has: words, figures with at least one limit, intervals in order, a bound that its estimate keeps.
+    fn assert_whole(finding: &Finding, run: &Run) {
+        assert!(!finding.issue.is_empty() && finding.remedy.ends_with('.'));
+        assert!(finding.evidence.iter().all(|e| e.figure.value.is_finite()));
+        assert!(finding.evidence.iter().any(|e| e.limit.is_some()));
+        assert!(finding.intervals.len() <= Finding::MAX_INTERVALS);
+        assert!(finding.intervals.is_sorted());
+        let node = finding.node.map(|node| node as usize);
+        assert!(node.is_none_or(|node| 0 < node && node < run.nodes.len()));
+        let Some(saving) = &finding.saving else {
+            return;
+        };
+        assert!(!saving.how.is_empty());
+        let estimate = saving.estimate_ns;
+        assert!(estimate.is_none_or(|ns| Some(ns) <= saving.at_most_ns));
     }
 
     #[test]

@@ -242,6 +242,12 @@ mod tests {
                 KernelClass::Communication,
             ),
             ("multimem_all_reduce_kernel", KernelClass::Communication),
+            ("void rcclGenericKernel", KernelClass::Communication),
+            (
+                "vllm::cross_device_reduce_1stage",
+                KernelClass::Communication,
+            ),
+            ("deep_ep::intranode::dispatch", KernelClass::Communication),
             (
                 "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>",
                 KernelClass::Attention,
@@ -367,6 +373,7 @@ mod tests {
             "vllm::reshape_and_cache_flash_kernel",
             "create_flashinfer_kv_indices_triton",
             "sage_quant_kernel",
+            "quantize_with_block_size_attn_fwd",
         ] {
             assert_ne!(kernel_class(name), KernelClass::Attention, "{name}");
         }

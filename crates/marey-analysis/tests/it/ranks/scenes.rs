@@ -4,7 +4,7 @@ use marey_analysis::Interval;
 use marey_analysis::job::Ended;
 use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState, StragglerVerdict};
 
-use super::drawn::{Drawn, MS, START, asked, job};
+use super::drawn::{Drawn, MS, START, job};
 
 /// Rules that found something.
 fn found(job: &JobAnswers) -> Vec<&'static str> {
@@ -159,49 +159,6 @@ fn who_starts_late_is_not_who_holds_the_work_up() {
     assert_eq!(
         (marked[0].name.as_str(), marked[0].waiting_ns),
         ("init_process_group", Some(3 * 499 * MS))
-    );
-}
-
-#[test]
-fn waiting_and_who_caused_it_are_in_sums_over_all_calls() {
-    let job = job(with_a_slow_rank());
-    let waiting = job.waiting.as_ref().unwrap();
-    // Calls of 1, 6, 6, 6 against 1, 1, 1, 1.
-    let figures: Vec<[u64; 4]> = waiting
-        .ranks
-        .iter()
-        .map(|r| {
-            [
-                r.n_matched,
-                r.transfer_ns / MS,
-                r.waiting_ns / MS,
-                r.caused_ns / MS,
-            ]
-        })
-        .collect();
-    let waits = [4, 4, 15, 0];
-    assert_eq!(figures, [waits, waits, [4, 4, 0, 15], waits]);
-    assert_eq!(waiting.ranks[2].n_last, 3);
-    assert_eq!(waiting.ranks[0].waiting_ratio, Some(15.0 / 19.0));
-    let all = &waiting.collectives[0];
-    assert_eq!(
-        (all.transfer_ns, all.waiting_ns),
-        (Some(4 * MS), Some(45 * MS))
-    );
-}
-
-#[test]
-fn all_steps_take_as_long_although_own_times_differ() {
-    let job = job(with_a_slow_rank());
-    let steps = job.steps.as_ref().unwrap();
-    let of_step = &steps.each[1];
-    assert_eq!(of_step.durations.spread_ns, 0);
-    let own = of_step.own.unwrap();
-    assert_eq!((own.min_ns, own.max_ns, own.slowest), (10 * MS, 15 * MS, 2));
-    assert!(steps.each[0].is_warm_up);
-    assert_eq!(
-        (steps.heat_map.n_cells, steps.heat_map.places.len()),
-        (4, 4)
     );
 }
 
@@ -528,35 +485,4 @@ fn a_missing_a_killed_and_a_newer_rank_are_named_and_the_rest_is_used() {
         .map(|r| r.n_matched)
         .collect();
     assert_eq!(n_matched, [3, 2, 3]);
-}
-
-#[test]
-fn two_world_sizes_are_compared() {
-    // A step takes 32 on two ranks and 20 on four: 1.6 times as fast, of 2 at best.
-    let of = |world_size: u32, step_ms: u64| {
-        (0..world_size).map(move |rank| {
-            let steps = [(step_ms - 1, step_ms), (step_ms - 1, 2 * step_ms)];
-            Drawn::new(rank, world_size)
-                .steps(&steps)
-                .with(|summary| summary.process.job_id = format!("job of {world_size}"))
-        })
-    };
-    let answers = asked(of(4, 20).chain(of(2, 32)));
-    assert_eq!(answers.jobs.len(), 2);
-    let scaling = answers.scaling.unwrap();
-    let rows: Vec<(u32, f64, f64, f64)> = scaling
-        .rows
-        .iter()
-        .map(|r| {
-            (
-                r.world_size,
-                r.speedup,
-                r.shared_efficiency,
-                r.own_efficiency,
-            )
-        })
-        .collect();
-    assert_eq!(rows, [(2, 1.0, 1.0, 1.0), (4, 1.6, 0.8, 1.6)]);
-    // 1 of 20 in collectives.
-    assert_eq!(scaling.rows[1].communication_ratio, Some(0.05));
 }

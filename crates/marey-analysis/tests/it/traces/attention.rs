@@ -46,18 +46,6 @@ fn each_library_has_its_names() {
 }
 
 #[test]
-fn what_is_named_after_attention_is_none() {
-    let names = [
-        "triton_poi_fused__scaled_dot_product_flash_attention_1",
-        "triton_red_fused_fmha_v3_fwd_4",
-        "void vllm::reshape_and_cache_flash_kernel<__hip_bfloat16>",
-        "create_flashinfer_kv_indices_triton",
-        "quantize_with_block_size_attn_fwd",
-    ];
-    assert_eq!(paths(&names), []);
-}
-
-#[test]
 fn a_softmax_between_products_is_eager_attention_and_others_are_not() {
     let (gemm, softmax) = ("Cijk_Alik_Bljk", "void softmax_warp_forward<float>");
     let (scale, cast) = ("vectorized_elementwise_kernel", "direct_copy_kernel_cuda");

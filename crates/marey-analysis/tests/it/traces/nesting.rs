@@ -168,24 +168,6 @@ fn threads_and_devices_are_apart() {
 }
 
 #[test]
-fn beginnings_and_ends_nest_as_events_with_a_duration_do() {
-    let half = |phase: char, name: &str, ts: u32| {
-        format!(
-            r#"{{"ph": "{phase}", "cat": "cpu_op", "name": "{name}", "pid": 9, "tid": 7, "ts": {ts}}}"#
-        )
-    };
-    let halves = [
-        half('B', "a", 0),
-        half('B', "b", 2),
-        half('E', "b", 6),
-        half('E', "a", 10),
-    ];
-    let trace = try_read(format!("[{}, {}]", halves.join(","), op("c", 3, 4))).unwrap();
-    let expected = [("a", None, 6), ("b", Some("a"), 3), ("c", Some("b"), 1)];
-    assert_eq!(nested(&trace), expected);
-}
-
-#[test]
 fn extremes_do_not_overflow() {
     let trace = events(
         r#"{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": -9000000000000000, "dur": 9200000000000000},

@@ -1,7 +1,10 @@
 //! What real traces have that no specification mentions, and what other tools make of it.
 
 use marey_analysis::import::chrome::Class;
-use marey_analysis::{HostRows, device_timelines, idle_gaps, trace_answers, utilization};
+use marey_analysis::{
+    HostRows, device_timelines, idle_gaps, kernels, suspicious_durations, trace_answers,
+    utilization,
+};
 
 use super::{complete, events, kernel, only_device, try_read};
 
@@ -61,40 +64,6 @@ fn streams_and_devices_may_be_zero_or_texts() {
 }
 
 #[test]
-fn events_may_be_written_as_beginnings_and_ends() {
-    // µs   0         10        20
-    //      |------ model ------|
-    //         |-norm-|  |-norm |
-    let trace = try_read(
-        r#"[{"name":"model","ph":"B","pid":1,"tid":0,"ts":0.5,"cat":"candle"},
-            {"name":"norm","ph":"B","pid":1,"tid":0,"ts":3},
-            {"ph":"E","pid":1,"tid":0,"ts":8.25},
-            {"name":"norm","ph":"B","pid":1,"tid":0,"ts":12},
-            {"name":"model","ph":"E","pid":1,"tid":0,"ts":20},
-            {"name":"other","ph":"E","pid":1,"tid":0,"ts":21},
-            {"name":"moment","ph":"i","pid":1,"tid":0,"ts":21}]"#,
-    )
-    .unwrap();
-    let rows: Vec<_> = (0..2)
-        .map(|row| {
-            (
-                trace.name_of(row),
-                trace.rows.start_of(row),
-                trace.rows.duration_of(row),
-            )
-        })
-        .collect();
-    assert_eq!(rows, [("norm", 2_500, 5_250), ("model", 0, 19_500)]);
-    assert_eq!((trace.rows.len(), trace.first_ns), (2, Some(500)));
-    assert_eq!(
-        (trace.quality.n_open, trace.quality.n_without_begin),
-        (1, 1)
-    );
-    assert_eq!(trace.quality.n_by_phase["B"], 3);
-    assert_eq!(trace.categories.name(trace.rows.category[1]), "candle");
-}
-
-#[test]
 fn keys_may_come_in_any_order_and_metadata_behind_the_events() {
     let trace = try_read(
         r#"{"traceEvents": [
@@ -119,19 +88,6 @@ fn keys_may_come_in_any_order_and_metadata_behind_the_events() {
     assert_eq!(process.name.as_deref(), Some("python"));
     assert_eq!(process.labels.as_deref(), Some("GPU \"0\""));
     assert_eq!(trace.tracks.each[0].name.as_deref(), Some("stream 1"));
-}
-
-#[test]
-fn names_say_what_they_say_however_they_are_written() {
-    let trace = events(
-        r#"{"ph": "X", "name": "a\u0062\"\\ <script>", "pid": 1, "tid": 1, "ts": 0, "dur": 1},
-           {"ph": "X", "name": "ab\"\u005c <script>", "pid": 1, "tid": 1, "ts": 0, "dur": 1},
-           {"ph": "X", "name": 17, "pid": 1, "tid": 1, "ts": 0, "dur": 1},
-           {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1}"#,
-    );
-    let names: Vec<&str> = (0..4).map(|row| trace.name_of(row)).collect();
-    assert_eq!(names, ["ab\"\\ <script>", "ab\"\\ <script>", "17", ""]);
-    assert_eq!(trace.rows.name[0], trace.rows.name[1]);
 }
 
 #[test]
@@ -259,4 +215,64 @@ fn a_call_of_mtia_that_waits_is_one() {
     let trace = events(&complete("mtia_runtime", "synchronizeStream", 9, 2, 9, ""));
     let waiting = trace_answers(&trace, None).synchronisation;
     assert_eq!((waiting.count, waiting.total_ns), (1, 7_000));
+}
+
+#[test]
+fn kernels_that_overlap_on_their_stream_are_all_there() {
+    // µs       0         10
+    // stream   |---gemm--|
+    //                  |----gemm----|          Perfetto drops the second, and nothing in a query tells
+    //                  9.5          20
+    let all = [
+        kernel("gemm", 0, 10),
+        r#"{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 9.5, "dur": 10.5, "args": {"stream": 7}}"#.into(),
+    ];
+    let trace = events(&all.join(","));
+    let timeline = only_device(&trace);
+    let gemm = &kernels(&trace, &timeline).rows[0];
+    assert_eq!((gemm.count, gemm.total_ns), (2, 20_500));
+    let used = utilization(&trace, &timeline);
+    assert_eq!(
+        (used.busy_ns, used.streams[0].self_overlap_ns),
+        (20_000, 500)
+    );
+    let found = suspicious_durations(&trace, &timeline);
+    assert_eq!(
+        (
+            found.n_suspicious,
+            found.n_legal_overlaps,
+            found.legal_overlap_ns
+        ),
+        (0, 1, 500)
+    );
+}
+
+#[test]
+fn durations_that_cannot_be_true_are_told() {
+    // ms       0                                        1600
+    // stream   |------------------fmha------------------|       an overflow: the next began after 1 ms and was done at 2
+    //           |-gemm-|
+    //            1    2 |-gemm-|
+    //                   2     3
+    let all = [
+        kernel("fmha", 0, 1_600_000),
+        kernel("gemm", 1_000, 2_000),
+        kernel("gemm", 2_000, 3_000),
+    ];
+    let trace = events(&all.join(","));
+    let found = suspicious_durations(&trace, &only_device(&trace));
+    assert_eq!((found.n_suspicious, found.n_legal_overlaps), (1, 0));
+    assert_eq!(
+        (found.total_ns, found.excess_ns),
+        (1_600_000_000, 1_599_000_000)
+    );
+    assert!((found.ratio.unwrap() - 1_600.0 / 1_602.0).abs() < 1e-12);
+    let first = &found.first[0];
+    assert_eq!((first.name.as_str(), first.next.as_str()), ("fmha", "gemm"));
+    assert_eq!(first.overrun_ns, 1_598_000_000);
+    // It is in the sums as the trace has it.
+    assert_eq!(
+        kernels(&trace, &only_device(&trace)).total_ns,
+        1_602_000_000
+    );
 }

@@ -135,25 +135,4 @@ proptest! {
             }
         }
     }
-
-    #[test]
-    fn a_file_that_is_cut_anywhere_has_no_more_than_the_whole(all in drawn(), at in 0.0..1.0_f64) {
-        let document = document(&written(&all, 0));
-        let whole = answers(&try_read(&document).unwrap());
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]
-        let length = (document.len() as f64 * at) as usize;
-        let Ok(cut) = try_read(&document.as_bytes()[..length]) else {
-            return Ok(());
-        };
-        let cut = answers(&cut);
-        prop_assert!(cut.n_rows <= whole.n_rows);
-        prop_assert!(cut.span_ns <= whole.span_ns);
-        for device in &cut.devices {
-            let same = whole.devices.iter().find(|other| other.device == device.device);
-            let same = same.map(|other| (other.kernels.total_ns, other.utilization.busy_ns));
-            let (total_ns, busy_ns) = same.unwrap_or_default();
-            prop_assert!(device.kernels.total_ns <= total_ns);
-            prop_assert!(device.utilization.busy_ns <= busy_ns);
-        }
-    }
 }

@@ -1,8 +1,7 @@
 //! The questions to devices, on timelines that are drawn.
 
 use marey_analysis::{
-    ByLaunch, CauseTime, GapCause, HostRows, KernelClass, WorkKind, annotations, idle_gaps,
-    kernels, overlap, profiler_steps, utilization,
+    CauseTime, GapCause, HostRows, KernelClass, WorkKind, idle_gaps, kernels, overlap, utilization,
 };
 
 use super::{complete, events, kernel, only_device};
@@ -173,57 +172,6 @@ fn kernels_have_true_means_however_many_there_are() {
         (found.classes[1].class, found.classes[1].n_names),
         (KernelClass::Other, 11)
     );
-}
-
-#[test]
-fn work_belongs_to_the_step_that_launched_it() {
-    // host    |--step 1--||--step 2--|
-    // µs      0   ↓1     10  ↓2 ↓3    20
-    // device          |----1----||-2-||3|
-    //                 8        18   22  24
-    let launch = |id: u32, at| {
-        let args = format!(r#""correlation": {id}"#);
-        complete("cuda_runtime", "cudaLaunchKernel", 9, at, at + 1, &args)
-    };
-    let launched = |id: u32, start, end| {
-        let args = format!(r#""stream": 7, "correlation": {id}"#);
-        complete("kernel", "k", 0, start, end, &args)
-    };
-    let trace = events(
-        &[
-            complete("user_annotation", "ProfilerStep#1", 9, 0, 10, ""),
-            complete("user_annotation", "ProfilerStep#2", 9, 10, 20, ""),
-            complete("user_annotation", "decode", 9, 30, 40, ""),
-            launch(1, 4),
-            launch(2, 13),
-            launch(3, 16),
-            launched(1, 8, 18),
-            launched(2, 18, 22),
-            launched(3, 22, 24),
-        ]
-        .join(","),
-    );
-    let by_launch = ByLaunch::new(&trace, &only_device(&trace));
-    let figures = |rows: Vec<u32>| -> Vec<_> {
-        let of = |row| by_launch.of(row);
-        rows.into_iter()
-            .map(of)
-            .map(|w| {
-                (
-                    w.name,
-                    w.n_ops,
-                    w.busy_ns,
-                    w.device_start_ns,
-                    w.device_span_ns,
-                )
-            })
-            .collect()
-    };
-    let first = ("ProfilerStep#1".to_owned(), 1, 10_000, Some(8_000), 10_000);
-    let second = ("ProfilerStep#2".to_owned(), 2, 6_000, Some(18_000), 6_000);
-    assert_eq!(figures(profiler_steps(&trace)), [first, second]);
-    let nothing = ("decode".to_owned(), 0, 0, None, 0);
-    assert_eq!(figures(annotations(&trace)), [nothing]);
 }
 
 #[test]
