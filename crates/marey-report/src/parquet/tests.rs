@@ -8,9 +8,8 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use marey::{
-    Allocation, BlockComputation, DiffusionStep, Generation, LayerComputation, MemoryReading,
-    MemorySource, ModelParameters, Run, Section, SeriesInfo, SeriesPoint, StreamingEvent, Unit,
-    Value,
+    Allocation, Generation, LayerComputation, MemoryReading, MemorySource, ModelParameters, Run,
+    Section, SeriesInfo, StreamingEvent, Unit, Value,
 };
 use marey_testing::RunBuilder;
 use serde_json::{Value as Json, json};
@@ -119,123 +118,6 @@ fn sections_are_in_order_of_their_start_with_the_step_that_they_lie_in() {
         ]),
     ];
     assert_eq!(rows(run, Kind::Sections, &columns), expected);
-}
-
-#[test]
-fn totals_have_self_time_without_what_is_under_it() {
-    let columns = [
-        "path", "calls", "total_ns", "self_ns", "min_ns", "max_ns", "parent",
-    ];
-    let expected = [
-        json!(["denoise", 1, 500, 140, 500, 500, null]),
-        json!(["denoise / denoising_step", 2, 360, 310, 160, 200, 1]),
-        json!(["denoise / denoising_step / attn", 1, 50, 50, 50, 50, 2]),
-        json!(["decode", 1, 100, 100, 100, 100, null]),
-    ];
-    assert_eq!(rows(drawn(), Kind::Totals, &columns), expected);
-}
-
-#[test]
-fn steps_and_blocks_say_what_was_reported_and_leave_out_the_rest() {
-    let step = |step, computation_ns, timestep| {
-        Generation::Step(DiffusionStep {
-            step: Some(step),
-            computation_ns,
-            timestep,
-            ..DiffusionStep::default()
-        })
-    };
-    let block = Generation::Block(BlockComputation {
-        index: Some(5),
-        size: Some(3),
-        computation_ns: Some(450),
-        ..BlockComputation::default()
-    });
-    let run = RunBuilder::new()
-        .generation(200, None, step(0, Some(150), Some(999.0)))
-        .generation(300, None, step(1, None, Some(f64::NAN)))
-        .generation(500, None, block)
-        .finish(600);
-    let columns = [
-        "turn",
-        "step",
-        "block",
-        "start_ns",
-        "end_ns",
-        "duration_ns",
-        "timestep",
-        "is_warm_up",
-    ];
-    let expected = [
-        json!([0, 0, 5, 50, 200, 150, 999.0, true]),
-        json!([1, 1, 5, null, 300, null, null, false]),
-    ];
-    assert_eq!(rows(run.clone(), Kind::Steps, &columns), expected);
-    let columns = [
-        "turn",
-        "block",
-        "start_ns",
-        "end_ns",
-        "frames",
-        "memory_bytes",
-    ];
-    assert_eq!(
-        rows(run, Kind::Blocks, &columns),
-        [json!([0, 5, 50, 500, 3, null])]
-    );
-}
-
-#[test]
-fn points_of_several_series_follow_each_other() {
-    let gpu = SeriesInfo::gauge("gpu.power", "GPU-1", Unit::Watts);
-    let load = SeriesInfo::gauge("host.load", "", Unit::Count);
-    let run = RunBuilder::new()
-        .series(gpu, &[(10, 100.0), (20, 200.0)])
-        .series(load, &[(15, 1.5)])
-        .with(|run| {
-            run.series[1].points.push(SeriesPoint {
-                first_ns: 30,
-                last_ns: 50,
-                count: 4,
-                min: 1.0,
-                max: 3.0,
-                sum: 8.0,
-                last: 2.5,
-            });
-        })
-        .finish(60);
-    let columns = [
-        "name", "subject", "unit", "first_ns", "last_ns", "readings", "min", "mean", "max", "last",
-    ];
-    let expected = [
-        json!([
-            "gpu.power",
-            "GPU-1",
-            "W",
-            10,
-            10,
-            1,
-            100.0,
-            100.0,
-            100.0,
-            100.0
-        ]),
-        json!([
-            "gpu.power",
-            "GPU-1",
-            "W",
-            20,
-            20,
-            1,
-            200.0,
-            200.0,
-            200.0,
-            200.0
-        ]),
-        json!(["host.load", null, "count", 15, 15, 1, 1.5, 1.5, 1.5, 1.5]),
-        json!(["host.load", null, "count", 30, 50, 4, 1.0, 2.0, 3.0, 2.5]),
-    ];
-    assert_eq!(rows(run, Kind::Samples, &columns), expected);
 }
 
 #[test]

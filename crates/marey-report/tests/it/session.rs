@@ -103,16 +103,6 @@ fn two_sessions_at_once_have_their_own_keys() {
 }
 
 #[test]
-fn the_top_level_is_about_the_whole_run() {
-    let report = document(&Report::new(&two_at_once()));
-    let stages = report["stage_analysis"]["stages"].as_object().unwrap();
-    assert_eq!(stages.len(), 2);
-    assert_eq!(report["session_info"]["duration"], 7.0);
-    assert_eq!(report["session_info"]["tags"], json!({}));
-    assert_eq!(report["streaming_analysis"]["total_frames_streamed"], 20);
-}
-
-#[test]
 fn the_report_of_a_session_is_a_report_of_its_own() {
     let run = two_at_once();
     let report = Report::of_session(&run, 1).unwrap();

@@ -1,6 +1,6 @@
 //! The timeline of drawn runs, decoded again as a page does.
 
-use marey::{GpuSpan, OpenSection, Section};
+use marey::{OpenSection, Section};
 use marey_testing::RunBuilder;
 
 use super::*;
@@ -86,45 +86,6 @@ fn every_slice_comes_back_to_the_nanosecond_in_its_row() {
             (21, 34, 4, 0),
         ]
     );
-}
-
-#[test]
-fn what_a_gpu_did_lies_in_rows_of_its_stream_below_the_threads() {
-    // main     |-loop-|                 node 1
-    //          |step|                   node 2
-    // GPU 0      |---loop---|           2 to 13
-    //              |-step-|             4 to 11; the last span lies nowhere
-    let span = |node, delay_ns, gpu_ns| GpuSpan {
-        thread: 0,
-        node,
-        start_ns: 0,
-        device: 0,
-        stream: 0,
-        delay_ns,
-        gpu_ns,
-        error_ns: None,
-    };
-    let run = RunBuilder::new()
-        .section("loop", 0, 7, |s| {
-            s.section("step", 0, 5, |_| {});
-        })
-        .with(|run| {
-            run.gpu_spans = vec![span(1, Some(2), 11), span(2, Some(4), 7), span(2, None, 3)];
-        })
-        .finish(20);
-    let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
-    assert_eq!(
-        titles(&timeline)[1],
-        ("GPU 0", vec![(RowKind::Nested, 1), (RowKind::Nested, 1)])
-    );
-    assert_eq!(
-        decode(&timeline, &columns)[2..],
-        [(2, 13, 3, 0), (4, 11, 4, 0)]
-    );
-    let paths = serde_json::to_value(&timeline.paths).unwrap();
-    assert_eq!(paths["names"][4], "step (GPU)");
-    assert_eq!(paths["parents"], serde_json::json!([0, 0, 1, 0, 1]));
-    assert_eq!(paths["categories"], "00066");
 }
 
 #[test]
@@ -214,79 +175,4 @@ fn a_run_of_extremes_or_of_nothing_has_a_timeline() {
     let (timeline, columns) = Timeline::new(&run, None, MAX_SLICES);
     assert_eq!(timeline.n_slices, 4);
     assert_eq!(decode(&timeline, &columns).len(), 4);
-}
-
-#[test]
-fn beyond_the_limit_slices_are_put_together_and_counted() {
-    let run = (0..500).fold(RunBuilder::new(), |builder, n| {
-        builder.section("a", n * 10, n * 10 + 4, |_| {})
-    });
-    let run = run.finish(10_000);
-    let (timeline, _) = Timeline::new(&run, None, 100);
-    assert!(timeline.n_slices + timeline.n_parts <= 100);
-    let json = serde_json::to_value(&timeline).unwrap();
-    assert_eq!(json["recorded"]["sections"], 500);
-    assert!(json["summarised"]["n_slices"].as_u64().unwrap() > 400);
-}
-
-#[test]
-fn work_of_a_trace_lies_below_the_ranges_that_launched_it() {
-    // µs       0         10        20        30
-    // host     |---a-----||---b----|
-    //            ↓1           ↓2
-    // stream 7       |-k-|        |-k-|
-    let event = |category: &str, name: &str, pid: u32, at: u32, length: u32, args: &str| {
-        format!(
-            r#"{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {pid}, "tid": 7, "ts": {at}, "dur": {length}, "args": {{{args}}}}}"#
-        )
-    };
-    let launch = |at, n| {
-        let args = format!(r#""correlation": {n}"#);
-        event("cuda_runtime", "cudaLaunchKernel", 1, at, 1, &args)
-    };
-    let kernel = |at, n| {
-        let args = format!(r#""stream": 7, "correlation": {n}"#);
-        event("kernel", "k", 0, at, 4, &args)
-    };
-    let events = [
-        event("user_annotation", "a", 1, 0, 10, ""),
-        launch(2, 1),
-        event("user_annotation", "b", 1, 11, 9, ""),
-        launch(14, 2),
-        kernel(6, 1),
-        kernel(19, 2),
-    ];
-    let json = format!(r#"{{"traceEvents": [{}]}}"#, events.join(","));
-    let limits = marey_analysis::import::chrome::Limits::default();
-    let trace = marey_analysis::import::chrome::read(json.as_bytes(), limits).unwrap();
-    let run = marey_analysis::import::chrome::run_of(&trace);
-    let (timeline, columns) = Timeline::new(&run, Some(&trace), MAX_SLICES);
-    assert_eq!(
-        titles(&timeline),
-        [
-            ("thread 7", vec![(RowKind::Nested, 2), (RowKind::Nested, 2)]),
-            (
-                "GPU 0, stream 7",
-                vec![(RowKind::Nested, 2), (RowKind::Nested, 2)]
-            ),
-        ]
-    );
-    let names = serde_json::to_value(&timeline.paths).unwrap()["names"].clone();
-    let on_device = &decode(&timeline, &columns)[4..];
-    let on_device: Vec<(u64, u64, &str)> = on_device
-        .iter()
-        .map(|(start, end, path, _)| {
-            let name = names[usize::try_from(*path).unwrap()].as_str().unwrap();
-            (start / 1_000, end / 1_000, name)
-        })
-        .collect();
-    assert_eq!(
-        on_device,
-        [
-            (6, 10, "a (GPU)"),
-            (19, 23, "b (GPU)"),
-            (6, 10, "k"),
-            (19, 23, "k")
-        ]
-    );
 }
