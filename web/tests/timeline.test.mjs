@@ -246,25 +246,6 @@ test("slices that overlap lie in rows of their own", async () => {
   assert.deepEqual(problems, []);
 });
 
-test("no slice is lost and none overlaps another of its row", async () => {
-  // video: 130 of main, 7 of the decoder, a session, an event; overlap: 6 and one that is open.
-  for (const [kind, n] of [["video", 139], ["overlap", 7], ["million", 1_000_050]]) {
-    const { page } = await timeline(kind);
-    const found = await page.evaluate(() => {
-      const { slices } = window.marey;
-      let overlaps = 0;
-      for (const row of slices.rows) {
-        for (let i = row.first + 1; i < row.last; i++) {
-          overlaps += Number(slices.start[i] < slices.end[i - 1]);
-        }
-      }
-      return { n: slices.n, overlaps };
-    });
-    assert.deepEqual(found, { n, overlaps: 0 }, kind);
-    await page.context().close();
-  }
-});
-
 test("more slices than a page holds are put together, counted, and said to be", async () => {
   // 50 steps of 40 blocks of 999 operations.
   const all = 50 + 50 * 40 + 50 * 40 * 999;

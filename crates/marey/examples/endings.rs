@@ -20,8 +20,6 @@ fn main() {
     match how.as_str() {
         // SAFETY: ends the process at once, which is always allowed.
         "_exit" => unsafe { libc::_exit(3) },
-        "abort" => std::process::abort(),
-        "segfault" => segfault(),
         "panic" => panic!("as a test demands"),
         "threads" => exit_while_threads_record(),
         "exec" => exec(),
@@ -38,12 +36,6 @@ fn work() {
         let _step = marey::section!("step");
         let _inner = marey::section!("inner");
     }
-}
-
-fn segfault() {
-    let nowhere = std::hint::black_box(std::ptr::null_mut::<u8>());
-    // SAFETY: it is not; that is what is tested.
-    unsafe { nowhere.write_volatile(1) };
 }
 
 fn exit_while_threads_record() {

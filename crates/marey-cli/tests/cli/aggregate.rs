@@ -265,19 +265,6 @@ fn what_is_missing_cut_or_unreadable_is_named_and_the_rest_is_used() {
 }
 
 #[test]
-fn where_nothing_can_be_read_the_command_says_so() {
-    let place = Place::new();
-    put(&place, "a/rank0-1.marey", "");
-    assert_eq!(aggregate(&[text(&place.path("a"))]).code, 2);
-    put(&place, "b/notes.txt", "");
-    let said = aggregate(&[text(&place.path("b"))]);
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("holds no captures"), "{}", said.err);
-    assert_eq!(aggregate(&[text(&place.path("none"))]).code, 2);
-    assert_eq!(aggregate(&[]).code, 2);
-}
-
-#[test]
 fn the_address_of_a_cluster_without_its_engine_is_an_error() {
     let place = Place::new();
     for engine in [&[][..], &["--engine", "local"]] {
@@ -413,33 +400,6 @@ fn capture_of(place: &Place, job: &str) -> PathBuf {
     let mut files = files.map(|file| file.unwrap().path());
     let is_capture = |path: &PathBuf| path.extension().is_some_and(|end| end == "marey");
     files.find(is_capture).unwrap()
-}
-
-#[test]
-fn of_several_jobs_the_newest_is_meant() {
-    let place = Place::new();
-    rank(&place, "first", 0, 1, &["section=a"]);
-    rank(&place, "second", 0, 1, &["section=b"]);
-    let jobs = |arguments: &[&str]| {
-        let out = place.out();
-        let mut all = vec![text(&out), "--format", "json"];
-        all.extend(arguments);
-        let said = aggregate(&all);
-        let written: Value = serde_json::from_str(&said.out).unwrap_or_default();
-        let names = written["jobs"].as_array().cloned().unwrap_or_default();
-        let names: Vec<String> = names
-            .iter()
-            .map(|job| job["job_id"].as_str().unwrap().to_owned())
-            .collect();
-        (said.code, names, said.err)
-    };
-    let (code, names, err) = jobs(&[]);
-    assert_eq!((code, names), (0, vec!["second".to_owned()]));
-    assert!(err.contains("first") && err.contains("--job"), "{err}");
-    assert_eq!(jobs(&["--job", "first"]).1, ["first"]);
-    assert_eq!(jobs(&["--job", "all"]).1, ["first", "second"]);
-    let (code, _, err) = jobs(&["--job", "third"]);
-    assert!(code == 2 && err.contains("there is first, second"), "{err}");
 }
 
 #[test]

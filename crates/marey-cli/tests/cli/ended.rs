@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{Place, err, example, marey, unsampled, words};
+use crate::program::{Place, err, example, marey, unsampled};
 
 /// `marey run -- COMMAND…` in this place, not sampled, and its exit code.
 fn run(place: &Place, command: &[&str]) -> Option<i32> {
@@ -53,30 +53,6 @@ fn the_same_is_made_again_from_captures_alone() {
     std::fs::remove_file(place.job().join("run.json")).unwrap();
     place.command(&["report", "out/job"]).output().unwrap();
     assert_eq!(list(&place), before);
-}
-
-#[test]
-fn a_program_that_closed_its_capture_and_ended_with_3_has_failed() {
-    let program = example();
-    let program = program.to_str().unwrap();
-    let place = recorded(&[program, "section=a", "exit=3"]);
-    let list = list(&place);
-    assert_eq!(list["status"]["text"], "failed: exit code 3");
-    assert_eq!(
-        list["processes"][0]["status"]["text"],
-        "failed: exit code 3"
-    );
-    let summary = words(&place.read("out/timing_summary.txt"));
-    assert!(
-        summary.contains(" Status failed: exit code 3 "),
-        "{summary}"
-    );
-    let said = place
-        .command(&["report", "out", "--format", "markdown"])
-        .output()
-        .unwrap();
-    let shown = String::from_utf8(said.stdout).unwrap();
-    assert!(shown.contains("failed: exit code 3"), "{shown}");
 }
 
 #[test]

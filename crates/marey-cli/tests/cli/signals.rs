@@ -124,38 +124,3 @@ fn a_program_that_asks_for_a_signal_which_was_ignored_gets_it() {
         assert_eq!(code_after(signal, &mut command, &place), Some(7));
     }
 }
-
-#[test]
-fn what_nohup_ignores_stays_ignored() {
-    let place = Place::new();
-    let ready = place.path("ready");
-    let marey_run = place.recorded(&["section=a", &format!("ready={}", ready.display()), "wait"]);
-    let mut command = place.command(&[]);
-    let program = command.get_program().to_owned();
-    let mut nohup = Command::new("nohup");
-    nohup.arg(program).args(marey_run.get_args()).envs(
-        command
-            .env_clear()
-            .get_envs()
-            .filter_map(|(k, v)| Some((k, v?))),
-    );
-    for (name, value) in marey_run.get_envs() {
-        nohup.env(name, value.unwrap_or_default());
-    }
-    let mut marey = nohup
-        .current_dir(place.path(""))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait_for(&ready, &mut marey);
-    let pid = Pid::from_child(&marey);
-    kill_process(pid, Signal::HUP).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
-    assert_eq!(
-        marey.wait().unwrap().signal(),
-        Some(15),
-        "HUP changed nothing"
-    );
-}

@@ -23,10 +23,6 @@ fn kinds_with(folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> 
     only_run(folder)
 }
 
-fn names(run: &Run) -> Vec<&str> {
-    run.series.iter().map(|s| s.info.name.as_str()).collect()
-}
-
 #[test]
 fn sections_of_a_kind_that_is_switched_off_do_not_exist_and_what_is_in_them_does() {
     let all = tempfile::tempdir().unwrap();
@@ -68,55 +64,6 @@ fn sections_of_a_kind_that_is_switched_off_do_not_exist_and_what_is_in_them_does
         .filter(|(key, _)| key.starts_with("profiling.profile_"))
         .collect();
     assert_eq!(facts.len(), 2, "{facts:?}");
-}
-
-#[test]
-fn the_host_is_sampled_as_the_environment_says() {
-    for (variables, wanted, unwanted) in [
-        (
-            vec![],
-            vec![
-                "host.cpu.busy",
-                "host.memory.used",
-                "process.memory.resident",
-            ],
-            vec![],
-        ),
-        (
-            vec![("MAREY_MONITOR_CPU_USAGE", "0")],
-            vec!["host.memory.used"],
-            vec!["host.cpu.busy", "host.load"],
-        ),
-        (
-            vec![("MAREY_MONITOR_SYSTEM_MEMORY", "0")],
-            vec!["host.cpu.busy"],
-            vec!["host.memory.used", "process.disk.read"],
-        ),
-        (
-            vec![
-                ("MAREY_MONITOR_CPU_USAGE", "0"),
-                ("MAREY_MONITOR_SYSTEM_MEMORY", "0"),
-            ],
-            vec![],
-            vec!["host.cpu.busy", "host.memory.used", "sampler.cpu"],
-        ),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let run = if wanted.is_empty() {
-            kinds(folder.path(), &variables)
-        } else {
-            sampled(folder.path(), &variables)
-        };
-        let names = names(&run);
-        assert!(
-            wanted.iter().all(|name| names.contains(name)),
-            "{variables:?}: {names:?}"
-        );
-        assert!(
-            unwanted.iter().all(|name| !names.contains(name)),
-            "{variables:?}: {names:?}"
-        );
-    }
 }
 
 #[test]

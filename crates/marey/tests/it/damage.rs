@@ -2,18 +2,24 @@
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use marey::{Run, Section, Status, Warning};
 use proptest::prelude::{Rng, *};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::golden::golden;
 use crate::program::{captures, recorded, rings};
 
 const FILE_HEADER: usize = 16;
 const BLOCK_HEADER: usize = 16;
 /// The kind of blocks that says when things were.
 const ANCHOR: u16 = 7;
+
+/// A golden capture.
+fn golden(name: &str) -> Vec<u8> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    std::fs::read(data.join(name)).unwrap()
+}
 
 /// The blocks of a sound capture.
 fn blocks(bytes: &[u8]) -> Vec<&[u8]> {
@@ -305,4 +311,17 @@ fn rings_with_flipped_bits_are_read_without_a_panic() {
     }
     assert!(n_different > 10, "{n_different}");
     assert_eq!(marey::load(capture).unwrap(), intact);
+}
+
+#[test]
+fn a_version_that_nobody_released_is_refused_and_named() {
+    for version in [0, 1, 3] {
+        let mut capture = golden("v2.marey");
+        capture[8] = version;
+        let error = marey::decode(&capture, Status::EndedWithoutClosing).unwrap_err();
+        let said = format!(
+            "the capture has the unknown capture version {version}; this marey reads version 2; use a newer one"
+        );
+        assert_eq!(error.to_string(), said);
+    }
 }

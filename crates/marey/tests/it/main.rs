@@ -10,7 +10,6 @@ mod endings;
 mod first_and_last;
 mod flood;
 mod forks;
-mod golden;
 mod guests;
 mod instructions;
 mod kill;
