@@ -286,6 +286,9 @@ fn a_path_that_names_nothing_is_named_and_the_others_are_read() {
     rank(&place, "job", 0, 1, &["section=denoise"]);
     std::fs::create_dir(place.path("empty")).unwrap();
     let (good, empty, none) = (place.job(), place.path("empty"), place.path("none"));
+    for nothing in [&[][..], &[text(&empty)], &[text(&none)]] {
+        assert_eq!(aggregate(nothing).code, 2, "{nothing:?}");
+    }
     let (code, written) = document(&[&empty, &good, &none]);
     assert_eq!((code, &written["rank_count"]), (1, &json!(1)));
     let whys: Vec<&str> = written["unread"]

@@ -361,23 +361,3 @@ fn documents_that_cannot_be_written_do_not_hide_the_summary() {
         "no half-made file stays"
     );
 }
-
-#[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
-    struct Closed;
-    impl std::io::Write for Closed {
-        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
-            Err(std::io::ErrorKind::BrokenPipe.into())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let place = Place::new();
-    place.recorded(&["section=a"]).output().unwrap();
-    let arguments =
-        ["marey", "report", place.out().to_str().unwrap()].map(std::ffi::OsString::from);
-    let mut err = Vec::new();
-    let exit = marey_cli::run(arguments, &mut Closed, &mut err);
-    assert_eq!((exit.code(), err), (0, Vec::new()));
-}

@@ -172,16 +172,6 @@ fn slices_come_in_the_order_in_which_they_begin_with_exact_times() {
 }
 
 #[test]
-fn an_arrow_leads_from_a_section_to_its_work_on_the_gpu() {
-    let trace = json(&[drawn()], TraceFormat::Chrome);
-    assert_eq!(events(&trace, "s", &["id", "tid", "ts"]), ["1 1 2.0"]);
-    assert_eq!(
-        events(&trace, "f", &["id", "tid", "ts", "bp"]),
-        ["1 4194305 2.5 e"]
-    );
-}
-
-#[test]
 fn work_whose_section_was_not_recorded_has_no_arrow_and_work_at_no_known_time_is_left_out() {
     let mut run = drawn();
     run.gpu_spans[0].start_ns = 2_001;

@@ -149,30 +149,6 @@ fn how_busy_each_gpu_and_its_memory_controller_was_is_said_by_name() {
 }
 
 #[test]
-fn nested_stages_are_shares_of_the_wall_time() {
-    // The original said 33.3 % each and a total of 0.61 s for 0.2 s.
-    let ms = 1_000_000;
-    let run = RunBuilder::new()
-        .section("run", 0, 200 * ms, |s| {
-            s.section("denoise", 0, 200 * ms, |s| {
-                s.section("step", 0, 200 * ms, |_| {});
-            });
-        })
-        .finish(200 * ms);
-    let stages = &document(&run)["stage_analysis"];
-    assert_eq!(stages["total_time"], 0.2);
-    for name in ["run", "denoise", "step"] {
-        assert_eq!(
-            stages["stages"][name]["percentage_of_total"], 100.0,
-            "{name}"
-        );
-    }
-    let bottlenecks = stages["bottlenecks"].as_array().unwrap();
-    assert_eq!(bottlenecks.len(), 1);
-    assert_eq!(bottlenecks[0]["stage"], "step");
-}
-
-#[test]
 fn raw_data_are_all_points_of_all_series() {
     let run = sampled_latent_video();
     let raw: Value = serde_json::from_slice(&raw_profiling_data(&run)).unwrap();

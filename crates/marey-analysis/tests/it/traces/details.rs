@@ -61,39 +61,6 @@ fn operators_say_their_inputs_and_equal_ones_are_kept_once() {
 }
 
 #[test]
-fn inputs_of_real_operators_are_all_there() {
-    // Operators with shapes, inputs of all of them, distinct lists of shapes.
-    for (name, expected) in [
-        (
-            "traces__h100__Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
-            (4_186, 14_190, 91),
-        ),
-        (
-            "rank0.step_12.1694128201545.pt.trace.json.gz",
-            (1_579, 5_301, 354),
-        ),
-        ("rank_non_gpu__rank_non_gpu.json.gz", (2_410, 9_188, 554)),
-        (
-            "amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
-            (64, 230, 32),
-        ),
-        ("triton_example__triton_example.json.gz", (1, 4, 1)),
-        ("nccl_parser_config__nccl_data.json.gz", (0, 0, 0)),
-    ] {
-        let trace = real(name);
-        let shapes = shapes_of(&trace);
-        let n_inputs = |written: &str| {
-            let list: Vec<serde_json::Value> = serde_json::from_str(written).unwrap();
-            list.len()
-        };
-        let total: usize = shapes.iter().map(|(_, written, _)| n_inputs(written)).sum();
-        let distinct: BTreeSet<&str> = shapes.iter().map(|(_, written, _)| *written).collect();
-        assert_eq!((shapes.len(), total, distinct.len()), expected, "{name}");
-        assert!(shapes.is_sorted_by_key(|(row, _, _)| *row), "{name}");
-    }
-}
-
-#[test]
 fn kernels_of_communication_say_their_collective() {
     let said = r#""Collective name": "all_\u0067ather", "In msg nelems": 4, "Out msg nelems": 32, "Group size": 8, "dtype": "BFloat16""#;
     let nccl = |args: &str| complete("kernel", "ncclDevKernel", 0, 0, 1, args);
