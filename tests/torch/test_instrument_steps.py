@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,6 +56,42 @@ def controlnet() -> Any:
     """A net whose picture is as large as the clip, and as deep as the UNet."""
     net = ControlNetModel.from_unet(quiet("sd").pipe.unet, conditioning_embedding_out_channels=(8, 16))
     return stable_diffusion(StableDiffusionControlNetPipeline, controlnet=net)
+
+
+def shown_by_top() -> tuple[int | None, int | None]:
+    """Which step of how many it says that this process is at."""
+    top = [sys.executable, "-m", "marey", "top", "--once", "--json", "--interval", "0.1", str(os.getpid())]
+    shown = json.loads(subprocess.run(top, capture_output=True, check=True).stdout)
+    generation = shown["processes"][0]["generation"]
+    return generation.get("schedule_made"), generation.get("schedule_steps")
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "expected"),
+    [
+        (DDIMScheduler, [(1, 4), (2, 4), (3, 4), (4, 4)]),
+        # Two evaluations a step, but for the last one; a callback after each.
+        (HeunDiscreteScheduler, [(None, None), (1, 4), (1, 4), (2, 4), (2, 4), (3, 4), (4, 4)]),
+    ],
+)
+def test_who_watches_sees_which_step_of_how_many_it_is(
+    scheduler: Any, expected: list[tuple[int | None, int | None]], tmp_path: Path
+) -> None:
+    tiny = quiet("sd")
+    tiny.pipe.scheduler = scheduler.from_config(tiny.pipe.scheduler.config)
+    marey.diffusers.instrument(tiny.pipe)
+    seen: list[tuple[int | None, int | None]] = []
+
+    def look(_pipe: Any, _step: int, _timestep: Any, values: dict[str, Any]) -> dict[str, Any]:
+        seen.append(shown_by_top())
+        return values
+
+    def work() -> None:
+        generate(tiny, STEPS, callback_on_step_end=look)
+        seen.append(shown_by_top())
+
+    recorded(tmp_path, work)
+    assert seen == [*expected, (None, None)], "of what is over there is none"
 
 
 def said(found: Recorded) -> list[dict[str, Any]]:

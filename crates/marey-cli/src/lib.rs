@@ -13,6 +13,7 @@ mod content;
 mod exit;
 mod first_screen;
 mod http_server;
+mod live_processes;
 mod output_format;
 pub mod run_folder;
 mod shown_path;

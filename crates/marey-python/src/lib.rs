@@ -115,7 +115,7 @@ mod core_module {
     #[pymodule_export]
     use super::recording::{
         autostart, capture_path, counter, event, job_of_process, join_job, losses, start, stop,
-        use_fast_sections, wrap_function,
+        tell_schedule, use_fast_sections, wrap_function,
     };
     #[pymodule_export]
     use super::records::records;

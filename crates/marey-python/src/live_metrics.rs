@@ -1,16 +1,16 @@
 //! What is known of this process now, for the display in Python.
 
-use marey_report::{Metrics, Watch};
+use marey_report::live::{LiveSnapshot, Watch};
 use pyo3::prelude::*;
 
 use crate::current_metrics;
 
-/// The latest readings of the samplers, and rates since the look before.
+/// The latest readings of the samplers, and rates.
 #[pyclass(module = "marey._core")]
 #[derive(Default)]
 pub(crate) struct LiveMetrics {
     watch: Watch,
-    now: Metrics,
+    now: LiveSnapshot,
 }
 
 #[pymethods]
@@ -22,8 +22,8 @@ impl LiveMetrics {
 
     /// Looks again. False when nothing is known: recording is off, or no sampler has read yet.
     fn look(&mut self) -> bool {
-        self.now = current_metrics::look(&mut self.watch);
-        !self.now.is_empty()
+        self.now = current_metrics::look(&mut self.watch).unwrap_or_default();
+        !(self.line().is_empty() && self.postfix().is_empty())
     }
 
     /// Lines for a console under a heading that names the session; empty when nothing is known.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use marey::{Note, Outcome};
-use marey_report::Watch;
+use marey_report::live::{LiveSnapshot, Watch};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -167,15 +167,11 @@ impl ProfilerCore {
     /// What is known now: `timestamp` (seconds since 1970), `session` and `sessions` (ids), `gpu` by device, `cpu`, and of the last half minute
     /// `fps`, `blocks_per_second`, `steps_per_second`, with `dropped_frames`. What is not known has no key. Memory is in MiB.
     fn get_current_metrics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let metrics = if self.is_enabled() {
-            self.look()
-        } else {
-            marey_report::Metrics::default()
-        };
+        let now = self.is_enabled().then(|| self.look()).flatten();
         let current = self.sessions.current(py);
         let current = current.filter(|session| session.is_open());
         let current = current.as_ref().map(|session| session.id.as_str());
-        current_metrics::as_dict(py, &metrics, current, &self.sessions.open_ids())
+        current_metrics::as_dict(py, now.as_ref(), current, &self.sessions.open_ids())
     }
 
     /// Counts what could not be recorded because the program's own function failed.
@@ -259,7 +255,7 @@ impl ProfilerCore {
         }
     }
 
-    fn look(&self) -> marey_report::Metrics {
+    fn look(&self) -> Option<LiveSnapshot> {
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         current_metrics::look(&mut watch)
     }

@@ -227,6 +227,15 @@ pub(crate) fn event(name: &Bound<'_, PyAny>, attributes: Option<&Bound<'_, PyDic
     }
 }
 
+/// Tells who watches how many steps of its schedule a loop has made, and of how many; nothing when it is done with it.
+#[pyfunction]
+#[pyo3(signature = (n_made=0, n_steps=0, /))]
+pub(crate) fn tell_schedule(n_made: u32, n_steps: u32) {
+    if let Some(recorder) = state::recorder() {
+        recorder.tell_schedule(n_made, n_steps);
+    }
+}
+
 /// Records a reading of a counter; NaN, infinities and what is no number are not recorded.
 #[pyfunction]
 pub(crate) fn counter(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) {

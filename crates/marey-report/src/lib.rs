@@ -6,7 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod escape;
-pub mod fleet;
+pub mod live;
 pub mod width;
 
 #[cfg(feature = "parquet")]
@@ -21,7 +21,6 @@ mod first_screen;
 mod html;
 mod json;
 mod memory_log;
-mod metrics;
 mod rank_report;
 mod render;
 mod run_report;
@@ -52,7 +51,6 @@ pub use json::{
     raw_profiling_data_of_session, schemas, snapshot_json, trace_json, trend_json,
 };
 pub use memory_log::memory_log;
-pub use metrics::{GpuNow, Look, Metrics, Pace, Watch};
 pub use model::{
     Activity, AttributeFacts, AttributeValue, Attributed, AttributedCallFacts, CacheMoment,
     EventMoment, LaunchFacts, Loss, NamedValues, NotRead, OpenCall, Quality, Report, RunFacts,

@@ -1,6 +1,6 @@
 //! Does what the lines on its standard input say, and says `ok` after each: a process for others to look at.
 //!
-//! `open NAME` · `close` (what was opened last) · `section NAME N` · `turn NAME N` (N turns of a loop) · `step N` · `at STEP` (a step of that number; without one `at -`) · `cache OUTCOME N` · `block FRAMES` ·
+//! `open NAME` · `close` (what was opened last) · `section NAME N` · `turn NAME N` (N turns of a loop) · `step N` · `at STEP` (a step of that number; without one `at -`) · `schedule MADE STEPS` · `cache OUTCOME N` · `block FRAMES` ·
 //! `streamed FRAMES` · `dropped FRAMES` (reports of the program) · `sample MEMORY UTILIZATION READ` (what the sampler reads from then
 //! on; returns when it has) · `rank RANK WORLD` (what the program says) · `finish` · `again` (records once more)
 //!
@@ -57,6 +57,9 @@ fn main() {
             ["turn", name, n] => calls(name, NodeKind::Iteration, n),
             ["step", n] => (0..n.parse().unwrap())
                 .for_each(|_| report(Generation::Step(DiffusionStep::default()))),
+            ["schedule", n_made, n_steps] => {
+                recorder.tell_schedule(n_made.parse().unwrap(), n_steps.parse().unwrap());
+            }
             ["at", step] => report(Generation::Step(DiffusionStep {
                 step: step.parse().ok(),
                 ..DiffusionStep::default()

@@ -17,9 +17,7 @@
 mod attached;
 mod look;
 mod process;
-mod rates;
 
 pub use attached::Live;
 pub use look::{Look, OpenNow, Reading, Totals, Turns};
 pub use process::{Process, job_of, processes};
-pub use rates::Interval;

@@ -120,6 +120,7 @@ class Loop:
         self.end_turn()
         if self._has_denoised:
             self._has_denoised = False
+            _core.tell_schedule()
             self.read("after_denoising")
 
     def enter_outside(self) -> bool:
@@ -217,7 +218,8 @@ def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN
     def around(call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         loop = current.loop
         begun = denoising_steps.begin()
-        timestep = timesteps.of(args[1] if len(args) > 1 else kwargs.get("timestep"))
+        given = args[1] if len(args) > 1 else kwargs.get("timestep")
+        timestep = timesteps.of(given)
         said: dict[str, Any] = {} if timestep is None else {"timestep": timestep}
         try:
             with _core.profile_section("scheduler_step", **said):
@@ -229,6 +231,9 @@ def scheduler_step(scheduler: Any, timesteps: Timesteps) -> Around:  # noqa: ANN
         loop.evaluated(args[2] if len(args) > 2 else kwargs.get("sample"))
         if is_over:
             loop.end_turn()
+            # Two evaluations are a step, but for the last one.
+            n_made, n_steps = ((n + has_halves) // (1 + has_halves) for n in timesteps.place(given))
+            _core.tell_schedule(n_made, n_steps)
             denoising_steps.end(begun)
         return result
 

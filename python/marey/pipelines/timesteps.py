@@ -30,11 +30,12 @@ class Timesteps:
         """None are known."""
         self._values: list[float] = []
         self._place = (0, 0, 1)
+        self._length = 0
 
     def set(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         """A call of ``set_timesteps``."""
         scheduler: Any = getattr(call, "__self__", None)
-        self._values = []
+        self._values, self._length = [], 0
         try:
             # First, because the copy may share parts with the scheduler, which are to be as the call leaves them.
             self._values = _on_cpu(scheduler, args, kwargs)
@@ -43,6 +44,7 @@ class Timesteps:
         result = call(*args, **kwargs)
         try:
             self._place = _place(scheduler.timesteps)
+            self._length = len(scheduler.timesteps)
         except Exception:
             # A scheduler of the user's own, with other names.
             self._values = []
@@ -53,14 +55,26 @@ class Timesteps:
         try:
             if isinstance(timestep, (int, float)) or timestep.device.type == "cpu":
                 return float(timestep)
-            storage, first, stride = self._place
-            its_storage, at, _ = _place(timestep.reshape(1))
-            index, rest = divmod(at - first, stride)
-            is_ours = its_storage == storage and rest == 0 and index >= 0
-            return self._values[index] if is_ours else None
+            return self._values[self._index(timestep)]
         except Exception:
             # Several at once, or a kind of tensor that tells nothing.
             return None
+
+    def place(self, timestep: Any) -> tuple[int, int]:  # noqa: ANN401
+        """Which one of the schedule it is, the first is 1, and how many there are; 0 of 0 where that is not known."""
+        try:
+            return self._index(timestep) + 1, self._length
+        except Exception:
+            return 0, 0
+
+    def _index(self, timestep: Any) -> int:  # noqa: ANN401
+        """Raises where it is none of the schedule."""
+        storage, first, stride = self._place
+        its_storage, at, _ = _place(timestep.reshape(1))
+        index, rest = divmod(at - first, stride)
+        if its_storage != storage or rest or not 0 <= index < self._length:
+            raise LookupError
+        return index
 
 
 def _on_cpu(scheduler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[float]:  # noqa: ANN401

@@ -1,25 +1,19 @@
 //! `marey top`: what recording processes are doing now.
 //!
 //! ```text
-//! rings ─► watch (processes, looks) ─► shown (figures, history) ─┬─► layout ─► screen   live
-//!                                                                ├─► layout ─► text     --once
-//!                                                                └─► json               --once --json
+//! rings ─► LiveProcesses ─► LiveSnapshot ─┬─► view (lanes: what was lately) ─► layout ─┬─► screen   live
+//!                                         │                                            └─► text     --once
+//!                                         └─► its JSON                                              --once --json
 //! ```
 
 mod charset;
-mod history;
-mod json;
 mod keys;
 mod lanes;
 mod layout;
-mod line;
 mod screen;
 mod sections;
-mod shown;
-mod target;
 mod terminal;
-mod warnings;
-mod watch;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -30,18 +24,22 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use marey_report::escape;
+use marey_report::live::LiveSnapshot;
+use serde::Serialize;
 
 use crate::console::Console;
 use crate::exit::Exit;
+use crate::live_processes::Target;
 use charset::Charset;
 use screen::Palette;
-use target::Target;
-use watch::Watch;
+use view::View;
 
 /// Nothing records, or the process that was named does not.
 const NOTHING_TO_SHOW: Exit = Exit::Code(1);
 /// Columns of `--once`.
 const TEXT_WIDTH: usize = 100;
+/// Version of the shape of `--json`: the first number changes when a key changes its meaning or goes.
+const SCHEMA_VERSION: &str = "1.0";
 
 /// Watch processes while they record
 ///
@@ -96,44 +94,59 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             "the live view needs a terminal; `marey top --once` prints one state, --once --json a document"
         );
     }
-    let target = Target::find(arguments.target.as_deref())?;
-    let mut watch = Watch::new(target);
-    watch.refresh();
+    let mut view = View::new(Target::find(arguments.target.as_deref())?);
     if arguments.once {
-        return once(&mut watch, arguments, console);
+        return once(&mut view, arguments, console);
     }
-    if watch.is_empty() {
-        return Ok(nothing(&watch, console));
+    if view.is_empty() {
+        return Ok(nothing(&view, console));
     }
     let palette = Palette::of_environment(arguments.no_color);
     terminal::show(
-        &mut watch,
+        &mut view,
         arguments.interval,
         palette,
         Charset::of_environment(),
     )
 }
 
-fn once(watch: &mut Watch, arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
-    if !watch.is_empty() {
+fn once(view: &mut View, arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit> {
+    if !view.is_empty() {
         std::thread::sleep(arguments.interval);
-        watch.refresh();
+        view.refresh();
     }
     if arguments.json {
-        console.show(&json::document(watch))?;
+        console.show(&document(view.snapshots().collect(), marey::unix_ns()))?;
     } else {
-        let blocks = watch
-            .shown()
-            .map(|shown| line::text(&layout::whole(shown, TEXT_WIDTH)));
+        let blocks = view.shown().into_iter();
+        let blocks = blocks.map(|shown| layout::whole(shown, TEXT_WIDTH));
         console.show(&blocks.collect::<Vec<_>>().join("\n"))?;
     }
-    if watch.is_empty() {
-        return Ok(nothing(watch, console));
+    if view.is_empty() {
+        return Ok(nothing(view, console));
     }
     Ok(Exit::SUCCESS)
 }
 
-fn nothing(watch: &Watch, console: &mut Console<'_>) -> Exit {
-    console.say(&escape::visible(&watch.nothing()));
+/// Everything that is known now as UTF-8, safe to print, with a line end.
+fn document(processes: Vec<&LiveSnapshot>, at_unix_ns: u64) -> String {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        schema_version: &'static str,
+        at_unix_seconds: f64,
+        processes: Vec<&'a LiveSnapshot>,
+    }
+    let document = Document {
+        schema_version: SCHEMA_VERSION,
+        at_unix_seconds: Duration::from_nanos(at_unix_ns).as_secs_f64(),
+        processes,
+    };
+    // String keys and plain values always serialize.
+    let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    escape::json(&text).into_owned() + "\n"
+}
+
+fn nothing(view: &View, console: &mut Console<'_>) -> Exit {
+    console.say(&escape::visible(&view.processes.nothing()));
     NOTHING_TO_SHOW
 }

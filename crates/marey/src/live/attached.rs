@@ -112,6 +112,7 @@ impl Live {
             cache_hits: self.rings.get(at::CACHE_HITS),
             cache_misses: self.rings.get(at::CACHE_MISSES),
             step: self.rings.get(at::STEP).checked_sub(1),
+            schedule: schedule(self.rings.get(at::SCHEDULE)),
         };
         look.at_ns = if look.is_running() {
             clock.now_ns
@@ -339,6 +340,11 @@ fn add(all: &mut Glance, seen: &Glance) {
     if seen.last_end >= all.last_end {
         (all.last, all.last_end) = (seen.last, seen.last_end);
     }
+}
+
+fn schedule(word: u64) -> Option<(u64, u64)> {
+    let (n_made, n_steps) = (word >> 32, word & u64::from(u32::MAX));
+    (n_steps > 0).then_some((n_made, n_steps))
 }
 
 /// Device and inode of the shared file in a folder; `None` when it is gone.

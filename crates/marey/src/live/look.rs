@@ -35,6 +35,8 @@ pub struct Look {
     /// Number of the denoising step that the program reported last, as it gave it; of loops that run at the same time, of whichever
     /// reported last. `None` before the first, and when that one had no number.
     pub step: Option<u64>,
+    /// How many denoising steps of its schedule the program has made, and of how many; `None` while that is not known.
+    pub schedule: Option<(u64, u64)>,
     /// What was not recorded so far.
     pub losses: Losses,
 }
@@ -170,14 +172,6 @@ impl Look {
     /// It records, as far as is known.
     pub fn is_running(&self) -> bool {
         self.status == Status::Running
-    }
-}
-
-impl Totals {
-    /// Mean duration.
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-    pub fn mean_ns(&self) -> f64 {
-        self.sum_ns as f64 / self.count.max(1) as f64
     }
 }
 

@@ -460,6 +460,7 @@ impl Recorder {
             process_words::CACHE_HITS,
             process_words::CACHE_MISSES,
             process_words::STEP,
+            process_words::SCHEDULE,
         ] {
             self.header()[at].store(0, Relaxed);
         }

@@ -92,6 +92,12 @@ impl Recorder {
         }
     }
 
+    /// Tells live viewers how many denoising steps of its schedule the program has made, and of how many; 0 of 0 when it uses none.
+    pub fn tell_schedule(&self, n_made: u32, n_steps: u32) {
+        let word = u64::from(n_made) << 32 | u64::from(n_steps);
+        self.header()[process_words::SCHEDULE].store(word, Relaxed);
+    }
+
     /// Counts for live viewers. Another pass of a step is no step.
     fn count_generated(&self, report: &Generation, ticks: u64, is_pass: bool) {
         if is_pass {

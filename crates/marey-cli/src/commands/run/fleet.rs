@@ -1,17 +1,15 @@
 //! A job for those who watch many: its figures for Prometheus, while it runs.
 //!
 //! ```text
-//! rings of the job's processes ─► members (live looks) ─► metrics: Prometheus asks
+//! rings of the job's processes ─► LiveProcesses ─► metrics: Prometheus asks
 //! ```
 //!
 //! All of it happens in `marey run`: the program neither helps nor waits, and nothing that a client does reaches it.
 
 mod address;
-mod members;
 mod metrics;
 
 pub(super) use address::Address;
-use members::Members;
 
 use super::job::Job;
 use crate::console::Console;
@@ -41,7 +39,7 @@ impl Arguments {
         let (Some(address), Some(job)) = (&self.prometheus, job) else {
             return Ok(None);
         };
-        let (server, url) = metrics::serve(address, Members::of(job)).map_err(|problem| {
+        let (server, url) = metrics::serve(address, job).map_err(|problem| {
             format!("cannot serve metrics at {address}: {problem}; choose another place with --prometheus")
         })?;
         // Nobody could know a port that was free.

@@ -1,12 +1,14 @@
 //! What keys do, and what they change.
 
+use std::path::{Path, PathBuf};
+
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// What the user has chosen to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Choice {
     /// Folder of the process that is shown; the first one if that is gone.
-    pub(super) process: Option<std::path::PathBuf>,
+    pub(super) process: Option<PathBuf>,
     /// Rows of the table above the first that is shown.
     pub(super) skipped: usize,
     pub(super) is_paused: bool,
@@ -58,9 +60,9 @@ fn of_key(key: KeyEvent) -> Option<Action> {
 
 impl Choice {
     /// Does what is asked for, with the processes in the order in which they are shown.
-    pub(super) fn apply(&mut self, action: Action, processes: &[&std::path::Path], n_rows: usize) {
+    pub(super) fn apply(&mut self, action: Action, processes: &[&Path], n_rows: usize) {
         let n = processes.len();
-        let at = self.place(processes);
+        let at = self.place(processes.iter().copied());
         match action {
             Action::NextProcess if n > 0 => self.choose(processes[(at + 1) % n]),
             Action::PreviousProcess if n > 0 => self.choose(processes[(at + n - 1) % n]),
@@ -78,12 +80,12 @@ impl Choice {
     }
 
     /// Index of the process that is shown.
-    pub(super) fn place(&self, processes: &[&std::path::Path]) -> usize {
-        let is_chosen = |process: &&std::path::Path| self.process.as_deref() == Some(*process);
-        processes.iter().position(is_chosen).unwrap_or(0)
+    pub(super) fn place<'a>(&self, mut processes: impl Iterator<Item = &'a Path>) -> usize {
+        let is_chosen = |process: &Path| self.process.as_deref() == Some(process);
+        processes.position(is_chosen).unwrap_or(0)
     }
 
-    fn choose(&mut self, process: &std::path::Path) {
+    fn choose(&mut self, process: &Path) {
         self.process = Some(process.to_owned());
         self.skipped = 0;
     }

@@ -1,54 +1,61 @@
 //! What stands where, for any size.
 //!
 //! ```text
-//! job, rank, pid, uptime, how it ended       header
+//! job, rank, pid, uptime, how it ended       who
 //! command
 //! In    path of what is open                 phase
-//! Loop  name, turns, last, mean, p50, p95
+//! Loop  name, turns, last, p50, p95, mean
 //! Rate  frames, blocks, steps a second
 //! GPU   ▁▂▃▄ …  CPU … Memory … Disk …        lanes
 //! Section      calls  total  mean  last      table, as many rows as fit
 //! ! what somebody should know                warnings
 //! ```
 
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-use marey_report::{RunStatus, escape, quantity, width};
+use marey::live::{Process, Reading};
+use marey_report::live::LiveSnapshot;
+use marey_report::{Loss, RunStatus, escape, quantity, width};
+use ratatui::text::{Line, Span};
 
-use super::lanes::Lane;
-use super::line::{Line, Role};
-use super::sections::open_for_ns;
+use super::lanes::{Lane, Lanes};
+use super::screen::{BARS, FAINT, LABEL, OPEN, TITLE, WARNING};
 use super::sections::{shown_path, table};
-use super::shown::Shown;
-use super::warnings;
 
 /// From this size on there is room for everything.
 const FULL: (usize, usize) = (60, 14);
 /// Below this size nothing can be said.
 const LEAST: (usize, usize) = (16, 3);
 const MAX_WARNINGS: usize = 3;
-/// Columns of the words at the beginning of lines.
-const LABEL: usize = 8;
+/// A sampler that has not read for this long is worth a word.
+const SILENT_NS: u64 = 10_000_000_000;
+
+/// One process, as it is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown<'a> {
+    pub(super) process: &'a Process,
+    pub(super) now: &'a LiveSnapshot,
+    pub(super) lanes: &'a Lanes,
+}
 
 /// A process in so many columns and lines; `skipped` rows of its table are above the first.
-pub(super) fn process(shown: &Shown, columns: usize, rows: usize, skipped: usize) -> Vec<Line> {
+pub(super) fn process(
+    shown: Shown<'_>,
+    columns: usize,
+    rows: usize,
+    skipped: usize,
+) -> Vec<Line<'static>> {
     if columns < LEAST.0 || rows < LEAST.1 {
         let text = format!("{columns}x{rows} is too small");
-        return vec![Line::of(Role::Warning, text)];
+        return vec![Line::styled(text, WARNING)];
     }
-    let mut lines = if columns < FULL.0 || rows < FULL.1 {
-        compact(shown, columns)
-    } else {
-        header(shown, columns)
-    };
-    let warnings: Vec<Line> = warnings::of(&shown.look)
-        .into_iter()
-        .take(MAX_WARNINGS)
-        .map(|text| Line::of(Role::Warning, format!("! {text}")))
-        .collect();
+    let is_full = columns >= FULL.0 && rows >= FULL.1;
+    let mut lines = header(shown, columns, is_full);
+    let mut warnings = warnings(shown.now);
+    warnings.truncate(MAX_WARNINGS);
     let room = rows.saturating_sub(lines.len() + warnings.len());
     if let Some(n_rows) = room.checked_sub(1).filter(|n| *n > 0) {
-        let mut table = table(&shown.look, columns, skipped, n_rows);
+        let mut table = table(shown.now, columns, skipped, n_rows);
         table.resize(room, Line::default());
         lines.append(&mut table);
     }
@@ -57,99 +64,88 @@ pub(super) fn process(shown: &Shown, columns: usize, rows: usize, skipped: usize
     lines
 }
 
-/// A process with everything that there is, for `--once`.
-pub(super) fn whole(shown: &Shown, columns: usize) -> Vec<Line> {
-    let mut lines = header(shown, columns);
-    lines.extend(table(&shown.look, columns, 0, usize::MAX));
-    let warnings = warnings::of(&shown.look).into_iter();
-    lines.extend(warnings.map(|text| Line::of(Role::Warning, format!("! {text}"))));
-    lines
+/// A process with everything that there is, as text for `--once`.
+pub(super) fn whole(shown: Shown<'_>, columns: usize) -> String {
+    let mut lines = header(shown, columns, true);
+    lines.extend(table(shown.now, columns, 0, usize::MAX));
+    lines.extend(warnings(shown.now));
+    let lines = lines.iter().map(ToString::to_string);
+    let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
 }
 
 /// Who it is, in one line.
-pub(super) fn name(shown: &Shown) -> String {
-    let rank = shown.process.rank.map(|rank| format!("rank {rank} "));
-    format!("{}pid {}", rank.unwrap_or_default(), shown.process.pid())
+pub(super) fn name(process: &Process) -> String {
+    let rank = process.rank.map(|rank| format!("rank {rank} "));
+    format!("{}pid {}", rank.unwrap_or_default(), process.pid())
 }
 
-/// How it stands, in a few words.
-pub(super) fn status(shown: &Shown) -> String {
-    if shown.is_running() {
-        return match shown.look.is_alive {
-            None if !shown.look.nodes.is_empty() => "in another container".into(),
-            _ => "running".into(),
-        };
-    }
-    escape::cut(&RunStatus::new(&shown.look.status).text(), 60)
-}
-
-fn header(shown: &Shown, columns: usize) -> Vec<Line> {
-    let process = &shown.process;
-    let job = process
-        .job_id
-        .as_deref()
-        .map(|job| format!("job {}  ", escape::cut(job, 30)));
-    let title = format!("{}{}  ", job.unwrap_or_default(), name(shown));
-    let up = format!("up {}  ", uptime(shown.look.at_ns));
-    let role = if shown.is_running() {
-        Role::Open
-    } else {
-        Role::Warning
-    };
-    let mut lines = vec![
-        Line::of(Role::Title, title)
-            .and(Role::Value, up)
-            .and(role, status(shown)),
-    ];
-    if !process.command.is_empty() {
+/// Everything but the table: where there is no room for all of it the least that is worth knowing.
+fn header(shown: Shown<'_>, columns: usize, is_full: bool) -> Vec<Line<'static>> {
+    let Shown {
+        process,
+        now,
+        lanes,
+    } = shown;
+    let label_width = if is_full { 8 } else { 0 };
+    let mut lines = vec![who(process, now, is_full)];
+    if is_full && !process.command.is_empty() {
         let command: Vec<String> = process.command.iter().map(|a| escape::visible(a)).collect();
         let command = escape::cut(&command.join(" "), columns);
-        lines.push(Line::of(Role::Faint, command));
+        lines.push(Line::styled(command, FAINT));
     }
-    lines.push(phase(shown, columns, true));
-    lines.extend(turns(shown, columns));
-    lines.extend(rates(shown));
-    let lanes = shown.lanes.all();
-    lines.extend(lanes.iter().map(|lane| full_lane(lane, columns)));
+    let mut labelled = |label: &str, line: Option<Line<'static>>| {
+        if let Some(mut line) = line {
+            let label = width::pad_end(label, label_width);
+            if is_full {
+                line.spans.insert(0, Span::styled(label, LABEL));
+            }
+            lines.push(line);
+        }
+    };
+    let columns = columns - label_width;
+    let is_in = if now.look.is_running() {
+        "In"
+    } else {
+        "Was in"
+    };
+    labelled(is_in, Some(phase(now, columns)));
+    labelled("Loop", turns(now, columns));
+    labelled("Rate", rates(now));
+    for lane in lanes.all(now) {
+        if is_full {
+            labelled(&lane.name, Some(full_lane(&lane, columns)));
+        } else {
+            let values: Vec<&str> = lane.cells.iter().map(|cell| cell.text.as_str()).collect();
+            let name = Span::styled(format!("{} ", lane.name), LABEL);
+            labelled("", Some(Line::from(vec![name, values.join(" ").into()])));
+        }
+    }
     lines
 }
 
-/// The least that is worth knowing.
-fn compact(shown: &Shown, columns: usize) -> Vec<Line> {
-    let role = if shown.is_running() {
-        Role::Open
-    } else {
-        Role::Warning
+fn who(process: &Process, now: &LiveSnapshot, is_full: bool) -> Line<'static> {
+    let status = match now.look.is_alive {
+        _ if !now.look.is_running() => {
+            let text = RunStatus::new(&now.look.status).text();
+            Span::styled(escape::cut(&text, 60), WARNING)
+        }
+        None => Span::styled("in another container", OPEN),
+        _ => Span::styled("running", OPEN),
     };
-    let mut lines = vec![
-        Line::of(Role::Title, name(shown) + " ").and(role, status(shown)),
-        phase(shown, columns, false),
-    ];
-    if let Some(newest) = shown.newest_loop() {
-        let rate = shown
-            .turns_per_second()
-            .map(|rate| format!(" {}", quantity::rate(rate)));
-        let figures = format!(
-            " {} {}",
-            newest.count,
-            quantity::duration_ns(newest.last_ns)
-        ) + &rate.unwrap_or_default();
-        let room = columns.saturating_sub(width::columns(&figures)).max(8);
-        lines
-            .push(Line::of(Role::Value, escape::cut(&newest.name, room)).and(Role::Value, figures));
+    let name = name(process);
+    if !is_full {
+        return Line::from(vec![Span::styled(name + " ", TITLE), status]);
     }
-    lines.extend(rates(shown));
-    for lane in shown.lanes.all() {
-        let values: Vec<&str> = lane.cells.iter().map(|cell| cell.value.as_str()).collect();
-        let line = Line::of(Role::Label, format!("{} ", lane.name));
-        lines.push(line.and(Role::Value, values.join(" ")));
-    }
-    lines
+    let job = process.job_id.as_deref();
+    let job = job.map_or_else(String::new, |job| format!("job {}  ", escape::cut(job, 30)));
+    let up = format!("  up {}  ", uptime(now.look.at_ns));
+    Line::from(vec![Span::styled(job + &name, TITLE), up.into(), status])
 }
 
 /// `3:07`, `1:02:03`, `2 d 1:02:03`.
 fn uptime(ns: u64) -> String {
-    let seconds = Duration::from_nanos(ns).as_secs();
+    let seconds = ns / 1_000_000_000;
     let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
     let (minutes, seconds) = (seconds / 60 % 60, seconds % 60);
     match (days, hours) {
@@ -159,98 +155,115 @@ fn uptime(ns: u64) -> String {
     }
 }
 
-fn label(text: &str) -> Line {
-    Line::of(Role::Label, width::pad_end(text, LABEL))
-}
-
-/// What it is in, with a word before it where there is room.
-fn phase(shown: &Shown, columns: usize, is_labelled: bool) -> Line {
-    let look = &shown.look;
-    let line = match (is_labelled, shown.is_running()) {
-        (false, _) => Line::default(),
-        (true, true) => label("In"),
-        (true, false) => label("Was in"),
-    };
+/// What it is in.
+fn phase(now: &LiveSnapshot, columns: usize) -> Line<'static> {
+    let look = &now.look;
     let Some(open) = look.phase() else {
-        return line.and(Role::Faint, "no section");
+        return Line::styled("no section", FAINT);
     };
-    let since = open_for_ns(look, open)
-        .map_or_else(String::new, |ns| format!("  {}", quantity::duration_ns(ns)));
-    let others = look.open.iter().filter(|other| other.lane != open.lane);
-    let mut lanes: Vec<u32> = others.map(|other| other.lane).collect();
-    lanes.sort_unstable();
-    lanes.dedup();
-    let more = match lanes.len() {
+    let since = now.open_for_ns(open).map(quantity::duration_ns);
+    let since = since.map_or_else(String::new, |since| format!("  {since}"));
+    let others = look.open.iter().map(|other| other.lane);
+    let others: BTreeSet<u32> = others.filter(|lane| *lane != open.lane).collect();
+    let more = match others.len() {
         0 => String::new(),
         1 => "  and 1 more thread".into(),
         n => format!("  and {n} more threads"),
     };
-    let taken = line.columns() + width::columns(&since) + width::columns(&more);
+    let step = look.schedule.filter(|_| look.is_running());
+    let step = step.map_or_else(String::new, |(n_made, n)| format!("  step {n_made}/{n}"));
+    let since = since + &step;
+    let taken = width::columns(&since) + width::columns(&more);
     let path = shown_path(&look.path(open.node), columns.saturating_sub(taken).max(8));
-    let line = line.and(Role::Open, path);
-    line.and(Role::Value, since).and(Role::Faint, more)
+    let (path, more) = (Span::styled(path, OPEN), Span::styled(more, FAINT));
+    Line::from(vec![path, since.into(), more])
 }
 
 /// The loop that turned last: as many of its figures as there is room for, most telling first.
-fn turns(shown: &Shown, columns: usize) -> Option<Line> {
-    let newest = shown.newest_loop()?;
-    let figure = |name: &str, ns: Option<u64>| {
-        ns.map(|ns| format!("  {name} {}", quantity::duration_ns(ns)))
-    };
-    let of_newest = |quantile| newest.newest.quantile_ns(quantile);
+fn turns(now: &LiveSnapshot, columns: usize) -> Option<Line<'static>> {
+    let newest = now.newest_loop.as_ref()?;
+    let totals = &newest.totals;
+    let figure = |name: &str, ns: u64| Some(format!("{name} {}", quantity::duration_ns(ns)));
+    let of_newest = |name: &str, of| figure(name, totals.turns.as_ref()?.quantile_ns(of)?);
     let figures = [
-        Some(format!("  {}", newest.count)),
-        shown
-            .turns_per_second()
-            .map(|rate| format!("  {}", quantity::rate(rate))),
-        figure("last", Some(newest.last_ns)),
-        figure("p50", of_newest(0.5)),
-        figure("p95", of_newest(0.95)),
-        Some(format!("  mean {}", quantity::duration(newest.mean_ns()))),
+        Some(totals.count.to_string()),
+        newest.per_second.map(quantity::rate),
+        figure("last", totals.last_ns),
+        of_newest("p50", 0.5),
+        of_newest("p95", 0.95),
+        figure("mean", totals.sum_ns / totals.count.max(1)),
     ];
-    let mut line = label("Loop").and(Role::Value, escape::cut(&newest.name, 24));
+    let mut line = escape::cut(&newest.name, 24);
     for figure in figures.into_iter().flatten() {
-        if line.columns() + width::columns(&figure) > columns {
+        if width::columns(&line) + 2 + width::columns(&figure) > columns {
             break;
         }
-        line = line.and(Role::Value, figure);
+        line = format!("{line}  {figure}");
     }
-    Some(line)
+    Some(line.into())
 }
 
-fn rates(shown: &Shown) -> Option<Line> {
+fn rates(now: &LiveSnapshot) -> Option<Line<'static>> {
+    let (made, said) = (&now.made, &now.look.generated);
     let per_second = |rate: Option<f64>, what: &str| rate.map(|rate| format!("{rate:.2} {what}"));
     // Latent frames are not what a viewer sees.
-    let frames = if shown.look.generated.streamed_frames > 0 {
+    let frames = if said.streamed_frames > 0 {
         "FPS"
     } else {
         "latent FPS"
     };
-    let dropped = shown.look.generated.dropped_frames;
+    let dropped = said.dropped_frames;
     let known = [
-        per_second(shown.frames_per_second(), frames),
-        per_second(shown.blocks_per_second(), "blocks/s"),
-        per_second(shown.steps_per_second(), "steps/s"),
+        per_second(made.frames_per_second, frames),
+        per_second(made.blocks_per_second, "blocks/s"),
+        per_second(made.steps_per_second, "steps/s"),
         (dropped > 0).then(|| quantity::counted(dropped, "frame dropped", "frames dropped")),
     ];
     let known: Vec<String> = known.into_iter().flatten().collect();
-    (!known.is_empty()).then(|| label("Rate").and(Role::Value, known.join("  ")))
+    (!known.is_empty()).then(|| known.join("  ").into())
 }
 
 /// Figures with bars, as many cells as fit; what is left of the width goes to the bars of the first two.
-fn full_lane(lane: &Lane, columns: usize) -> Line {
-    let mut line = label(&lane.name);
+fn full_lane(lane: &Lane, columns: usize) -> Line<'static> {
+    let mut line = Line::default();
     let (barred, plain) = lane.cells.split_at(lane.cells.len().min(2));
-    let plain: Vec<&str> = plain.iter().map(|cell| cell.value.as_str()).collect();
+    let plain: Vec<&str> = plain.iter().map(|cell| cell.text.as_str()).collect();
     let plain = plain.join("  ");
-    let room = columns.saturating_sub(LABEL + width::columns(&plain) + 2) / 2;
+    let room = columns.saturating_sub(width::columns(&plain) + 2) / 2;
     for cell in barred {
-        let text = width::pad_end(&cell.value, 18);
-        let bars = room.saturating_sub(width::columns(&text) + 2);
-        line = line
-            .and(Role::Value, text + " ")
-            .and(Role::Bars, cell.bars(bars));
-        line = line.and(Role::Value, " ");
+        let text = width::pad_end(&cell.text, 18);
+        let bars = cell.bars(room.saturating_sub(width::columns(&text) + 2));
+        line.push_span(text + " ");
+        line.push_span(Span::styled(bars, BARS));
+        line.push_span(" ");
     }
-    line.and(Role::Value, plain)
+    line.push_span(plain);
+    line
+}
+
+/// What somebody who watches should know, a line each.
+fn warnings(now: &LiveSnapshot) -> Vec<Line<'static>> {
+    let losses = Loss::all(&now.look.losses, &now.look.status).into_iter();
+    let lost = losses.map(|loss| format!("{} {}", loss.count, loss.meaning));
+    let late = now.look.series.iter().filter_map(|r| sampler(now, r));
+    let said = lost.chain(late).map(|text| format!("! {text}"));
+    said.map(|text| Line::styled(text, WARNING)).collect()
+}
+
+/// What a sampler's own series say; `None` for those of other things, and when all is well.
+fn sampler(now: &LiveSnapshot, reading: &Reading) -> Option<String> {
+    let name = escape::cut(&reading.info.subject, 40);
+    match (reading.info.name.as_str(), reading.value) {
+        ("sampler.missed", n) if n > 0.0 => {
+            let readings = if n > 1.0 { "readings" } else { "reading" };
+            Some(format!(
+                "sampler {name} was late and left out {n:.0} {readings}"
+            ))
+        }
+        ("sampler.late", _) if now.look.is_running() && reading.age_ns > SILENT_NS => {
+            let seconds = reading.age_ns / 1_000_000_000;
+            Some(format!("sampler {name} has read nothing for {seconds} s"))
+        }
+        _ => None,
+    }
 }

@@ -1,17 +1,30 @@
 //! Draws lines of text on a screen of any size.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
 
 use super::charset::Charset;
 use super::keys::Choice;
-use super::layout;
-use super::line::{Line, Role};
+use super::layout::{self, Shown};
 use super::sections;
-use super::shown::Shown;
 
-/// What parts of lines look like.
+/// The line that says what is shown.
+pub(super) const TITLE: Style = Style::new().add_modifier(Modifier::BOLD);
+/// What a figure is.
+pub(super) const LABEL: Style = Style::new().fg(Color::Cyan);
+/// What is less important.
+pub(super) const FAINT: Style = Style::new().fg(Color::DarkGray);
+/// What is going on now.
+pub(super) const OPEN: Style = Style::new().fg(Color::Green);
+/// Bars of a history.
+pub(super) const BARS: Style = Style::new().fg(Color::Blue);
+/// What somebody should know.
+pub(super) const WARNING: Style = Style::new().fg(Color::Yellow);
+/// Chosen among several.
+const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
+
+/// What a terminal shows of styles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Palette {
     Colours,
@@ -34,21 +47,25 @@ impl Palette {
         }
     }
 
-    fn style(self, role: Role, is_over: bool) -> Style {
-        let style = Style::new();
-        match (self, role) {
-            (Self::None, _) => style,
-            (_, Role::Chosen) => style.add_modifier(Modifier::REVERSED),
-            (_, Role::Title) | (Self::Plain, Role::Warning) => style.add_modifier(Modifier::BOLD),
-            (Self::Colours, Role::Warning) => style.fg(Color::Yellow),
-            (Self::Colours, _) if is_over => style.fg(Color::DarkGray),
-            (Self::Plain, _) if is_over => style.add_modifier(Modifier::DIM),
-            (Self::Colours, Role::Label) => style.fg(Color::Cyan),
-            (Self::Colours, Role::Faint) => style.fg(Color::DarkGray),
-            (Self::Colours, Role::Open) => style.fg(Color::Green),
-            (Self::Colours, Role::Bars) => style.fg(Color::Blue),
-            (Self::Plain, Role::Open) => style.add_modifier(Modifier::BOLD),
-            (Self::Colours | Self::Plain, _) => style,
+    fn restrict(self, cell: &mut Cell, is_over: bool) {
+        let is_plain = !cell
+            .modifier
+            .intersects(Modifier::BOLD | Modifier::REVERSED);
+        let is_grey = is_over && is_plain && cell.fg != Color::Yellow;
+        match self {
+            Self::Colours if is_grey => cell.fg = Color::DarkGray,
+            Self::Colours => {}
+            Self::Plain => {
+                if is_grey {
+                    cell.modifier |= Modifier::DIM;
+                } else if [Color::Yellow, Color::Green].contains(&cell.fg) {
+                    cell.modifier |= Modifier::BOLD;
+                }
+                cell.fg = Color::Reset;
+            }
+            Self::None => {
+                cell.set_style(Style::reset());
+            }
         }
     }
 }
@@ -68,18 +85,14 @@ const HELP: [&str; 9] = [
 /// Draws everything.
 pub(super) fn draw(
     buffer: &mut Buffer,
-    shown: &[&Shown],
+    shown: &[Shown<'_>],
     choice: &Choice,
     palette: Palette,
     charset: Charset,
 ) {
     let area = *buffer.area();
     let (columns, rows) = (usize::from(area.width), usize::from(area.height));
-    let folders: Vec<_> = shown
-        .iter()
-        .map(|shown| shown.process.folder.as_path())
-        .collect();
-    let at = choice.place(&folders);
+    let at = choice.place(shown.iter().map(|shown| &*shown.process.folder));
     let mut lines = Vec::new();
     let has_footer = columns >= 40 && rows >= 8;
     if shown.len() > 1 && rows >= 5 {
@@ -88,77 +101,56 @@ pub(super) fn draw(
     let n_above = lines.len();
     let room = rows.saturating_sub(n_above + usize::from(has_footer));
     match shown.get(at) {
-        _ if choice.shows_help => lines.extend(HELP.map(|text| Line::of(Role::Value, text))),
+        _ if choice.shows_help => lines.extend(HELP.map(Line::from)),
         Some(process) => {
-            let skipped = choice
-                .skipped
-                .min(sections::n_rows(&process.look).saturating_sub(1));
-            lines.extend(layout::process(process, columns, room, skipped));
+            let n_rows = sections::n_rows(process.now);
+            let skipped = choice.skipped.min(n_rows.saturating_sub(1));
+            lines.extend(layout::process(*process, columns, room, skipped));
         }
-        None => lines.push(Line::of(Role::Faint, "no process records")),
+        None => lines.push(Line::styled("no process records", FAINT)),
     }
-    lines.resize(
-        rows.saturating_sub(usize::from(has_footer)),
-        Line::default(),
-    );
+    lines.resize(n_above + room, Line::default());
     if has_footer {
         lines.push(footer(choice));
     }
-    let is_over = shown.get(at).is_some_and(|process| !process.is_running());
+    let is_over = shown.get(at).is_some_and(|s| !s.now.look.is_running());
     for (row, line) in (0..area.height).zip(&lines) {
-        let is_body = usize::from(row) >= n_above;
-        put(buffer, area, row, line, |role| {
-            palette.style(role, is_over && is_body)
-        });
+        buffer.set_line(area.x, area.y + row, line, area.width);
+    }
+    for (at, cell) in buffer.content.iter_mut().enumerate() {
+        palette.restrict(cell, is_over && at >= n_above * columns);
     }
     charset.restrict(buffer);
 }
 
-fn put(buffer: &mut Buffer, area: Rect, row: u16, line: &Line, style: impl Fn(Role) -> Style) {
-    let mut x = area.x;
-    for (role, text) in &line.parts {
-        let left = usize::from(area.right().saturating_sub(x));
-        (x, _) = buffer.set_stringn(x, area.y + row, text, left, style(*role));
-    }
-}
-
 /// The processes, the chosen one in sight.
-fn tabs(shown: &[&Shown], chosen: usize, columns: usize) -> Line {
+fn tabs(shown: &[Shown<'_>], chosen: usize, columns: usize) -> Line<'static> {
     let tab = |at: usize| {
-        let name = layout::name(shown[at]);
-        let mark = if shown[at].is_running() {
-            ""
-        } else {
-            " (ended)"
-        };
+        let name = layout::name(shown[at].process);
+        let is_running = shown[at].now.look.is_running();
+        let mark = if is_running { "" } else { " (ended)" };
         if at == chosen {
-            Line::of(Role::Chosen, format!("[{name}{mark}]"))
+            Span::styled(format!("[{name}{mark}]"), CHOSEN)
         } else {
-            Line::of(Role::Faint, format!(" {name}{mark} "))
+            Span::styled(format!(" {name}{mark} "), FAINT)
         }
     };
     // All, or from the chosen one to the left for half of the width, then to the right; the screen cuts.
-    let all: usize = (0..shown.len()).map(|at| tab(at).columns()).sum();
+    let all: usize = (0..shown.len()).map(|at| tab(at).width()).sum();
     let mut first = if all <= columns { 0 } else { chosen };
-    let mut used = tab(chosen).columns();
-    while first > 0 && used + tab(first - 1).columns() <= columns / 2 {
+    let mut used = tab(chosen).width();
+    while first > 0 && used + tab(first - 1).width() <= columns / 2 {
         first -= 1;
-        used += tab(first).columns();
+        used += tab(first).width();
     }
-    let mut line = Line::default();
-    for at in first..shown.len() {
-        if line.columns() > columns {
-            break;
-        }
-        line.parts.append(&mut tab(at).parts);
-    }
-    line
+    (first..shown.len()).map(tab).collect()
 }
 
-fn footer(choice: &Choice) -> Line {
+fn footer(choice: &Choice) -> Line<'static> {
+    let paused = if choice.is_paused { "paused  " } else { "" };
     let keys = "q quit  arrows, Tab switch and scroll  p pause  ? help";
-    if choice.is_paused {
-        return Line::of(Role::Warning, "paused  ").and(Role::Faint, keys);
-    }
-    Line::of(Role::Faint, keys)
+    Line::from(vec![
+        Span::styled(paused, WARNING),
+        Span::styled(keys, FAINT),
+    ])
 }

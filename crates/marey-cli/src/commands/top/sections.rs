@@ -1,11 +1,15 @@
 //! The table of sections.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use marey::live::{Look, OpenNow};
+use marey::live::{Look, Totals};
+use marey_report::live::LiveSnapshot;
 use marey_report::{escape, quantity, width};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 
-use super::line::{Line, Role};
+use super::screen::{LABEL, OPEN};
 
 /// Below this width the mean is left out.
 const WIDE: usize = 76;
@@ -15,61 +19,57 @@ const COLUMN: usize = 11;
 /// A call path with its figures so far; `None` before the first call has ended.
 struct Row<'a> {
     path: String,
-    totals: Option<&'a marey::live::Totals>,
+    totals: Option<&'a Totals>,
     /// How long the oldest call that is open has been, and how many are.
     open: Option<(u64, usize)>,
 }
 
 /// Heading and rows, the most time first. `n_rows` at most, after leaving out `skipped`.
-pub(super) fn table(look: &Look, total_width: usize, skipped: usize, n_rows: usize) -> Vec<Line> {
-    let headings: &[&str] = if total_width < WIDE {
-        &["calls", "total", "last", "open for"]
-    } else {
-        &["calls", "total", "mean", "last", "open for"]
+pub(super) fn table(
+    now: &LiveSnapshot,
+    total_width: usize,
+    skipped: usize,
+    n_rows: usize,
+) -> Vec<Line<'static>> {
+    let is_wide = total_width >= WIDE;
+    let path_width = total_width.saturating_sub((4 + usize::from(is_wide)) * COLUMN);
+    let line = |path: &str, [calls, total, mean, last, open]: [String; 5], style: Style| {
+        let path = width::pad_end(&of_width(path, path_width), path_width);
+        let mean = is_wide.then_some(mean);
+        let shown = [Some(calls), Some(total), mean, Some(last), Some(open)];
+        let shown = shown.iter().flatten();
+        let figures: String = shown.map(|text| width::pad_start(text, COLUMN)).collect();
+        (Span::styled(path, style), figures)
     };
-    let path_width = total_width.saturating_sub(headings.len() * COLUMN);
-    let figures = |texts: &[String]| -> String {
-        texts
-            .iter()
-            .map(|text| width::pad_start(text, COLUMN))
-            .collect()
-    };
-    let heading = width::pad_end("Section", path_width)
-        + &figures(&headings.iter().map(ToString::to_string).collect::<Vec<_>>());
-    let mut lines = vec![Line::of(Role::Label, heading)];
-    for row in rows(look).into_iter().skip(skipped).take(n_rows) {
-        let known = |show: fn(&marey::live::Totals) -> String| quantity::known(row.totals, show);
-        let mut texts = vec![
-            row.totals
-                .map_or_else(|| "0".into(), |totals| totals.count.to_string()),
-            known(|totals| quantity::duration_ns(totals.sum_ns)),
-        ];
-        if headings.len() == 5 {
-            texts.push(known(|totals| quantity::duration(totals.mean_ns())));
-        }
-        texts.push(known(|totals| quantity::duration_ns(totals.last_ns)));
-        texts.push(row.open.map_or_else(String::new, |(ns, n)| {
-            let times = if n > 1 {
-                format!(" ×{n}")
-            } else {
-                String::new()
-            };
-            quantity::duration_ns(ns) + &times
-        }));
-        let role = if row.open.is_some() && look.is_running() {
-            Role::Open
-        } else {
-            Role::Value
+    let headings = ["calls", "total", "mean", "last", "open for"].map(String::from);
+    let (path, headings) = line("Section", headings, LABEL);
+    let mut lines = vec![Line::from(vec![path, Span::styled(headings, LABEL)])];
+    for row in rows(now).into_iter().skip(skipped).take(n_rows) {
+        let known = |of: fn(&Totals) -> u64| {
+            quantity::known(row.totals, |totals| quantity::duration_ns(of(totals)))
         };
-        let path = width::pad_end(&of_width(&row.path, path_width), path_width);
-        lines.push(Line::of(role, path).and(role, figures(&texts)));
+        let open = row.open.map_or_else(String::new, |(ns, n)| match n {
+            1 => quantity::duration_ns(ns),
+            n => format!("{} ×{n}", quantity::duration_ns(ns)),
+        });
+        let figures = [
+            row.totals.map_or(0, |totals| totals.count).to_string(),
+            known(|totals| totals.sum_ns),
+            known(|totals| totals.sum_ns / totals.count.max(1)),
+            known(|totals| totals.last_ns),
+            open,
+        ];
+        let is_open = row.open.is_some() && now.look.is_running();
+        let style = if is_open { OPEN } else { Style::new() };
+        let (path, figures) = line(&row.path, figures, style);
+        lines.push(Line::from(vec![path, figures.into()]));
     }
     lines
 }
 
 /// How many rows the table has.
-pub(super) fn n_rows(look: &Look) -> usize {
-    rows(look).len()
+pub(super) fn n_rows(now: &LiveSnapshot) -> usize {
+    rows(now).len()
 }
 
 /// Names from the outside in; of a long path the end.
@@ -86,12 +86,6 @@ fn of_width(path: &str, limit: usize) -> String {
     }
 }
 
-/// How long a section has been open; `None` when it began with the last thing that is known of a process that is over.
-pub(super) fn open_for_ns(look: &Look, open: &OpenNow) -> Option<u64> {
-    let for_ns = look.at_ns.saturating_sub(open.start_ns);
-    (for_ns > 0 || look.is_running()).then_some(for_ns)
-}
-
 /// Names from the outside in, `~` before what ran beside its parent, as in reports.
 fn marked_path(look: &Look, node: u32) -> String {
     let around = std::iter::successors(Some(node), |node| look.parent(*node).0);
@@ -105,21 +99,20 @@ fn marked_path(look: &Look, node: u32) -> String {
     marked.join(" / ")
 }
 
-fn rows(look: &Look) -> Vec<Row<'_>> {
+fn rows(now: &LiveSnapshot) -> Vec<Row<'_>> {
+    let look = &now.look;
     let mut open: BTreeMap<u32, (u64, usize)> = BTreeMap::new();
     for section in &look.open {
-        let for_ns = open_for_ns(look, section).unwrap_or(0);
+        let for_ns = now.open_for_ns(section).unwrap_or(0);
         let (oldest, n) = open.entry(section.node).or_default();
         *oldest = for_ns.max(*oldest);
         *n += 1;
     }
-    let only_open = open.keys().filter(|node| look.totals_of(**node).is_none());
-    let nodes = look
-        .totals
-        .iter()
-        .map(|totals| totals.node)
-        .chain(only_open.copied());
+    let only_open = open.keys().copied();
+    let only_open = only_open.filter(|node| look.totals_of(*node).is_none());
+    let nodes = look.totals.iter().map(|totals| totals.node);
     let mut rows: Vec<Row<'_>> = nodes
+        .chain(only_open)
         .map(|node| Row {
             path: marked_path(look, node),
             totals: look.totals_of(node),
@@ -129,7 +122,7 @@ fn rows(look: &Look) -> Vec<Row<'_>> {
     // Parents have a smaller number than what is in them, and come before it where times are equal.
     rows.sort_by_key(|row| {
         let total = row.totals.map_or(0, |totals| totals.sum_ns);
-        std::cmp::Reverse(total.saturating_add(row.open.map_or(0, |(ns, _)| ns)))
+        Reverse(total.saturating_add(row.open.map_or(0, |(ns, _)| ns)))
     });
     rows
 }

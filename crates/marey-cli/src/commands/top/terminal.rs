@@ -17,8 +17,7 @@ use super::charset::Charset;
 use super::keys::{Action, Choice, action};
 use super::screen::{Palette, draw};
 use super::sections;
-use super::shown::Shown;
-use super::watch::Watch;
+use super::view::View;
 use crate::exit::Exit;
 
 /// Signals are answered within this time.
@@ -26,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Shows the processes until the user has seen enough, or a signal comes.
 pub(super) fn show(
-    watch: &mut Watch,
+    view: &mut View,
     interval: Duration,
     palette: Palette,
     charset: Charset,
@@ -40,14 +39,14 @@ pub(super) fn show(
     }
     // A panic gives the terminal back, too, before it says why.
     let terminal = ratatui::try_init().context("cannot take the terminal")?;
-    let mut view = View {
+    let mut screen = Screen {
         terminal,
-        watch,
+        view,
         choice: Choice::default(),
         palette,
         charset,
     };
-    let ended = view.run(interval, &signal);
+    let ended = screen.run(interval, &signal);
     ratatui::try_restore().context("cannot give the terminal back")?;
     ended.context("the terminal is gone")?;
     match i32::try_from(signal.load(Relaxed)) {
@@ -56,15 +55,15 @@ pub(super) fn show(
     }
 }
 
-struct View<'a> {
+struct Screen<'a> {
     terminal: DefaultTerminal,
-    watch: &'a mut Watch,
+    view: &'a mut View,
     choice: Choice,
     palette: Palette,
     charset: Charset,
 }
 
-impl View<'_> {
+impl Screen<'_> {
     fn run(&mut self, interval: Duration, signal: &AtomicUsize) -> io::Result<()> {
         let interval_ns = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
         let mut next_ns = marey::monotonic_ns().saturating_add(interval_ns);
@@ -74,7 +73,7 @@ impl View<'_> {
             if now_ns >= next_ns {
                 next_ns = now_ns.saturating_add(interval_ns);
                 if !self.choice.is_paused {
-                    self.watch.refresh();
+                    self.view.refresh();
                     self.draw()?;
                 }
             }
@@ -96,17 +95,17 @@ impl View<'_> {
         let Some(action) = action(&event::read()?) else {
             return Ok(false);
         };
-        let shown: Vec<&Shown> = self.watch.shown().collect();
-        let folders: Vec<&Path> = shown.iter().map(|s| s.process.folder.as_path()).collect();
-        let chosen = shown.get(self.choice.place(&folders));
-        let n_rows = chosen.map_or(0, |shown| sections::n_rows(&shown.look));
+        let shown = self.view.shown();
+        let folders: Vec<&Path> = shown.iter().map(|s| &*s.process.folder).collect();
+        let chosen = shown.get(self.choice.place(folders.iter().copied()));
+        let n_rows = chosen.map_or(0, |shown| sections::n_rows(shown.now));
         self.choice.apply(action, &folders, n_rows);
         self.draw()?;
         Ok(action == Action::Quit)
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let shown: Vec<&Shown> = self.watch.shown().collect();
+        let shown = self.view.shown();
         let (choice, palette, charset) = (&self.choice, self.palette, self.charset);
         self.terminal
             .draw(|frame| draw(frame.buffer_mut(), &shown, choice, palette, charset))?;

@@ -15,20 +15,20 @@ use ratatui::style::{Color, Style};
 use super::charset::Charset;
 use super::keys::{Action, Choice, action};
 use super::screen::{Palette, draw};
-use super::shown::Shown;
-use super::{json, layout, line};
-use pipeline::{look, node, process, shown, totals};
+use super::{document, layout};
+use pipeline::{Seen, look, node, pipeline, process, totals};
 
 const S: u64 = 1_000_000_000;
 const HOSTILE: &str = "\x1b[31m</script>../é漢字";
 
-fn render(shown: &[&Shown], choice: &Choice, size: (u16, u16)) -> Buffer {
+fn render(seen: &[&Seen], choice: &Choice, size: (u16, u16)) -> Buffer {
+    let shown: Vec<_> = seen.iter().map(|seen| seen.shown()).collect();
     let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
     terminal
         .draw(|frame| {
             draw(
                 frame.buffer_mut(),
-                shown,
+                &shown,
                 choice,
                 Palette::Colours,
                 Charset::Unicode,
@@ -53,29 +53,29 @@ fn rows(buffer: &Buffer) -> Vec<String> {
     buffer.content.chunks(width.max(1)).map(row).collect()
 }
 
-fn screen(shown: &[&Shown], size: (u16, u16)) -> String {
-    rows(&render(shown, &Choice::default(), size)).join("\n")
+fn screen(seen: &[&Seen], size: (u16, u16)) -> String {
+    rows(&render(seen, &Choice::default(), size)).join("\n")
 }
 
 #[test]
 fn a_screen_of_the_usual_size_shows_everything() {
-    insta::assert_snapshot!(screen(&[&shown()], (80, 24)));
+    insta::assert_snapshot!(screen(&[&pipeline()], (80, 24)));
 }
 
 #[test]
 fn a_wide_screen_has_longer_bars() {
-    insta::assert_snapshot!(screen(&[&shown()], (120, 40)));
+    insta::assert_snapshot!(screen(&[&pipeline()], (120, 40)));
 }
 
 #[test]
 fn a_small_screen_shows_the_least_that_is_worth_knowing() {
-    insta::assert_snapshot!(screen(&[&shown()], (40, 10)));
-    insta::assert_snapshot!(screen(&[&shown()], (20, 5)));
+    insta::assert_snapshot!(screen(&[&pipeline()], (40, 10)));
+    insta::assert_snapshot!(screen(&[&pipeline()], (20, 5)));
 }
 
 #[test]
 fn no_size_is_too_small_to_be_drawn() {
-    let (one, two) = (shown(), Shown::new(process(7, None)));
+    let (one, two) = (pipeline(), Seen::new(process(7, None), []));
     assert_eq!(screen(&[&one], (1, 1)), "1");
     let sizes = [0, 1, 2, 3, 5, 8, 15, 16, 17, 39, 40, 59, 60, 61, 79, 300];
     for width in sizes {
@@ -96,7 +96,7 @@ fn no_size_is_too_small_to_be_drawn() {
 #[test]
 fn names_never_reach_the_terminal_as_they_are() {
     for size in [(80, 24), (120, 40), (40, 10), (20, 5), (1, 1)] {
-        let buffer = render(&[&shown()], &Choice::default(), size);
+        let buffer = render(&[&pipeline()], &Choice::default(), size);
         for cell in &buffer.content {
             assert!(
                 !cell.symbol().chars().any(char::is_control),
@@ -105,13 +105,13 @@ fn names_never_reach_the_terminal_as_they_are() {
             );
         }
     }
-    let screen = screen(&[&shown()], (120, 40));
+    let screen = screen(&[&pipeline()], (120, 40));
     assert!(screen.contains("\\x1b[31m</script>../é漢字"), "{screen}");
 }
 
 #[test]
 fn a_loop_that_turns_in_two_places_is_one_loop() {
-    let mut shown = Shown::new(process(1, None));
+    let mut seen = Seen::new(process(1, None), []);
     for second in [1, 5] {
         let mut look = look(second);
         let mut nodes = look.nodes.to_vec();
@@ -119,9 +119,9 @@ fn a_loop_that_turns_in_two_places_is_one_loop() {
         look.nodes = nodes.into();
         // The other place turned once, before all of them.
         look.totals.push(totals(6, &[400]));
-        shown.take(look);
+        seen.take(look);
     }
-    let screen = screen(&[&shown], (120, 40));
+    let screen = screen(&[&seen], (120, 40));
     // 1 and then 5 turns here, 1 there: 4 more in 4 s; the sum is 4 · 100 + 300 + 400 ms.
     let expected = "denoising_step  6  1.00 it/s  last 100 ms";
     assert!(screen.contains(expected), "{screen}");
@@ -130,18 +130,19 @@ fn a_loop_that_turns_in_two_places_is_one_loop() {
 
 #[test]
 fn what_is_not_known_is_not_shown() {
-    let mut bare = Shown::new(Process {
+    let process = Process {
         command: Vec::new(),
         job_id: None,
         ..process(9, None)
-    });
-    bare.take(Look {
+    };
+    let look = Look {
         series: Vec::new(),
         totals: Vec::new(),
         open: Vec::new(),
         generated: Generated::default(),
         ..look(1)
-    });
+    };
+    let bare = Seen::new(process, [look]);
     let screen = screen(&[&bare], (80, 24));
     insta::assert_snapshot!(screen);
     for word in [
@@ -153,13 +154,13 @@ fn what_is_not_known_is_not_shown() {
 
 #[test]
 fn a_dead_process_stays_grey_and_says_how_it_ended() {
-    let mut shown = shown();
-    shown.take(Look {
+    let mut seen = pipeline();
+    seen.take(Look {
         status: Status::Killed(9),
         is_alive: Some(false),
         ..look(13)
     });
-    let buffer = render(&[&shown], &Choice::default(), (80, 24));
+    let buffer = render(&[&seen], &Choice::default(), (80, 24));
     let screen = rows(&buffer).join("\n");
     assert!(screen.contains("killed by SIGKILL (9)"), "{screen}");
     assert!(screen.contains("Was in  pipeline / \\x1b[31m"), "{screen}");
@@ -174,17 +175,12 @@ fn a_dead_process_stays_grey_and_says_how_it_ended() {
 
 #[test]
 fn several_processes_have_tabs_and_the_chosen_one_is_in_sight() {
-    let many: Vec<Shown> = (0..40)
-        .map(|rank| {
-            let mut shown = Shown::new(process(1000 + rank, Some(rank)));
-            shown.take(look(1));
-            shown
-        })
-        .collect();
-    let shown: Vec<&Shown> = many.iter().collect();
+    let of_rank = |rank| Seen::new(process(1000 + rank, Some(rank)), [look(1)]);
+    let many: Vec<Seen> = (0..40).map(of_rank).collect();
+    let seen: Vec<&Seen> = many.iter().collect();
     let folders: Vec<_> = many.iter().map(|s| s.process.folder.as_path()).collect();
     let mut choice = Choice::default();
-    let top = |choice: &Choice| rows(&render(&shown, choice, (60, 24)))[0].clone();
+    let top = |choice: &Choice| rows(&render(&seen, choice, (60, 24)))[0].clone();
     assert_eq!(
         top(&choice),
         "[rank 0 pid 1000] rank 1 pid 1001  rank 2 pid 1002  rank 3 p"
@@ -203,7 +199,7 @@ fn several_processes_have_tabs_and_the_chosen_one_is_in_sight() {
         top(&choice)
     );
     // Whatever order the others come in, the chosen one stays.
-    let others: Vec<&Shown> = many[1..].iter().rev().collect();
+    let others: Vec<&Seen> = many[1..].iter().rev().collect();
     let row = rows(&render(&others, &choice, (60, 24)))[0].clone();
     assert!(row.contains("[rank 1 pid 1001]"), "{row}");
 }
@@ -227,7 +223,7 @@ fn keys_do_what_the_help_says() {
     choice.apply(Action::Up(usize::MAX), &[], 4);
     choice.apply(Action::Pause, &[], 4);
     choice.apply(Action::Help, &[], 4);
-    let help = rows(&render(&[&shown()], &choice, (80, 24))).join("\n");
+    let help = rows(&render(&[&pipeline()], &choice, (80, 24))).join("\n");
     assert!(
         help.contains("Left Right Tab     another process") && help.contains("paused"),
         "{help}"
@@ -237,10 +233,9 @@ fn keys_do_what_the_help_says() {
 #[test]
 fn without_colours_and_utf_8_the_screen_says_the_same() {
     let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
-    let shown = shown();
     draw(
         &mut buffer,
-        &[&shown],
+        &[pipeline().shown()],
         &Choice::default(),
         Palette::None,
         Charset::Ascii,
@@ -258,13 +253,13 @@ fn without_colours_and_utf_8_the_screen_says_the_same() {
 
 #[test]
 fn the_text_of_one_look_has_all_rows() {
-    insta::assert_snapshot!(line::text(&layout::whole(&shown(), 100)));
+    insta::assert_snapshot!(layout::whole(pipeline().shown(), 100));
 }
 
 #[test]
 fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
-    let shown = shown();
-    let text = json::of([&shown].into_iter(), 1_700_000_100 * S);
+    let seen = pipeline();
+    let text = document(vec![&seen.now], 1_700_000_100 * S);
     assert!(!text.contains('\x1b') && !text.contains("</script>"));
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(document["schema_version"], "1.0");

@@ -5,31 +5,47 @@ use std::net::TcpListener;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use marey_report::fleet::exposition;
+use marey_report::live::Fleet;
 
+use super::super::job::Job;
 use super::Address;
-use super::members::Members;
 use crate::http_server::{Answer, Request, Server, Service};
+use crate::live_processes::LiveProcesses;
 
 /// How long a client may take to ask, and then to read what it gets.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Processes that are looked at at a time, and that are over and still told.
+const MAX_PROCESSES: usize = 256;
+
 /// The figures of a job.
 #[derive(Debug)]
 struct Metrics {
-    members: Mutex<Members>,
+    host: String,
+    job_id: String,
+    seen: Mutex<Seen>,
     /// Nobody listens on other machines.
     is_local: bool,
+}
+
+/// What is known of a job.
+#[derive(Debug)]
+struct Seen {
+    processes: LiveProcesses,
+    /// What recordings had counted when they ended.
+    over: Fleet,
 }
 
 /// Serves them, at the address that is returned. Port 0 takes any that is free.
 ///
 /// # Errors
 /// When the port is taken, the host is not one of this machine's, or no thread is to be had.
-pub(super) fn serve(address: &Address, members: Members) -> io::Result<(Server, String)> {
+pub(super) fn serve(address: &Address, job: &Job) -> io::Result<(Server, String)> {
     let listener = TcpListener::bind((address.host.as_str(), address.port))?;
     let metrics = Metrics {
-        members: Mutex::new(members),
+        host: host(),
+        job_id: job.id().to_owned(),
+        seen: Mutex::new(Seen::of(job)),
         is_local: listener.local_addr()?.ip().is_loopback(),
     };
     let server = Server::start(listener, PATIENCE, metrics)?;
@@ -40,15 +56,49 @@ pub(super) fn serve(address: &Address, members: Members) -> io::Result<(Server, 
 impl Service for Metrics {
     fn answer(&self, request: &Request<'_>) -> Answer {
         allowed(request, self.is_local).unwrap_or_else(|| {
-            let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
-            let fleet = members.look();
-            drop(members);
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let now = seen.look();
+            let left_out = seen.processes.left_out();
+            drop(seen);
             Answer::text(
                 "text/plain; version=0.0.4; charset=utf-8",
-                exposition(&fleet),
+                now.exposition(&self.host, &self.job_id, left_out),
             )
         })
     }
+}
+
+impl Seen {
+    /// Of a job that is about to run.
+    fn of(job: &Job) -> Self {
+        let (folder, earlier) = (job.folder.clone(), job.earlier.iter().cloned());
+        Self {
+            processes: LiveProcesses::of_job_that_starts(folder, earlier, MAX_PROCESSES),
+            over: Fleet::default(),
+        }
+    }
+
+    /// What all its processes on this machine have done so far.
+    fn look(&mut self) -> Fleet {
+        self.processes.refresh();
+        for over in self.processes.take_over(0) {
+            self.over.take(&over.snapshot);
+        }
+        let running = self.processes.all();
+        let runs = |pid| running.iter().any(|p| p.process().pid() == pid);
+        self.over.forget(MAX_PROCESSES, runs);
+        let mut now = self.over.clone();
+        for process in running {
+            now.take(&process.snapshot);
+        }
+        now
+    }
+}
+
+/// Name of this machine; empty when the system does not say.
+fn host() -> String {
+    let name = std::fs::read("/proc/sys/kernel/hostname").unwrap_or_default();
+    String::from_utf8_lossy(name.trim_ascii()).into_owned()
 }
 
 /// The refusal of a request; `None` where it gets the figures. Whoever listens on this machine alone answers only to this machine's names: a

@@ -5,7 +5,10 @@ use marey::{
     Generated, Identity, Node, NodeKind, ReportSpan, ReportTimes, SeriesInfo, Status, Unit,
 };
 
-use super::super::shown::Shown;
+use marey_report::live::{LiveSnapshot, Watch};
+
+use super::super::lanes::Lanes;
+use super::super::layout::Shown;
 use super::{HOSTILE, S};
 
 pub(super) fn process(pid: u32, rank: Option<u32>) -> Process {
@@ -163,6 +166,7 @@ pub(super) fn look(second: u32) -> Look {
         at_ns,
         status: Status::Running,
         is_alive: Some(true),
+        schedule: Some((u64::from(second), 20)),
         nodes: nodes.into(),
         totals: vec![steps, totals(5, &[480])],
         open: vec![open(2, 1), open(3, 2)],
@@ -180,8 +184,41 @@ pub(super) fn look(second: u32) -> Look {
     }
 }
 
-pub(super) fn shown() -> Shown {
-    let mut shown = Shown::new(process(4242, Some(3)));
-    (1..=12).for_each(|second| shown.take(look(second)));
-    shown
+/// A process that was looked at.
+pub(super) struct Seen {
+    pub(super) process: Process,
+    watch: Watch,
+    lanes: Lanes,
+    pub(super) now: LiveSnapshot,
+}
+
+impl Seen {
+    pub(super) fn new(process: Process, looks: impl IntoIterator<Item = Look>) -> Self {
+        let mut seen = Self {
+            process,
+            watch: Watch::default(),
+            lanes: Lanes::default(),
+            now: LiveSnapshot::default(),
+        };
+        looks.into_iter().for_each(|look| seen.take(look));
+        seen
+    }
+
+    pub(super) fn take(&mut self, look: Look) {
+        self.now = self.watch.take(Some(self.process.clone()), look);
+        self.lanes.take(&self.now);
+    }
+
+    pub(super) fn shown(&self) -> Shown<'_> {
+        Shown {
+            process: &self.process,
+            now: &self.now,
+            lanes: &self.lanes,
+        }
+    }
+}
+
+/// The pipeline after 12 s.
+pub(super) fn pipeline() -> Seen {
+    Seen::new(process(4242, Some(3)), (1..=12).map(look))
 }

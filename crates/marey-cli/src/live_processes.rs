@@ -1,75 +1,107 @@
-//! The processes that are watched: found, looked at again and again, and kept when they die.
+//! Processes that are looked at from outside: found, looked at again and again, and kept when they die.
+
+mod target;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use marey::live::{Live, Process};
+use marey_report::live::{LiveSnapshot, Watch};
 
-use super::shown::Shown;
-use super::target::Target;
 use crate::run_folder::captures;
 use crate::shown_path::shown;
 
-/// Dead processes that stay on the screen.
-const MAX_DEAD: usize = 32;
+pub(crate) use target::Target;
 
-/// Everything that is watched.
-pub(super) struct Watch {
+/// A capture without a process that was opened just now may get one.
+const SETTLED_AFTER: Duration = Duration::from_secs(10);
+
+/// The processes of a target.
+#[derive(Debug)]
+pub(crate) struct LiveProcesses {
     target: Target,
     roots: Vec<PathBuf>,
     /// Folders of rings, and captures, that need no second thought.
     settled: HashSet<PathBuf>,
-    watched: Vec<Watched>,
+    found: Vec<LiveProcess>,
+    /// Processes that are looked at at a time; more are counted.
+    most: usize,
+    left_out: u64,
     is_first: bool,
     /// Something lies below the roots that is not of this version.
     sees_others: bool,
 }
 
-struct Watched {
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct LiveProcess {
     live: Live,
-    shown: Shown,
+    watch: Watch,
+    process: Process,
+    /// The latest look.
+    pub(crate) snapshot: LiveSnapshot,
 }
 
-impl Watch {
+impl LiveProcesses {
     /// Nothing is looked at yet.
-    pub(super) fn new(target: Target) -> Self {
+    pub(crate) fn new(target: Target) -> Self {
         Self {
             target,
             roots: roots(),
             settled: HashSet::new(),
-            watched: Vec::new(),
+            found: Vec::new(),
+            most: usize::MAX,
+            left_out: 0,
             is_first: true,
             sees_others: false,
         }
     }
 
-    /// Finds what is new, and looks at every process.
-    pub(super) fn refresh(&mut self) {
-        self.find();
-        for Watched { live, shown } in &mut self.watched {
-            let was_running = shown.is_running();
-            if was_running && shown.process.capture.is_none() {
-                shown.process = live.process();
-            }
-            shown.process.rank = live.said_rank().or(shown.process.rank);
-            shown.take(live.look());
+    /// Those of a job that is about to run, so many at a time, without captures that lie there already.
+    pub(crate) fn of_job_that_starts(
+        folder: PathBuf,
+        earlier: impl IntoIterator<Item = PathBuf>,
+        most: usize,
+    ) -> Self {
+        Self {
+            settled: earlier.into_iter().collect(),
+            most,
+            ..Self::new(Target::Job(folder))
         }
-        self.forget_old_dead();
+    }
+
+    /// Looks at every process, and finds what is new. Costs some hundred microseconds a process.
+    pub(crate) fn refresh(&mut self) {
+        self.found.iter_mut().for_each(LiveProcess::look);
+        self.find();
         self.sort();
     }
 
-    /// What is to be shown, in order.
-    pub(super) fn shown(&self) -> impl Iterator<Item = &Shown> {
-        self.watched.iter().map(|watched| &watched.shown)
+    /// In the order in which they are to be shown.
+    pub(crate) fn all(&self) -> &[LiveProcess] {
+        &self.found
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.watched.is_empty()
+    /// How many there were no room for.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Looks no more at those that are over, but for the first so many of them; gives the others.
+    pub(crate) fn take_over(&mut self, n_kept: usize) -> Vec<LiveProcess> {
+        let mut n_over = 0;
+        let is_taken = |process: &mut LiveProcess| {
+            let is_over = !process.snapshot.look.is_running();
+            n_over += usize::from(is_over);
+            is_over && n_over > n_kept
+        };
+        self.found.extract_if(.., is_taken).collect()
     }
 
     /// Why there is nothing to show, with what to do.
-    pub(super) fn nothing(&self) -> String {
+    pub(crate) fn nothing(&self) -> String {
         let others = if self.sees_others {
             "; what another version of Marey records, only that version can show"
         } else {
@@ -99,14 +131,18 @@ impl Watch {
             }
             Target::All | Target::Pid(_) | Target::Capture(_) => self.below_roots(),
         };
-        let new: Vec<Process> = found
-            .into_iter()
-            .filter(|process| self.settled.insert(process.folder.clone()) && self.wants(process))
-            .collect();
+        let is_job = matches!(self.target, Target::Job(_));
+        let is_new = |process: &Process| {
+            // Several recordings of one process may use one folder, one after the other; their captures are settled.
+            (is_job || self.settled.insert(process.folder.clone())) && self.wants(process)
+        };
+        let new: Vec<Process> = found.into_iter().filter(is_new).collect();
         for process in new {
-            if let Some(live) = Live::attach(&process.folder) {
-                let shown = Shown::new(process);
-                self.watched.push(Watched { live, shown });
+            let running = self.found.iter().filter(|p| p.snapshot.look.is_running());
+            if running.count() >= self.most {
+                self.left_out = self.left_out.saturating_add(1);
+            } else if let Some(live) = Live::attach(&process.folder) {
+                self.found.push(LiveProcess::new(process, live));
             }
         }
         if self.is_first && matches!(self.target, Target::Capture(_)) {
@@ -121,10 +157,7 @@ impl Watch {
     /// Whether a process that was not seen before is to be watched.
     fn wants(&self, process: &Process) -> bool {
         let is_later = || {
-            let mut jobs = self
-                .watched
-                .iter()
-                .filter_map(|w| job_folder(&w.shown.process));
+            let mut jobs = self.found.iter().filter_map(|p| job_folder(&p.process));
             !self.is_first && jobs.any(|job| Some(job) == job_folder(process))
         };
         match &self.target {
@@ -161,56 +194,67 @@ impl Watch {
                 continue;
             }
             // One that is complete has none; but what was opened just now comes again.
-            if let Some(process) = Process::of_capture(&capture) {
+            let process = Process::of_capture(&capture);
+            if process.is_some() || is_old(&capture) {
                 self.settled.insert(capture);
-                found.push(process);
             }
+            found.extend(process);
         }
         found
-    }
-
-    fn forget_old_dead(&mut self) {
-        let is_dead = |watched: &Watched| !watched.shown.is_running();
-        let mut n_dead = self
-            .watched
-            .iter()
-            .filter(|watched| is_dead(watched))
-            .count();
-        // They are sorted newest first.
-        for at in (0..self.watched.len()).rev() {
-            if n_dead > MAX_DEAD && is_dead(&self.watched[at]) {
-                self.watched.remove(at);
-                n_dead -= 1;
-            }
-        }
     }
 
     /// Jobs that run before others, then the newest first; within one by rank, then by start.
     fn sort(&mut self) {
         let newest_of = |job: &Process| {
-            let of_job = self.watched.iter().map(|w| &w.shown);
-            let same = of_job.filter(|shown| same_job(&shown.process, job));
-            same.map(|shown| (shown.is_running(), shown.process.start_unix_ns))
+            let same = self.found.iter().filter(|p| same_job(&p.process, job));
+            same.map(|p| (p.snapshot.look.is_running(), p.process.start_unix_ns))
                 .max()
         };
-        let keys: Vec<_> = self
-            .watched
-            .iter()
-            .map(|w| newest_of(&w.shown.process))
-            .collect();
-        let watched = std::mem::take(&mut self.watched);
-        let mut keyed: Vec<_> = keys.into_iter().zip(watched).collect();
-        keyed.sort_by_cached_key(|(newest, watched)| {
-            let process = &watched.shown.process;
+        let newest: Vec<_> = self.found.iter().map(|p| newest_of(&p.process)).collect();
+        let mut keyed: Vec<_> = newest.into_iter().zip(self.found.drain(..)).collect();
+        keyed.sort_by_cached_key(|(newest, LiveProcess { process, .. })| {
             let place = (process.rank, process.start_unix_ns, process.pid());
-            (
-                Reverse(*newest),
-                job_folder(process).map(Path::to_owned),
-                place,
-            )
+            let job = job_folder(process).map(Path::to_owned);
+            (Reverse(*newest), job, place)
         });
-        self.watched = keyed.into_iter().map(|(_, watched)| watched).collect();
+        self.found
+            .extend(keyed.into_iter().map(|(_, process)| process));
     }
+}
+
+impl LiveProcess {
+    fn new(process: Process, mut live: Live) -> Self {
+        let mut watch = Watch::default();
+        let snapshot = watch.take(Some(process.clone()), live.look());
+        Self {
+            live,
+            watch,
+            process,
+            snapshot,
+        }
+    }
+
+    /// Which it is.
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
+    }
+
+    fn look(&mut self) {
+        let process = &mut self.process;
+        let is_known = process.capture.is_some() && process.start_unix_ns.is_some();
+        if self.snapshot.look.is_running() && !is_known {
+            *process = self.live.process();
+        }
+        process.rank = self.live.said_rank().or(process.rank);
+        self.snapshot = self.watch.take(Some(process.clone()), self.live.look());
+    }
+}
+
+/// Nothing has been written to it for a while: it is complete and stays so.
+fn is_old(capture: &Path) -> bool {
+    let written = capture.metadata().and_then(|file| file.modified());
+    let age = written.ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age > SETTLED_AFTER)
 }
 
 /// Where recorders put their rings: the configured place or the usual one, and below the output folder when those had no room.

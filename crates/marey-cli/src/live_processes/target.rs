@@ -9,7 +9,7 @@ use crate::run_folder::{captures, newest_job};
 
 /// What the user wants to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// Every process of this user that records.
     All,
     /// The process of a number, and what its job starts later.
@@ -25,7 +25,7 @@ impl Target {
     ///
     /// # Errors
     /// When the path leads to no job and to no capture.
-    pub(super) fn find(given: Option<&OsStr>) -> Result<Self> {
+    pub(crate) fn find(given: Option<&OsStr>) -> Result<Self> {
         let Some(given) = given else {
             return Ok(Self::All);
         };
