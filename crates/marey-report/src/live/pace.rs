@@ -9,7 +9,7 @@ use crate::quantity::float;
 /// How far back a rate looks. Blocks take seconds, so the time between two looks would often hold none.
 pub(super) const SPAN_NS: u64 = 30_000_000_000;
 /// The same record has slightly different times at different looks, as the clock is known better.
-const SAME_NS: u64 = 1_000_000;
+pub(super) const SAME_NS: u64 = 1_000_000;
 /// Times that are kept of a span are at least a share of it apart.
 const KEPT: u64 = 30;
 
@@ -65,8 +65,12 @@ impl Pace {
     }
 
     /// Takes how many calls of some call paths have ended, when the last of them did, and the same of an earlier one.
-    pub(super) fn take_calls<'a>(&mut self, now_ns: u64, calls: impl Iterator<Item = &'a Totals>) {
-        let calls: Vec<&Totals> = calls.collect();
+    pub(super) fn take_calls<'a>(
+        &mut self,
+        now_ns: u64,
+        calls: impl IntoIterator<Item = &'a Totals>,
+    ) {
+        let calls: Vec<&Totals> = calls.into_iter().collect();
         let count = calls.iter().map(|totals| totals.count);
         let count = count.fold(0, u64::saturating_add);
         let last = calls.iter().max_by_key(|totals| totals.last_end_ns);
@@ -94,6 +98,8 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
+    use marey::live::Turns;
+
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -132,6 +138,36 @@ mod tests {
             pace.take((now_ms * MS, SPAN_NS), Some(newest), Some(first));
             assert_close(&pace, 1.0 / 1.7);
         }
+    }
+
+    #[test]
+    fn turns_of_two_threads_that_end_together_have_the_rate_of_all() {
+        // s         1    2    3    4    5      ends of one thread, and of the other right after it
+        let turns = Turns {
+            newest_ns: vec![1000 * MS; 10],
+            first_end_ns: Some(1000 * MS),
+        };
+        let calls = Totals {
+            node: 2,
+            count: 10,
+            last_end_ns: 5000 * MS,
+            turns: Some(turns),
+            ..Totals::default()
+        };
+        let mut pace = Pace::default();
+        pace.take_calls(6000 * MS, [&calls]);
+        // Nine ends in four seconds after the first.
+        assert_close(&pace, 2.25);
+        // Of another path that ends while these do nobody knows how many ended since.
+        let other = Totals {
+            node: 3,
+            count: 7,
+            last_end_ns: 4500 * MS,
+            ..Totals::default()
+        };
+        let mut pace = Pace::default();
+        pace.take_calls(6000 * MS, [&calls, &other]);
+        assert_eq!(pace.per_second(), None);
     }
 
     #[test]

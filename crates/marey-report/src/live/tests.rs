@@ -173,7 +173,7 @@ fn delivered_frames_go_before_latent_ones() {
             first_frames,
         })
     };
-    let made = now(Look {
+    let look = Look {
         at_ns: 4 * S,
         status: Status::Running,
         generated: Generated {
@@ -189,11 +189,84 @@ fn delivered_frames_go_before_latent_ones() {
             deliveries: span(2 * S, 12),
         },
         ..Look::default()
-    })
-    .made;
+    };
+    let made = now(look.clone()).made;
     assert_eq!(made.frames_per_second, Some(6.0));
     assert_eq!(made.steps_per_second, Some(1.0));
     assert_eq!(made.blocks_per_second, Some(0.5));
+    assert_eq!(
+        now(look.clone()).block("a"),
+        "=== Profiling Metrics (a) ===\n\
+         Generation: 6.0 FPS, 0.50 blocks/s, 1.00 steps/s, 1 frames dropped\n"
+    );
+    let over = Look {
+        status: Status::Finished,
+        ..look
+    };
+    let made = now(over).made;
+    assert_eq!((made.steps, made.steps_per_second), (2, None));
+    assert_eq!(now(Look::default()).block("a"), "");
+}
+
+#[test]
+fn another_recording_of_the_process_has_rates_of_its_own() {
+    let mut watch = Watch::default();
+    let mut rate = |at_ns, steps, first_ns| {
+        let span = ReportSpan {
+            at_ns,
+            first_ns,
+            first_frames: 0,
+        };
+        let look = Look {
+            at_ns,
+            status: Status::Running,
+            generated: Generated {
+                steps,
+                ..Generated::default()
+            },
+            report_times: ReportTimes {
+                steps: Some(span),
+                ..ReportTimes::default()
+            },
+            ..Look::default()
+        };
+        watch.take(None, look).made.steps_per_second
+    };
+    assert_eq!(rate(20 * S, 20, S), Some(1.0));
+    // As many, so that nothing fell.
+    assert_eq!(rate(10 * S, 20, S / 2), Some(2.0));
+}
+
+#[test]
+fn a_series_grows_between_its_own_readings_and_a_gauge_does_not_grow() {
+    let mut watch = Watch::default();
+    let mut read = |info: fn(&str, &str, Unit) -> SeriesInfo, value, at_ns| {
+        let reading = Reading {
+            info: info("disk.read", "sda", Unit::Bytes),
+            value,
+            at_ns,
+            age_ns: 0,
+        };
+        let now = watch.take(
+            None,
+            Look {
+                at_ns,
+                status: Status::Running,
+                series: vec![reading],
+                ..Look::default()
+            },
+        );
+        (
+            now.growth_per_second[0],
+            now.host.disk_read_bytes_per_second,
+        )
+    };
+    let cumulative = SeriesInfo::cumulative;
+    assert_eq!(read(cumulative, 1e6, 5 * S), (None, None));
+    assert_eq!(read(cumulative, 4e6, 7 * S), (Some(1.5e6), Some(1.5e6)));
+    assert_eq!(read(cumulative, 1e6, 8 * S), (None, None), "began anew");
+    assert_eq!(read(SeriesInfo::gauge, 1.0, 9 * S), (None, None));
+    assert_eq!(read(SeriesInfo::gauge, 2.0, 10 * S), (None, None));
 }
 
 /// The readings behind the documented example, and a second GPU.
@@ -272,6 +345,19 @@ fn each_figure_has_its_lines_once_and_texts_of_users_stay_within_their_quotes() 
         ]
     );
     assert_eq!(told(&Fleet::default()), "");
+}
+
+#[test]
+fn lookups_without_a_hit_say_so_and_who_looked_up_nothing_says_nothing() {
+    let mut look = look();
+    let lookups = |look: &Look| {
+        let mut fleet = Fleet::default();
+        fleet.take(&of_rank(0, look));
+        values(&told(&fleet), "diffusion_cache_lookups_total")
+    };
+    assert!(lookups(&look).is_empty());
+    look.cache_misses = 3;
+    assert_eq!(lookups(&look), [0.0, 3.0]);
 }
 
 #[test]

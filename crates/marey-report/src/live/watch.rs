@@ -7,7 +7,7 @@ use marey::{NodeKind, ReportSpan, SeriesInfo, SeriesKind};
 use marey_analysis::GeneratingNodes;
 
 use super::STALE_NS;
-use super::pace::{Pace, SPAN_NS};
+use super::pace::{Pace, SAME_NS, SPAN_NS};
 use super::snapshot::{GpuNow, HostNow, LiveSnapshot, LoopNow, Made};
 use crate::quantity::float;
 
@@ -39,15 +39,19 @@ enum What {
 impl Watch {
     /// What is known with this look at the process.
     pub fn take(&mut self, process: Option<Process>, mut look: Look) -> LiveSnapshot {
+        // Time only goes on, but for how exactly the clock is known: another recording has begun.
+        let is_earlier = |before_ns| look.at_ns.saturating_add(SAME_NS) < before_ns;
+        if look.is_running() && self.before_ns.is_some_and(is_earlier) {
+            *self = Self::default();
+        }
         self.keep_readings(&mut look);
         if look.nodes.len() != self.makes.0 {
             self.makes = (look.nodes.len(), GeneratingNodes::of(&look.nodes));
         }
         let before_ns = self.before_ns.replace(look.at_ns);
-        let nodes = look.totals.iter().map(|totals| totals.node);
-        let calls = nodes.filter_map(|node| {
-            let rate = self.calls_per_second(What::Calls(node), &look, |n| n == node);
-            Some((node, rate?))
+        let calls = look.totals.iter().filter_map(|totals| {
+            let rate = self.calls_per_second(What::Calls(totals.node), &look, [totals]);
+            Some((totals.node, rate?))
         });
         let calls_per_second = calls.collect();
         let growth = look.series.iter().map(|r| self.growth_per_second(&look, r));
@@ -79,15 +83,14 @@ impl Watch {
     }
 
     /// How many of these calls end in a second.
-    fn calls_per_second(
+    fn calls_per_second<'a>(
         &mut self,
         of: What,
         look: &Look,
-        is_wanted: impl Fn(u32) -> bool,
+        calls: impl IntoIterator<Item = &'a Totals>,
     ) -> Option<f64> {
         let pace = self.paces.entry(of).or_default();
-        let calls = look.totals.iter();
-        pace.take_calls(look.at_ns, calls.filter(|totals| is_wanted(totals.node)));
+        pace.take_calls(look.at_ns, calls);
         known(pace, look).filter(|rate| *rate > 0.0)
     }
 
@@ -105,13 +108,16 @@ impl Watch {
     fn newest_loop(&mut self, look: &Look) -> Option<LoopNow> {
         let newest = look.newest_loop()?;
         let name = *look.path(newest.node).last()?;
-        let is_its =
-            |node| look.kind(node) == NodeKind::Iteration && look.path(node).last() == Some(&name);
+        let is_its = |totals: &&Totals| {
+            let node = totals.node;
+            look.kind(node) == NodeKind::Iteration && look.path(node).last() == Some(&name)
+        };
+        let its: Vec<&Totals> = look.totals.iter().filter(is_its).collect();
         let mut totals = Totals {
             last_ns: newest.last_ns,
             ..Totals::default()
         };
-        for own in look.totals.iter().filter(|totals| is_its(totals.node)) {
+        for own in &its {
             totals.count = totals.count.saturating_add(own.count);
             totals.errors = totals.errors.saturating_add(own.errors);
             totals.sum_ns = totals.sum_ns.saturating_add(own.sum_ns);
@@ -122,16 +128,16 @@ impl Watch {
         Some(LoopNow {
             name: name.to_owned(),
             totals,
-            per_second: self.calls_per_second(What::Loop(name.to_owned()), look, is_its),
+            per_second: self.calls_per_second(What::Loop(name.to_owned()), look, its),
         })
     }
 
     fn made(&mut self, look: &Look) -> Made {
         let GeneratingNodes { steps, blocks } = self.makes.1.clone();
         let mut named = |of: What, nodes: &[u32]| {
-            let rate = self.calls_per_second(of, look, |node| nodes.contains(&node));
+            let calls = nodes.iter().filter_map(|node| look.totals_of(*node));
+            let rate = self.calls_per_second(of, look, calls.clone());
             // Those that failed made nothing.
-            let calls = look.totals.iter().filter(|t| nodes.contains(&t.node));
             let made = calls.map(|totals| totals.count.saturating_sub(totals.errors));
             (made.fold(0, u64::saturating_add), rate)
         };

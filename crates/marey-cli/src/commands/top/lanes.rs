@@ -186,3 +186,37 @@ fn of_whole(bytes: f64, whole: Option<f64>) -> String {
     let whole = whole.map(|whole| format!(" of {}", quantity::bytes_of(whole)));
     quantity::bytes_of(bytes) + &whole.unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(values: &[f64], whole: Option<f64>) -> String {
+        bars(values.iter().copied(), whole).into_iter().collect()
+    }
+
+    #[test]
+    fn a_bar_has_an_eighth_of_the_whole_to_each_step_else_of_the_highest() {
+        let values = [0.0, 12.0, 50.0, 99.0, 100.0, 130.0];
+        assert_eq!(shown(&values, Some(100.0)), "▁▁▅███");
+        assert_eq!(shown(&[1.0, 2.0, 4.0], None), "▃▅█");
+        assert_eq!(shown(&[0.0, 0.0], None), "▁▁");
+    }
+
+    #[test]
+    fn the_newest_is_at_the_right_and_old_ones_are_forgotten() {
+        let mut lanes = Lanes::default();
+        let mut now = LiveSnapshot::default();
+        now.look.status = marey::Status::Running;
+        for n in 0..300_u32 {
+            now.host.process_cpu_cores = Some(f64::from(n % 4));
+            lanes.take(&now);
+        }
+        let [cpu] = &lanes.all(&now)[..] else {
+            panic!("CPU alone is known");
+        };
+        let cell = &cpu.cells[0];
+        assert_eq!(cell.bars(6), "▆█▁▃▆█");
+        assert_eq!(cell.bars(KEPT + 2), format!("  {}", "▁▃▆█".repeat(60)));
+    }
+}

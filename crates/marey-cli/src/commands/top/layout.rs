@@ -155,14 +155,16 @@ fn uptime(ns: u64) -> String {
     }
 }
 
-/// What it is in.
+/// What it is in, and at which step of its schedule.
 fn phase(now: &LiveSnapshot, columns: usize) -> Line<'static> {
     let look = &now.look;
+    let step = look.schedule.filter(|_| look.is_running());
+    let step = step.map_or_else(String::new, |(n_made, n)| format!("  step {n_made}/{n}"));
     let Some(open) = look.phase() else {
-        return Line::styled("no section", FAINT);
+        return Line::from(vec![Span::styled("no section", FAINT), step.into()]);
     };
     let since = now.open_for_ns(open).map(quantity::duration_ns);
-    let since = since.map_or_else(String::new, |since| format!("  {since}"));
+    let since = since.map_or_else(String::new, |since| format!("  {since}")) + &step;
     let others = look.open.iter().map(|other| other.lane);
     let others: BTreeSet<u32> = others.filter(|lane| *lane != open.lane).collect();
     let more = match others.len() {
@@ -170,9 +172,6 @@ fn phase(now: &LiveSnapshot, columns: usize) -> Line<'static> {
         1 => "  and 1 more thread".into(),
         n => format!("  and {n} more threads"),
     };
-    let step = look.schedule.filter(|_| look.is_running());
-    let step = step.map_or_else(String::new, |(n_made, n)| format!("  step {n_made}/{n}"));
-    let since = since + &step;
     let taken = width::columns(&since) + width::columns(&more);
     let path = shown_path(&look.path(open.node), columns.saturating_sub(taken).max(8));
     let (path, more) = (Span::styled(path, OPEN), Span::styled(more, FAINT));
@@ -231,7 +230,7 @@ fn full_lane(lane: &Lane, columns: usize) -> Line<'static> {
     let plain = plain.join("  ");
     let room = columns.saturating_sub(width::columns(&plain) + 2) / 2;
     for cell in barred {
-        let text = width::pad_end(&cell.text, 18);
+        let text = width::pad_end(&cell.text, room.saturating_sub(2).min(18));
         let bars = cell.bars(room.saturating_sub(width::columns(&text) + 2));
         line.push_span(text + " ");
         line.push_span(Span::styled(bars, BARS));

@@ -68,6 +68,23 @@ fn a_wide_screen_has_longer_bars() {
 }
 
 #[test]
+fn sixty_columns_have_room_for_everything() {
+    insta::assert_snapshot!(screen(&[&pipeline()], (60, 24)));
+}
+
+#[test]
+fn a_screen_of_200_lines_says_what_a_usual_one_does_and_its_footer_is_the_last_line() {
+    let said = |height| -> Vec<String> {
+        let screen = screen(&[&pipeline()], (80, height));
+        let lines = screen.lines().filter(|line| !line.is_empty());
+        lines.map(str::to_owned).collect()
+    };
+    assert_eq!(said(200), said(24));
+    let tall = render(&[&pipeline()], &Choice::default(), (80, 200));
+    assert!(rows(&tall)[199].starts_with("q quit"));
+}
+
+#[test]
 fn a_small_screen_shows_the_least_that_is_worth_knowing() {
     insta::assert_snapshot!(screen(&[&pipeline()], (40, 10)));
     insta::assert_snapshot!(screen(&[&pipeline()], (20, 5)));
@@ -129,6 +146,25 @@ fn a_loop_that_turns_in_two_places_is_one_loop() {
 }
 
 #[test]
+fn the_step_is_shown_between_sections_too_and_no_more_when_it_is_over() {
+    let between = Look {
+        open: Vec::new(),
+        ..look(7)
+    };
+    let mut seen = Seen::new(process(1, None), [between.clone()]);
+    for size in [(80, 24), (40, 10)] {
+        let screen = screen(&[&seen], size);
+        assert!(screen.contains("no section  step 7/20"), "{screen}");
+    }
+    seen.take(Look {
+        status: Status::Finished,
+        ..between
+    });
+    let screen = screen(&[&seen], (80, 24));
+    assert!(!screen.contains("step 7/20"), "{screen}");
+}
+
+#[test]
 fn what_is_not_known_is_not_shown() {
     let process = Process {
         command: Vec::new(),
@@ -140,6 +176,7 @@ fn what_is_not_known_is_not_shown() {
         totals: Vec::new(),
         open: Vec::new(),
         generated: Generated::default(),
+        schedule: None,
         ..look(1)
     };
     let bare = Seen::new(process, [look]);
@@ -287,7 +324,21 @@ fn the_document_has_units_in_its_keys_and_no_key_for_what_is_not_known() {
     assert_eq!(process["gpus"][0]["power_watts"], 310.0);
     assert_eq!(process["gpus"][0].get("clock_hertz"), None);
     assert_eq!(process["cpu_ratio"], 0.5);
-    assert_eq!(process["generation"]["blocks_per_second"], 0.5);
+    let newest = &process["newest_loop"];
+    assert_eq!(
+        (
+            &newest["name"],
+            &newest["count"],
+            &newest["calls_per_second"]
+        ),
+        (&"denoising_step".into(), &12.into(), &1.0.into())
+    );
+    let made = &process["generation"];
+    assert_eq!(made["blocks_per_second"], 0.5);
+    assert_eq!(
+        (&made["schedule_made"], &made["schedule_steps"]),
+        (&12.into(), &20.into())
+    );
     let series = process["series"].as_array().unwrap();
     let read = series
         .iter()
