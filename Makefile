@@ -17,7 +17,7 @@ ifneq ($(shell mkdir -p "$(CARGO_FOLDER)" 2>/dev/null && test -w "$(CARGO_FOLDER
 export CARGO_HOME := $(CURDIR)/target/cargo
 endif
 
-.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web schema lint bench bench-torch clean
+.PHONY: demo test test-more test-rust test-example test-python test-pythons test-oracle test-goldens test-cost test-torch test-torch-older test-engines test-web test-viewers test-loom test-threads web docs lint bench bench-torch clean
 
 ## Runs the main job, a latent-video pipeline with random weights, under `marey run`; ends with the summary and the folder.
 demo:
@@ -100,9 +100,9 @@ test-loom:
 test-threads:
 	scripts/threads/check-threads
 
-## `docs/schema` and that of the page, after a change of a type that a document or a page is written from.
-schema:
-	UPDATE_SCHEMA=1 cargo test --locked --quiet $(WORKSPACE) --test it published_schemas
+## `docs/schema`, `docs/tables.md` and the page's schema, after a change of a type or a column that they are made of.
+docs:
+	UPDATE_DOCS=1 cargo test --locked --quiet $(WORKSPACE) --test it documents::
 
 ## The page of the HTML report, from its source in web/ and the schema of what it carries; needs node. Everything else uses the committed page.
 web: web/node_modules

@@ -16,13 +16,13 @@ use super::process::Process;
 use super::reported::Reports;
 use super::table::{MakeBatch, facts_of, rows_of, schema_of};
 
-/// The enum of all kinds, and what is said of each: its name, and what its rows are made of.
+/// The enum of all kinds, and what is said of each: what a row is, for `docs/tables.md` too, its name, and what its rows are made of.
 macro_rules! kinds {
-    ($($(#[$about:meta])* $kind:ident($name:literal, $table:ty),)*) => {
+    ($($(#[doc = $about:literal])* $kind:ident($name:literal, $table:ty),)*) => {
         /// A kind of table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Kind {
-            $($(#[$about])* $kind,)*
+            $($(#[doc = $about])* $kind,)*
         }
 
         impl Kind {
@@ -33,6 +33,13 @@ macro_rules! kinds {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $name,)*
+                }
+            }
+
+            /// What a row of it is.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$kind => concat!($($about),*).trim_start(),)*
                 }
             }
 
@@ -54,43 +61,46 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Processes.
+    /// One row a process.
     Processes("processes", Processes),
-    /// Sections that were recorded one by one.
+    /// One row a section, or turn of a loop, that was recorded one by one; a file is in order of their start. Where records were dropped,
+    /// `processes.sections_missing` says how many, and `totals` has them.
     Sections("sections", Sections),
-    /// Exact figures of each call path.
+    /// One row a call path of a process: exact figures of all its calls, those that were not recorded one by one, too.
     Totals("totals", Totals),
-    /// Sections that were open at the end.
+    /// One row a section that was open when the capture ended. Such sections are in no other table.
     Open("open", Open),
-    /// Denoising steps.
+    /// One row a denoising step, in order of their ends: as the program reported them, otherwise loops and sections with such names.
     Steps("steps", Steps),
-    /// Autoregressive blocks.
+    /// One row an autoregressive block, or chunk of frames, in order of their ends; known from the same sources as steps.
     Blocks("blocks", Blocks),
-    /// Models that the program named.
+    /// One row a report of a model, in order of time. In reports the last one of a name in a pipeline counts.
     Models("models", Reports<Models>),
-    /// Layers that the program measured.
+    /// One row a layer of a model that the program measured (`profile_layer`), in order of time.
     Layers("layers", Reports<Layers>),
-    /// Frames that were delivered or dropped.
+    /// One row a delivery of frames, or a report of dropped ones, in order of time.
     Deliveries("deliveries", Reports<Deliveries>),
-    /// Sessions.
+    /// One row a session, in order of their start.
     Sessions("sessions", Sessions),
-    /// Points in time with a name.
+    /// One row an event, in order of time.
     Events("events", Events),
-    /// Readings of counters.
+    /// One row a reading of one of the program's counters, in order of time.
     Counters("counters", Counters),
-    /// Memory readings.
+    /// One row a memory reading, in order of time.
     Memory("memory", Memory),
-    /// Allocations and releases that the program reported.
+    /// One row an allocation or a release that the program reported (`record_memory_event`), in order of time.
     Allocations("allocations", Reports<Allocations>),
-    /// What sections did to torch's memory.
+    /// One row what a section did to the memory of torch's allocator on one device, in order of its start. Most sections have none.
     SectionMemory("section_memory", SectionMemory),
-    /// What outer sections used.
+    /// One row what an outer section used, in order of its start. Deeper sections, and those beyond the budget of readings, have none.
     SectionResources("section_resources", SectionResources),
-    /// What GPUs did for sections.
+    /// One row the work of a section on one stream of a GPU, in order of the section's start. Spans of a section and of those within it
+    /// overlap.
     GpuSpans("gpu_spans", GpuSpans),
-    /// What caches did.
+    /// One row a decision of a cache, in order of time.
     Cache("cache", Cache),
-    /// What samplers read.
+    /// One row a point of a series of samplers: one reading, or all readings of a time bucket. The names are in
+    /// [measurement.md](measurement.md).
     Samples("samples", Samples),
 }
 

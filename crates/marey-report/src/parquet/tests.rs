@@ -1,6 +1,5 @@
-//! Tables of drawn runs, and what the documents say of tables.
+//! Tables of drawn runs.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -14,7 +13,7 @@ use marey::{
 use marey_testing::RunBuilder;
 use serde_json::{Value as Json, json};
 
-use super::{Batches, ColumnFacts, ColumnType, Kind, Process};
+use super::{Batches, Kind, Process};
 
 fn process(run: Run) -> Arc<Process> {
     Arc::new(Process::new(Arc::new(run)))
@@ -290,45 +289,4 @@ fn batches_of_several_processes_follow_each_other_and_hold_few_rows_each() {
     );
     let sizes: Vec<usize> = batches.map(|batch| batch.unwrap().num_rows()).collect();
     assert_eq!(sizes, [8192, 1808, 1]);
-}
-
-/// The table of a kind in docs/tables.md.
-fn documented(kind: Kind) -> String {
-    let or_dash = |text: &'static str| if text.is_empty() { "–" } else { text };
-    let mut text =
-        "| column | type | unit | what | null when |\n|---|---|---|---|---|\n".to_owned();
-    for ColumnFacts {
-        name,
-        kind,
-        unit,
-        about,
-        null_when,
-    } in kind.columns()
-    {
-        let kind: ColumnType = kind;
-        let (unit, null_when) = (or_dash(unit), or_dash(null_when));
-        let row = writeln!(
-            text,
-            "| `{name}` | {} | {unit} | {about} | {null_when} |",
-            kind.sql()
-        );
-        row.unwrap();
-    }
-    text
-}
-
-#[test]
-fn the_documents_describe_every_column_as_it_is() {
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tables.md");
-    let document = std::fs::read_to_string(document).unwrap();
-    let mut sections = document.split("\n## ");
-    for kind in Kind::ALL {
-        let heading = format!("`{}`\n", kind.name());
-        let section = sections.find(|section| section.starts_with(&heading));
-        let expected = documented(kind);
-        assert!(
-            section.is_some_and(|section| section.trim_end().ends_with(expected.trim_end())),
-            "docs/tables.md, in order of kinds:\n\n## {heading}\n{expected}"
-        );
-    }
 }

@@ -1,0 +1,52 @@
+//! Files that are made of declarations, and are committed: `docs/schema`, `docs/tables.md`, the schema in `web/model`.
+
+use std::path::Path;
+
+use marey_report::{page_schema, schemas};
+
+/// Fails where a file of the repository is not this; with `UPDATE_DOCS` it becomes this.
+fn is_current(file: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(file);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, made).expect("the repository can be written");
+    }
+    let committed = std::fs::read_to_string(&path).expect("it is committed");
+    assert!(made == committed, "{file} has changed: `make docs`");
+}
+
+#[test]
+fn schemas_are_those_of_the_types() {
+    let documents = schemas().into_iter();
+    let documents = documents.map(|(name, schema)| (format!("docs/schema/{name}"), schema));
+    for (name, schema) in documents.chain([("web/model/page".into(), page_schema())]) {
+        let made = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        is_current(&format!("{name}.schema.json"), &made);
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_are_described_as_they_are_declared() {
+    use std::fmt::Write;
+
+    use marey_report::parquet::{Kind, SCHEMA_VERSION};
+
+    let or_dash = |text: &'static str| if text.is_empty() { "–" } else { text };
+    let mut made = include_str!("../../src/parquet/tables.md").replace("{version}", SCHEMA_VERSION);
+    for kind in Kind::ALL {
+        write!(made, "\n## `{}`\n\n{}\n\n", kind.name(), kind.about()).unwrap();
+        made += "| column | type | unit | what | null when |\n|---|---|---|---|---|\n";
+        for column in kind.columns() {
+            let (name, kind, about) = (column.name, column.kind.sql(), column.about);
+            let (unit, null_when) = (or_dash(column.unit), or_dash(column.null_when));
+            writeln!(
+                made,
+                "| `{name}` | {kind} | {unit} | {about} | {null_when} |"
+            )
+            .unwrap();
+        }
+    }
+    is_current("docs/tables.md", &made);
+}
