@@ -42,8 +42,9 @@ pub use document::{
     Block, Cell, Column, Document, Facts, ListedFinding, ListedFindings, Table, joined,
 };
 pub use first_screen::{
-    AccountRows, DifferenceRow, Differences, Facts as ScreenFacts, FirstScreen, Headline,
-    JobPlaces, Labelled, Mood, Next, Part, Places, Row, ScreenFinding, Sentence, Shown,
+    AccountRows, ChangeFacts, Checked, DifferenceRow, Differences, Facts as ScreenFacts,
+    FirstScreen, Headline, JobPlaces, Labelled, Mood, Next, Part, Places, Row, RowFacts,
+    ScreenFinding, Sentence, Shown,
 };
 pub use html::{html_comparison, html_ranks, html_report, html_trace, page_schema};
 pub use json::{

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::Facts;
 use crate::quantity::{Column, Unit, float, given_out};
 
 /// Share of the total from which on *other* is a row.
@@ -21,8 +20,10 @@ pub struct AccountRows {
     pub total: u64,
     /// *other* last.
     pub rows: Vec<Row>,
-    /// More of it for programs.
-    pub facts: Facts,
+    /// Requests that it is the mean of; `None` where it is of none.
+    pub n_requests: Option<u64>,
+    /// Ranks whose time it is together; `None` where it is of one process.
+    pub n_ranks: Option<usize>,
 }
 
 /// A part of the total.
@@ -37,7 +38,34 @@ pub struct Row {
     /// Its own arithmetic.
     pub note: Option<String>,
     /// The same for programs.
-    pub facts: Facts,
+    pub facts: RowFacts,
+}
+
+/// What a row is made up of, for programs; what does not hold for it is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RowFacts {
+    /// It had not ended.
+    pub is_open: bool,
+    /// Denoising steps in it.
+    pub steps: Option<u64>,
+    /// Calls of anything else.
+    pub calls: Option<u64>,
+    /// Steps that a cache answered.
+    pub cached: Option<u64>,
+    /// Of a step or call; without the first where `first_s` is there.
+    pub mean_s: Option<f64>,
+    /// The first, where it took much longer or shorter.
+    pub first_s: Option<f64>,
+    /// Of a step.
+    pub median_s: Option<f64>,
+    /// The shortest.
+    pub min_s: Option<f64>,
+    /// The longest.
+    pub max_s: Option<f64>,
+    /// Of a step or call.
+    pub p95_s: Option<f64>,
+    /// The part in which a device worked for it.
+    pub device_busy_s: Option<f64>,
 }
 
 /// What a row is to the whole.
@@ -66,7 +94,8 @@ impl AccountRows {
             head: None,
             total,
             rows: with_other(rows, total),
-            facts: Facts::default(),
+            n_requests: None,
+            n_ranks: None,
         })
     }
 
@@ -112,7 +141,7 @@ impl Row {
             held,
             part: Part::Work,
             note: None,
-            facts: Facts::default(),
+            facts: RowFacts::default(),
         }
     }
 }

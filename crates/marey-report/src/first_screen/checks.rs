@@ -1,7 +1,9 @@
 //! What was looked for, where nothing costs enough to be a finding.
 
-use super::{Facts, Mood, Sentence};
-use crate::json::object::object;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Mood, Sentence};
 use crate::quantity::{counted, share};
 
 /// Fewer that passed are no reason to be content.
@@ -84,9 +86,19 @@ impl Checks {
     }
 
     /// For programs.
-    pub(crate) fn facts(&self) -> Facts {
-        Facts::of(&object! {
-            checks: object! { passed: &self.passed, skipped: self.n_skipped },
-        })
+    pub(crate) fn checked(&self) -> Checked {
+        Checked {
+            passed: self.passed.clone(),
+            skipped: self.n_skipped,
+        }
     }
+}
+
+/// Which checks were made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Checked {
+    /// Rules that found nothing.
+    pub passed: Vec<&'static str>,
+    /// How many could not be made.
+    pub skipped: u64,
 }

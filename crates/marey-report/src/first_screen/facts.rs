@@ -16,23 +16,10 @@ impl Facts {
         Self(keys.unwrap_or_default().into())
     }
 
-    /// One key with its value, which is JSON already.
-    pub(super) fn key(key: &str, json: &str) -> Self {
-        Self(format!("\"{key}\":{json}"))
-    }
-
-    /// These, then others.
-    pub(super) fn and(self, others: &Self) -> Self {
-        match (self.0.is_empty(), others.0.is_empty()) {
-            (true, _) => others.clone(),
-            (_, true) => self,
-            _ => Self(self.0 + "," + &others.0),
-        }
-    }
-
     /// All of them as one object.
     pub(super) fn object(all: &[Self]) -> String {
-        let all = all.iter().fold(Self::default(), Self::and);
-        format!("{{{}}}", all.0)
+        let keys = all.iter().map(|facts| facts.0.as_str());
+        let keys: Vec<&str> = keys.filter(|keys| !keys.is_empty()).collect();
+        format!("{{{}}}", keys.join(","))
     }
 }

@@ -26,8 +26,10 @@ use serde::Serialize;
 
 use crate::quantity::Unit;
 
-pub use account::{AccountRows, Part, Row};
-pub use differences::{DifferenceRow, Differences};
+pub use account::{AccountRows, Part, Row, RowFacts};
+pub(crate) use brief::Brief;
+pub use checks::Checked;
+pub use differences::{ChangeFacts, DifferenceRow, Differences};
 pub(crate) use drawn::DrawnScreen;
 pub use facts::Facts;
 pub use finding::ScreenFinding;
@@ -41,6 +43,8 @@ pub use text::Shown;
 pub struct FirstScreen {
     /// What it is about: `run`, `trace`.
     pub kind: &'static str,
+    /// How it ended, speed, memory and the machine, for programs.
+    pub facts: Facts,
     /// What its account, or its differences, and the costs of findings are of.
     pub unit: Unit,
     /// The first line.
@@ -55,8 +59,8 @@ pub struct FirstScreen {
     pub findings: Vec<ScreenFinding>,
     /// What is said below the findings: that there are none, what failed.
     pub closing: Vec<Sentence>,
-    /// What was looked for, for programs.
-    pub checks: Facts,
+    /// What was looked for, where nothing is the matter.
+    pub checks: Option<Checked>,
     /// What was not recorded, or lost, in words; `None` where nothing is missing.
     pub data: Option<String>,
     /// What is not known, and what to record to know it, for programs.
@@ -78,8 +82,6 @@ pub struct Headline {
     pub after: String,
     /// What may be left out where it does not fit, the last first.
     pub parts: Vec<String>,
-    /// The same for programs.
-    pub facts: Facts,
 }
 
 /// How something is. Colours show it, but words say it.
@@ -103,8 +105,6 @@ pub struct Labelled {
     pub parts: Vec<String>,
     /// It goes early where all would be too long.
     pub may_go: bool,
-    /// The same for programs.
-    pub facts: Facts,
 }
 
 /// A sentence below the findings.
@@ -131,12 +131,11 @@ pub struct Next {
 
 impl Labelled {
     /// A line that stays.
-    pub(crate) fn new(label: &'static str, parts: Vec<String>, facts: Facts) -> Self {
+    pub(crate) fn new(label: &'static str, parts: Vec<String>) -> Self {
         Self {
             label,
             parts,
             may_go: false,
-            facts,
         }
     }
 }

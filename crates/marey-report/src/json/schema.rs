@@ -10,6 +10,7 @@ use super::comparison::{comparison, trend};
 use super::document;
 use super::job::RanksDocument;
 use crate::compare::{ComparisonReport, TrendReport};
+use crate::first_screen::Brief;
 use crate::model::Report;
 
 /// The name of each document and its schema: what `docs/schema` has.
@@ -19,6 +20,7 @@ pub fn schemas() -> Vec<(&'static str, Schema)> {
             "comparison",
             written(|of: &ComparisonReport| comparison(of)),
         ),
+        ("first_screen", of::<Brief>()),
         ("memory_snapshot", of::<SnapshotDocument<'_>>()),
         ("profiling_report", written(|of: &Report| document(of))),
         ("ranks", of::<RanksDocument<'_>>()),

@@ -5,8 +5,8 @@ use marey_analysis::compare::{Area, EnvironmentCategory, Measure, MeasureKind, S
 use super::decided::with_change;
 use super::headline::{Outcome, is_below_floor};
 use crate::compare::{ComparedSide, ComparedTime, ComparisonReport, minute, without_unit};
-use crate::first_screen::{Facts, Labelled};
-use crate::json::object::object;
+use crate::first_screen::Labelled;
+use crate::json::object::{Json, object};
 use crate::quantity::{counted, duration_ns, share, size, whole};
 
 /// Peaks that are shown.
@@ -15,7 +15,7 @@ const MOST_PEAKS: usize = 2;
 const LONG_BEFORE_NS: u64 = 60_000_000_000;
 
 /// `peak 372 → 381 MiB (process)`
-pub(super) fn memory(report: &ComparisonReport) -> Option<Labelled> {
+pub(super) fn memory(report: &ComparisonReport) -> Option<(Labelled, Vec<impl Json + use<>>)> {
     let measures = &report.comparison.measures;
     let of = |kind| measures.iter().filter(move |m: &&Measure| m.kind == kind);
     let is_process = |m: &&Measure| m.subject == Subject::Memory("process".into());
@@ -46,7 +46,7 @@ pub(super) fn memory(report: &ComparisonReport) -> Option<Labelled> {
     });
     let facts: Vec<_> = facts.collect();
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| Labelled::new("Memory", said, Facts::of(&object! { memory: facts })))
+    (!said.is_empty()).then(|| (Labelled::new("Memory", said), facts))
 }
 
 /// What a reader has to know of the sides: what is not whole, other work, other machines, sides that may be swapped.

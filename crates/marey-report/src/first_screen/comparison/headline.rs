@@ -4,8 +4,8 @@ use marey_analysis::compare::Verdict;
 
 use super::interval_text;
 use crate::compare::{ComparedTime, ComparisonReport, both_text, change_text, difference};
-use crate::first_screen::{Facts, Headline, Mood};
-use crate::json::object::object;
+use crate::first_screen::{Headline, Mood};
+use crate::json::object::{Fields, Json, object};
 use crate::quantity::{counted, float, signed_share};
 
 /// *No change* is said where the interval holds no change of more than this many times the least that counts.
@@ -123,29 +123,41 @@ pub(super) fn headline(
         (_, Some(time)) => after(outcome, time) + &of_single_runs(report),
     };
     let is_repeated = report.are_repeats() && !outcome.is_cut_short();
-    let facts = time.map(|time| {
-        let [before_s, after_s] = time.total_ns.map(|ns| float(ns) / 1e9);
-        object! {
-            before_s: before_s,
-            after_s: after_s,
-            ratio?: time.total.ratio(),
-            interval?: time.total.ratio_interval(),
-        }
-    });
-    let runs = [&report.baseline, &report.candidate].map(|side| side.runs.len());
     Headline {
         subject: String::new(),
         outcome: outcome.word().into(),
         mood: outcome.mood(),
         after,
         parts: is_repeated.then(|| runs_text(report)).into_iter().collect(),
-        facts: Facts::of(&object! {
-            outcome: outcome.word().replace(' ', "_"),
-            verdict: report.comparison.verdict,
-            passed: report.is_passed(),
-            runs: runs,
-            ..facts,
-        }),
+    }
+}
+
+/// For programs.
+pub(super) fn facts(
+    report: &ComparisonReport,
+    outcome: &Outcome,
+    time: Option<&ComparedTime>,
+) -> impl Fields + Json + use<> {
+    let times = time.map(|time| {
+        let [before_s, after_s] = time.total_ns.map(|ns| float(ns) / 1e9);
+        object! {
+            before_s: before_s,
+            after_s: after_s,
+            /// What the difference is of the first.
+            ratio?: time.total.ratio(),
+            /// Where that lies with 95 % confidence; absent of single runs.
+            interval?: time.total.ratio_interval(),
+        }
+    });
+    object! {
+        /// What the headline says.
+        outcome: outcome.word().replace(' ', "_"),
+        verdict: report.comparison.verdict,
+        /// Whether the command ends with 0.
+        passed: report.is_passed(),
+        /// Runs of each side.
+        runs: [&report.baseline, &report.candidate].map(|side| side.runs.len()),
+        ..times,
     }
 }
 

@@ -5,9 +5,12 @@ mod decided;
 mod findings;
 mod headline;
 
-use super::{DifferenceRow, Differences, Facts, FirstScreen, Labelled, Next};
+use std::marker::PhantomData;
+
+use super::brief::keys_of;
+use super::{ChangeFacts, DifferenceRow, Differences, Facts, FirstScreen, Labelled, Next};
 use crate::compare::{ComparedPart, ComparedTime, ComparisonReport, about, both_text, change_text};
-use crate::json::object::object;
+use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Unit, share, signed_share};
 use headline::Outcome;
 
@@ -21,21 +24,13 @@ impl FirstScreen {
             .as_ref()
             .is_some_and(|time| is_table_shown(&outcome, time));
         let differences = time.as_ref().filter(|_| has_rows).map(differences);
-        let mut lines = Vec::new();
-        if let Some(time) = time.as_ref().filter(|_| !has_rows) {
-            lines.extend(largest(time));
-        }
-        lines.extend(beside::memory(report));
-        lines.extend(
-            time.as_ref()
-                .filter(|_| outcome.is_open())
-                .and_then(detectable),
-        );
+        let (lines, facts) = said(report, &outcome, time.as_ref(), has_rows);
         let mut parts: Vec<String> = Some(full.clone()).into_iter().collect();
         parts.extend(beside::exit_code(report, &outcome, time.as_ref()));
         parts.extend(beside::repeats(report, &outcome));
         Self {
             kind: "comparison",
+            facts: Facts::of(&facts),
             unit: Unit::Time,
             headline: headline::headline(report, &outcome, time.as_ref()),
             account: None,
@@ -43,7 +38,7 @@ impl FirstScreen {
             lines,
             findings: findings::findings(report, time.as_ref()),
             closing: Vec::new(),
-            checks: Facts::default(),
+            checks: None,
             data: beside::data(report),
             not_known: beside::not_known(report, time.as_ref()),
             next: Next {
@@ -53,6 +48,33 @@ impl FirstScreen {
             },
         }
     }
+}
+
+/// Lines, and all that is said for programs.
+fn said(
+    report: &ComparisonReport,
+    outcome: &Outcome,
+    time: Option<&ComparedTime>,
+    has_rows: bool,
+) -> (Vec<Labelled>, impl Fields + Json + use<>) {
+    let largest = time.filter(|_| !has_rows).and_then(largest);
+    let (memory, peaks) = beside::memory(report).unzip();
+    let detectable = time.filter(|_| outcome.is_open()).and_then(detectable);
+    let (detectable, least) = detectable.unzip();
+    let lines = largest.into_iter().chain(memory).chain(detectable);
+    let facts = object! {
+        ..headline::facts(report, outcome, time),
+        /// Peaks of both sides.
+        memory?: peaks,
+        ..least,
+    };
+    (lines.collect(), facts)
+}
+
+/// The keys of all comparisons.
+pub(super) fn keys() -> PhantomData<impl Fields> {
+    type Told<'a> = (&'a ComparisonReport, &'a Outcome, Option<&'a ComparedTime>);
+    keys_of(|(report, outcome, time): Told<'_>| said(report, outcome, time, false).1)
 }
 
 /// Rows that all say "within noise" are noise.
@@ -68,11 +90,11 @@ fn differences(time: &ComparedTime) -> Differences {
         name: part.name.clone(),
         held: part.held_ns,
         note: note(time, part),
-        facts: Facts::of(&object! {
-            changed: part.has_changed(),
-            ratio?: part.change.ratio(),
-            interval?: part.change.ratio_interval(),
-            adjusted_p_value?: part.change.chance.map(|chance| chance.p_value),
+        change: Some(ChangeFacts {
+            has_changed: part.has_changed(),
+            ratio: part.change.ratio(),
+            interval: part.change.ratio_interval(),
+            adjusted_p_value: part.change.chance.map(|chance| chance.p_value),
         }),
     };
     Differences {
@@ -129,15 +151,11 @@ fn largest(time: &ComparedTime) -> Option<Labelled> {
         change_text(column, part.held_ns),
         noise.unwrap_or_default()
     );
-    Some(Labelled::new(
-        "Largest difference",
-        vec![said],
-        Facts::default(),
-    ))
+    Some(Labelled::new("Largest difference", vec![said]))
 }
 
 /// How small a change these runs would have shown.
-fn detectable(time: &ComparedTime) -> Option<Labelled> {
+fn detectable(time: &ComparedTime) -> Option<(Labelled, impl Fields + Json + use<>)> {
     let chance = time.total.chance?;
     let ratio = chance.detectable / time.total.baseline;
     let said = format!(
@@ -149,13 +167,12 @@ fn detectable(time: &ComparedTime) -> Option<Labelled> {
         .n_runs_for_one_percent
         .filter(|n| *n > time.n_runs[0].max(time.n_runs[1]));
     let more = n.map(|n| format!("1 % needs about {n} runs a side"));
-    let facts = Facts::of(&object! {
+    let facts = object! {
+        /// The smallest change that these runs would have shown.
         detectable_s: (chance.detectable / 1e9),
+        /// That one of a hundredth needs on either side; absent where there are as many.
         runs_for_one_percent?: n,
-    });
-    Some(Labelled::new(
-        "Detectable",
-        Some(said).into_iter().chain(more).collect(),
-        facts,
-    ))
+    };
+    let said = Some(said).into_iter().chain(more).collect();
+    Some((Labelled::new("Detectable", said), facts))
 }

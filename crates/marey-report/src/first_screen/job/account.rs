@@ -7,8 +7,7 @@ use marey_analysis::ranks::{JobAnswers, SlowestRank};
 
 use super::rank_name;
 use crate::first_screen::parts::{SharedPart, shared_parts};
-use crate::first_screen::{AccountRows, DifferenceRow, Differences, Facts, Part, Row};
-use crate::json::object::object;
+use crate::first_screen::{AccountRows, DifferenceRow, Differences, Part, Row};
 use crate::quantity::{Column, Unit, float, like, time};
 
 /// Share of a rank's time from which on *other* is a row.
@@ -48,7 +47,7 @@ pub(super) fn rank_time(job: &JobAnswers) -> Option<AccountRows> {
     let mut account = AccountRows::new("rank_time", Unit::Time, total, rows)?;
     let shown = Column::of(Unit::Time, total).text(total);
     account.head = Some(format!("Rank time, {} ranks together: {shown}", each.len()));
-    account.facts = Facts::of(&object! { ranks: each.len() });
+    account.n_ranks = Some(each.len());
     Some(account)
 }
 
@@ -98,7 +97,7 @@ pub(super) fn differences(job: &JobAnswers) -> Option<Differences> {
         name: part.name.clone(),
         held: part.held_ns,
         note: part.has_steps.then(|| steps(job, found)).flatten(),
-        facts: Facts::default(),
+        change: None,
     };
     Some(Differences {
         measure: "wall",

@@ -4,8 +4,8 @@ use marey_analysis::job::{Ended, Source};
 use marey_analysis::ranks::{JobAnswers, MemberState, SlowestRank};
 
 use super::{account, rank_name};
-use crate::first_screen::{Facts, Headline, Mood};
-use crate::json::object::{Json, object};
+use crate::first_screen::{Headline, Mood};
+use crate::json::object::{Fields, Json, object};
 use crate::model::signal_text;
 use crate::quantity::{Column, Unit, counted, float, share, signed_share};
 use crate::rank_report::listed_ranks;
@@ -27,8 +27,7 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64) -> Headline {
         .members
         .iter()
         .all(|member| member.source == Source::Trace);
-    let mut states = job.members.iter().map(|member| member.state);
-    let is_running = states.any(|state| state == MemberState::Running);
+    let is_running = is_running(job);
     let (outcome, mood, after) = match &lost {
         Some(lost) => (
             "did not all finish",
@@ -43,38 +42,57 @@ pub(super) fn headline(job: &JobAnswers, total_ns: u64) -> Headline {
     let waiting = account::waiting_ratio(job).filter(|_| lost.is_none());
     let slow = slow.map(|slow| format!(" · {slow}")).unwrap_or_default();
     let waiting_said = waiting.map(|ratio| format!("{} of rank time is waiting", share(ratio)));
-    let slowest = job.slowest.as_ref().filter(|_| lost.is_none());
     Headline {
         subject,
         outcome: outcome.into(),
         mood,
         after: after + &slow,
         parts: waiting_said.into_iter().collect(),
-        facts: Facts::of(&object! {
-            outcome: match (&lost, is_running) {
-                (Some(_), _) => "failed",
-                (None, true) => "running",
-                (None, false) => "finished",
-            },
-            ranks: n_ranks,
-            world_size: job.world_size,
-            missing: &job.missing,
-            wall_s: float(total_ns) / 1e9,
-            waiting_ratio: waiting,
-            slowest?: slowest.map(|found| facts(job, found)),
-        }),
     }
 }
 
-fn facts<'a>(job: &'a JobAnswers, found: &'a SlowestRank) -> impl Json + use<'a> {
+/// For programs.
+pub(super) fn facts(job: &JobAnswers, total_ns: u64) -> impl Fields + Json + use<> {
+    let has_lost = lost(job).is_some();
+    let slowest = job.slowest.as_ref().filter(|_| !has_lost);
+    object! {
+        /// How its ranks ended.
+        outcome: match (has_lost, is_running(job)) {
+            (true, _) => "failed",
+            (false, true) => "running",
+            (false, false) => "finished",
+        },
+        /// Of which there is a file.
+        ranks: job.members.len(),
+        /// Null where it is not known.
+        world_size: job.world_size,
+        /// Ranks without a file.
+        missing: job.missing.clone(),
+        /// From the first start to the last end.
+        wall_s: float(total_ns) / 1e9,
+        /// Of the time of all ranks; null where it is not known.
+        waiting_ratio: account::waiting_ratio(job).filter(|_| !has_lost),
+        /// The slowest rank beside a usual one.
+        slowest?: slowest.map(|found| slowest_facts(job, found)),
+    }
+}
+
+fn is_running(job: &JobAnswers) -> bool {
+    let mut states = job.members.iter().map(|member| member.state);
+    states.any(|state| state == MemberState::Running)
+}
+
+fn slowest_facts(job: &JobAnswers, found: &SlowestRank) -> impl Json + use<> {
     let [own, usual] = found.ns.map(|ns| float(ns) / 1e9);
     object! {
         rank: rank_name(job, found.place),
         usual: rank_name(job, found.usual),
         slow: found.is_slow,
+        /// Time without waiting, or all of it.
         measure: if found.is_own_time { "own" } else { "wall" },
         rank_s: own,
         usual_s: usual,
+        /// That it still ran when all others had ended.
         ends_later_s?: ends_later_ns(job, found).map(|ns| float(ns) / 1e9),
     }
 }

@@ -1,53 +1,66 @@
 //! Ranks side by side in a line: their own time and what they wait, or their wall times; and the most memory of any.
 
+use std::collections::BTreeMap;
+
 use marey_analysis::ranks::JobAnswers;
 
 use super::headline::ranks_text;
 use super::rank_name;
-use crate::first_screen::{Facts, Labelled};
-use crate::json::object::object;
+use crate::first_screen::Labelled;
+use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Column, Unit, float, size_of};
 
 /// Figures that are listed; of more the first and the last.
 const MOST: usize = 8;
 
-pub(super) fn lines(job: &JobAnswers) -> Vec<Labelled> {
-    let stragglers = &job.stragglers;
-    let mut lines = Vec::new();
-    if stragglers.is_waiting_known {
-        let own: Vec<(u32, u64)> = stragglers
-            .ranks
-            .iter()
-            .map(|rank| (rank.place, rank.own_ns))
-            .collect();
-        let waits = stragglers.ranks.iter();
-        let waits: Vec<(u32, u64)> = waits
-            .filter_map(|rank| Some((rank.place, rank.waiting_ns?)))
-            .collect();
-        lines.push(("Own time", "own_s", own));
-        lines.push(("Waiting", "waiting_s", waits));
-    } else {
-        let walls = (0_u32..).zip(&job.members);
-        let walls = walls
-            .map(|(place, member)| (place, member.wall_ns))
-            .collect();
-        lines.push(("Ranks", "ranks_s", walls));
-    }
-    let shown = lines.into_iter().filter(|(.., each)| each.len() > 1);
-    let mut lines: Vec<Labelled> = shown
-        .map(|(label, key, each)| line(job, label, key, each))
-        .collect();
-    lines.extend(memory(job));
-    lines
+/// With the same for programs.
+pub(super) fn lines(job: &JobAnswers) -> (Vec<Labelled>, impl Fields + Json + use<>) {
+    let (own, waits, walls) = times(job);
+    let (own, own_s) = line(job, "Own time", own).unzip();
+    let (waiting, waiting_s) = line(job, "Waiting", waits).unzip();
+    let (ranks, ranks_s) = line(job, "Ranks", walls).unzip();
+    let (memory, peaks) = memory(job).unzip();
+    let lines = [own, waiting, ranks, memory].into_iter().flatten();
+    let facts = object! {
+        /// Own time of the ranks that took longest, by rank.
+        own_s?: own_s,
+        /// What those that waited longest waited in collectives.
+        waiting_s?: waiting_s,
+        /// Wall times, where it is not known what was waiting.
+        ranks_s?: ranks_s,
+        /// The highest peak of any rank.
+        memory?: peaks,
+    };
+    (lines.collect(), facts)
 }
 
-/// `rank 5: 12.0 · rank 4: 11.9 · ranks 2-3, 6: 10.0 ms`, the longest first; those that read the same together.
+/// A rank by its place, and how long.
+type Times = Vec<(u32, u64)>;
+
+/// Own times and what was waited, or wall times where that is not known.
+fn times(job: &JobAnswers) -> (Times, Times, Times) {
+    let stragglers = &job.stragglers;
+    if !stragglers.is_waiting_known {
+        let walls = (0_u32..).zip(&job.members);
+        let walls = walls.map(|(place, member)| (place, member.wall_ns));
+        return (Vec::new(), Vec::new(), walls.collect());
+    }
+    let ranks = || stragglers.ranks.iter();
+    let waits = ranks().filter_map(|rank| Some((rank.place, rank.waiting_ns?)));
+    let own = ranks().map(|rank| (rank.place, rank.own_ns));
+    (own.collect(), waits.collect(), Vec::new())
+}
+
+/// `rank 5: 12.0 · rank 4: 11.9 · ranks 2-3, 6: 10.0 ms`, the longest first; those that read the same together. With seconds by rank for
+/// programs; `None` of fewer than two.
 fn line(
     job: &JobAnswers,
     label: &'static str,
-    key: &'static str,
-    mut each: Vec<(u32, u64)>,
-) -> Labelled {
+    mut each: Times,
+) -> Option<(Labelled, BTreeMap<String, f64>)> {
+    if each.len() < 2 {
+        return None;
+    }
     each.sort_by_key(|(place, ns)| (std::cmp::Reverse(*ns), *place));
     let most = each.first().map_or(0, |(_, ns)| *ns);
     let column = Column::of(Unit::Time, most);
@@ -83,17 +96,12 @@ fn line(
         parts.push(text(n - 1));
     }
     let seconds = |(place, ns): &(u32, u64)| (rank_name(job, *place), float(*ns) / 1e9);
-    let facts: std::collections::BTreeMap<String, f64> =
-        each.iter().take(MOST).map(seconds).collect();
-    Labelled::new(
-        label,
-        parts,
-        Facts::key(key, &serde_json::to_string(&facts).unwrap_or_default()),
-    )
+    let facts = each.iter().take(MOST).map(seconds).collect();
+    Some((Labelled::new(label, parts), facts))
 }
 
 /// The highest peak of any rank: of torch's allocator, else of the process.
-fn memory(job: &JobAnswers) -> Option<Labelled> {
+fn memory(job: &JobAnswers) -> Option<(Labelled, Vec<impl Json + use<>>)> {
     let ranks = &job.resources.ranks;
     let torch = ranks
         .iter()
@@ -111,7 +119,7 @@ fn memory(job: &JobAnswers) -> Option<Labelled> {
         highest(torch.collect(), "torch"),
         highest(process.collect(), "process"),
     ];
-    let found: Vec<(u64, u32, &str)> = found.into_iter().flatten().collect();
+    let found: Vec<(u64, u32, &'static str)> = found.into_iter().flatten().collect();
     let text = |(bytes, place, whose): &(u64, u32, &str)| {
         format!(
             "peak {} on {} ({whose})",
@@ -121,9 +129,8 @@ fn memory(job: &JobAnswers) -> Option<Labelled> {
     };
     let facts: Vec<_> = found
         .iter()
-        .map(|(bytes, place, whose)| object! { peak_bytes: bytes, rank: rank_name(job, *place), source: whose })
+        .map(|(bytes, place, whose)| object! { peak_bytes: *bytes, rank: rank_name(job, *place), source: *whose })
         .collect();
-    let facts = Facts::of(&object! { memory: facts });
     let said: Vec<String> = found.iter().map(text).collect();
-    (!said.is_empty()).then(|| Labelled::new("Memory", said, facts))
+    (!said.is_empty()).then(|| (Labelled::new("Memory", said), facts))
 }

@@ -5,10 +5,14 @@ mod findings;
 mod headline;
 mod lines;
 
+use std::marker::PhantomData;
+
 use marey_analysis::ranks::{ClockMethod, JobAnswers, MemberState};
 
+use super::brief::keys_of;
 use super::checks::Checks;
-use super::{FirstScreen, Next};
+use super::{Facts, FirstScreen, Labelled, Next};
+use crate::json::object::{Fields, Json, object};
 use crate::quantity::{Unit, duration_ns};
 
 /// Where a job's other figures are, and what was seen of it from outside.
@@ -28,20 +32,22 @@ impl FirstScreen {
         let found = findings::findings(job, total_ns);
         let checks = checks(job);
         let is_clean = found.is_empty() && !has_lost;
+        let (lines, facts) = said(job, total_ns);
         Self {
             kind: "job",
+            facts: Facts::of(&facts),
             unit: Unit::Time,
             headline: headline::headline(job, total_ns),
             account: account::rank_time(job),
             differences: account::differences(job).filter(|_| !has_lost),
-            lines: lines::lines(job),
+            lines,
             findings: found,
             closing: if is_clean {
                 checks.sentences()
             } else {
                 Vec::new()
             },
-            checks: checks.facts(),
+            checks: Some(checks.checked()),
             data: data(job),
             not_known: not_known(job),
             next: Next {
@@ -54,6 +60,18 @@ impl FirstScreen {
             },
         }
     }
+}
+
+/// Lines, and all that is said for programs.
+fn said(job: &JobAnswers, total_ns: u64) -> (Vec<Labelled>, impl Fields + Json + use<>) {
+    let (lines, of_lines) = lines::lines(job);
+    let facts = object! { ..headline::facts(job, total_ns), ..of_lines };
+    (lines, facts)
+}
+
+/// The keys of all jobs.
+pub(super) fn keys() -> PhantomData<impl Fields> {
+    keys_of(|(job, total_ns): (&JobAnswers, u64)| said(job, total_ns).1)
 }
 
 /// Checks that fit only jobs whose GPUs or memory were read.

@@ -4,8 +4,7 @@ use marey_analysis::{Account, AccountRow};
 
 use super::note::Note;
 use crate::first_screen::parts::{TimeNode, TimePart, is_waiting, time_parts};
-use crate::first_screen::{AccountRows, Facts, Part, Row};
-use crate::json::object::object;
+use crate::first_screen::{AccountRows, Part, Row, RowFacts};
 use crate::model::Report;
 use crate::quantity::{Column, Unit, float, given_out, like};
 
@@ -34,7 +33,7 @@ pub(super) fn account(report: &Report) -> Option<AccountRows> {
         beside(durations[durations.len().div_ceil(2) - 1]),
         beside(durations.last().copied().unwrap_or(0))
     ));
-    mean.facts = Facts::of(&object! { requests: n });
+    mean.n_requests = Some(n);
     Some(mean)
 }
 
@@ -71,12 +70,10 @@ fn rows(report: &Report, account: &Account, total_ns: u64, n_requests: u64) -> V
             } else {
                 Part::Work
             },
-            facts: Facts::of(&object! { open?: is_open.then_some(true) }).and(
-                &note
-                    .as_ref()
-                    .map(|note| note.facts.clone())
-                    .unwrap_or_default(),
-            ),
+            facts: RowFacts {
+                is_open,
+                ..note.as_ref().map(|note| note.facts).unwrap_or_default()
+            },
             note: note.map(|note| note.text),
             ..Row::new(part.name, part.held_ns)
         }

@@ -10,8 +10,8 @@ use super::findings::is_nothing_recorded;
 use crate::escape;
 use crate::first_screen::brief::{seconds, short};
 use crate::first_screen::line::name;
-use crate::first_screen::{Facts, Headline, Mood};
-use crate::json::object::object;
+use crate::first_screen::{Headline, Mood};
+use crate::json::object::{Fields, Json, object};
 use crate::model::{Report, SessionFacts, StatusKind, signal_text};
 use crate::quantity::{Column, Unit, counted};
 
@@ -82,24 +82,31 @@ pub(super) fn headline(report: &Report, work: &Work) -> Headline {
         mood,
         after: format!(" {how_long} {total}{}", why(report)),
         parts: rank.into_iter().chain(made).collect(),
-        facts: facts(report, work),
     }
 }
 
-fn facts(report: &Report, work: &Work) -> Facts {
+/// For programs.
+pub(super) fn facts(report: &Report, work: &Work) -> impl Fields + Json + use<> {
     let launch = report.run.launch.as_ref();
     let oom_kills = launch.and_then(|launch| launch.oom_kills);
     let kind = report.status.kind;
     let open = stopped_in(report);
     let open: Vec<String> = open.iter().map(|name| short(name)).collect();
-    Facts::of(&object! {
+    object! {
+        /// Without folders.
         command: command(&report.run.command),
+        /// How it ended.
         outcome: kind,
+        /// Why it failed, in its own words.
         reason?: report.status.reason.as_ref().map(|reason| short(reason)),
+        /// That killed it.
         signal: report.status.signal,
         exit_code: exit_code(report),
+        /// Of its control group, by the kernel.
         oom_kills?: oom_kills.filter(|_| kind.has_failed()),
+        /// Of the command.
         wall_s: seconds(total_ns(report)),
+        /// What it made.
         work: object! {
             generations?: Some(work.generations).filter(|n| *n > 0),
             failed?: Some(work.failed.len()).filter(|n| *n > 0),
@@ -109,8 +116,9 @@ fn facts(report: &Report, work: &Work) -> Facts {
             steps_done?: work.steps,
             frames?: work.frames,
         },
+        /// Where it stopped, outermost first.
         open?: Some(open).filter(|open| !open.is_empty()),
-    })
+    }
 }
 
 /// The program without its folders.

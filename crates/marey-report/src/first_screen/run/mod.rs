@@ -8,9 +8,12 @@ mod note;
 mod resources;
 mod speed;
 
+use std::marker::PhantomData;
+
+use super::brief::keys_of;
 use super::checks::Checks;
 use super::{AccountRows, Facts, FirstScreen, Labelled, Next, Sentence};
-use crate::json::object::object;
+use crate::json::object::{Fields, Json, object};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{Unit, counted, float, share, time_ns};
 use headline::Work;
@@ -40,15 +43,17 @@ impl FirstScreen {
         let checks = is_checked.then(|| findings::checks(report, &system));
         let mut closing: Vec<Sentence> = failure(report, &work).into_iter().collect();
         closing.extend(checks.iter().flat_map(Checks::sentences));
+        let speed = (!report.status.kind.is_cut_short()).then(|| Speed::new(report, &work));
         Self {
             kind: "run",
+            facts: Facts::of(&facts(report, &work, speed.as_ref(), &memory, &system)),
             unit: Unit::Time,
             headline: headline::headline(report, &work),
             not_known: not_known(report, account.as_ref(), &memory, &system),
-            lines: lines(report, &work, &memory, &system),
+            lines: lines(report, speed.as_ref(), &memory, &system),
             differences: None,
             closing,
-            checks: checks.map(|checks| checks.facts()).unwrap_or_default(),
+            checks: checks.as_ref().map(Checks::checked),
             data: lost(report, account.is_none()),
             next: next(report, places),
             account,
@@ -57,35 +62,60 @@ impl FirstScreen {
     }
 }
 
+/// Of a run that ended well with its speed.
 fn lines(
     report: &Report,
-    work: &Work,
+    speed: Option<&Speed>,
     memory: &MemoryFigures,
     system: &SystemFigures,
 ) -> Vec<Labelled> {
-    let has_failed = report.status.kind.is_cut_short();
     let is_empty = findings::is_nothing_recorded(report);
     let mut lines = Vec::new();
-    if !has_failed {
-        let speed = Speed::new(report, work);
-        let facts = Facts::of(&object! { speed: speed.facts() });
-        lines.push(Labelled::new("Speed", speed.text(), facts));
+    lines.extend(speed.map(|speed| Labelled::new("Speed", speed.text())));
+    if is_empty && speed.is_some() {
+        lines.push(Labelled::new("CPU", cpu_alone(report, system)));
     }
-    if is_empty && !has_failed {
-        let alone = cpu_alone(report, system);
-        lines.push(Labelled::new("CPU", alone, Facts::default()));
-    }
-    let facts = Facts::of(&memory.facts());
-    lines.push(Labelled::new("Memory", memory.text(), facts));
-    if !has_failed && !system.is_empty() {
-        let facts = Facts::of(&object! { system: system.facts() });
-        let said = if is_empty { Vec::new() } else { system.text() };
+    lines.push(Labelled::new("Memory", memory.text()));
+    if speed.is_some() && !is_empty && !system.is_empty() {
         lines.push(Labelled {
             may_go: true,
-            ..Labelled::new("System", said, facts)
+            ..Labelled::new("System", system.text())
         });
     }
     lines
+}
+
+/// For programs.
+fn facts(
+    report: &Report,
+    work: &Work,
+    speed: Option<&Speed>,
+    memory: &MemoryFigures,
+    system: &SystemFigures,
+) -> impl Fields + Json + use<> {
+    let system = Some(system).filter(|system| speed.is_some() && !system.is_empty());
+    object! {
+        ..headline::facts(report, work),
+        /// Things in a second, and lengths of time.
+        speed?: speed.map(Speed::facts),
+        ..memory.facts(),
+        /// The processors and GPUs meanwhile.
+        system?: system.map(SystemFigures::facts),
+    }
+}
+
+/// Those of all runs.
+pub(super) fn keys() -> PhantomData<impl Fields> {
+    type Told<'a> = (
+        &'a Report,
+        &'a Work,
+        Option<&'a Speed>,
+        &'a MemoryFigures,
+        &'a SystemFigures,
+    );
+    keys_of(|(report, work, speed, memory, system): Told<'_>| {
+        facts(report, work, speed, memory, system)
+    })
 }
 
 /// Processor time of a run of which nothing else is known.

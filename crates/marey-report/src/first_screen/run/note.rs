@@ -3,10 +3,9 @@
 use marey::profiling_config::SectionKind;
 use marey_analysis::{CallStats, Kind, SectionRow, StepSource};
 
-use crate::first_screen::Facts;
+use crate::first_screen::RowFacts;
 use crate::first_screen::brief::{in_seconds, seconds};
 use crate::first_screen::parts::is_waiting;
-use crate::json::object::object;
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, like, time, time_ns};
 
@@ -24,7 +23,7 @@ const STRAY_NS: u64 = 1_000;
 /// How a row's time is made up: for people, and for programs.
 pub(super) struct Note {
     pub(super) text: String,
-    pub(super) facts: Facts,
+    pub(super) facts: RowFacts,
 }
 
 /// What is counted.
@@ -87,7 +86,10 @@ impl Note {
             let within = loops.first().map_or(Word::Sections, |row| word(row)).of(2);
             return Some(Self {
                 text: format!("{n} {of}, outside their {within}"),
-                facts: Facts::of(&object! { calls: n }),
+                facts: RowFacts {
+                    calls: Some(n),
+                    ..RowFacts::default()
+                },
             });
         }
         if rows().all(|row| is_waiting(&row.name)) && n_requests > 1 {
@@ -120,7 +122,7 @@ impl Note {
             } else {
                 format!("{per_request:.decimals$} waits a request")
             },
-            facts: Facts::default(),
+            facts: RowFacts::default(),
         }
     }
 
@@ -134,7 +136,11 @@ impl Note {
         let steps = counted(n, "step", "steps");
         Self {
             text: format!("{steps}, {n_cached} served by {cache}"),
-            facts: Facts::of(&object! { steps: n, cached: n_cached }),
+            facts: RowFacts {
+                steps: Some(n),
+                cached: Some(n_cached),
+                ..RowFacts::default()
+            },
         }
     }
 
@@ -164,11 +170,12 @@ impl Note {
                 } else {
                     format!("{n} calls, {range}")
                 },
-                facts: Facts::of(&object! {
-                    calls: n,
-                    min_s: seconds(min_ns),
-                    max_s: seconds(max_ns),
-                }),
+                facts: RowFacts {
+                    calls: Some(n),
+                    min_s: Some(seconds(min_ns)),
+                    max_s: Some(seconds(max_ns)),
+                    ..RowFacts::default()
+                },
             });
         }
         if n < 2 || (n_requests > 1 && !calls.n.is_multiple_of(n_requests)) {
@@ -205,15 +212,16 @@ impl Note {
         };
         Some(Self {
             text: format!("{n} {}{each}", of.of(n)),
-            facts: Facts::of(&object! {
-                steps?: steps,
-                calls?: others,
-                mean_s: in_seconds(mean_ns),
-                first_s?: first_ns.map(seconds),
-                median_s?: longest.map(in_seconds),
-                max_s?: longest.map(|_| seconds(max_ns)),
-                p95_s?: p95_ns.map(seconds),
-            }),
+            facts: RowFacts {
+                steps,
+                calls: others,
+                mean_s: Some(in_seconds(mean_ns)),
+                first_s: first_ns.map(seconds),
+                median_s: longest.map(in_seconds),
+                max_s: longest.map(|_| seconds(max_ns)),
+                p95_s: p95_ns.map(seconds),
+                ..RowFacts::default()
+            },
         })
     }
 }

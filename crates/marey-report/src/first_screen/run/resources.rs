@@ -8,7 +8,7 @@ use super::headline::INTERRUPT;
 use crate::first_screen::AccountRows;
 use crate::first_screen::brief::{rounded, seconds, short};
 use crate::first_screen::line::name;
-use crate::json::object::{Json, object};
+use crate::json::object::{Fields, Json, object};
 use crate::model::{Report, StatusKind};
 use crate::quantity::{counted, float, per_second, share, size, size_of, time_ns, whole};
 use crate::width::columns;
@@ -146,7 +146,7 @@ impl MemoryFigures {
     }
 
     /// For programs.
-    pub(super) fn facts(&self) -> impl Json + use<> {
+    pub(super) fn facts(&self) -> impl Fields + Json + use<> {
         let peaks = self.peaks.iter().map(|peak| {
             let place = peak.place.as_ref().or(peak.label.as_ref());
             object! {
@@ -157,6 +157,7 @@ impl MemoryFigures {
             }
         });
         object! {
+            /// Peaks.
             memory: peaks.collect::<Vec<_>>(),
             machine_free_bytes?: self.machine_free_bytes.map(|[free, _]| free),
         }
@@ -275,7 +276,9 @@ impl SystemFigures {
         let gpus = self.gpus.iter().map(|gpu| rounded(gpu.busy_ratio));
         let gpus: Vec<f64> = gpus.collect();
         object! {
+            /// Processor time of the command over its wall time.
             cpu_cores?: self.own_cores.map(rounded),
+            /// Of the machine, where the command's own time is not known.
             cpu_busy_ratio?: self.busy_ratio.map(rounded),
             cores?: self.n_cores,
             gpu_busy_ratios?: Some(gpus).filter(|gpus| !gpus.is_empty()),

@@ -3,14 +3,16 @@
 mod account;
 mod findings;
 
+use std::marker::PhantomData;
+
 use marey_analysis::{DeviceMemory, Level, OutOfMemory};
 
-use super::brief::{seconds, short};
+use super::brief::{keys_of, seconds, short};
 use super::checks::Checks;
 use super::line::name;
 use super::{Facts, FirstScreen, Headline, Labelled, Mood, Next};
 use crate::escape::visible;
-use crate::json::object::object;
+use crate::json::object::{Fields, Json, object};
 use crate::model::SnapshotFile;
 use crate::quantity::{Column, Unit, counted, float, share, time_ns};
 
@@ -56,13 +58,14 @@ impl FirstScreen {
         let others = answers.devices.len() as u64 - 1;
         Some(Self {
             kind: "snapshot",
+            facts: Facts::of(&facts(file, &told)),
             unit: Unit::Bytes,
             headline: headline(file, &told, others),
             account: account::account(&told),
             differences: None,
             lines: vec![memory(&told)],
             closing: checks.iter().flat_map(Checks::sentences).collect(),
-            checks: checks.map(|checks| checks.facts()).unwrap_or_default(),
+            checks: checks.as_ref().map(Checks::checked),
             findings,
             data: inexact(&told),
             not_known: not_known(&told),
@@ -98,19 +101,12 @@ fn headline(file: &SnapshotFile, told: &Told<'_>, n_others: u64) -> Headline {
         mood,
         after,
         parts: others.into_iter().collect(),
-        facts: Facts::of(&object! {
-            file: short(file),
-            device: told.device.device,
-            outcome: if failed.is_some() { "out_of_memory" } else { "complete" },
-            requested_bytes?: failed.map(|failed| failed.asked_bytes),
-            device_free_bytes?: failed.and_then(|failed| failed.device_free_bytes),
-            cause?: failed.map(|failed| failed.cause),
-        }),
     }
 }
 
-/// `peak 2.16 GiB in tensors (2.20 GiB reserved) at 1.8 ms`
-fn memory(told: &Told<'_>) -> Labelled {
+/// For programs.
+fn facts(file: &SnapshotFile, told: &Told<'_>) -> impl Fields + Json + use<> {
+    let failed = told.failed;
     let level = |level: &Level| {
         object! {
             tensors_bytes: level.allocated_bytes,
@@ -118,15 +114,37 @@ fn memory(told: &Told<'_>) -> Labelled {
             at_s?: level.at_ns.map(seconds),
         }
     };
-    let device = told.device;
-    let facts = Facts::of(&object! {
+    object! {
+        /// Without its folders.
+        file: short(file.file.rsplit('/').next().unwrap_or_default()),
+        /// Its number.
+        device: told.device.device,
+        /// Whether a request was not met.
+        outcome: if failed.is_some() { "out_of_memory" } else { "complete" },
+        /// By the last request that was not met.
+        requested_bytes?: failed.map(|failed| failed.asked_bytes),
+        /// Then.
+        device_free_bytes?: failed.and_then(|failed| failed.device_free_bytes),
+        /// Why it was not met.
+        cause?: failed.map(|failed| failed.cause),
+        /// Absent peak: no history was recorded.
         memory: object! {
-            peak?: device.peak.as_ref().map(level),
-            end: level(&device.end),
+            peak?: told.device.peak.as_ref().map(level),
+            end: level(&told.device.end),
         },
-    });
+    }
+}
+
+/// The keys of all snapshots.
+pub(super) fn keys() -> PhantomData<impl Fields> {
+    keys_of(|(file, told): (&SnapshotFile, &Told<'_>)| facts(file, told))
+}
+
+/// `peak 2.16 GiB in tensors (2.20 GiB reserved) at 1.8 ms`
+fn memory(told: &Told<'_>) -> Labelled {
+    let device = told.device;
     let Some(peak) = device.peak.as_ref().filter(|_| told.failed.is_some()) else {
-        return Labelled::new("Memory", at_the_end(device), facts);
+        return Labelled::new("Memory", at_the_end(device));
     };
     let at = peak.at_ns.map(|ns| format!(" at {}", time_ns(ns)));
     let said = format!(
@@ -135,7 +153,7 @@ fn memory(told: &Told<'_>) -> Labelled {
         amount(peak.reserved_bytes),
         at.unwrap_or_default()
     );
-    Labelled::new("Peak", vec![said], facts)
+    Labelled::new("Peak", vec![said])
 }
 
 /// `at the end 22.17 GiB in tensors, 1.03 GiB cached (4.5 %) · no out-of-memory event`

@@ -5,8 +5,7 @@ use marey_analysis::{PartList, PhaseRole, StepKind, TraceAccountRow};
 use super::{Told, are_steps};
 use crate::first_screen::brief::seconds;
 use crate::first_screen::parts::is_waiting;
-use crate::first_screen::{AccountRows, Facts, Part, Row};
-use crate::json::object::object;
+use crate::first_screen::{AccountRows, Part, Row, RowFacts};
 use crate::quantity::{Unit, counted, float, like, share, time};
 
 /// What the loop of all steps is called.
@@ -48,10 +47,11 @@ fn by_phase(told: &Told<'_>, rows: &[TraceAccountRow]) -> Vec<Row> {
             Part::Work
         },
         note: note(told, row),
-        facts: Facts::of(&object! {
-            calls?: Some(row.count).filter(|n| *n > 0),
-            device_busy_s?: has_device.then(|| seconds(row.busy_ns)),
-        }),
+        facts: RowFacts {
+            calls: Some(row.count).filter(|n| *n > 0),
+            device_busy_s: has_device.then(|| seconds(row.busy_ns)),
+            ..RowFacts::default()
+        },
         ..Row::new(&row.name, row.held_ns)
     };
     shown.into_iter().map(row).collect()

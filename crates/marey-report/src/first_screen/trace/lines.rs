@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use marey_analysis::{DeviceAnswers, HostKind, TraceMemory, TransferMemory, is_compiling};
 
 use super::{Told, account, are_steps};
+use crate::first_screen::Labelled;
 use crate::first_screen::brief::{in_seconds, rounded, seconds, short};
 use crate::first_screen::line::name;
-use crate::first_screen::{Facts, Labelled};
-use crate::json::object::{Json, object};
+use crate::json::object::{Fields, Json, object};
 use crate::quantity::{float, given_out, per_second, size_of, time, time_ns};
 use crate::trace_report::kernels::name_of;
 
@@ -23,19 +23,33 @@ const LEAST: f64 = 0.01;
 /// What torch calls the kind of a device that is the host.
 const HOST: i64 = 0;
 
-pub(super) fn lines(told: &Told<'_>) -> Vec<Labelled> {
-    let work = match told.device() {
-        Some(device) => gpu(device),
-        None => cpu(told),
+/// With the same for programs.
+pub(super) fn lines(told: &Told<'_>) -> (Vec<Labelled>, impl Fields + Json + use<>) {
+    let device = told.device();
+    let (gpu, kernels) = device.and_then(gpu).unzip();
+    let cpu = device.is_none().then(|| cpu(told)).flatten();
+    let (cpu, operators) = cpu.unzip();
+    let (speed, rates) = speed(told).unzip();
+    let (memory, peak) = memory(told);
+    let lines = gpu.into_iter().chain(cpu).chain(speed).chain([memory]);
+    let facts = object! {
+        /// What the device ran, by class; the durations add up to all its work.
+        kernels?: kernels,
+        /// Of a trace of the host alone: own time by operator.
+        operators?: operators,
+        /// Things in a second, and lengths of time.
+        speed?: rates,
+        /// The most there was.
+        memory?: peak,
     };
-    work.into_iter()
-        .chain(speed(told))
-        .chain([memory(told)])
-        .collect()
+    (lines.collect(), facts)
 }
 
+/// A line, and the same for programs.
+type Said<F> = (Labelled, F);
+
 /// `169 ms: gemm 75 % · fused 11 % · other 14 %`
-fn gpu(device: &DeviceAnswers) -> Option<Labelled> {
+fn gpu(device: &DeviceAnswers) -> Option<Said<Vec<impl Json + use<>>>> {
     let kernels = &device.kernels;
     let fused = match device.attention.as_slice() {
         [only] => format!(" ({})", name_of(&only.path)),
@@ -61,8 +75,7 @@ fn gpu(device: &DeviceAnswers) -> Option<Labelled> {
         ""
     };
     let (said, facts) = shares(work.collect(), kernels.total_ns, of)?;
-    let facts = Facts::of(&object! { kernels: facts });
-    Some(Labelled::new("GPU", said, facts))
+    Some((Labelled::new("GPU", said), facts))
 }
 
 /// `copies to the GPU` of `HtoD`
@@ -79,7 +92,7 @@ fn copies_name(direction: &str) -> String {
 }
 
 /// `21.1 s in operators: slow_conv3d 65 % · addmm 10 % · other 25 %`; `None` where there are hardly any in the trace.
-fn cpu(told: &Told<'_>) -> Option<Labelled> {
+fn cpu(told: &Told<'_>) -> Option<Said<Vec<impl Json + use<>>>> {
     let operators = told.answers.operators.rows.iter();
     let operators = operators.filter(|row| row.kind == HostKind::Operator);
     let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
@@ -97,8 +110,7 @@ fn cpu(told: &Told<'_>) -> Option<Labelled> {
     let all = by_name.into_iter();
     let all = all.map(|(name, ns)| (name.to_owned(), String::new(), ns));
     let (said, facts) = shares(all.collect(), total_ns, " in operators")?;
-    let facts = Facts::of(&object! { operators: facts });
-    Some(Labelled::new("CPU", said, facts))
+    Some((Labelled::new("CPU", said), facts))
 }
 
 /// The largest of names with something to add and their time, as shares of all that add up, and for programs.
@@ -134,7 +146,7 @@ fn shares(
 }
 
 /// `28.3 steps/s while denoising · median step 3.6 ms`
-fn speed(told: &Told<'_>) -> Option<Labelled> {
+fn speed(told: &Told<'_>) -> Option<Said<impl Json + use<>>> {
     let steps = told.steps()?;
     let rows = told.account.rows.iter();
     let mut denoising = rows.filter(|row| row.name == account::DENOISE && row.held_ns > 0);
@@ -156,13 +168,12 @@ fn speed(told: &Told<'_>) -> Option<Labelled> {
         denoiser_calls_hz?: steps_hz.filter(|_| !are_steps).map(rounded),
         step_median_s?: median_ns.map(in_seconds),
     };
-    let facts = Facts::of(&object! { speed: facts });
     let said = rate.into_iter().chain(median).collect();
-    Some(Labelled::new("Speed", said, facts))
+    Some((Labelled::new("Speed", said), facts))
 }
 
 /// `peak 235 MiB of tensors at 20.8 s in vae_decode`
-fn memory(told: &Told<'_>) -> Labelled {
+fn memory(told: &Told<'_>) -> Said<Option<impl Json + use<>>> {
     let answers = told.answers;
     let is_of_host = |memory: &&TraceMemory| memory.device_type == Some(HOST);
     let has_device = answers.memory.iter().any(|memory| !is_of_host(&memory));
@@ -171,7 +182,7 @@ fn memory(told: &Told<'_>) -> Labelled {
     let most = shown.max_by_key(|memory| memory.peak_bytes);
     let Some((most, peak_bytes)) = most.and_then(|most| Some((most, most.peak_bytes?))) else {
         let said = "not recorded; set profile_memory=True".to_owned();
-        return Labelled::new("Memory", vec![said], Facts::default());
+        return (Labelled::new("Memory", vec![said]), None);
     };
     let whose = match most.device {
         Some(number) if number >= 0 => format!(" on GPU {number}"),
@@ -197,10 +208,6 @@ fn memory(told: &Told<'_>) -> Labelled {
     );
     let reserved = most.peak_reserved_bytes.filter(|bytes| *bytes > 0);
     let reserved = reserved.map(|bytes| format!("{} reserved at most", size_of(bytes)));
-    let facts = Facts::of(&object! { memory: facts });
-    Labelled::new(
-        "Memory",
-        [said].into_iter().chain(reserved).collect(),
-        facts,
-    )
+    let said = [said].into_iter().chain(reserved).collect();
+    (Labelled::new("Memory", said), Some(facts))
 }

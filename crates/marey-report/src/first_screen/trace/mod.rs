@@ -4,14 +4,16 @@ mod account;
 mod findings;
 mod lines;
 
+use std::marker::PhantomData;
+
 use marey_analysis::{DeviceAnswers, HostKind, PartList, StepRule, TraceAccount, TraceAnswers};
 
-use super::brief::{rounded, seconds};
+use super::brief::{keys_of, rounded, seconds};
 use super::checks::Checks;
 use super::line::name;
-use super::{Facts, FirstScreen, Headline, Mood, Next, Sentence};
+use super::{Facts, FirstScreen, Headline, Labelled, Mood, Next, Sentence};
 use crate::escape::visible;
-use crate::json::object::object;
+use crate::json::object::{Fields, Json, object};
 use crate::model::TraceFile;
 use crate::quantity::{Column, Unit, counted, float, share, time_ns};
 use crate::trace_report::document::losses;
@@ -59,17 +61,19 @@ impl FirstScreen {
         }
         closing.extend(told.bound());
         let lost = losses(answers);
+        let (lines, facts) = said(&told);
         Some(Self {
             kind: "trace",
+            facts: Facts::of(&facts),
             unit: Unit::Time,
             headline: headline(&told),
             not_known: not_known(&told, account.is_none()),
             account,
             differences: None,
-            lines: lines::lines(&told),
+            lines,
             findings,
             closing,
-            checks: checks.map(|checks| checks.facts()).unwrap_or_default(),
+            checks: checks.as_ref().map(Checks::checked),
             data: (!lost.is_empty()).then(|| lost.join(" · ")),
             next: next(&told),
         })
@@ -142,11 +146,9 @@ fn are_steps(list: &PartList) -> bool {
 fn headline(told: &Told<'_>) -> Headline {
     let wall_ns = told.wall_ns();
     let wall = Column::of(Unit::Time, wall_ns).text(wall_ns);
-    let file = told.file.file.rsplit('/').next().unwrap_or_default();
-    let devices = &told.answers.devices;
-    let busy = |device: &DeviceAnswers| float(device.utilization.busy_ns) / float(wall_ns.max(1));
-    let mean = devices.iter().map(busy).sum::<f64>() / float(devices.len().max(1) as u64);
-    let device = match devices.as_slice() {
+    let file = file_name(told);
+    let mean = busy_ratio(told);
+    let device = match told.answers.devices.as_slice() {
         [] => match told.answers.quality.n_not_analysed.iter().next() {
             Some((category, _)) => {
                 let maker = category
@@ -176,11 +178,36 @@ fn headline(told: &Told<'_>) -> Headline {
         mood: Mood::Plain,
         after: format!(" · {made}"),
         parts: vec![device],
-        facts: facts(told, file, mean),
     }
 }
 
-fn facts(told: &Told<'_>, file: &str, busy_ratio: f64) -> Facts {
+/// The file without its folders.
+fn file_name<'a>(told: &Told<'a>) -> &'a str {
+    told.file.file.rsplit('/').next().unwrap_or_default()
+}
+
+/// Of the wall time, how much of it devices worked in the mean.
+fn busy_ratio(told: &Told<'_>) -> f64 {
+    let devices = &told.answers.devices;
+    let wall = float(told.wall_ns().max(1));
+    let busy = devices
+        .iter()
+        .map(|device| float(device.utilization.busy_ns) / wall);
+    busy.sum::<f64>() / float(devices.len().max(1) as u64)
+}
+
+/// Lines, and all that is said for programs.
+fn said(told: &Told<'_>) -> (Vec<Labelled>, impl Fields + Json + use<>) {
+    let (lines, of_lines) = lines::lines(told);
+    (lines, object! { ..facts(told), ..of_lines })
+}
+
+/// The keys of all traces.
+pub(super) fn keys() -> PhantomData<impl Fields> {
+    keys_of(|told: &Told<'_>| said(told).1)
+}
+
+fn facts(told: &Told<'_>) -> impl Fields + Json + use<> {
     let steps = told.steps();
     let n = steps.map(|steps| steps.parts.len());
     let are_steps = steps.map(are_steps);
@@ -189,21 +216,27 @@ fn facts(told: &Told<'_>, file: &str, busy_ratio: f64) -> Facts {
             name: device.model.clone(),
             devices: told.answers.devices.len(),
             busy_s: seconds(device.utilization.busy_ns),
-            busy_ratio: rounded(busy_ratio),
+            /// Of the wall time; of several devices the mean.
+            busy_ratio: rounded(busy_ratio(told)),
             of: "wall",
         }
     });
     let is_complete = losses(told.answers).is_empty();
-    Facts::of(&object! {
-        file: crate::escape::cut(file, FACT),
+    object! {
+        /// Without its folders.
+        file: crate::escape::cut(file_name(told), FACT),
+        /// Whether anything of it is missing.
         outcome: if is_complete { "complete" } else { "incomplete" },
+        /// From its first event to its last.
         wall_s: seconds(told.wall_ns()),
         work: object! {
             steps?: n.filter(|_| are_steps == Some(true)),
+            /// Where nothing says what a step is: guidance makes two calls of it a step.
             denoiser_calls?: n.filter(|_| are_steps == Some(false)),
         },
+        /// The one that worked most; null without any.
         device: device,
-    })
+    }
 }
 
 /// `MI300X` of `AMD Instinct MI300X`.
