@@ -20,6 +20,7 @@ mod document;
 mod first_screen;
 mod html;
 mod json;
+mod lanes;
 mod memory_log;
 mod rank_report;
 mod render;

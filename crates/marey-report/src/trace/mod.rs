@@ -4,9 +4,9 @@
 //! only what one thread did is in memory.
 
 mod chrome;
+mod edges;
 mod ids;
 mod json_text;
-mod lanes;
 mod launches;
 mod names;
 mod perfetto;

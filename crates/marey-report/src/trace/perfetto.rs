@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::lanes::{Edge, edges};
+use super::edges::{Edge, edges};
 use super::names::Names;
 use super::protobuf::Message;
 use super::slice::{Args, Category, Fact, Moment, Slice};

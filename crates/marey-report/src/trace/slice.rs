@@ -2,6 +2,8 @@
 
 use marey::{Attributes, CacheEvent, GpuSpan, Value, Window};
 
+use crate::lanes;
+
 /// Something that took time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slice<'a> {
@@ -54,6 +56,24 @@ impl<'a> Slice<'a> {
             .filter(|(flag, _)| self.flags & flag != 0)
             .map(|(_, name)| (name, Fact::Bool(true)));
         flags.chain(self.args.facts())
+    }
+}
+
+impl lanes::Slice for Slice<'_> {
+    fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    fn is_paused(&self) -> bool {
+        self.flags & Self::PAUSED != 0
     }
 }
 

@@ -14,11 +14,11 @@ use marey::{CacheEvent, CacheOutcome, Event, OpenSection, Run};
 use marey_analysis::ranks::CallParts;
 
 use super::ids::ThreadIds;
-use super::lanes::{Lane, lanes};
 use super::launches::LaunchTable;
 use super::names::Names;
 use super::slice::{Args, Category, Moment, Slice};
 use crate::html::{ReadingTrack, reading_tracks};
+use crate::lanes::{Lane, flow_of_open, lanes};
 
 /// A process of a trace.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +74,7 @@ pub(super) enum TrackKind {
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     Work {
-        lane: Lane<'a>,
+        lane: Lane<Slice<'a>>,
         /// By time.
         moments: Vec<Moment<'a>>,
     },
@@ -332,7 +332,7 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
     }
 }
 
-fn work(lane: Lane<'_>) -> Content<'_> {
+fn work(lane: Lane<Slice<'_>>) -> Content<'_> {
     Content::Work {
         lane,
         moments: Vec::new(),
@@ -378,19 +378,6 @@ fn of_threads(run: &Run) -> BTreeMap<u32, OfThread<'_>> {
         threads.entry(event.thread).or_default().events.push(event);
     }
     threads
-}
-
-/// A number for the task in which a section is open: its flow is not recorded, but the path where the task began is. 0 for
-/// the thread's own flow.
-fn flow_of_open(run: &Run, section: &OpenSection) -> u32 {
-    let mut at = Some(section.node);
-    while let Some((id, node)) = at.and_then(|id| Some((id, run.nodes.get(id as usize)?))) {
-        if node.is_detached {
-            return u32::from(u16::MAX).saturating_add(1).saturating_add(id);
-        }
-        at = node.parent.filter(|parent| *parent < id);
-    }
-    0
 }
 
 fn title(run: &Run, thread: u32) -> String {

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use marey::{OpenSection, Run};
+use marey::Run;
 use serde::Serialize;
 
 use super::devices::devices;
 use super::paths::{Category, Paths};
 use super::rows::rows;
 use super::slice::{Group, GroupKind, Row, RowKind, Slice};
+use crate::lanes::flow_of_open;
 
 /// What slices were made of: none is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -118,19 +119,6 @@ fn sections(run: &Run, paths: &Paths) -> BTreeMap<u32, Vec<Slice>> {
         });
     }
     by_thread
-}
-
-/// A number for the task in which a section is open: its flow is not recorded, but the path where the task began is. 0 for
-/// the thread's own flow.
-fn flow_of_open(run: &Run, section: &OpenSection) -> u32 {
-    let mut at = Some(section.node);
-    while let Some((id, node)) = at.and_then(|id| Some((id, run.nodes.get(id as usize)?))) {
-        if node.is_detached {
-            return u32::from(u16::MAX).saturating_add(1).saturating_add(id);
-        }
-        at = node.parent.filter(|parent| *parent < id);
-    }
-    0
 }
 
 /// Names that several threads have.

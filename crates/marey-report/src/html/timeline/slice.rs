@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::lanes;
+
 /// Moments beyond this are not exact in a page; it is 104 days.
 const MAX_NS: u64 = (1 << 53) - 1;
 
@@ -43,6 +45,24 @@ impl Slice {
 
     pub(super) fn length_ns(&self) -> u64 {
         self.end_ns - self.start_ns
+    }
+}
+
+impl lanes::Slice for Slice {
+    fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    fn end_ns(&self) -> u64 {
+        self.end_ns
+    }
+
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
+    fn is_paused(&self) -> bool {
+        self.flags & Self::PAUSED != 0
     }
 }
 

@@ -1,12 +1,24 @@
-//! Lays slices out in lanes in which they nest, as every viewer wants them, and leaves none out.
+//! Lays slices out in lanes in which they nest, as every viewer and the page want them, and leaves none out.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-use super::slice::Slice;
+use marey::{OpenSection, Run};
+
+/// Something that took time.
+pub(crate) trait Slice {
+    /// When it began.
+    fn start_ns(&self) -> u64;
+    /// When it ended; never before it began.
+    fn end_ns(&self) -> u64;
+    /// Slices of one flow nest: 0 is the thread's own, others are tasks beside it.
+    fn flow(&self) -> u32;
+    /// It was suspended in between: it is drawn as long as it ran.
+    fn is_paused(&self) -> bool;
+}
 
 /// Slices of which any two nest or do not touch, in the order in which they begin, outer ones first.
-pub(super) type Lane<'a> = Vec<Slice<'a>>;
+pub(crate) type Lane<S> = Vec<S>;
 
 /// The lanes of what happened in one place. The first is that of the flow 0 and may be empty; what does not nest there lies
 /// beside it: whatever nests in a slice stays with it, and each such tree is put in a lane that is free, if there is one in that of its flow.
@@ -18,13 +30,13 @@ pub(super) type Lane<'a> = Vec<Slice<'a>>;
 ///               |-d-|
 /// flow 2         |---e----------|             lane 2
 /// ```
-pub(super) fn lanes(mut slices: Vec<Slice<'_>>) -> Vec<Lane<'_>> {
+pub(crate) fn lanes<S: Slice>(mut slices: Vec<S>) -> Vec<Lane<S>> {
     // Stable: slices of the same extent stay as they were given, inner ones last.
-    slices.sort_by_key(|s| (s.start_ns, Reverse(s.end_ns)));
+    slices.sort_by_key(|s| (s.start_ns(), Reverse(s.end_ns())));
     let mut own = Nesting::default();
     let is_beside: Vec<bool> = slices
         .iter()
-        .map(|slice| !(slice.flow == 0 && slice.flags & Slice::PAUSED == 0 && own.takes(slice)))
+        .map(|slice| !(slice.flow() == 0 && !slice.is_paused() && own.takes(slice)))
         .collect();
     let mut is_beside = is_beside.into_iter();
     if is_beside.clone().all(|is_beside| !is_beside) {
@@ -38,19 +50,32 @@ pub(super) fn lanes(mut slices: Vec<Slice<'_>>) -> Vec<Lane<'_>> {
     lanes
 }
 
+/// A number for the task in which a section is open: its flow is not recorded, but the path where the task began is. 0 for
+/// the thread's own flow.
+pub(crate) fn flow_of_open(run: &Run, section: &OpenSection) -> u32 {
+    let mut at = Some(section.node);
+    while let Some((id, node)) = at.and_then(|id| Some((id, run.nodes.get(id as usize)?))) {
+        if node.is_detached {
+            return u32::from(u16::MAX).saturating_add(1).saturating_add(id);
+        }
+        at = node.parent.filter(|parent| *parent < id);
+    }
+    0
+}
+
 /// Ends of the slices that are open, outermost first.
 #[derive(Debug, Default)]
 struct Nesting(Vec<u64>);
 
 impl Nesting {
     /// Whether a slice nests in those that are open; then it is open, too. Slices come by start, longer ones first.
-    fn takes(&mut self, slice: &Slice<'_>) -> bool {
-        while self.0.last().is_some_and(|end| *end <= slice.start_ns) {
+    fn takes(&mut self, slice: &impl Slice) -> bool {
+        while self.0.last().is_some_and(|end| *end <= slice.start_ns()) {
             self.0.pop();
         }
-        let nests = self.0.last().is_none_or(|end| slice.end_ns <= *end);
+        let nests = self.0.last().is_none_or(|end| slice.end_ns() <= *end);
         if nests {
-            self.0.push(slice.end_ns);
+            self.0.push(slice.end_ns());
         }
         nests
     }
@@ -67,13 +92,13 @@ struct Beside {
 }
 
 impl Beside {
-    fn lay_out<'a>(mut self, slices: Vec<Slice<'a>>, lanes: &mut Vec<Lane<'a>>) {
+    fn lay_out<S: Slice>(mut self, slices: Vec<S>, lanes: &mut Vec<Lane<S>>) {
         // A tree's extent is that of its outermost slice, which comes first.
         for slice in slices {
             // What was suspended holds nothing: its place says only when it began and how long it ran.
-            let is_alone = slice.flags & Slice::PAUSED != 0;
-            let lane = match self.flows.get_mut(&slice.flow) {
-                Some((nesting, lane)) if !is_alone && nesting.is_open_at(slice.start_ns) => {
+            let is_alone = slice.is_paused();
+            let lane = match self.flows.get_mut(&slice.flow()) {
+                Some((nesting, lane)) if !is_alone && nesting.is_open_at(slice.start_ns()) => {
                     nesting.takes(&slice).then_some(*lane)
                 }
                 _ => None,
@@ -84,15 +109,15 @@ impl Beside {
     }
 
     /// The lane of a slice that lies in no other one.
-    fn root<'a>(&mut self, slice: &Slice<'a>, is_alone: bool, lanes: &mut Vec<Lane<'a>>) -> usize {
+    fn root<S: Slice>(&mut self, slice: &S, is_alone: bool, lanes: &mut Vec<Lane<S>>) -> usize {
         while let Some(Reverse((until, lane))) = self.taken.peek().copied() {
-            if until > slice.start_ns {
+            if until > slice.start_ns() {
                 break;
             }
             self.taken.pop();
             self.free.insert(lane);
         }
-        let usual = self.flows.get(&slice.flow).map(|(_, lane)| *lane);
+        let usual = self.flows.get(&slice.flow()).map(|(_, lane)| *lane);
         let lane = usual
             .filter(|lane| self.free.remove(lane))
             .or_else(|| self.free.pop_first())
@@ -100,15 +125,15 @@ impl Beside {
                 lanes.push(Vec::new());
                 lanes.len() - 1
             });
-        self.taken.push(Reverse((slice.end_ns, lane)));
-        let is_known = self.flows.contains_key(&slice.flow);
+        self.taken.push(Reverse((slice.end_ns(), lane)));
+        let is_known = self.flows.contains_key(&slice.flow());
         if !is_alone || !is_known {
             let nesting = if is_alone {
                 Nesting::default()
             } else {
-                Nesting(vec![slice.end_ns])
+                Nesting(vec![slice.end_ns()])
             };
-            self.flows.insert(slice.flow, (nesting, lane));
+            self.flows.insert(slice.flow(), (nesting, lane));
         }
         lane
     }
@@ -121,50 +146,49 @@ impl Nesting {
     }
 }
 
-/// One end of a slice.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Edge<'a, 'b> {
-    Begin(&'b Slice<'a>),
-    /// With the slice that ends.
-    End(&'b Slice<'a>),
-}
-
-/// The ends of a lane's slices, by time: at the same time what ends comes before what begins, and inner slices end before
-/// outer ones and begin after them.
-///
-/// # Errors
-/// Those of `each`.
-pub(super) fn edges<'a, 'b, E>(
-    lane: &'b [Slice<'a>],
-    mut each: impl FnMut(Edge<'a, 'b>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut open: Vec<&Slice<'a>> = Vec::new();
-    for slice in lane {
-        while let Some(ended) = open.pop_if(|open| open.end_ns <= slice.start_ns) {
-            each(Edge::End(ended))?;
-        }
-        each(Edge::Begin(slice))?;
-        open.push(slice);
-    }
-    open.into_iter()
-        .rev()
-        .try_for_each(|ended| each(Edge::End(ended)))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::slice::Category;
     use super::*;
 
-    fn slice(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Slice<'static> {
-        Slice {
-            flow,
-            ..Slice::new(Category::Section, name, start_ns, end_ns)
+    #[derive(Debug)]
+    struct Named {
+        name: u32,
+        start_ns: u64,
+        end_ns: u64,
+        flow: u32,
+        is_paused: bool,
+    }
+
+    impl Slice for Named {
+        fn start_ns(&self) -> u64 {
+            self.start_ns
+        }
+
+        fn end_ns(&self) -> u64 {
+            self.end_ns
+        }
+
+        fn flow(&self) -> u32 {
+            self.flow
+        }
+
+        fn is_paused(&self) -> bool {
+            self.is_paused
         }
     }
 
-    fn laid_out(slices: Vec<Slice<'_>>) -> Vec<Vec<u32>> {
-        let names = |lane: &Lane<'_>| lane.iter().map(|s| s.name).collect();
+    fn slice(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Named {
+        Named {
+            name,
+            start_ns,
+            end_ns,
+            flow,
+            is_paused: false,
+        }
+    }
+
+    fn laid_out(slices: Vec<Named>) -> Vec<Vec<u32>> {
+        let names = |lane: &Lane<Named>| lane.iter().map(|s| s.name).collect();
         lanes(slices).iter().map(names).collect()
     }
 
@@ -196,40 +220,12 @@ mod tests {
 
     #[test]
     fn a_suspended_generator_lies_beside_because_it_did_not_run_all_that_time() {
-        let paused = Slice {
-            flags: Slice::PAUSED,
+        let paused = Named {
+            is_paused: true,
             ..slice(2, 2, 6, 0)
         };
         let found = laid_out(vec![slice(1, 0, 8, 0), paused, slice(3, 3, 5, 0)]);
         assert_eq!(found, [vec![1, 3], vec![2]]);
-    }
-
-    #[test]
-    fn a_slice_without_length_ends_where_it_begins() {
-        // |--1--|
-        //     2 |--3--|       2 begins and ends at 8
-        let lane = [slice(1, 0, 8, 0), slice(3, 8, 12, 0), slice(2, 8, 8, 0)];
-        let lane = lanes(lane.to_vec()).remove(0);
-        let mut found = Vec::new();
-        edges::<()>(&lane, |edge| {
-            found.push(match edge {
-                Edge::Begin(slice) => ('b', slice.name, slice.start_ns),
-                Edge::End(slice) => ('e', slice.name, slice.end_ns),
-            });
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(
-            found,
-            [
-                ('b', 1, 0),
-                ('e', 1, 8),
-                ('b', 3, 8),
-                ('b', 2, 8),
-                ('e', 2, 8),
-                ('e', 3, 12)
-            ]
-        );
     }
 
     #[test]
@@ -240,12 +236,12 @@ mod tests {
             (seed >> 33) % below
         };
         for _ in 0..300 {
-            let slices: Vec<Slice<'_>> = (0..random(60))
+            let slices: Vec<Named> = (0..random(60))
                 .map(|name| {
                     let start = random(100);
                     let flow = u32::try_from(random(4)).unwrap();
-                    Slice {
-                        flags: if random(5) == 0 { Slice::PAUSED } else { 0 },
+                    Named {
+                        is_paused: random(5) == 0,
                         ..slice(
                             u32::try_from(name).unwrap(),
                             start,
