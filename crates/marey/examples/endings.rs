@@ -20,6 +20,7 @@ fn main() {
     match how.as_str() {
         // SAFETY: ends the process at once, which is always allowed.
         "_exit" => unsafe { libc::_exit(3) },
+        "abort" => std::process::abort(),
         "panic" => panic!("as a test demands"),
         "threads" => exit_while_threads_record(),
         "exec" => exec(),

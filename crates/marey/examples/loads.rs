@@ -20,6 +20,7 @@ fn main() {
     let recording = marey::start_from_env().expect("MAREY_ENABLED=1");
     match case.as_str() {
         "steps" => steps(n),
+        "drained steps" => drained_steps(n),
         "threads" => threads(n),
         "short threads" => short_threads(n),
         "names" => (0..n).for_each(|i| drop(marey::section_named(&format!("name-{i}")))),
@@ -43,6 +44,16 @@ fn step(n: usize) {
 
 fn steps(n: usize) {
     (0..n).for_each(step);
+}
+
+/// None is lost because rings were full, however seldom the drain has its turn.
+fn drained_steps(n: usize) {
+    for i in 0..n {
+        step(i);
+        if i % 1_000 == 0 {
+            marey::recorder().unwrap().drain_now();
+        }
+    }
 }
 
 fn threads(n: usize) {

@@ -39,13 +39,14 @@ impl Drop for Tiny {
 }
 
 fn steps(command: &mut Command) {
-    assert_eq!(printed(command.args(["steps", "300000"])), "done\n");
+    assert_eq!(printed(command.args(["drained steps", "300000"])), "done\n");
 }
 
 fn assert_nothing_is_hidden(run: &Run) {
     assert_adds_up(run);
     assert_eq!(calls(run, "step"), 300_000);
     assert!(run.losses.sections_not_written > 0, "{:?}", run.losses);
+    assert_eq!(run.losses.sections_ring_full, 0);
 }
 
 #[test]
