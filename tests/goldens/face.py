@@ -29,6 +29,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pickle
 import re
 import shlex
 import subprocess
@@ -146,6 +147,7 @@ def files_and_rules(folder: Path) -> Iterator[Line]:
     """Files that a recording, its reports and exports are, columns of its tables, and rules of findings."""
     (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
     (folder / "trace.json").write_text('{"traceEvents": []}', encoding="utf-8")
+    (folder / "memory.pickle").write_bytes(pickle.dumps({"segments": [], "device_traces": []}))
     run = ("run", "--quiet", "--output", "out", "--", sys.executable, "program.py")
     before = set(folder.iterdir())
     assert marey(*run, folder=folder).returncode == 0
@@ -157,12 +159,13 @@ def files_and_rules(folder: Path) -> Iterator[Line]:
         ("aggregate", "out", "--format", "html"),
         ("aggregate", "out", "--format", "perfetto"),
         ("analyze", "trace.json", "--format", "html"),
+        ("analyze", "memory.pickle", "--format", "html"),
         ("analyze", "trace.json", "--format", "csv", "--output", "csv"),
         *(("export", "out", "--format", f) for f in ("perfetto", "chrome", "tensorboard", "parquet")),
     ):
         before = set(folder.rglob("*"))
         shown(*arguments, folder=folder)
-        command = " ".join(word for word in arguments if word not in ("out", "trace.json"))
+        command = " ".join(word for word in arguments if word not in ("out", "trace.json", "memory.pickle"))
         yield from _files(folder, f"marey {command}", before, job)
     for whose, arguments in {
         "run": ("report", "out"),

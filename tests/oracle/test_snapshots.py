@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import allocator
+import page
 import torch_files
 from allocator import Replay
+from played import marey
 from torch_files import shown
 
 SNAPSHOTS = torch_files.all_files(".pickle")
@@ -191,3 +193,18 @@ def without_first(lost: int, folder: Path) -> Path:
     path = folder / "cut.pickle"
     path.write_bytes(pickle.dumps(snapshot, protocol=4))
     return path
+
+
+def test_the_page_of_a_snapshot_shows_its_levels(tmp_path: Path) -> None:
+    written = tmp_path / "flux.html"
+    marey("analyze", str(FLUX), "--output", str(written))
+    found = page.model(written.read_text())
+    assert found["contents"]["title"] == FLUX.name
+    assert found["contents"]["screen"] is not None
+    replay = replayed(FLUX)
+    moments = [0, replay.allocated.index(max(replay.allocated)), None, len(replay.events)]
+    for row, number in zip(page.tables(found)["memory_levels"], moments, strict=True):
+        level = replay.level(number) if number is not None else {}
+        shared = row.keys() & level.keys()
+        assert number is None or "allocated_bytes" in shared
+        assert {key: row[key] for key in shared} == {key: level[key] for key in shared}

@@ -47,7 +47,7 @@ pub use first_screen::{
     FirstScreen, Headline, JobPlaces, Labelled, Mood, Next, Part, Places, Row, RowFacts,
     ScreenFinding, Sentence, Shown,
 };
-pub use html::{html_comparison, html_ranks, html_report, html_trace, page_schema};
+pub use html::{html_comparison, html_ranks, html_report, html_snapshots, html_trace, page_schema};
 pub use json::{
     aggregation_json, comparison_json, launch_object, profiling_report, raw_profiling_data,
     raw_profiling_data_of_session, schemas, snapshot_json, trace_json, trend_json,

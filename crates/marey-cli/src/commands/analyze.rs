@@ -79,7 +79,7 @@ enum Format {
     Markdown,
     /// All rows of each table as a file
     Csv,
-    /// A page, as a file: trace.html in this folder unless --output names it
+    /// A page, as a file: trace.html or snapshot.html in this folder unless --output names it
     Html,
 }
 

@@ -10,6 +10,7 @@ mod page;
 mod pictures;
 mod ranks;
 mod run;
+mod snapshots;
 mod timeline;
 
 use marey::Run;
@@ -24,6 +25,7 @@ use page::Model;
 pub use page::page_schema;
 use pictures::Pictures;
 pub use ranks::html_ranks;
+pub use snapshots::html_snapshots;
 use timeline::{MAX_SLICES, Timeline};
 pub(crate) use timeline::{Track as ReadingTrack, all_tracks as reading_tracks};
 
@@ -40,11 +42,8 @@ pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace
     let mut report = Report::new(&run);
     // Questions about steps ask for what a trace never has.
     report.activity.diffusion = None;
-    let title = match files {
-        [] => String::new(),
-        [only] => last_part(&only.file).to_owned(),
-        [first, ..] => format!("{} and others", last_part(&first.file)),
-    };
+    let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
+    let title = title_of(&names);
     let part = files
         .iter()
         .find_map(|f| f.answers.as_ref()?.scope.as_ref());
@@ -61,9 +60,14 @@ pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace
     with_timeline(contents, &report, timeline)
 }
 
-/// The name of a file without its folders.
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+/// The name of the file without its folders, or of the first of several.
+fn title_of(paths: &[&str]) -> String {
+    let first = paths.first().copied().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or(first);
+    match paths {
+        [_, _, ..] => format!("{name} and others"),
+        _ => name.to_owned(),
+    }
 }
 
 fn with_timeline(

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::bail;
 use marey_report::{
-    Document, FirstScreen, TraceFile, TraceRanks, all_rank_tables, document_text, markdown_text,
-    ranks_document, snapshot_document, snapshot_json, trace_document, trace_file_tables,
-    trace_json,
+    Document, FirstScreen, SnapshotFile, TraceFile, TraceRanks, all_rank_tables, document_text,
+    html_snapshots, markdown_text, ranks_document, snapshot_document, snapshot_json,
+    trace_document, trace_file_tables, trace_json,
 };
 
 use super::inputs::Input;
@@ -138,7 +138,7 @@ fn json(said: &[Said], ranks: Option<&TraceRanks>) -> Vec<u8> {
     trace_json(&traces, ranks, &snapshots)
 }
 
-/// The page of all traces, with the timeline of the first that could be read.
+/// The page of all traces, with the timeline of the first that could be read; that of all snapshots where no trace could.
 fn html(
     arguments: &Arguments,
     inputs: &[Input],
@@ -155,10 +155,37 @@ fn html(
     let (inputs, files): (Vec<&Input>, Vec<TraceFile>) = traces.unzip();
     let mut read = inputs.iter().zip(&files);
     let Some((first, _)) = read.find(|(_, file)| file.problem.is_none()) else {
-        bail!("html is for traces; the page of a run shows memory snapshots beside it");
+        let read = said.iter().filter(|said| said.problem().is_none());
+        let snapshots: Vec<SnapshotFile> = read.filter_map(snapshot).collect();
+        if snapshots.is_empty() {
+            bail!("no file could be read, so that there is no page");
+        }
+        return show_page(
+            arguments,
+            "snapshot.html",
+            &html_snapshots(&snapshots),
+            console,
+        );
     };
     let page = trace_page(&files, ranks, &first.path)?;
+    show_page(arguments, "trace.html", &page, console)
+}
+
+fn snapshot(said: &Said) -> Option<SnapshotFile> {
+    match said {
+        Said::Snapshot(file, _) => Some((**file).clone()),
+        Said::Trace(..) => None,
+    }
+}
+
+/// Writes a page, by itself under this name.
+fn show_page(
+    arguments: &Arguments,
+    name: &str,
+    page: &[u8],
+    console: &mut Console<'_>,
+) -> anyhow::Result<()> {
     let output = arguments.output.as_deref();
-    let output = output.unwrap_or_else(|| Path::new("trace.html"));
-    show_paths(&[replace_named(output.to_owned(), &page)?], console)
+    let output = output.unwrap_or_else(|| Path::new(name));
+    show_paths(&[replace_named(output.to_owned(), page)?], console)
 }

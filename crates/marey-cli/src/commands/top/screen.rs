@@ -79,7 +79,7 @@ const HELP: [&str; 9] = [
     "",
     "mean: of all calls; p50, p95: of the newest 256 turns that were seen",
     "open for: how long what is open has been; xN: several calls are",
-    "FPS, blocks/s, steps/s: of the last half minute, change to change",
+    "FPS, blocks/s, steps/s: of the last half minute, from record to record",
 ];
 
 /// Draws everything.
