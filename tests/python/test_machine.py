@@ -174,9 +174,11 @@ def test_figures_of_a_gpu_are_those_that_the_library_gave(interpreter: Interpret
         "nvmlDeviceGetUtilizationRates": "75/10 " * 4 + "92/20",
         "nvmlDeviceGetTemperature": "60 " * 4 + "72",
         "nvmlDeviceGetPowerUsage": "200000 " * 4 + "350000",
-        "nvmlDeviceGetTotalEnergyConsumption": "5000 " * 4 + "23000",
     }
-    raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), temperature=72, gpu_monitor_interval=0.01)
+    series = raw_series(interpreter, nvml.environment(**{"GPU-1": changing}), temperature=72, gpu_monitor_interval=0.01)
+    # How often it is read is up to how long a call takes.
+    (counted,) = (row for row in series if row["name"] == "gpu.energy")
+    assert counted["points"][0]["min"] == 5
     gpu = run_report(interpreter)["gpu_metrics"]
     memory, busy = gpu["memory_analysis"], gpu["utilization_analysis"]
     assert (memory["min_usage_mb"], memory["peak_usage_mb"], memory["total_memory_mb"]) == (7200, 9800, 24564)
@@ -187,8 +189,6 @@ def test_figures_of_a_gpu_are_those_that_the_library_gave(interpreter: Interpret
     assert (temperature["min_temperature"], temperature["peak_temperature"]) == (60, 72)
     power = gpu["power_analysis"]
     assert power["peak_power_watts"] == 350
-    assert power["total_energy_joules"] == pytest.approx(18)
-    assert power["total_energy_wh"] == pytest.approx(18 / 3600)
     assert list(gpu["devices"]) == ["GPU-1"]
 
 
