@@ -227,7 +227,7 @@ def test_other_programs_are_started_as_ever(interpreter: Interpreter) -> None:
         marey.start("out", job_id="job")
         with marey.profile_section("outer"):
             said = subprocess.run(["sh", "-c", "echo $0; ls /proc/self/fd | wc -l"], capture_output=True, text=True)
-            print(said.stdout.split()[0], said.returncode)
+            print(said.stdout.split()[0], said.returncode, flush=True)
         with marey.profile_section("before exec"):
             pass
         os.execv(sys.executable, [sys.executable, "-c", "print('replaced')"])
