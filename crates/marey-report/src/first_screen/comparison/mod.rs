@@ -50,7 +50,7 @@ impl FirstScreen {
     }
 }
 
-/// Lines, and all that is said for programs.
+/// The lines below the account, and the keys of this kind of screen as JSON.
 fn said(
     report: &ComparisonReport,
     outcome: &Outcome,

@@ -62,7 +62,7 @@ impl FirstScreen {
     }
 }
 
-/// Lines, and all that is said for programs.
+/// The lines below the account, and the keys of this kind of screen as JSON.
 fn said(job: &JobAnswers, total_ns: u64) -> (Vec<Labelled>, impl Fields + Json + use<>) {
     let (lines, of_lines) = lines::lines(job);
     let facts = object! { ..headline::facts(job, total_ns), ..of_lines };

@@ -196,7 +196,7 @@ fn busy_ratio(told: &Told<'_>) -> f64 {
     busy.sum::<f64>() / float(devices.len().max(1) as u64)
 }
 
-/// Lines, and all that is said for programs.
+/// The lines below the account, and the keys of this kind of screen as JSON.
 fn said(told: &Told<'_>) -> (Vec<Labelled>, impl Fields + Json + use<>) {
     let (lines, of_lines) = lines::lines(told);
     (lines, object! { ..facts(told), ..of_lines })
