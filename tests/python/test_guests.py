@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from interpreter import Interpreter, paths_of, read_capture
+from interpreter import TESTS, Interpreter, paths_of, read_capture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +59,41 @@ def test_a_program_that_closes_every_descriptor_gets_nothing_of_ours(interpreter
     report = read_capture(capture)
     assert paths_of(report) == {"step": 3000}
     assert report["status"]["kind"] == "finished"
+
+
+def test_what_watches_allocations_meets_no_thread_of_ours(interpreter: Interpreter) -> None:
+    """It would write to its file there, and a thread of ours has none of the program's files."""
+
+    def program() -> None:
+        import threading
+
+        import marey
+        from patience import eventually
+
+        profiler = marey.Profiler(enabled=True, output_dir="out", real_time_display=False, cpu_monitor_interval=0.02)
+        eventually(profiler.get_current_metrics, lambda read: "cpu" in read)
+
+        def work() -> None:
+            for _ in range(20_000):
+                with marey.profile_section("step"):
+                    pass
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        marey.stop()
+
+    library = interpreter.folder / "watched_allocations.so"
+    command = ["cc", "-O1", "-shared", "-fPIC", "-o", library, TESTS / "watched_allocations.c"]
+    subprocess.run(command, check=True)
+    interpreter.result(program, env={"LD_PRELOAD": str(library), "WATCHED_ALLOCATIONS": "watched"})
+    n_calls, n_out_of_reach = map(int, (interpreter.folder / "watched").read_text().split())
+    assert n_calls > 1000
+    assert n_out_of_reach == 0
+    [capture] = {path.resolve() for path in interpreter.folder.glob("out/*/*.marey")}
+    assert paths_of(read_capture(capture))["step"] == 60_000
 
 
 def holds_45_files() -> int:

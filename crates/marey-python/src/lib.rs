@@ -2,6 +2,8 @@
 //! other crates.
 
 mod aggregation;
+#[cfg(target_env = "gnu")]
+mod allocator;
 mod arrow_table;
 mod attributes;
 mod cache_log;

@@ -23,6 +23,7 @@
 )]
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -30,6 +31,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::folder::names_in;
 
 /// The table of the program.
 const PROGRAMS: u64 = 0;
@@ -78,11 +81,11 @@ fn empty_a_copy() -> bool {
     if unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
         return false;
     }
-    let Ok(listed) = std::fs::read_dir("/proc/thread-self/fd") else {
+    let Ok(listed) = names_in("/proc/thread-self/fd".as_ref()) else {
         return false;
     };
-    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-    let numbers: Vec<libc::c_int> = listed.flatten().filter_map(number).collect();
+    let number = |name: OsString| name.to_str()?.parse().ok();
+    let numbers: Vec<libc::c_int> = listed.filter_map(number).collect();
     for number in numbers {
         // SAFETY: a number of this thread's own table, in which nothing of ours is open.
         unsafe { libc::close(number) };
@@ -166,12 +169,13 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Keeps a file that the calling thread opened; gives it back where the table is the program's.
+    /// Keeps a file that the calling thread opened, under a high number: who stands in for a function of the C library may write to a number
+    /// of the program's here. Gives the file back where the table is the program's.
     pub(crate) fn keep(file: File) -> Result<Self, File> {
         match TABLE.get() {
             PROGRAMS => Err(file),
             table => Ok(Self {
-                file: Some(file),
+                file: Some(out_of_reach(file)),
                 table,
             }),
         }

@@ -37,6 +37,7 @@ mod clock_map;
 mod descriptors;
 mod device_work;
 mod error;
+mod folder;
 mod generation;
 mod histogram;
 mod launch;
@@ -69,6 +70,7 @@ pub use clock::{monotonic_ns, ticks, unix_ns};
 pub use descriptors::{apart, without_descriptors, without_signals};
 pub use device_work::{DeviceMemory, GpuSpan, SectionKey, SectionMemory};
 pub use error::Error;
+pub use folder::names_in;
 pub use generation::{
     Allocation, BlockComputation, DiffusionStep, Generated, Generation, GenerationRecord,
     LayerComputation, ModelParameters, ReportSpan, ReportTimes, StreamingEvent,

@@ -64,10 +64,10 @@ fn is_card(name: &str) -> bool {
 
 /// Entries of a folder by name, sorted.
 fn folders(folder: &Path, is_wanted: fn(&str) -> bool) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_wanted))
-        .map(|entry| entry.path())
+    let names = marey::names_in(folder).into_iter().flatten();
+    let mut folders: Vec<PathBuf> = names
+        .filter(|name| name.to_str().is_some_and(is_wanted))
+        .map(|name| folder.join(name))
         .collect();
     folders.sort();
     folders

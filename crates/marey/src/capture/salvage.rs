@@ -11,6 +11,7 @@ use super::encode::Encode;
 use super::reader::{is_readable, written_by};
 use super::rings::Rings;
 use crate::clock::{monotonic_ns, unix_ns};
+use crate::folder::names_in;
 use crate::recorder::{Identity, is_alive, remove_ring_folder};
 use crate::run::Status;
 
@@ -32,10 +33,10 @@ pub struct Leftover {
 /// All rings of this user below a root such as [`crate::ring_root`], by folder name. Shared memory is open to all, so what
 /// belongs to somebody else is not looked at.
 pub fn leftovers(root: &Path) -> Vec<Leftover> {
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(root)
+    let mut folders: Vec<PathBuf> = names_in(root)
         .into_iter()
         .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
+        .map(|name| root.join(name))
         .filter(|folder| is_own(folder) && is_own(&folder.join("process")))
         .collect();
     folders.sort();
@@ -132,9 +133,9 @@ fn runs(pid: u32) -> bool {
 }
 
 fn abandoned(root: &Path) -> impl Iterator<Item = Leftover> {
-    let folders = std::fs::read_dir(root).into_iter().flatten().take(MAX_SEEN);
-    folders
-        .filter_map(|entry| Some(entry.ok()?.path()))
+    let names = names_in(root).into_iter().flatten().take(MAX_SEEN);
+    names
+        .map(|name| root.join(name))
         .filter(|folder| is_own(folder))
         .filter_map(|folder| Leftover::at(&folder))
         .filter(Leftover::is_abandoned)

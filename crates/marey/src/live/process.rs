@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::capture::{Rings, is_own, read_info};
 use crate::clock::Anchor;
+use crate::folder::names_in;
 use crate::recorder::{Identity, is_alive, redacted};
 use crate::run::RunInfo;
 
@@ -36,10 +37,8 @@ pub struct Process {
 /// All recording processes of this user below a root such as [`crate::ring_root`], and what dead ones left there, by folder name.
 /// What belongs to somebody else is not looked at.
 pub fn processes(root: &Path) -> Vec<Process> {
-    let entries = std::fs::read_dir(root).into_iter().flatten();
-    let mut folders: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
+    let names = names_in(root).into_iter().flatten();
+    let mut folders: Vec<PathBuf> = names.map(|name| root.join(name)).collect();
     folders.sort();
     folders
         .iter()

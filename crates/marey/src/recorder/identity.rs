@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::layout::process;
 use crate::clock;
+use crate::folder::names_in;
 
 /// Of `start_time`, on every Linux.
 const TICKS_PER_S: i64 = 100;
@@ -105,7 +106,7 @@ pub fn is_alive(identity: &Identity) -> Option<bool> {
 
 /// The first thread of a process can end before the others. When all have ended, only it is left, as a zombie.
 fn has_other_threads(pid: u32) -> bool {
-    std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|tasks| tasks.count() > 1)
+    names_in(format!("/proc/{pid}/task").as_ref()).is_ok_and(|tasks| tasks.count() > 1)
 }
 
 /// When a process started, in clock ticks since boot.

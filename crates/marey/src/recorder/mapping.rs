@@ -14,6 +14,8 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use rustix::mm;
+
 use super::file_size_limit::file_size_limit;
 use crate::descriptors::open_plain;
 
@@ -171,14 +173,8 @@ impl View {
         if metadata.uid() != user || !(1..=1 << 27).contains(&n_words) {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let null = std::ptr::null_mut();
-        let protection = libc::PROT_READ;
-        let fd = file.as_raw_fd();
-        // SAFETY: the kernel chooses a free range for the file, which is never truncated: its process only ever removes it.
-        let base = unsafe { libc::mmap(null, n_words * 8, protection, libc::MAP_SHARED, fd, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
+        // A recorder's file is never truncated: its process only ever removes it.
+        let base = map_to_read(&file, n_words * 8)?;
         // SAFETY: the mapping is that long, page-aligned, initialised by the kernel, only read, and `Self` keeps it until it is dropped.
         let words = unsafe { std::slice::from_raw_parts(base.cast::<AtomicU64>(), n_words) };
         Ok(Self { words })
@@ -194,8 +190,17 @@ impl Drop for View {
     fn drop(&mut self) {
         let base = self.words.as_ptr().cast_mut().cast();
         // SAFETY: the range is the one mapped above, and nobody has a reference to it any more.
-        unsafe { libc::munmap(base, self.words.len() * 8) };
+        unsafe { mm::munmap(base, self.words.len() * 8) }.ok();
     }
+}
+
+/// Maps so many bytes of a file, where the kernel has room. Past the C library, whose `mmap` may be somebody's who watches allocations: as in
+/// [`crate::folder`].
+fn map_to_read(file: &File, n_bytes: usize) -> io::Result<*mut libc::c_void> {
+    let (null, flags) = (std::ptr::null_mut(), mm::MapFlags::SHARED);
+    // SAFETY: the kernel chooses a free range; whoever reads there knows what becomes of the file.
+    let base = unsafe { mm::mmap(null, n_bytes, mm::ProtFlags::READ, flags, file, 0) };
+    Ok(base?)
 }
 
 /// How many pages of a file the page cache holds, of how many; asks the kernel and touches none of them. Costs about 1 ms for 100 000
@@ -242,12 +247,8 @@ fn mapped_pages(file: &File, bytes: u64) -> Option<u64> {
         return None;
     }
     let length = usize::try_from(bytes).ok()?;
-    let (null, protection, fd) = (std::ptr::null_mut(), libc::PROT_READ, file.as_raw_fd());
-    // SAFETY: the kernel chooses a free range, which is never accessed, so it does not matter what happens to the file.
-    let base = unsafe { libc::mmap(null, length, protection, libc::MAP_SHARED, fd, 0) };
-    if base == libc::MAP_FAILED {
-        return None;
-    }
+    // Never accessed, so it does not matter what happens to the file.
+    let base = map_to_read(file, length).ok()?;
     let mut pages = [0u8; PAGES_AT_ONCE];
     let mut resident = 0;
     let mut at = 0;
@@ -262,7 +263,7 @@ fn mapped_pages(file: &File, bytes: u64) -> Option<u64> {
         at += part;
     }
     // SAFETY: the range is the one mapped above, and nobody has a reference to it.
-    unsafe { libc::munmap(base, length) };
+    unsafe { mm::munmap(base, length) }.ok();
     is_told.then_some(resident)
 }
 

@@ -12,6 +12,7 @@ use super::layout::{HEADER_WORDS, LAYOUT_VERSION, PROCESS_MAGIC, process};
 use super::mapping::{Mapping, free_bytes};
 use crate::clock::unix_ns;
 use crate::descriptors::open_plain;
+use crate::folder::{self, names_in};
 use crate::private_files;
 
 /// Folders of one user's recording processes: `/dev/shm/marey-<uid>`. `None` when there is no `/dev/shm`.
@@ -156,16 +157,10 @@ const UNFINISHED_AFTER_S: u64 = 60;
 
 /// Removes what dead processes left below a root that has no capture to go to, because they recorded in memory.
 fn sweep(root: &Path) {
-    for entry in std::fs::read_dir(root)
-        .into_iter()
-        .flatten()
-        .take(MAX_SWEPT)
-    {
-        let Ok(folder) = entry.map(|entry| entry.path()) else {
-            continue;
-        };
+    for name in names_in(root).into_iter().flatten().take(MAX_SWEPT) {
+        let folder = root.join(name);
         if is_worthless(&folder).or_else(|| is_unfinished(&folder)) == Some(true) {
-            std::fs::remove_dir_all(&folder).ok();
+            folder::remove(&folder).ok();
         }
     }
 }
@@ -211,7 +206,7 @@ fn is_unfinished(folder: &Path) -> Option<bool> {
 
 /// Removes a process's shared files, and the folder around them when it was the last.
 pub(crate) fn remove(folder: &Path) {
-    std::fs::remove_dir_all(folder).ok();
+    folder::remove(folder).ok();
     if let Some(root) = folder.parent() {
         std::fs::remove_dir(root).ok();
     }

@@ -11,6 +11,7 @@ use super::fields::{fields, whole};
 use super::kept_file::{Buffer, KeptFile};
 use super::pace::Pace;
 use super::process::ProcessStat;
+use crate::folder::names_in;
 use crate::series::Unit;
 
 /// Each has an open file, and threads may have 1 024 of those, mostly.
@@ -113,8 +114,7 @@ impl Children {
         }
         let mut listed: Vec<u32> = Vec::with_capacity(self.known.len() + 16);
         let mut new: Vec<(u32, u32)> = Vec::new();
-        for entry in std::fs::read_dir(&self.proc_folder).ok()?.flatten() {
-            let name = entry.file_name();
+        for name in names_in(&self.proc_folder).ok()? {
             let Some(pid) = whole(name.as_encoded_bytes()).and_then(|pid| u32::try_from(pid).ok())
             else {
                 continue;

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::catalogue::{Catalogue, Part, Round, Slot};
 use super::fields::{fields, number};
 use super::kept_file::KeptFile;
+use crate::folder::names_in;
 use crate::series::Unit;
 
 const WHAT: &str = "disk.read, disk.written, disk.busy";
@@ -19,11 +20,10 @@ const MAX_DISKS: usize = 32;
 /// Opens the disks that are there now.
 pub(super) fn open(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
     let folder = catalogue.path("sys/block");
-    let mut disks: Vec<_> = std::fs::read_dir(&folder)
+    let mut disks: Vec<_> = names_in(&folder)
         .into_iter()
         .flatten()
-        .flatten()
-        .map(|entry| entry.path())
+        .map(|name| folder.join(name))
         .filter(|path| counts(path))
         .collect();
     disks.sort();
@@ -55,7 +55,7 @@ fn counts(disk: &Path) -> bool {
         .filter_map(|kind| name.strip_prefix(*kind))
         .any(|rest| rest.first().is_some_and(u8::is_ascii_digit));
     let lies_on_others =
-        std::fs::read_dir(disk.join("slaves")).is_ok_and(|mut below| below.next().is_some());
+        names_in(&disk.join("slaves")).is_ok_and(|mut below| below.next().is_some());
     let size = std::fs::read(disk.join("size"));
     let is_empty = size.is_ok_and(|size| size.trim_ascii() == b"0");
     !is_in_memory && !lies_on_others && !is_empty

@@ -10,6 +10,7 @@ use super::catalogue::{Catalogue, Part, Round, Slot};
 use super::fields::{fields, number, whole};
 use super::kept_file::{Buffer, KeptFile};
 use super::pace::Pace;
+use crate::folder::names_in;
 use crate::series::Unit;
 
 const WHAT: &str = "process.cpu.wait";
@@ -80,9 +81,8 @@ impl RunQueue {
 
     /// Opens the files of threads that are new. `None` when there are too many, or when the process has ended.
     fn find_threads(&mut self) -> Option<()> {
-        for entry in std::fs::read_dir(&self.folder).ok()? {
-            let entry = entry.ok()?;
-            let name = entry.file_name();
+        for name in names_in(&self.folder).ok()? {
+            let folder = self.folder.join(&name);
             let Some(id) = whole(name.as_encoded_bytes()).and_then(|id| u32::try_from(id).ok())
             else {
                 continue;
@@ -93,11 +93,11 @@ impl RunQueue {
             if self.threads.len() >= MAX_THREADS {
                 return None;
             }
-            let name = std::fs::read(entry.path().join("comm")).unwrap_or_default();
+            let name = std::fs::read(folder.join("comm")).unwrap_or_default();
             if name.starts_with(OWN_THREADS) {
                 continue;
             }
-            if let Some(file) = KeptFile::open_unread(&entry.path().join("schedstat")) {
+            if let Some(file) = KeptFile::open_unread(&folder.join("schedstat")) {
                 let waited_s = 0.0;
                 self.threads.insert(id, Thread { file, waited_s });
             }
