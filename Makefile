@@ -139,7 +139,6 @@ lint: $(BIN)/maturin
 	cargo fmt --all --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python scripts/check_unsafe.py
 	$(BIN)/python scripts/check_cycles.py
 	$(BIN)/python scripts/check_threads.py
 	$(BIN)/python scripts/line-budget

@@ -134,7 +134,16 @@ fn time(answers: &TraceAnswers) -> String {
         "event with a duration",
         "events with a duration",
     );
-    format!("{}, {events}", duration_ns(answers.span_ns))
+    let wall = answers.account.as_ref().map(|account| account.wall);
+    let wall_ns = wall.map_or(answers.span_ns, |wall| wall.length_ns());
+    let own = (wall_ns < answers.span_ns).then(|| {
+        let all = duration_ns(answers.span_ns);
+        format!("; {all} with the spans of the profiler itself")
+    });
+    [format!("{}, {events}", duration_ns(wall_ns))]
+        .into_iter()
+        .chain(own)
+        .collect()
 }
 
 /// How much was read, and whether that is all.
