@@ -17,10 +17,10 @@ Start with:
   marey run -- python pipeline.py      record a pipeline and see a summary when it ends
   marey top                            see what it is doing meanwhile
   marey report profiling_results       see the newest recording again
-  marey view profiling_results         see it on a time axis, in Perfetto's viewer
-  marey compare BEFORE AFTER           see what got slower or hungrier between two of them
-  marey aggregate DIR                  see what all ranks of a job did together, and who is slow
-  marey analyze FILE.pickle            see what a memory snapshot of torch holds
+  marey view profiling_results         see its timeline in Perfetto's viewer
+  marey compare BEFORE AFTER           see what changed from one to another
+  marey aggregate DIR                  see which rank of a job is slow, and which wait
+  marey analyze FILE                   see what a trace or a memory snapshot of torch holds
   marey doctor                         see what can be measured on this machine")]
 pub(crate) struct Arguments {
     #[command(subcommand)]

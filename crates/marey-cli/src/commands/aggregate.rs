@@ -20,7 +20,7 @@ use crate::first_screen::Color;
 use crate::output_format;
 use crate::thresholds::{Limit, thresholds};
 
-/// Say what the ranks of a job did together, and which of them holds the others up
+/// Analyze a job of many ranks: stragglers, waiting, communication, skew
 ///
 /// Reads captures of Marey, reports (`profiling_report.json`), traces of torch.profiler and documents of summaries; in folders what is
 /// in them and below. A capture stands for the reports and traces beside it. What is missing, damaged or cannot be read is named, and the

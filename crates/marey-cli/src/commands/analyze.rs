@@ -20,7 +20,7 @@ use crate::thresholds::{Limit, thresholds};
 
 use read::Said;
 
-/// Say what traces and memory snapshots of torch hold
+/// Analyze traces of torch.profiler and memory snapshots
 ///
 /// A trace of torch.profiler (`*.json`, `*.json.gz`), or of a tool that writes the same: how busy each device was and why it was not,
 /// kernels, attention, transfers, communication, and what is the matter. A CUDA memory snapshot of torch (`*.pickle`): how much there was

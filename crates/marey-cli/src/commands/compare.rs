@@ -25,7 +25,7 @@ use crate::tables::{TableFormat, Tables};
 use criterion::FailOn;
 use sides::Sides;
 
-/// Say what got slower or hungrier from one run to another, and whether that is more than chance
+/// Compare two runs: time, memory and throughput, and whether a change is more than chance
 ///
 /// Each side is a capture, a job's folder, or a folder of several: all runs at or below it are repeats of one. It may also be a trace
 /// of torch.profiler, or a folder of them; then the other side has to be, too. With repeats

@@ -21,7 +21,7 @@ use rings::Rings;
 /// Version of the shape of `--json`.
 const SCHEMA_VERSION: &str = "1.0";
 
-/// Say what can be measured on this machine, and why not the rest
+/// Check what can be measured on this machine, and why not the rest
 ///
 /// Looks only; changes nothing unless --clean is given.
 #[derive(Debug, clap::Args)]

@@ -24,7 +24,7 @@ use crate::tables::{TableFormat, Tables};
 use crate::terminal_width::terminal_width;
 use crate::thresholds::{Limit, apply};
 
-/// Show the reports of a recording again
+/// Show or write the report of a recording
 ///
 /// Works while the program is still running, and on captures that are damaged or cut off: what can be read is shown, what
 /// cannot is said.
