@@ -161,8 +161,19 @@ class Replay:
             "awaiting_free_bytes": awaiting_free,
             "free_bytes": reserved - allocated - awaiting_free,
             "largest_free_bytes": state.largest_free(),
+            "other_pools_free_bytes": self.free_of_other_pools(state),
             "n_ranges": len(state.segments),
         }
+
+    def free_of_other_pools(self, state: State) -> int:
+        """What is free in segments that are of another pool at the end."""
+        others = [one["address"] for one in self.segments if tuple(one.get("segment_pool_id", (0, 0))) != (0, 0)]
+        free = 0
+        for start in set(others) & state.segments.keys():
+            end = start + state.segments[start]
+            used = (one.bytes for at, one in (state.allocated | state.awaiting_free).items() if start <= at < end)
+            free += end - start - sum(used)
+        return free
 
     def out_of_memory(self) -> list[Node]:
         """Requests that were not met: where, what was asked for, and what the device had left."""

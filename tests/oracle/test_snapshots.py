@@ -120,9 +120,12 @@ def cause(failed: dict[str, Any]) -> str:
     asked, level = failed["asked_bytes"], failed["level"]
     if failed["device_free_bytes"] >= asked:
         return "limit"
-    if level["free_bytes"] >= asked:
+    usable = level["free_bytes"] - level["other_pools_free_bytes"]
+    if usable >= asked:
         return "fragmentation"
-    return "awaiting_free" if level["free_bytes"] + level["awaiting_free_bytes"] >= asked else "too_large"
+    if usable + level["awaiting_free_bytes"] >= asked:
+        return "awaiting_free"
+    return "other_pool" if level["free_bytes"] + level["awaiting_free_bytes"] >= asked else "too_large"
 
 
 @of_every_snapshot

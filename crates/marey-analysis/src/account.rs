@@ -99,15 +99,6 @@ impl Account {
             unattributed_ns: own.first().copied().unwrap_or(wall_ns),
         }
     }
-
-    /// The rows right below each row, and by `None` those of the top level: indices.
-    pub fn by_parent(&self) -> HashMap<Option<usize>, Vec<usize>> {
-        let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            below.entry(row.parent).or_default().push(index);
-        }
-        below
-    }
 }
 
 /// The account of a run. `None` where sections are missing from the records of a run with several threads or tasks: nobody knows what lay

@@ -57,7 +57,6 @@ pub use questions::memory::{
     memory_source_name, process_peak_bytes,
 };
 pub use questions::names::NameRow;
-pub use questions::phases::{Phase, Phases, Purpose, PurposeTime, phases};
 pub use questions::ranks;
 pub use questions::section_memory::{SectionPeak, section_peaks};
 pub use questions::section_resources::{Used, UsedInSession, UsedResources, used_resources};
@@ -75,8 +74,8 @@ pub use questions::stop::{Stop, StoppedIn, stop};
 pub use questions::streaming::{Buffer, Delivered, DroppedFrames, Streaming, streaming};
 pub use questions::telemetry::{
     CoreUse, CpuPoint, CpuTime, CpuUse, DeviceUse, DiskUse, Energy, EnergySource, FileCached,
-    GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, PageCache, Pressure,
-    SamplerUse, Telemetry, Throttling, telemetry,
+    GpuMetric, GpuPoint, GpuUse, Gpus, HostMemory, InterfaceUse, LoadAverage, MemoryBound,
+    PageCache, Pressure, SamplerUse, Telemetry, Throttling, telemetry,
 };
 pub use questions::trace::*;
 pub use questions::windows::{WindowFailureUse, WindowFileUse, WindowUse, Windows, windows};

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use flate2::read::MultiGzDecoder;
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,16 @@ pub(crate) enum Content {
 }
 
 /// Beginnings of files that people have beside their traces, and what they are.
-const BEGINNINGS: [(&[u8], &str); 6] = [
+const BEGINNINGS: [(&[u8], &str); 8] = [
+    (
+        b"version https://git-lfs",
+        "a pointer of Git LFS; `git lfs pull` fetches the file",
+    ),
+    (
+        b"[[",
+        "a memory timeline of torch.profiler (export_memory_timeline), which has no events; \
+         a snapshot says more (torch.cuda.memory._dump_snapshot)",
+    ),
     (b"SQLite format 3\0", SQLITE),
     (
         b"PK\x03\x04",
@@ -35,10 +45,20 @@ const BEGINNINGS: [(&[u8], &str); 6] = [
     ),
 ];
 
-const SQLITE: &str = "an SQLite database, such as `nsys export` writes; this reads traces of torch.profiler (export_chrome_trace)";
+const SQLITE: &str = "an SQLite database, such as `nsys export` writes, or _dump_snapshot_sqlite of torch; \
+     this reads traces of torch.profiler (export_chrome_trace) and snapshots of _dump_snapshot";
 const NSYS: &str =
     "a report of Nsight Systems; this reads traces of torch.profiler (export_chrome_trace)";
 const PERFETTO: &str = "a trace in Perfetto's own format; this reads JSON, such as torch.profiler's export_chrome_trace writes";
+
+const XPLANE: &str = "an XPlane of XProf (JAX, TensorFlow); this reads its trace.json.gz";
+const STACKS: &str =
+    "stacks, such as torch.profiler's export_stacks writes; flame graph tools read them";
+const SEGMENTS: &str =
+    "memory segments as JSON; this reads the pickle that torch.cuda.memory._dump_snapshot writes";
+
+/// Bytes that are looked at.
+const FIRST: u64 = 192;
 
 /// A file to read. Anything else is refused before it is opened: opening a pipe waits until somebody writes into it.
 pub(crate) fn opened(path: &Path) -> anyhow::Result<File> {
@@ -55,11 +75,23 @@ impl Content {
     pub(crate) fn of(path: &Path) -> anyhow::Result<Self> {
         let mut first = Vec::new();
         opened(path)?
-            .take(64)
+            .take(FIRST)
             .read_to_end(&mut first)
             .context("cannot read it")?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Ok(Self::by(&first, &name.to_ascii_lowercase()))
+        let name = name.to_ascii_lowercase();
+        if !first.starts_with(b"\x1f\x8b") {
+            return Ok(Self::by(&first, &name));
+        }
+        let mut unpacked = Vec::new();
+        let mut text = MultiGzDecoder::new(opened(path)?).take(FIRST);
+        let is_sound = text.read_to_end(&mut unpacked).is_ok();
+        Ok(match Self::by(&unpacked, &name) {
+            Self::Pickle => Self::Other("a compressed pickle; unpack it with `gunzip` first"),
+            Self::Other(what) if is_sound => Self::Other(what),
+            // What is damaged is told by whoever reads on.
+            _ => Self::Trace,
+        })
     }
 
     fn by(first: &[u8], name: &str) -> Self {
@@ -69,21 +101,30 @@ impl Content {
             .find(|(bytes, _)| first.starts_with(bytes));
         let text = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
         match (first, text.trim_ascii_start()) {
-            ([], _) => Self::Other("empty"),
+            ([], _) => Self::Other(EMPTY),
             ([0x80, 2..=5, ..], _) => Self::Pickle,
             ([b'M', b'A', b'R', b'E', b'Y', ..], _) => Self::Capture,
             _ if ends(&[".nsys-rep", ".qdrep"]) => Self::Other(NSYS),
             _ if ends(&[".pftrace", ".perfetto-trace"]) => Self::Other(PERFETTO),
-            // Also when all of it is white so far.
-            ([0x1f, 0x8b, ..], _) | (_, [] | [b'{' | b'[', ..]) => Self::Trace,
+            _ if ends(&[".xplane.pb"]) => Self::Other(XPLANE),
+            (_, [b'[', rest @ ..]) if has(rest, b"\"total_size\"") => Self::Other(SEGMENTS),
             _ => match beginning {
                 Some((_, what)) => Self::Other(what),
+                // Also when all of it is white so far.
+                None if matches!(text.trim_ascii_start(), [] | [b'{' | b'[', ..]) => Self::Trace,
                 // The first field of Perfetto's messages.
                 None if first.first() == Some(&0x0a) => Self::Other(PERFETTO),
+                None if ends(&[".txt"]) && text.contains(&b';') => Self::Other(STACKS),
                 None => Self::Other("no kind of file that is known here"),
             },
         }
     }
+}
+
+const EMPTY: &str = "empty (0 bytes): whoever wrote it was stopped";
+
+fn has(text: &[u8], wanted: &[u8]) -> bool {
+    text.windows(wanted.len()).any(|part| part == wanted)
 }
 
 /// What JSON without events is, by its first keys; `None` when they say nothing.
@@ -97,6 +138,14 @@ pub(super) fn by_keys(keys: &[String]) -> Option<&'static str> {
     if has(&["schema", "nodes"]) {
         return Some(
             "an execution trace of PyTorch (ET), which has no times of devices; this reads what torch.profiler's export_chrome_trace writes",
+        );
+    }
+    if has(&["segments", "device_traces"]) {
+        return Some(SEGMENTS);
+    }
+    if has(&["total_duration_ms", "steps"]) {
+        return Some(
+            "a perf dump of sglang (--perf-dump-path), which has no events; this reads traces of torch.profiler (export_chrome_trace)",
         );
     }
     if has(&["shared", "profiles"]) {
@@ -113,13 +162,7 @@ mod tests {
 
     #[test]
     fn json_is_a_trace_whatever_stands_before_it() {
-        for first in [
-            &b"{\"a\""[..],
-            b" \n[",
-            b"\xef\xbb\xbf{",
-            b"\x1f\x8b\x08",
-            b"\n\n",
-        ] {
+        for first in [&b"{\"a\""[..], b" \n[", b"\xef\xbb\xbf{", b"\n\n"] {
             assert_eq!(Content::by(first, "a"), Content::Trace);
         }
     }

@@ -198,6 +198,9 @@ fn because(cause: OutOfMemoryCause) -> &'static str {
         OutOfMemoryCause::Fragmentation => {
             "fragmentation: enough was free, in pieces that were too small"
         }
+        OutOfMemoryCause::OtherPool => {
+            "enough was free, but in memory pools of CUDA graphs or of the program, which this request may not use"
+        }
         OutOfMemoryCause::AwaitingFree => {
             "enough had been given back, but work of other streams still needed it"
         }

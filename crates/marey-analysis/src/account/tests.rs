@@ -317,10 +317,9 @@ proptest! {
         });
         run.gpu_spans = spans.collect();
         let found = Account::of_own(&run, run.wall_ns, &of_flows(&run).unwrap());
-        let by_parent = found.by_parent();
         let below = |parent: Option<usize>| -> u64 {
-            let rows = by_parent.get(&parent).into_iter().flatten();
-            rows.map(|index| found.rows[*index].held_ns).sum()
+            let rows = found.rows.iter().filter(|row| row.parent == parent);
+            rows.map(|row| row.held_ns).sum()
         };
         prop_assert_eq!(below(None) + found.unattributed_ns, wall_ns);
         for (index, row) in found.rows.iter().enumerate() {

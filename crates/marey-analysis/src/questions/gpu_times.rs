@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::intervals::{Interval, union_length_ns};
 use crate::questions::diffusion::Durations;
-use crate::stats::{float, ratio};
+use crate::stats::ratio;
 
 /// What a recording calls it where it says why sections have none.
 pub const GPU_TIMES: &str = "GPU time of sections";
@@ -149,12 +149,6 @@ impl GpuTimes {
         let at = self.sections.binary_search_by_key(&node, |row| row.node);
         self.sections.get(at.ok()?)
     }
-
-    /// Share of the calls that were measured, 0 to 1; `None` without calls.
-    pub fn measured_ratio(&self) -> Option<f64> {
-        let measured = self.n_calls.saturating_sub(self.n_not_measured);
-        (self.n_calls > 0).then(|| float(measured) / float(self.n_calls))
-    }
 }
 
 #[cfg(test)]
@@ -225,7 +219,6 @@ mod tests {
         let found = gpu_times(&drawn()).unwrap();
         assert_eq!(found.of(2).unwrap().n_not_measured, 1);
         assert_eq!((found.n_calls, found.n_not_measured), (4, 1));
-        assert_eq!(found.measured_ratio(), Some(0.75));
     }
 
     #[test]

@@ -14,7 +14,6 @@ pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod nesting;
 pub(crate) mod open_sessions;
-pub(crate) mod phases;
 pub(crate) mod pipelines;
 pub mod ranks;
 pub(crate) mod section_memory;

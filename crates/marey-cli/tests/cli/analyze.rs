@@ -97,8 +97,9 @@ fn a_report_has_what_snapshots_in_its_folder_say() {
 #[test]
 fn what_is_no_snapshot_is_said() {
     let place = Place::new();
-    let cases: [(&[u8], &str); 4] = [
+    let cases: [(&[u8], &str); 5] = [
         (b"", "is empty"),
+        (b"\x80\x04}\x8c\tpg_configK\x01s.", "NCCL's flight recorder"),
         (b"PK\x03\x04....", "is a zip archive"),
         (b"\x80\x04cposix\nsystem\n.", "the opcode GLOBAL at byte 2"),
         (b"\x80\x04}.", "it has no segments"),

@@ -1,7 +1,11 @@
 //! `marey analyze` with traces of torch.profiler: formats, several files, files of other tools, names that mean harm.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::program::{Place, Said, marey};
 
@@ -165,7 +169,34 @@ fn a_file_that_cannot_be_read_says_so_and_the_others_go_on() {
 #[test]
 fn files_of_other_tools_are_named() {
     let place = Place::new();
-    let cases: [(&str, &[u8], &str); 11] = [
+    let packed = |text: &[u8]| {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    };
+    let (timeline, pickle, nothing) = (packed(b"[[1, 2]]"), packed(b"\x80\x04}."), packed(b""));
+    let cases: [(&str, &[u8], &str); 20] = [
+        ("host.xplane.pb", b"\x0a\x1e", "XPlane"),
+        ("mem.json", b"[[1, 2], [[0, 512]]]", "memory timeline"),
+        ("mem.raw.json.gz", &timeline, "memory timeline"),
+        ("memory.pickle.gz", &pickle, "gunzip"),
+        ("nothing.json.gz", &nothing, "is empty (0 bytes)"),
+        ("stacks.txt", b"aten::mm;main 1234\n", "export_stacks"),
+        (
+            "pointer.json",
+            b"version https://git-lfs.github.com/spec/v1\n",
+            "git lfs pull",
+        ),
+        (
+            "segments.json",
+            b"[{\"device\": 0, \"total_size\": 8}]",
+            "_dump_snapshot",
+        ),
+        (
+            "perf.json",
+            b"{\"total_duration_ms\": 1.0, \"steps\": []}",
+            "sglang",
+        ),
         ("a.sqlite", b"SQLite format 3\0", "SQLite"),
         ("a.nsys-rep", b"\x01\x02", "Nsight Systems"),
         ("a.pftrace", b"\x0a\x10", "Perfetto"),

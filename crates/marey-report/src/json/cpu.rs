@@ -46,10 +46,12 @@ pub(super) fn of(scope: Scope<'_>) -> Option<impl Json> {
             min_usage: busy.min * PERCENT,
             ..scope.place(busy.peak),
         }),
-        /// Memory in use on the machine; null when not read.
+        /// Memory in use of the machine, or of the control group where its limit is lower; null when not read.
         memory_analysis: memory.and_then(|memory| {
-            let total = memory.total_bytes.map(float);
-            Some(memory_analysis(scope, memory.used?, total, memory.peak_used_ratio()))
+            let bound = memory.bound();
+            let used = bound.map(|bound| bound.used).or(memory.used)?;
+            let limit_bytes = bound.map(|bound| bound.limit_bytes);
+            Some(memory_analysis(scope, used, limit_bytes, memory.peak_used_ratio()))
         }),
         /// Each core by number.
         cores_percent: Pairs(cores.collect()),

@@ -90,9 +90,9 @@ pub struct HostNow {
     pub cpu_ratio: Option<f64>,
     /// CPU time of the process in cores.
     pub process_cpu_cores: Option<f64>,
-    /// Memory of the machine that is in use.
+    /// What is in use of the machine's memory, or of what the control group may use where that is less.
     pub memory_used_bytes: Option<f64>,
-    /// Memory of the machine.
+    /// Memory of the machine, or the limit of the control group.
     pub memory_total_bytes: Option<f64>,
     /// Resident memory of the process.
     pub process_memory_bytes: Option<f64>,

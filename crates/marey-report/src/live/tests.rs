@@ -269,6 +269,25 @@ fn a_series_grows_between_its_own_readings_and_a_gauge_does_not_grow() {
     assert_eq!(read(SeriesInfo::gauge, 2.0, 10 * S), (None, None));
 }
 
+#[test]
+fn memory_is_of_the_container_where_it_may_use_less_than_the_machine_has() {
+    let mut look = look();
+    let gauge = |name, mib: f64| reading(name, "", Unit::Bytes, mib * MIB, 0);
+    look.series = vec![
+        gauge("host.memory.used", 4000.0),
+        gauge("host.memory.available", 20_000.0),
+        gauge("cgroup.memory.working_set", 300.0),
+    ];
+    let shown = |limit: f64| {
+        let mut look = look.clone();
+        look.series.push(gauge("cgroup.memory.limit", limit));
+        let host = now(look).host;
+        [host.memory_used_bytes, host.memory_total_bytes].map(|bytes| bytes.unwrap() / MIB)
+    };
+    assert_eq!(shown(400.0), [300.0, 400.0]);
+    assert_eq!(shown(64_000.0), [4000.0, 24_000.0]);
+}
+
 /// The readings behind the documented example, and a second GPU.
 #[test]
 fn consoles_show_what_is_known_and_no_name_acts_on_them() {

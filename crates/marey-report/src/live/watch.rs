@@ -232,14 +232,16 @@ fn host(look: &Look, growth: &[Option<f64>]) -> HostNow {
     let cores = Some(of("core.cpu.busy").count() as u64).filter(|n| *n > 0);
     let busy = grown("host.cpu.busy").zip(cores);
     let own = grown("process.cpu.user").zip(grown("process.cpu.system"));
-    let (used, available) = (value("host.memory.used"), value("host.memory.available"));
+    let used = value("host.memory.used");
+    let total = used.zip(value("host.memory.available"));
+    let total = total.map(|(used, available)| used + available);
+    let of_group = value("cgroup.memory.working_set").zip(value("cgroup.memory.limit"));
+    let of_group = of_group.filter(|(_, limit)| total.is_none_or(|total| *limit < total));
     HostNow {
         cpu_ratio: busy.map(|(busy, cores)| (busy / float(cores)).min(1.0)),
         process_cpu_cores: own.map(|(user, system)| user + system),
-        memory_used_bytes: used,
-        memory_total_bytes: used
-            .zip(available)
-            .map(|(used, available)| used + available),
+        memory_used_bytes: of_group.map(|(used, _)| used).or(used),
+        memory_total_bytes: of_group.map(|(_, limit)| limit).or(total),
         process_memory_bytes: value("process.memory.resident"),
         disk_read_bytes_per_second: grown("process.disk.read").or_else(|| grown("disk.read")),
         disk_written_bytes_per_second: grown("process.disk.written")

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use marey::{Run, Thresholds};
 use marey_analysis::{
-    Account, Counter, GpuTimes, Iterations, Kind, Memory, Phases, Pipeline, Requests, SectionPeak,
+    Account, Counter, GpuTimes, Iterations, Kind, Memory, Pipeline, Requests, SectionPeak,
     SectionRow, Sections, SessionRun, SessionRuns, Stop, UnderNoSection, UsedResources,
 };
 use serde::Serialize;
@@ -41,8 +41,6 @@ pub struct Report {
     pub status: RunStatus,
     /// Where the time went.
     pub sections: Sections,
-    /// The stages over time, preparation apart.
-    pub phases: Phases,
     /// What held the run up, so that it adds up; `None` where that is not known.
     pub account: Option<Account>,
     /// Where it stopped, of a run that failed or was killed.
@@ -133,7 +131,6 @@ impl Report {
                 .then(|| marey_analysis::requests(run, runs))
                 .flatten(),
             status,
-            phases: marey_analysis::phases(run, &sections),
             account: marey_analysis::wall_account(run, &sections),
             counters: marey_analysis::counters(run),
             attributes: Attributed::new(&attributes),

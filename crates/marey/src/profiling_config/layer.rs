@@ -13,7 +13,7 @@ use crate::thresholds::{Threshold, ThresholdError};
 pub const FILE_ARGUMENT: &str = "profiling_config";
 
 /// The key below which all others stand in a file.
-const ROOT: &str = "profiling";
+pub(super) const ROOT: &str = "profiling";
 
 /// Values for some of the keys, with the place that each comes from.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -72,6 +72,12 @@ impl fmt::Display for RawValue {
                 let beginning: String = text.chars().take(MAX_SHOWN).collect();
                 write!(f, "the text {beginning:?}…")
             }
+            Self::Text(text) if text.starts_with("${") => {
+                write!(
+                    f,
+                    "{text:?}, of Hydra or OmegaConf, which is not resolved here"
+                )
+            }
             Self::Text(text) => write!(f, "the text {text:?}"),
             Self::Path(path) => write!(f, "the path {}", path.display()),
             Self::Mapping(_) => f.write_str("a mapping"),

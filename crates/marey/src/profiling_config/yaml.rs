@@ -9,7 +9,7 @@ use serde_core::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Se
 use serde_saphyr::{Location, NonFiniteFloatPolicy, Spanned};
 
 use super::error::{Origin, Problem};
-use super::layer::CheckedLayer;
+use super::layer::{CheckedLayer, ROOT};
 use super::raw_value::{Entry, Position, RawValue};
 
 /// Largest file. A configuration has some hundred bytes.
@@ -19,7 +19,12 @@ impl CheckedLayer {
     /// A YAML file. Nothing in it, or nothing below the root key, is a layer that says nothing.
     pub fn of_yaml(path: &Path) -> Self {
         let mut checked = Self::default();
-        match read(path).and_then(|text| parse(&text)) {
+        let document = read(path).and_then(|text| {
+            let mut document = parse(&text)?;
+            keep_tags_as_written(&mut document, &text);
+            Ok(document)
+        });
+        match document {
             Ok(document) => checked.take_file(path, &document),
             Err((at, problem)) => checked.refuse(Origin::File(path.into(), at), problem),
         }
@@ -73,6 +78,41 @@ fn parse(text: &str) -> Result<RawValue, Refusal> {
         };
         (at, problem)
     })
+}
+
+/// A tag is a number where it is written as Marey writes that number: a commit `695e0514`, a version `1.10` and a code `017` are texts.
+fn keep_tags_as_written(document: &mut RawValue, text: &str) {
+    let tags = below(document, ROOT).and_then(|root| below(root, "session_tags"));
+    let Some(RawValue::Mapping(tags)) = tags else {
+        return;
+    };
+    for tag in tags {
+        let plain = match &tag.value {
+            RawValue::Int(value) => value.to_string(),
+            RawValue::Float(value) => value.to_string(),
+            _ => continue,
+        };
+        let written = tag.value_at.and_then(|at| scalar(text, at));
+        if let Some(written) = written.filter(|written| *written != plain) {
+            tag.value = RawValue::Text(written.into());
+        }
+    }
+}
+
+fn below<'a>(value: &'a mut RawValue, key: &str) -> Option<&'a mut RawValue> {
+    let RawValue::Mapping(entries) = value else {
+        return None;
+    };
+    let entry = entries.iter_mut().find(|entry| entry.name == key);
+    entry.map(|entry| &mut entry.value)
+}
+
+/// What is written at a place up to the end of the number that begins there.
+fn scalar(text: &str, at: Position) -> Option<&str> {
+    let line = text.lines().nth(at.line - 1)?;
+    let (from, _) = line.char_indices().nth(at.column - 1)?;
+    let end = |c: char| c.is_whitespace() || matches!(c, ',' | '}' | ']');
+    line[from..].split(end).next()
 }
 
 /// The library's message in one line and without its place, which stands in front of ours.

@@ -174,6 +174,28 @@ fn a_file_that_says_nothing_leaves_the_defaults() {
 }
 
 #[test]
+fn a_tag_is_what_was_written() {
+    let written = [
+        "695e0514",
+        "1.10",
+        "017",
+        "0x1F",
+        "0o17",
+        ".inf",
+        "1e-4",
+        "+2",
+        "123456789012345678901234567890",
+    ];
+    let block = written.map(|tag| format!("    t: {tag}   # as it is\n"));
+    let flow = written.map(|tag| format!("    {{s: 0, t: {tag}}}\n"));
+    for (tag, tags) in written.iter().cycle().zip(block.iter().chain(&flow)) {
+        let config = accepted(&format!("profiling:\n  session_tags:\n{tags}"));
+        let found = config.session_tags.last().unwrap();
+        assert_eq!(*found, ("t".to_owned(), text(tag)), "{tags}");
+    }
+}
+
+#[test]
 fn tags_keep_their_types_and_their_order() {
     let config = accepted(
         "profiling:\n  session_tags:\n    z: 7\n    a: '7'\n    f: 7.5\n    b: false\n    t: yes\n    5: five\n",

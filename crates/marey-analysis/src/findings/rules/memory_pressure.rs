@@ -1,4 +1,4 @@
-//! Is the memory of a GPU or of the machine nearly full?
+//! Is the memory of a GPU, of the machine or of the container nearly full?
 //!
 //! ```text
 //! used      ·  40 ·  70 · 95 · 60   of 100: peak 95 %, limit 90 %: found, at the reading of 95
@@ -9,7 +9,6 @@ use crate::findings::{
 };
 use crate::intervals::Interval;
 use crate::readings::Figures;
-use crate::stats::float;
 
 pub(super) const RULE: Rule = Rule {
     id: "memory-pressure",
@@ -28,9 +27,13 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .collect();
     let host = facts.telemetry.memory.as_ref();
     known.extend(host.and_then(|host| {
-        let used = host.used?;
-        let total = host.total_bytes.filter(|bytes| *bytes > 0)?;
-        Some(("the machine".to_owned(), used.max / float(total), used))
+        let bound = host.bound()?;
+        let name = if bound.is_of_group {
+            "the container"
+        } else {
+            "the machine"
+        };
+        Some((name.to_owned(), host.peak_used_ratio()?, bound.used))
     }));
     if known.is_empty() {
         return Outcome::Unknown("no memory of a GPU or of the machine was sampled".into());

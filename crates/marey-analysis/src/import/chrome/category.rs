@@ -60,11 +60,6 @@ impl Class {
     pub(super) fn is_not_analysed(category: &str) -> bool {
         ["mtia_ccp_events", "mtia_insight", "hpu_op"].contains(&category)
     }
-
-    /// A device is at work.
-    pub fn is_device_work(self) -> bool {
-        matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)
-    }
 }
 
 #[cfg(test)]

@@ -35,8 +35,25 @@ const MAX_DEVICES: usize = 128;
 
 /// Reads the root of a pickle.
 pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, SnapshotError> {
-    let mut record = Record::new(["segments", "device_traces", "allocator_settings"], values);
-    let [segments, traces, settings] = record.read(values, root);
+    let keys = [
+        "segments",
+        "device_traces",
+        "allocator_settings",
+        "pg_config",
+    ];
+    let [segments, traces, settings, groups] = Record::new(keys, values).read(values, root);
+    if groups.is_some() {
+        return Err(SnapshotError::NotASnapshot {
+            what: "it is a dump of NCCL's flight recorder, which is not read here",
+        });
+    }
+    // What torch.cuda.memory_snapshot() gives: segments without a history.
+    let is_list = || {
+        values
+            .items(root)
+            .is_some_and(|mut items| items.next().is_some())
+    };
+    let segments = segments.or_else(|| is_list().then_some(root));
     let mut reader = Reader {
         values,
         frames: Frames::new(values),

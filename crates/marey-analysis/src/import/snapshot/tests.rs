@@ -136,6 +136,14 @@ fn what_is_no_pickle_is_said() {
         list.to_string(),
         "the pickle holds no memory snapshot: it has no segments"
     );
+    let only_segments =
+        pickle(b"]}(\x8c\x06deviceK\x00\x8c\x07addressK\x10\x8c\ntotal_sizeK\x08\x8c\x06blocks]ua");
+    let found = read_snapshot(&only_segments).unwrap();
+    let sizes = found.segments.iter().map(|segment| segment.total_bytes);
+    assert_eq!(
+        (sizes.collect::<Vec<_>>(), found.traces.len()),
+        (vec![8], 0)
+    );
     let number = with_traces(b"K\x01");
     assert!(matches!(
         read_snapshot(&number),

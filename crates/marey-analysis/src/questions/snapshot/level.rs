@@ -7,6 +7,9 @@ use super::replay::Replay;
 use super::times::Times;
 use crate::questions::memory::fragmentation_ratio;
 
+/// Where memory is taken from that no graph and no `torch.cuda.MemPool` asks for.
+const ORDINARY_POOL: (i64, i64) = (0, 0);
+
 /// What an allocator had at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Level {
@@ -25,6 +28,8 @@ pub struct Level {
     /// The largest free piece. Within a segment of the large kind it may be up to 1 MiB too large: what lies behind an allocation and is
     /// too small to be split off belongs to that allocation.
     pub largest_free_bytes: u64,
+    /// The part of `free_bytes` that lies in memory pools of CUDA graphs and of the program: no other request may use it.
+    pub other_pools_free_bytes: u64,
     /// Number of ranges of addresses that the allocator had.
     pub n_ranges: u64,
     /// `1 − allocated / reserved`, 0 to 1; `None` when nothing is reserved.
@@ -49,6 +54,11 @@ fn level(replay: &Replay<'_>, state: usize, ranges: &Ranges, times: &Times<'_>) 
     used.sort_unstable();
     let taken = allocated_bytes.saturating_add(awaiting_free_bytes);
     let free_bytes = reserved_bytes.saturating_sub(taken);
+    let segments = replay.snapshot.segments.iter();
+    let of_other_pools = segments
+        .filter(|s| s.device == replay.device && s.pool.is_some_and(|pool| pool != ORDINARY_POOL))
+        .map(|s| (s.address, s.total_bytes));
+    let other_pools_free_bytes = ranges.within(of_other_pools).free_bytes(&used);
     Level {
         at_ns: times.at_ns(replay.time_us(state)),
         event: state as u64,
@@ -57,6 +67,7 @@ fn level(replay: &Replay<'_>, state: usize, ranges: &Ranges, times: &Times<'_>) 
         awaiting_free_bytes,
         free_bytes,
         largest_free_bytes: ranges.largest_gap(&used).min(free_bytes),
+        other_pools_free_bytes: other_pools_free_bytes.min(free_bytes),
         n_ranges: ranges.len(),
         fragmentation_ratio: fragmentation_ratio(allocated_bytes, Some(reserved_bytes)),
     }

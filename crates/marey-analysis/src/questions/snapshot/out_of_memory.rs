@@ -36,6 +36,8 @@ pub struct OutOfMemory {
 pub enum OutOfMemoryCause {
     /// The allocator held enough free memory, but in pieces that were too small.
     Fragmentation,
+    /// Enough was free, but in memory pools of CUDA graphs or of the program, which other requests may not use.
+    OtherPool,
     /// It would have held enough, but other streams still needed what the program had given back.
     AwaitingFree,
     /// The device had enough: a limit of the process, or the driver, stood in the way.
@@ -75,11 +77,15 @@ impl OutOfMemory {
 
 fn cause(event: &MemoryEvent, level: &Level) -> OutOfMemoryCause {
     let asked = event.bytes;
+    let usable = level.free_bytes - level.other_pools_free_bytes;
     match event.device_free_bytes {
         Some(free) if free >= asked => OutOfMemoryCause::Limit,
-        _ if level.free_bytes >= asked => OutOfMemoryCause::Fragmentation,
-        _ if level.free_bytes.saturating_add(level.awaiting_free_bytes) >= asked => {
+        _ if usable >= asked => OutOfMemoryCause::Fragmentation,
+        _ if usable.saturating_add(level.awaiting_free_bytes) >= asked => {
             OutOfMemoryCause::AwaitingFree
+        }
+        _ if level.free_bytes.saturating_add(level.awaiting_free_bytes) >= asked => {
+            OutOfMemoryCause::OtherPool
         }
         Some(_) => OutOfMemoryCause::TooLarge,
         None => OutOfMemoryCause::Unknown,

@@ -94,6 +94,31 @@ impl Ranges {
         }
     }
 
+    /// What of them lies in these parts, which do not overlap; start and length.
+    pub(super) fn within(&self, parts: impl Iterator<Item = (u64, u64)>) -> Self {
+        let of_part = |(start, bytes): (u64, u64)| {
+            let end = start.saturating_add(bytes);
+            let begun = self.0.range(..end).map(|(from, until)| (*from, *until));
+            begun
+                .map(move |(from, until)| (from.max(start), until.min(end)))
+                .filter(|(from, until)| from < until)
+        };
+        Self(parts.flat_map(of_part).collect())
+    }
+
+    /// Length of everything that none of these uses; they are start and length.
+    pub(super) fn free_bytes(&self, used: &[(u64, u64)]) -> u64 {
+        let all = self.0.iter().map(|(start, end)| end - start);
+        let all = all.fold(0, u64::saturating_add);
+        let is_here = |address: u64| {
+            let before = self.0.range(..=address).next_back();
+            before.is_some_and(|(_, end)| address < *end)
+        };
+        let used = used.iter().filter(|(address, _)| is_here(*address));
+        let used = used.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        all.saturating_sub(used)
+    }
+
     /// Length of the longest piece that none of these uses; they are start and length, ascending.
     pub(super) fn largest_gap(&self, used: &[(u64, u64)]) -> u64 {
         let mut at = 0;
@@ -151,6 +176,19 @@ mod tests {
         assert_eq!(found.largest_gap(&used), 8);
         assert_eq!(found.largest_gap(&[]), 30);
         assert_eq!(ranges(&[]).largest_gap(&used), 0);
+    }
+
+    #[test]
+    fn what_is_free_of_a_part_is_counted_there() {
+        // 0    10   20   30   40   50   60
+        // |--------------|    |---------|
+        //           |-------------------|       the part: 20–60
+        //   ##        ####                      of 30 there 8 are used
+        let found = ranges(&[(0, 30), (40, 60)]);
+        let part = found.within([(20, 40)].into_iter());
+        assert_eq!(part, ranges(&[(20, 30), (40, 60)]));
+        assert_eq!(part.free_bytes(&[(5, 5), (22, 8)]), 22);
+        assert_eq!(found.within(std::iter::empty()).free_bytes(&[]), 0);
     }
 
     #[test]

@@ -204,6 +204,31 @@ fn a_request_fails_for_a_reason() {
 }
 
 #[test]
+fn what_a_pool_of_graphs_keeps_is_of_no_use_to_other_requests() {
+    // 20 MiB of the ordinary pool: |AA|......|BB|......|   16 free; 30 MiB of a graph's pool, all free.
+    let used = [
+        (0, 2 * MIB, BlockState::Allocated),
+        (10 * MIB, 2 * MIB, BlockState::Allocated),
+    ];
+    for (asked, cause) in [
+        (12 * MIB, OutOfMemoryCause::Fragmentation),
+        (20 * MIB, OutOfMemoryCause::OtherPool),
+        (50 * MIB, OutOfMemoryCause::TooLarge),
+    ] {
+        let mut drawn = Drawn::new()
+            .event(Action::OutOfMemory, 0, asked)
+            .free_at_oom(MIB)
+            .segment(0, 20 * MIB, &used)
+            .segment(100 * MIB, 30 * MIB, &[]);
+        drawn.0.segments[1].pool = Some((1, 0));
+        let failed = &drawn.answer().out_of_memory[0];
+        assert_eq!((failed.cause, asked), (cause, asked));
+        assert_eq!(failed.level.free_bytes, 46 * MIB);
+        assert_eq!(failed.level.other_pools_free_bytes, 30 * MIB);
+    }
+}
+
+#[test]
 fn growth_between_steps_is_within_one_loop() {
     // µs           0    1    2    3    4    5    6
     // alloc 1 MiB  A    B    C         D

@@ -26,6 +26,8 @@ pub struct HostMemory {
     pub children_resident: Option<Figures>,
     /// In use by the control group.
     pub cgroup_used: Option<Figures>,
+    /// The same without file pages that the kernel would take back first.
+    pub cgroup_working_set: Option<Figures>,
     /// What the control group may use.
     pub cgroup_limit: Option<Figures>,
     /// Most that the control group ever used, as the kernel counts it.
@@ -38,11 +40,43 @@ pub struct HostMemory {
     pub swapped_out: Option<Growth>,
 }
 
+/// What bounds the memory of a process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryBound {
+    /// The limit is that of a control group, a container say; otherwise the machine's memory.
+    pub is_of_group: bool,
+    /// What it is, in bytes; not 0.
+    pub limit_bytes: f64,
+    /// What is in use of it.
+    pub used: Figures,
+}
+
 impl HostMemory {
-    /// Highest share of the machine's memory that was in use, 0 to 1; `None` when either is not known.
+    /// Whichever is smaller: the machine's memory, or the limit of the control group. `None` when it is not known, or what is in use of it.
+    pub fn bound(&self) -> Option<MemoryBound> {
+        let total_bytes = self.total_bytes.filter(|bytes| *bytes > 0).map(float);
+        let of_group = self.cgroup_limit.zip(self.cgroup_working_set);
+        let of_group = of_group.map(|(limit, used)| MemoryBound {
+            is_of_group: true,
+            limit_bytes: limit.min,
+            used,
+        });
+        let of_machine = total_bytes.zip(self.used);
+        let of_machine = of_machine.map(|(limit_bytes, used)| MemoryBound {
+            is_of_group: false,
+            limit_bytes,
+            used,
+        });
+        let is_smaller = |bound: &MemoryBound| {
+            bound.limit_bytes > 0.0 && total_bytes.is_none_or(|all| bound.limit_bytes < all)
+        };
+        of_group.filter(is_smaller).or(of_machine)
+    }
+
+    /// Highest share of that which was in use, 0 to 1; `None` when it is not known.
     pub fn peak_used_ratio(&self) -> Option<f64> {
-        let total_bytes = self.total_bytes.filter(|bytes| *bytes > 0)?;
-        Some(self.used?.max / float(total_bytes))
+        let bound = self.bound()?;
+        Some(bound.used.max / bound.limit_bytes)
     }
 
     /// Something was written to swap or read back, or the process lay there in part.
@@ -68,6 +102,7 @@ pub(super) fn host_memory(sampled: &Sampled<'_>) -> Option<HostMemory> {
         process_swapped: gauge("process.memory.swapped"),
         children_resident: gauge("children.memory.resident"),
         cgroup_used: gauge("cgroup.memory.used"),
+        cgroup_working_set: gauge("cgroup.memory.working_set"),
         cgroup_limit: gauge("cgroup.memory.limit"),
         cgroup_peak: gauge("cgroup.memory.peak"),
         swap_used: gauge("host.swap.used"),
@@ -109,6 +144,8 @@ mod tests {
     use marey_testing::RunBuilder;
 
     use crate::telemetry;
+
+    const MIB: f64 = 1_048_576.0;
 
     #[test]
     fn a_peak_is_in_the_section_in_which_it_happened() {
@@ -159,6 +196,31 @@ mod tests {
         assert_eq!((resident.peak.start_ns, resident.peak.end_ns), (10, 20));
         let node = resident.peak.node.unwrap();
         assert_eq!(run.nodes[node as usize].name, "denoise");
+    }
+
+    #[test]
+    fn a_container_with_less_than_the_machine_is_what_bounds_it() {
+        // 400 of 24 000 MiB; 350 in use, of which 50 are file pages that the kernel takes back.
+        let bound = |limit_mib: f64, with_set: bool| {
+            let gauge = |name| SeriesInfo::gauge(name, "", Unit::Bytes);
+            let mut builder = RunBuilder::new()
+                .series(gauge("host.memory.used"), &[(0, 6000.0 * MIB)])
+                .series(gauge("cgroup.memory.used"), &[(0, 350.0 * MIB)])
+                .series(gauge("cgroup.memory.limit"), &[(0, limit_mib * MIB)]);
+            if with_set {
+                builder = builder.series(gauge("cgroup.memory.working_set"), &[(0, 300.0 * MIB)]);
+            }
+            let total = ("host.memory_bytes".into(), "25165824000".into());
+            let run = builder.with(|run| run.info.facts.push(total)).finish(10);
+            let memory = telemetry(&run).memory.unwrap();
+            (
+                memory.bound().unwrap().is_of_group,
+                memory.peak_used_ratio(),
+            )
+        };
+        assert_eq!(bound(400.0, true), (true, Some(0.75)));
+        assert_eq!(bound(400.0, false), (false, Some(0.25)));
+        assert_eq!(bound(30_000.0, true), (false, Some(0.25)));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use sampled::Sampled;
 pub use cpu::{CoreUse, CpuTime, CpuUse, LoadAverage};
 pub use disk::{DeviceUse, DiskUse, FileCached, PageCache};
 pub use gpu::{Energy, EnergySource, GpuMetric, GpuUse, Gpus};
-pub use host_memory::HostMemory;
+pub use host_memory::{HostMemory, MemoryBound};
 pub use network::InterfaceUse;
 pub use pressure::Pressure;
 pub use sampler::SamplerUse;

@@ -1,7 +1,7 @@
 //! How rows of the host enclose each other, and that the order of a file decides nothing.
 
 use marey_analysis::HostRows;
-use marey_analysis::import::chrome::Trace;
+use marey_analysis::import::chrome::{Class, Trace};
 use proptest::prelude::*;
 
 use super::{complete, events, try_read};
@@ -253,7 +253,7 @@ proptest! {
             let host = HostRows::new(&trace);
             let name = |row| trace.name_of(row).to_owned();
             let mut nesting: Vec<_> = (0..u32::try_from(trace.rows.len()).unwrap())
-                .filter(|row| !trace.class_of(*row).is_device_work())
+                .filter(|row| !matches!(trace.class_of(*row), Class::Kernel | Class::Memcpy | Class::Memset))
                 .map(|row| {
                     let parent = host.parent(row).map(name);
                     let number = trace.operator_number(row);

@@ -43,8 +43,8 @@ pub(super) struct MemoryFigures {
     pub(super) peaks: Vec<Peak>,
     /// What the process had at last; only of one that failed or was killed.
     pub(super) last_bytes: Option<u64>,
-    /// What the machine had free at last, and all of it; only of a run that was killed.
-    pub(super) machine_free_bytes: Option<[u64; 2]>,
+    /// What was free at last, and all of it, of what: the machine, or the container where it may use less; only of a run that was killed.
+    pub(super) free_bytes: Option<([u64; 2], &'static str)>,
 }
 
 /// How busy the machine was.
@@ -103,8 +103,18 @@ impl MemoryFigures {
         let host = report.activity.telemetry.memory.as_ref();
         let own = host.and_then(|host| host.process_resident.as_ref());
         let own = own.filter(|own| own.n_readings > 1 && kind.has_failed());
-        let free =
-            host.and_then(|host| Some([host.available.as_ref()?.last, float(host.total_bytes?)]));
+        let free = host.and_then(|host| {
+            Some(match host.bound().filter(|bound| bound.is_of_group) {
+                Some(bound) => {
+                    let free = (bound.limit_bytes - bound.used.last).max(0.0);
+                    ([free, bound.limit_bytes], "in the container")
+                }
+                None => {
+                    let free = host.available.as_ref()?.last;
+                    ([free, float(host.total_bytes?)], "on the machine")
+                }
+            })
+        });
         let is_interrupted = report.status.signal == Some(INTERRUPT);
         let free = free.filter(|_| {
             matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory) && !is_interrupted
@@ -112,7 +122,7 @@ impl MemoryFigures {
         Self {
             peaks,
             last_bytes: own.map(|own| whole(own.last)),
-            machine_free_bytes: free.map(|both| both.map(whole)),
+            free_bytes: free.map(|(both, place)| (both.map(whole), place)),
         }
     }
 
@@ -136,9 +146,9 @@ impl MemoryFigures {
             )
         };
         let peaks = self.peaks.iter().map(peak);
-        let free = self.machine_free_bytes;
-        let free = free.map(|[free, all]| {
-            format!("{} of {} free on the machine", size_of(free), size_of(all))
+        let free = self.free_bytes;
+        let free = free.map(|([free, all], place)| {
+            format!("{} of {} free {place}", size_of(free), size_of(all))
         });
         let last = self.last_bytes.filter(|_| free.is_none());
         let last = last.map(|size| format!("{} at the end", size_of(size)));
@@ -159,7 +169,7 @@ impl MemoryFigures {
         object! {
             /// Peaks.
             memory: peaks.collect::<Vec<_>>(),
-            machine_free_bytes?: self.machine_free_bytes.map(|[free, _]| free),
+            machine_free_bytes?: self.free_bytes.map(|([free, _], _)| free),
         }
     }
 }

@@ -70,6 +70,17 @@ fn out_of_memory(told: &Told<'_>, failed: &OutOfMemory) -> ScreenFinding {
             ),
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; then the same shapes in each call.",
         ),
+        OutOfMemoryCause::OtherPool => (
+            format!(
+                "{} are free, but in other memory pools",
+                amount(level.other_pools_free_bytes)
+            ),
+            format!(
+                "Pools of CUDA graphs or of the program keep them; of its own pool {} are free.",
+                amount(level.free_bytes - level.other_pools_free_bytes)
+            ),
+            "one pool for all captured graphs (torch.cuda.graph_pool_handle()), or free graphs that are done.",
+        ),
         OutOfMemoryCause::AwaitingFree => (
             format!(
                 "{} given back are still in use elsewhere",

@@ -67,6 +67,9 @@ fn open_memory(catalogue: &mut Catalogue<'_>, parts: &mut Vec<Box<dyn Part>>) {
             parts.push(Box::new(Number { file, slot, pace }));
         }
     }
+    if let Some(set) = WorkingSet::open(catalogue, folder, used, group.version) {
+        parts.push(Box::new(set));
+    }
     if let Some(limit) = Limit::open(catalogue, &group, limit) {
         parts.push(Box::new(limit));
     }
@@ -102,6 +105,45 @@ impl Part for Number {
     fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
         let bytes = number(self.file.read(round.buffer)?.trim_ascii())?;
         self.slot.put(round.values, bytes);
+        Some(())
+    }
+}
+
+/// What the group uses without file pages that nobody looked at lately: the kernel takes those back before it kills anybody.
+struct WorkingSet {
+    used: KeptFile,
+    stat: KeptFile,
+    /// In `stat`, with its blank.
+    key: &'static [u8],
+    slot: Slot,
+}
+
+impl WorkingSet {
+    fn open(catalogue: &mut Catalogue<'_>, folder: &Path, used: &str, version: u8) -> Option<Self> {
+        let what = "cgroup.memory.working_set";
+        let (used, _) = catalogue.open(&folder.join(used), what, "")?;
+        let (stat, _) = catalogue.open(&folder.join("memory.stat"), what, "")?;
+        Some(Self {
+            used,
+            stat,
+            key: match version {
+                1 => b"total_inactive_file ",
+                _ => b"inactive_file ",
+            },
+            slot: catalogue.gauge(what, "", Unit::Bytes),
+        })
+    }
+}
+
+impl Part for WorkingSet {
+    fn pace(&self) -> Pace {
+        Pace::of_seconds()
+    }
+
+    fn read(&mut self, round: &mut Round<'_>) -> Option<()> {
+        let used = number(self.used.read(round.buffer)?.trim_ascii())?;
+        let inactive = number_of(self.stat.read(round.buffer)?, self.key)?;
+        self.slot.put(round.values, (used - inactive).max(0.0));
         Some(())
     }
 }

@@ -17,10 +17,12 @@ fn version_2_tells_use_peak_limit_quota_and_throttling() {
     let machine = Machine::drawn(MOUNT_2);
     machine.draw("== proc/100/cgroup\n0::/job.slice/run 7\n== sys/fs/cgroup/job.slice/run 7/memory.current\n1000\n");
     machine.draw("== sys/fs/cgroup/job.slice/run 7/memory.peak\n3000\n== sys/fs/cgroup/job.slice/run 7/memory.max\n5000\n");
+    machine.draw("== sys/fs/cgroup/job.slice/run 7/memory.stat\nanon 600\ninactive_file 150\nactive_file 50\n");
     machine.draw("== sys/fs/cgroup/job.slice/run 7/cpu.max\n250000 100000\n");
     machine.draw("== sys/fs/cgroup/job.slice/run 7/cpu.stat\nusage_usec 9\nnr_throttled 2\nthrottled_usec 1500000\n");
     let mut sampled = machine.sampled();
     sampled.assert("cgroup.memory.used", "", 1000.0);
+    sampled.assert("cgroup.memory.working_set", "", 850.0);
     sampled.assert("cgroup.memory.peak", "", 3000.0);
     sampled.assert("cgroup.memory.limit", "", 5000.0);
     sampled.assert("cgroup.cpu.throttled", "", 1.5);
@@ -104,6 +106,9 @@ fn version_1_tells_the_same_with_other_words() {
     machine.draw(&format!(
         "== {memory}/memory.limit_in_bytes\n9223372036854771712\n"
     ));
+    machine.draw(&format!(
+        "== {memory}/memory.stat\ninactive_file 7\ntotal_inactive_file 400\n"
+    ));
     machine.draw("== sys/fs/cgroup/memory/job/memory.limit_in_bytes\n8000\n== sys/fs/cgroup/memory/memory.limit_in_bytes\n9223372036854771712\n");
     let cpu = "sys/fs/cgroup/cpu,cpuacct/job:x";
     machine.draw(&format!(
@@ -115,6 +120,7 @@ fn version_1_tells_the_same_with_other_words() {
     machine.draw("== sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us\n-1\n== sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us\n100000\n");
     let sampled = machine.sampled();
     sampled.assert("cgroup.memory.used", "", 1000.0);
+    sampled.assert("cgroup.memory.working_set", "", 600.0);
     sampled.assert("cgroup.memory.peak", "", 3000.0);
     sampled.assert("cgroup.memory.limit", "", 8000.0);
     sampled.assert("cgroup.cpu.throttled", "", 2.5);
