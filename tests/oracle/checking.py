@@ -30,8 +30,11 @@ from programs import Node
 MUST_GIVE = {
     "report --format json": r".*",
     "report of the running program": r".*",
-    "page": r"(path|loop)\[.*\.(count|p95|first)$|path\[.*\.(inclusive|self)$|name\[.*\.(count|total)$"
-    r"|steps\.each$|events$",
+    "page": r"path\[.*\.(count|errors|open|inclusive|self|covered|mean|median|p95|p99|max|first|rest_mean)$"
+    r"|name\[.*\.(count|total|mean|min|max|p50|p95|covered)$"
+    r"|loop\[.*\.(count|errors|first|rest_mean|mean|median|p95|p99|max|std_dev|per_second)$"
+    r"|run\.wall$|under no section$|(steps|blocks|layer\[.*\]|counter\[.*\]|cache\[.*\])\.|layers|models$|parameters$"
+    r"|memory_events\.(all|uses)$|reading\[|used\[|events$|sessions$|session\[.*\]\.(duration|start|tags)$",
     "report": r"(path|loop)\[.*\.(count|inclusive|self|median)$|cache\[.*hit$|steps\.(count|loops)$",
     "tables": r"name\[.*\.(count|total)$|session\[.*stage\[.*count$|steps\.(count|total|each)$|events$",
     "in the process": r"name\[.*\.(count|total)$|loop\[.*\.(count|total)$",
@@ -127,9 +130,9 @@ def check_played(played: Played) -> list[Mismatch]:
     report = played.report()
     found = mismatches("report --format json", report_json.figures(report), truth)
     found += _ending(played, report)
-    html = played.folder / "page.html"
-    marey("report", str(played.recording), "--format", "html", "--output", str(html))
-    found += mismatches("page", page.figures(page.model(html.read_text())), truth)
+    model = played.page()
+    found += mismatches("page", page.figures(model), truth)
+    found += mismatches("page, in words", page.sentences(model), truth)
     found += mismatches("report", report_text.figures(marey("report", "--full", str(played.recording))), truth)
     tables = table_figures.read(played.recording)
     # A percentile of the rows is none of the calls where rows are missing.

@@ -48,12 +48,46 @@ def kinds(report: Any) -> dict[str, list[Place]]:
 
 
 def changed(report: Any, place: Place) -> Any:
-    """The report with one number off: a count by 1, what is measured by far."""
+    """The report with one number off."""
     other = copy.deepcopy(report)
-    value = _at(report, place)
-    is_count = isinstance(value, int) and abs(value) < 1 << 16
-    _at(other, place[:-1])[place[-1]] = value + (1 if is_count else 1000 * abs(value) + FAR_OFF)
+    _at(other, place[:-1])[place[-1]] = off(_at(report, place))
     return other
+
+
+# Tables of a page of which the log knows every column with numbers but some.
+TABLES = re.compile(
+    r"(sections|section_names|loops|counters|caches|layers|memory_events|section_resources|step_times|sessions)\."
+    r"|memory_readings\.allocated_bytes"
+)
+UNSEEN_COLUMNS = re.compile(r"section_resources\.n_calls|sessions\.(n_frames|frames_per_second)")
+
+
+def columns(page: Any) -> dict[str, list[dict[str, Any]]]:
+    """The cells with numbers of each column that the oracle knows, the largest first."""
+    found: dict[str, list[dict[str, Any]]] = {}
+
+    def collect(blocks: list[Any]) -> None:
+        for block in blocks:
+            if block["kind"] == "aside":
+                collect(block["content"][1])
+            elif block["kind"] == "table":
+                table = block["content"]
+                for row in table["rows"]:
+                    for column, cell in zip(table["columns"], row, strict=True):
+                        kind = f"{table['key']}.{column['key']}"
+                        is_number = isinstance(cell.get("value"), (int, float))
+                        if is_number and TABLES.match(kind) and not UNSEEN_COLUMNS.fullmatch(kind):
+                            found.setdefault(kind, []).append(cell)
+
+    for tab in page["contents"]["tabs"]:
+        collect(tab["blocks"])
+    return {kind: sorted(cells, key=lambda cell: -abs(cell["value"]))[:TRIED] for kind, cells in found.items()}
+
+
+def off(value: float) -> float:
+    """A count by 1, what is measured by far."""
+    is_count = isinstance(value, int) and abs(value) < 1 << 16
+    return value + (1 if is_count else 1000 * abs(value) + FAR_OFF)
 
 
 def _numbers(value: Any, place: Place) -> Iterator[tuple[Place, float]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import logbook
+import page
 from programs import Node
 
 PLAYER = Path(__file__).with_name("player.py")
@@ -43,6 +44,12 @@ class Played:
     def report(self) -> dict[str, Any]:
         """The JSON report, made from the capture alone."""
         return json.loads(marey("report", str(self.recording), "--format", "json"))
+
+    def page(self) -> page.Model:
+        """What the page holds, likewise."""
+        written = self.folder / "page.html"
+        marey("report", str(self.recording), "--format", "html", "--output", str(written))
+        return page.model(written.read_text())
 
 
 def inherited() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,12 +119,19 @@ TIMES = (
 )
 
 
-def _steps(text: str) -> dict[str, Any]:
+def of_sentences(rows: Iterable[Sequence[str]]) -> dict[str, Any]:
+    """The figures in sentences about steps and blocks, each with its label."""
     said: dict[str, Any] = {}
-    for line in _block(text, "STEPS AND BLOCKS"):
-        for label, pattern, name in SENTENCES:
-            if line.startswith(label + "  ") and (found := re.search(pattern, line[len(label) :].strip())):
+    for label, sentence in rows:
+        for about, pattern, name in SENTENCES:
+            if label == about and (found := re.search(pattern, sentence)):
                 said[name] = number(found.group(1))
+    return said
+
+
+def _steps(text: str) -> dict[str, Any]:
+    lines = (re.split(r"\s{2,}", line, maxsplit=1) for line in _block(text, "STEPS AND BLOCKS"))
+    said = of_sentences(line for line in lines if len(line) > 1)
     times = dict(_table(text, "TIMES OF STEPS AND BLOCKS"))
     said |= {name: number(times[row][column]) for row, column, name in TIMES if row in times}
     first = times.get("First step")

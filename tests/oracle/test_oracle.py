@@ -11,9 +11,11 @@ import pytest
 import aggregated
 import compared
 import known
+import page
 import perturbed
 import report_json
-from checking import check, check_played, everything, mismatches
+from checking import Mismatch, check, check_played, everything, mismatches
+from figures import Figures
 from known import KNOWN, Known
 from logbook import Log
 from played import marey, play
@@ -105,6 +107,31 @@ def test_a_report_that_is_off_is_noticed(tmp_path: Path) -> None:
                     break
     assert len(kinds) > 150
     assert not kinds - noticed, f"nobody would have noticed other values of {sorted(kinds - noticed)}"
+
+
+def test_a_page_that_is_off_is_noticed(tmp_path: Path) -> None:
+    kinds, noticed = set(), set()
+    for seed in range(8):
+        played = play(program(seed), tmp_path / str(seed), is_watched=False)
+        truth, model = everything(played.log()), played.page()
+        before = _wrong(model, truth)
+        for kind, cells in perturbed.columns(model).items():
+            kinds.add(kind)
+            for cell in cells if kind not in noticed else ():
+                value, cell["value"] = cell["value"], perturbed.off(cell["value"])
+                if _wrong(model, truth) != before:
+                    noticed.add(kind)
+                cell["value"] = value
+    assert len(kinds) > 60
+    assert not kinds - noticed, f"nobody would have noticed other values of {sorted(kinds - noticed)}"
+
+
+def _wrong(model: page.Model, truth: Figures) -> set[Mismatch] | str:
+    """What is wrong on a page, or that parts of it contradict each other."""
+    try:
+        return set(mismatches("page", page.figures(model), truth))
+    except AssertionError as contradiction:
+        return f"contradiction: {contradiction}"
 
 
 def _compare(folder: Path) -> Node:
