@@ -199,9 +199,7 @@ def without_first(lost: int, folder: Path) -> Path:
 
 
 def test_the_page_of_a_snapshot_shows_its_levels(tmp_path: Path) -> None:
-    written = tmp_path / "flux.html"
-    marey("analyze", str(FLUX), "--output", str(written))
-    found = page.model(written.read_text())
+    found = page_of(FLUX, into=tmp_path)
     assert found["contents"]["title"] == FLUX.name
     assert found["contents"]["screen"] is not None
     replay = replayed(FLUX)
@@ -211,3 +209,20 @@ def test_the_page_of_a_snapshot_shows_its_levels(tmp_path: Path) -> None:
         shared = row.keys() & level.keys()
         assert number is None or "allocated_bytes" in shared
         assert {key: row[key] for key in shared} == {key: level[key] for key in shared}
+
+
+def test_the_page_of_a_trace_and_a_snapshot_shows_both(tmp_path: Path) -> None:
+    trace = torch_files.DATA / "traces" / "kineto_docs_after_fix.json"
+    both, alone = (page_of(*files, into=tmp_path)["contents"] for files in ((trace, FLUX), (trace,)))
+    assert both["title"] == f"{trace.name} and others"
+    assert both["screen"] == alone["screen"]
+    (overview, memory) = both["tabs"]
+    assert [overview] == alone["tabs"]
+    assert [memory] == page_of(FLUX, into=tmp_path)["contents"]["tabs"]
+
+
+def page_of(*files: Path, into: Path) -> page.Model:
+    """What the page of files holds."""
+    written = into / "page.html"
+    marey("analyze", *map(str, files), "--output", str(written))
+    return page.model(written.read_text())

@@ -12,7 +12,7 @@ use marey_analysis::{
     trace_findings,
 };
 use marey_report::escape::cut;
-use marey_report::{TraceFile, TraceRanks, html_trace};
+use marey_report::{SnapshotFile, TraceFile, TraceRanks, html_trace};
 
 /// Traces of one capture that are read for its report; of more the last ones by name.
 const MAX_FILES: usize = 4;
@@ -96,17 +96,18 @@ fn listed(names: &[String], wanted: &str) -> String {
     listed.join(", ")
 }
 
-/// The page of traces, alone and as ranks of one job, with the timeline of the trace at this path.
+/// The page of traces, alone and as ranks of one job, with the timeline of the trace at this path, and of memory snapshots beside them.
 ///
 /// # Errors
 /// When the file can no longer be read.
 pub fn trace_page(
     files: &[TraceFile],
     ranks: Option<&TraceRanks>,
+    snapshots: &[SnapshotFile],
     path: &Path,
 ) -> anyhow::Result<Vec<u8>> {
     let trace = read(File::open(path)?, Limits::default())?;
-    Ok(html_trace(files, ranks, &trace))
+    Ok(html_trace(files, ranks, snapshots, &trace))
 }
 
 /// The traces that windows of a run wrote, read. One that is long or cannot be read says why it was not.

@@ -24,7 +24,7 @@ pub(super) fn page(odd: &str) -> Vec<u8> {
         findings: Findings::default(),
         problem: None,
     };
-    html_trace(&[file], None, &trace)
+    html_trace(&[file], None, &[], &trace)
 }
 
 fn trace(odd: &str) -> Trace {

@@ -18,7 +18,7 @@ use marey_analysis::import::chrome::{Trace, run_of};
 use serde::Serialize;
 
 use crate::first_screen::{FirstScreen, Places};
-use crate::model::{Report, TraceFile, TraceRanks};
+use crate::model::{Report, SnapshotFile, TraceFile, TraceRanks};
 pub use comparison::html_comparison;
 use contents::Contents;
 use page::Model;
@@ -36,13 +36,21 @@ pub fn html_report(report: &Report, run: &Run) -> Vec<u8> {
     with_timeline(contents, report, Timeline::new(run, None, MAX_SLICES))
 }
 
-/// What traces say as an HTML page, alone and as ranks of one job, with the timeline of `trace`, which is that of the first file.
-pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace) -> Vec<u8> {
+/// What traces say as an HTML page, alone and as ranks of one job, with the timeline of `trace`, which is that of the first file; and what
+/// memory snapshots beside them say.
+pub fn html_trace(
+    files: &[TraceFile],
+    ranks: Option<&TraceRanks>,
+    snapshots: &[SnapshotFile],
+    trace: &Trace,
+) -> Vec<u8> {
     let run = run_of(trace);
     let mut report = Report::new(&run);
     // Questions about steps ask for what a trace never has.
     report.activity.diffusion = None;
-    let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
+    let names = files.iter().map(|file| &file.file);
+    let names = names.chain(snapshots.iter().map(|file| &file.file));
+    let names: Vec<&str> = names.map(String::as_str).collect();
     let title = title_of(&names);
     let part = files
         .iter()
@@ -55,7 +63,7 @@ pub fn html_trace(files: &[TraceFile], ranks: Option<&TraceRanks>, trace: &Trace
         [only] => FirstScreen::of_trace(only),
         _ => None,
     };
-    let contents = run::of_traces(title, files, ranks, screen.as_ref());
+    let contents = run::of_traces(title, (files, ranks), snapshots, screen.as_ref());
     let timeline = Timeline::new(&run, Some(trace), MAX_SLICES);
     with_timeline(contents, &report, timeline)
 }

@@ -1,11 +1,11 @@
 //! What is read of a run, and of traces.
 
 use super::contents::{Contents, MAX_BYTES, Tab};
+use super::snapshots;
 use crate::document::{Block, Cell, Table};
 use crate::first_screen::FirstScreen;
-use crate::model::{Report, TraceFile, TraceRanks};
+use crate::model::{Report, SnapshotFile, TraceFile, TraceRanks};
 use crate::run_report::{joined_path, run_name, run_parts};
-use crate::snapshot_report::snapshot_document;
 use crate::trace_report::{ranks_document, trace_document};
 
 /// A page shows the rest where it is asked for.
@@ -21,11 +21,10 @@ pub(super) fn of_run<'a>(report: &Report, screen: &'a FirstScreen) -> Contents<'
             blocks: part.blocks,
         })
         .collect();
-    let snapshots = report.snapshot_files.iter().map(snapshot_document);
-    let snapshots: Vec<Block> = snapshots.flat_map(|file| file.blocks).collect();
+    let mut snapshots = snapshots::tab(&report.snapshot_files);
     for tab in &mut tabs {
         match tab.id {
-            "memory" => tab.blocks.extend(snapshots.iter().cloned()),
+            "memory" => tab.blocks.append(&mut snapshots.blocks),
             "overview" => tab.blocks.extend(checks(report)),
             "system" => tab.blocks.extend(details(report)),
             _ => {}
@@ -36,18 +35,19 @@ pub(super) fn of_run<'a>(report: &Report, screen: &'a FirstScreen) -> Contents<'
     Contents::new(title, Some(screen.drawn()), tabs, MAX_BYTES)
 }
 
-/// Of traces alone, and as ranks of one job.
+/// Of traces alone, and as ranks of one job, and of memory snapshots beside them.
 pub(super) fn of_traces<'a>(
     title: String,
-    files: &[TraceFile],
-    ranks: Option<&TraceRanks>,
+    (files, ranks): (&[TraceFile], Option<&TraceRanks>),
+    memory: &[SnapshotFile],
     screen: Option<&'a FirstScreen>,
 ) -> Contents<'a> {
     let mut all = traces(files, ranks);
     all.id = "overview";
     all.title = "Overview";
     let drawn = screen.map(FirstScreen::drawn);
-    Contents::new(title, drawn, vec![all], MAX_BYTES)
+    let tabs = vec![all, snapshots::tab(memory)];
+    Contents::new(title, drawn, tabs, MAX_BYTES)
 }
 
 fn traces(files: &[TraceFile], ranks: Option<&TraceRanks>) -> Tab {

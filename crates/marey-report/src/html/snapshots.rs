@@ -13,17 +13,18 @@ pub fn html_snapshots(files: &[SnapshotFile]) -> Vec<u8> {
         [only] => FirstScreen::of_snapshot(only),
         _ => None,
     };
-    let blocks = files
-        .iter()
-        .flat_map(|file| snapshot_document(file).blocks)
-        .collect();
-    let tab = Tab {
-        id: "memory",
-        title: "Memory",
-        blocks,
-    };
     let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
     let drawn = screen.as_ref().map(FirstScreen::drawn);
-    let contents = Contents::new(title_of(&names), drawn, vec![tab], MAX_BYTES);
+    let contents = Contents::new(title_of(&names), drawn, vec![tab(files)], MAX_BYTES);
     page::page(&Model::Document { contents }, &[])
+}
+
+/// What memory snapshots say, one after the other.
+pub(super) fn tab(files: &[SnapshotFile]) -> Tab {
+    let documents = files.iter().map(snapshot_document);
+    Tab {
+        id: "memory",
+        title: "Memory",
+        blocks: documents.flat_map(|file| file.blocks).collect(),
+    }
 }

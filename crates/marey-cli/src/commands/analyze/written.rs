@@ -128,6 +128,12 @@ fn json(said: &[Said], ranks: Option<&TraceRanks>) -> Vec<u8> {
     if let [Said::Snapshot(file, _)] = said {
         return snapshot_json(file);
     }
+    let (traces, snapshots) = files(said);
+    trace_json(&traces, ranks, &snapshots)
+}
+
+/// Traces and memory snapshots, also those that could not be read.
+fn files(said: &[Said]) -> (Vec<TraceFile>, Vec<SnapshotFile>) {
     let (mut traces, mut snapshots) = (Vec::new(), Vec::new());
     for one in said {
         match one {
@@ -135,46 +141,31 @@ fn json(said: &[Said], ranks: Option<&TraceRanks>) -> Vec<u8> {
             Said::Snapshot(file, _) => snapshots.push((**file).clone()),
         }
     }
-    trace_json(&traces, ranks, &snapshots)
+    (traces, snapshots)
 }
 
-/// The page of all traces, with the timeline of the first that could be read; that of all snapshots where no trace could.
+/// The page of all files, with the timeline of the first trace that could be read; that of memory snapshots where there is none.
 fn html(
     arguments: &Arguments,
     inputs: &[Input],
     (said, ranks): (&[Said], Option<&TraceRanks>),
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
-    let traces = inputs
-        .iter()
-        .zip(said)
-        .filter_map(|(input, said)| match said {
-            Said::Trace(file, _) => Some((input, (**file).clone())),
-            Said::Snapshot(..) => None,
-        });
-    let (inputs, files): (Vec<&Input>, Vec<TraceFile>) = traces.unzip();
-    let mut read = inputs.iter().zip(&files);
-    let Some((first, _)) = read.find(|(_, file)| file.problem.is_none()) else {
-        let read = said.iter().filter(|said| said.problem().is_none());
-        let snapshots: Vec<SnapshotFile> = read.filter_map(snapshot).collect();
-        if snapshots.is_empty() {
-            bail!("no file could be read, so that there is no page");
+    let is_read = |said: &Said| matches!(said, Said::Trace(..)) && said.problem().is_none();
+    let mut each = inputs.iter().zip(said);
+    let first = each.find(|(_, said)| is_read(said));
+    let (traces, snapshots) = files(said);
+    match first {
+        Some((first, _)) => {
+            let page = trace_page(&traces, ranks, &snapshots, &first.path)?;
+            show_page(arguments, "trace.html", &page, console)
         }
-        return show_page(
+        None => show_page(
             arguments,
             "snapshot.html",
             &html_snapshots(&snapshots),
             console,
-        );
-    };
-    let page = trace_page(&files, ranks, &first.path)?;
-    show_page(arguments, "trace.html", &page, console)
-}
-
-fn snapshot(said: &Said) -> Option<SnapshotFile> {
-    match said {
-        Said::Snapshot(file, _) => Some((**file).clone()),
-        Said::Trace(..) => None,
+        ),
     }
 }
 
