@@ -5,20 +5,46 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use marey::{OpenSection, Run};
 
-/// Something that took time.
-pub(crate) trait Slice {
-    /// When it began.
-    fn start_ns(&self) -> u64;
-    /// When it ended; never before it began.
-    fn end_ns(&self) -> u64;
+/// Something that took time, or happened at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slice<T> {
+    /// When it began, since the start of the run.
+    pub(crate) start_ns: u64,
+    /// When it ended; never before `start_ns`.
+    pub(crate) end_ns: u64,
     /// Slices of one flow nest: 0 is the thread's own, others are tasks beside it.
-    fn flow(&self) -> u32;
+    pub(crate) flow: u32,
+    /// Sum of the values below.
+    pub(crate) flags: u8,
+    pub(crate) what: T,
+}
+
+impl<T> Slice<T> {
+    /// It was left by an error.
+    pub(crate) const FAILED: u8 = 1;
     /// It was suspended in between: it is drawn as long as it ran.
-    fn is_paused(&self) -> bool;
+    pub(crate) const PAUSED: u8 = 2;
+    /// It was open when the capture ended: it is drawn up to there.
+    pub(crate) const OPEN: u8 = 4;
+
+    /// One of the thread's own flow.
+    pub(crate) fn new(what: T, start_ns: u64, end_ns: u64) -> Self {
+        Self {
+            start_ns,
+            end_ns: end_ns.max(start_ns),
+            flow: 0,
+            flags: 0,
+            what,
+        }
+    }
+
+    fn is_paused(&self) -> bool {
+        self.flags & Self::PAUSED != 0
+    }
 }
 
 /// Slices of which any two nest or do not touch, in the order in which they begin, outer ones first.
-pub(crate) type Lane<S> = Vec<S>;
+pub(crate) type Lane<T> = Vec<Slice<T>>;
 
 /// The lanes of what happened in one place. The first is that of the flow 0 and may be empty; what does not nest there lies
 /// beside it: whatever nests in a slice stays with it, and each such tree is put in a lane that is free, if there is one in that of its flow.
@@ -30,13 +56,13 @@ pub(crate) type Lane<S> = Vec<S>;
 ///               |-d-|
 /// flow 2         |---e----------|             lane 2
 /// ```
-pub(crate) fn lanes<S: Slice>(mut slices: Vec<S>) -> Vec<Lane<S>> {
+pub(crate) fn lanes<T>(mut slices: Vec<Slice<T>>) -> Vec<Lane<T>> {
     // Stable: slices of the same extent stay as they were given, inner ones last.
-    slices.sort_by_key(|s| (s.start_ns(), Reverse(s.end_ns())));
+    slices.sort_by_key(|s| (s.start_ns, Reverse(s.end_ns)));
     let mut own = Nesting::default();
     let is_beside: Vec<bool> = slices
         .iter()
-        .map(|slice| !(slice.flow() == 0 && !slice.is_paused() && own.takes(slice)))
+        .map(|slice| !(slice.flow == 0 && !slice.is_paused() && own.takes(slice)))
         .collect();
     let mut is_beside = is_beside.into_iter();
     if is_beside.clone().all(|is_beside| !is_beside) {
@@ -69,13 +95,13 @@ struct Nesting(Vec<u64>);
 
 impl Nesting {
     /// Whether a slice nests in those that are open; then it is open, too. Slices come by start, longer ones first.
-    fn takes(&mut self, slice: &impl Slice) -> bool {
-        while self.0.last().is_some_and(|end| *end <= slice.start_ns()) {
+    fn takes<T>(&mut self, slice: &Slice<T>) -> bool {
+        while self.0.last().is_some_and(|end| *end <= slice.start_ns) {
             self.0.pop();
         }
-        let nests = self.0.last().is_none_or(|end| slice.end_ns() <= *end);
+        let nests = self.0.last().is_none_or(|end| slice.end_ns <= *end);
         if nests {
-            self.0.push(slice.end_ns());
+            self.0.push(slice.end_ns);
         }
         nests
     }
@@ -92,13 +118,13 @@ struct Beside {
 }
 
 impl Beside {
-    fn lay_out<S: Slice>(mut self, slices: Vec<S>, lanes: &mut Vec<Lane<S>>) {
+    fn lay_out<T>(mut self, slices: Vec<Slice<T>>, lanes: &mut Vec<Lane<T>>) {
         // A tree's extent is that of its outermost slice, which comes first.
         for slice in slices {
             // What was suspended holds nothing: its place says only when it began and how long it ran.
             let is_alone = slice.is_paused();
-            let lane = match self.flows.get_mut(&slice.flow()) {
-                Some((nesting, lane)) if !is_alone && nesting.is_open_at(slice.start_ns()) => {
+            let lane = match self.flows.get_mut(&slice.flow) {
+                Some((nesting, lane)) if !is_alone && nesting.is_open_at(slice.start_ns) => {
                     nesting.takes(&slice).then_some(*lane)
                 }
                 _ => None,
@@ -109,15 +135,15 @@ impl Beside {
     }
 
     /// The lane of a slice that lies in no other one.
-    fn root<S: Slice>(&mut self, slice: &S, is_alone: bool, lanes: &mut Vec<Lane<S>>) -> usize {
+    fn root<T>(&mut self, slice: &Slice<T>, is_alone: bool, lanes: &mut Vec<Lane<T>>) -> usize {
         while let Some(Reverse((until, lane))) = self.taken.peek().copied() {
-            if until > slice.start_ns() {
+            if until > slice.start_ns {
                 break;
             }
             self.taken.pop();
             self.free.insert(lane);
         }
-        let usual = self.flows.get(&slice.flow()).map(|(_, lane)| *lane);
+        let usual = self.flows.get(&slice.flow).map(|(_, lane)| *lane);
         let lane = usual
             .filter(|lane| self.free.remove(lane))
             .or_else(|| self.free.pop_first())
@@ -125,15 +151,15 @@ impl Beside {
                 lanes.push(Vec::new());
                 lanes.len() - 1
             });
-        self.taken.push(Reverse((slice.end_ns(), lane)));
-        let is_known = self.flows.contains_key(&slice.flow());
+        self.taken.push(Reverse((slice.end_ns, lane)));
+        let is_known = self.flows.contains_key(&slice.flow);
         if !is_alone || !is_known {
             let nesting = if is_alone {
                 Nesting::default()
             } else {
-                Nesting(vec![slice.end_ns()])
+                Nesting(vec![slice.end_ns])
             };
-            self.flows.insert(slice.flow(), (nesting, lane));
+            self.flows.insert(slice.flow, (nesting, lane));
         }
         lane
     }
@@ -150,45 +176,22 @@ impl Nesting {
 mod tests {
     use super::*;
 
-    #[derive(Debug)]
-    struct Named {
-        name: u32,
-        start_ns: u64,
-        end_ns: u64,
-        flow: u32,
-        is_paused: bool,
-    }
-
-    impl Slice for Named {
-        fn start_ns(&self) -> u64 {
-            self.start_ns
-        }
-
-        fn end_ns(&self) -> u64 {
-            self.end_ns
-        }
-
-        fn flow(&self) -> u32 {
-            self.flow
-        }
-
-        fn is_paused(&self) -> bool {
-            self.is_paused
-        }
-    }
-
-    fn slice(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Named {
-        Named {
-            name,
-            start_ns,
-            end_ns,
+    fn slice(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Slice<u32> {
+        Slice {
             flow,
-            is_paused: false,
+            ..Slice::new(name, start_ns, end_ns)
         }
     }
 
-    fn laid_out(slices: Vec<Named>) -> Vec<Vec<u32>> {
-        let names = |lane: &Lane<Named>| lane.iter().map(|s| s.name).collect();
+    fn paused(name: u32, start_ns: u64, end_ns: u64, flow: u32) -> Slice<u32> {
+        Slice {
+            flags: Slice::<u32>::PAUSED,
+            ..slice(name, start_ns, end_ns, flow)
+        }
+    }
+
+    fn laid_out(slices: Vec<Slice<u32>>) -> Vec<Vec<u32>> {
+        let names = |lane: &Lane<u32>| lane.iter().map(|s| s.what).collect();
         lanes(slices).iter().map(names).collect()
     }
 
@@ -220,11 +223,11 @@ mod tests {
 
     #[test]
     fn a_suspended_generator_lies_beside_because_it_did_not_run_all_that_time() {
-        let paused = Named {
-            is_paused: true,
-            ..slice(2, 2, 6, 0)
-        };
-        let found = laid_out(vec![slice(1, 0, 8, 0), paused, slice(3, 3, 5, 0)]);
+        let found = laid_out(vec![
+            slice(1, 0, 8, 0),
+            paused(2, 2, 6, 0),
+            slice(3, 3, 5, 0),
+        ]);
         assert_eq!(found, [vec![1, 3], vec![2]]);
     }
 
@@ -236,19 +239,13 @@ mod tests {
             (seed >> 33) % below
         };
         for _ in 0..300 {
-            let slices: Vec<Named> = (0..random(60))
+            let slices: Vec<Slice<u32>> = (0..random(60))
                 .map(|name| {
                     let start = random(100);
                     let flow = u32::try_from(random(4)).unwrap();
-                    Named {
-                        is_paused: random(5) == 0,
-                        ..slice(
-                            u32::try_from(name).unwrap(),
-                            start,
-                            start + random(30),
-                            flow,
-                        )
-                    }
+                    let drawn = if random(5) == 0 { paused } else { slice };
+                    let name = u32::try_from(name).unwrap();
+                    drawn(name, start, start + random(30), flow)
                 })
                 .collect();
             let n = slices.len();
@@ -256,7 +253,7 @@ mod tests {
             let mut found: Vec<u32> = Vec::new();
             for lane in &lanes {
                 for (index, slice) in lane.iter().enumerate() {
-                    found.push(slice.name);
+                    found.push(slice.what);
                     for later in &lane[index + 1..] {
                         assert!(slice.start_ns <= later.start_ns);
                         let is_after = slice.end_ns <= later.start_ns;

@@ -171,40 +171,41 @@ impl<W: Write> ChromeWriter<W> {
     }
 
     fn slice(&mut self, slice: &Slice<'_>, place: Place, names: &Names<'_>) -> io::Result<()> {
+        let what = slice.what;
         self.begin(br#"{"ph":"X","cat":"#)?;
-        self.out.write_all(kineto_category(slice.category))?;
+        self.out.write_all(kineto_category(what.category))?;
         self.out.write_all(br#","name":"#)?;
-        if self.flavour == Flavour::TensorBoard && slice.category == Category::Step {
+        if self.flavour == Flavour::TensorBoard && what.category == Category::Step {
             write!(self.out, r#""ProfilerStep#{}""#, self.n_steps)?;
             self.n_steps += 1;
         } else {
-            self.name(slice.name, names)?;
+            self.name(what.name, names)?;
         }
         place.write(&mut self.out, slice.start_ns)?;
         self.out.write_all(br#","dur":"#)?;
         micros(&mut self.out, slice.end_ns - slice.start_ns)?;
         self.out.write_all(br#","args":{"kind":""#)?;
-        self.out.write_all(slice.category.text().as_bytes())?;
+        self.out.write_all(what.category.text().as_bytes())?;
         self.out.write_all(b"\"")?;
         for (name, value) in slice.facts() {
             self.fact(name, value)?;
         }
-        if let (Category::Gpu, Some(number)) = (slice.category, slice.launches.numbers().next()) {
+        if let (Category::Gpu, Some(number)) = (what.category, what.launches.numbers().next()) {
             write!(self.out, r#","correlation":{}"#, number + 1)?;
         }
-        self.attributes(slice.args)?;
+        self.attributes(what.args)?;
         self.out.write_all(b"}}")?;
         self.flows(slice, place)
     }
 
     /// Arrows begin in a section and end in work on a GPU.
     fn flows(&mut self, slice: &Slice<'_>, place: Place) -> io::Result<()> {
-        let head: &[u8] = if slice.category == Category::Gpu {
+        let head: &[u8] = if slice.what.category == Category::Gpu {
             br#"{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":"#
         } else {
             br#"{"ph":"s","cat":"ac2g","name":"ac2g","id":"#
         };
-        for number in slice.launches.numbers() {
+        for number in slice.what.launches.numbers() {
             self.begin(head)?;
             // A number that no arrow of another process has.
             let arrow = (u64::from(self.process.order) << 32) + number + 1;

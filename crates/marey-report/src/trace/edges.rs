@@ -34,12 +34,13 @@ pub(super) fn edges<'a, 'b, E>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::slice::Category;
+    use super::super::slice::{Args, Category, What};
     use super::*;
     use crate::lanes::lanes;
 
     fn slice(name: u32, start_ns: u64, end_ns: u64) -> Slice<'static> {
-        Slice::new(Category::Section, name, start_ns, end_ns)
+        let what = What::new(Category::Section, name, Args::None);
+        Slice::new(what, start_ns, end_ns)
     }
 
     #[test]
@@ -51,8 +52,8 @@ mod tests {
         let mut found = Vec::new();
         edges::<()>(&lane, |edge| {
             found.push(match edge {
-                Edge::Begin(slice) => ('b', slice.name, slice.start_ns),
-                Edge::End(slice) => ('e', slice.name, slice.end_ns),
+                Edge::Begin(slice) => ('b', slice.what.name, slice.start_ns),
+                Edge::End(slice) => ('e', slice.what.name, slice.end_ns),
             });
             Ok(())
         })

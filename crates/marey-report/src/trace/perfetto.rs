@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use super::edges::{Edge, edges};
 use super::names::Names;
 use super::protobuf::Message;
-use super::slice::{Args, Category, Fact, Moment, Slice};
+use super::slice::{Args, Category, Fact, Moment, What};
 use super::tracks::{Content, Listener, Process, Track, TrackKind};
 use crate::html::ReadingTrack;
 
@@ -265,25 +265,26 @@ impl<W: Write> PerfettoWriter<W> {
                 self.event(slice.end_ns)
             }
             Edge::Begin(slice) => {
-                self.head(event::BEGIN, uuid, slice.category, slice.name, names);
-                self.flows(slice);
+                let what = slice.what;
+                self.head(event::BEGIN, uuid, what.category, what.name, names);
+                self.flows(&what);
                 for (name, value) in slice.facts() {
                     self.annotation(name, value);
                 }
-                self.attributes(slice.args);
+                self.attributes(what.args);
                 self.event(slice.start_ns)
             }
         }
     }
 
     /// Arrows begin in a section and end in work on a GPU.
-    fn flows(&mut self, slice: &Slice<'_>) {
-        let field = if slice.category == Category::Gpu {
+    fn flows(&mut self, what: &What<'_>) {
+        let field = if what.category == Category::Gpu {
             event::FLOW_END
         } else {
             event::FLOW
         };
-        for number in slice.launches.numbers() {
+        for number in what.launches.numbers() {
             // 0 is no flow, and flows of different processes are not the same.
             let id = (u64::from(self.process.order) << 32) + number + 1;
             self.scratch.event.fixed64(field, id);

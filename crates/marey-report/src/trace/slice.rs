@@ -4,46 +4,32 @@ use marey::{Attributes, CacheEvent, GpuSpan, Value, Window};
 
 use crate::lanes;
 
-/// Something that took time.
+/// What lies on a track for some time.
+pub(super) type Slice<'a> = lanes::Slice<What<'a>>;
+
+/// What a slice is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slice<'a> {
-    /// When it began, since the start of the run.
-    pub(super) start_ns: u64,
-    /// When it ended; never before `start_ns`.
-    pub(super) end_ns: u64,
+pub(super) struct What<'a> {
+    pub(super) category: Category,
     /// Its name in [`Names`](super::names::Names).
     pub(super) name: u32,
-    pub(super) category: Category,
-    /// Slices of one flow nest: 0 is the thread's own, others are tasks beside it.
-    pub(super) flow: u32,
-    /// Sum of the values below.
-    pub(super) flags: u8,
     pub(super) args: Args<'a>,
     /// Where the arrows of work that it queued begin.
     pub(super) launches: Launches,
 }
 
-impl<'a> Slice<'a> {
-    /// It was left by an error.
-    pub(super) const FAILED: u8 = 1;
-    /// It was suspended in between: it is drawn as long as it ran.
-    pub(super) const PAUSED: u8 = 2;
-    /// It was open when the capture ended: it is drawn up to there.
-    pub(super) const OPEN: u8 = 4;
-
-    pub(super) fn new(category: Category, name: u32, start_ns: u64, end_ns: u64) -> Self {
+impl<'a> What<'a> {
+    pub(super) fn new(category: Category, name: u32, args: Args<'a>) -> Self {
         Self {
-            start_ns,
-            end_ns: end_ns.max(start_ns),
-            name,
             category,
-            flow: 0,
-            flags: 0,
-            args: Args::None,
+            name,
+            args,
             launches: Launches::default(),
         }
     }
+}
 
+impl<'a> Slice<'a> {
     /// What is said about it, name by name: what the user gave, and what the recorder knows.
     pub(super) fn facts(&self) -> impl Iterator<Item = (&'static str, Fact<'a>)> {
         let flags = [
@@ -55,25 +41,7 @@ impl<'a> Slice<'a> {
             .into_iter()
             .filter(|(flag, _)| self.flags & flag != 0)
             .map(|(_, name)| (name, Fact::Bool(true)));
-        flags.chain(self.args.facts())
-    }
-}
-
-impl lanes::Slice for Slice<'_> {
-    fn start_ns(&self) -> u64 {
-        self.start_ns
-    }
-
-    fn end_ns(&self) -> u64 {
-        self.end_ns
-    }
-
-    fn flow(&self) -> u32 {
-        self.flow
-    }
-
-    fn is_paused(&self) -> bool {
-        self.flags & Self::PAUSED != 0
+        flags.chain(self.what.args.facts())
     }
 }
 

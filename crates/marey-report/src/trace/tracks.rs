@@ -16,7 +16,7 @@ use marey_analysis::ranks::CallParts;
 use super::ids::ThreadIds;
 use super::launches::LaunchTable;
 use super::names::Names;
-use super::slice::{Args, Category, Moment, Slice};
+use super::slice::{Args, Category, Moment, Slice, What};
 use crate::html::{ReadingTrack, reading_tracks};
 use crate::lanes::{Lane, flow_of_open, lanes};
 
@@ -74,7 +74,7 @@ pub(super) enum TrackKind {
 #[derive(Debug)]
 pub(super) enum Content<'a> {
     Work {
-        lane: Lane<Slice<'a>>,
+        lane: Lane<What<'a>>,
         /// By time.
         moments: Vec<Moment<'a>>,
     },
@@ -164,27 +164,17 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
     }
 
     fn named_intervals(&mut self, run: &'a Run) -> io::Result<()> {
-        let sessions = run.sessions.iter().map(|session| Slice {
-            args: Args::Attributes(&session.tags),
-            ..open_or_not(
-                Category::Session,
-                self.names.number(&session.name),
-                session.start_ns,
-                session.end_ns,
-                run,
-            )
+        let sessions = run.sessions.iter().map(|session| {
+            let name = self.names.number(&session.name);
+            let what = What::new(Category::Session, name, Args::Attributes(&session.tags));
+            open_or_not(what, session.start_ns, session.end_ns, run)
         });
         let sessions = sessions.collect();
         self.lanes(TrackKind::Sessions, "sessions", sessions)?;
-        let windows = run.windows.iter().map(|window| Slice {
-            args: Args::Window(window),
-            ..open_or_not(
-                Category::Window,
-                self.names.number(&window.name),
-                window.opened_ns,
-                window.stopped_ns,
-                run,
-            )
+        let windows = run.windows.iter().map(|window| {
+            let name = self.names.number(&window.name);
+            let what = What::new(Category::Window, name, Args::Window(window));
+            open_or_not(what, window.opened_ns, window.stopped_ns, run)
         });
         let windows = windows.collect();
         self.lanes(TrackKind::Windows, "profiler windows", windows)
@@ -249,22 +239,26 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
                 let (name, category) = self.names.of_node(section.node);
                 while given.next_if(|given| given.section < index).is_some() {}
                 let attributes = given.peek().filter(|given| given.section == index);
+                let args = attributes.map_or(Args::None, |a| Args::Attributes(&a.attributes));
+                let what = What {
+                    launches: launches.of_section(section),
+                    ..What::new(category, name, args)
+                };
                 slices.push(Slice {
                     flow: section.flow.into(),
                     flags: u8::from(section.is_failed) * Slice::FAILED
                         + u8::from(section.has_pauses) * Slice::PAUSED,
-                    args: attributes.map_or(Args::None, |a| Args::Attributes(&a.attributes)),
-                    launches: launches.of_section(section),
-                    ..Slice::new(category, name, section.start_ns, section.end_ns)
+                    ..Slice::new(what, section.start_ns, section.end_ns)
                 });
             }
         }
         for open in &of.open {
             let (name, category) = self.names.of_node(open.node);
+            let what = What::new(category, name, Args::None);
             slices.push(Slice {
                 flow: flow_of_open(run, open),
                 flags: Slice::OPEN,
-                ..Slice::new(category, name, open.start_ns, open.end_ns(run.wall_ns))
+                ..Slice::new(what, open.start_ns, open.end_ns(run.wall_ns))
             });
         }
         slices
@@ -294,18 +288,20 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
 
     fn collectives(&mut self, calls: &'a [CallParts]) -> io::Result<()> {
         let mut slices = Vec::with_capacity(2 * calls.len());
-        let category = Category::Communication;
+        let mut slice = |name: &'a str, start_ns, end_ns| {
+            let name = self.names.number(name);
+            let what = What::new(Category::Communication, name, Args::None);
+            slices.push(Slice::new(what, start_ns, end_ns));
+        };
         for call in calls {
-            let whole = self.names.number(&call.name);
-            slices.push(Slice::new(category, whole, call.start_ns, call.end_ns));
+            slice(&call.name, call.start_ns, call.end_ns);
             let parts = [
                 ("waits for others", call.start_ns, call.transfer_start_ns),
                 ("transfer", call.transfer_start_ns, call.end_ns),
             ];
             for (name, start_ns, end_ns) in parts {
                 if start_ns < end_ns {
-                    let name = self.names.number(name);
-                    slices.push(Slice::new(category, name, start_ns, end_ns));
+                    slice(name, start_ns, end_ns);
                 }
             }
         }
@@ -314,15 +310,14 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
 
     fn streams(&mut self, launches: &LaunchTable<'a>) -> io::Result<()> {
         for ((device, stream), spans) in launches.by_stream() {
-            let slices = spans.iter().map(|work| Slice {
-                args: Args::Gpu(work.span),
-                launches: work.arrow,
-                ..Slice::new(
-                    Category::Gpu,
-                    self.names.of_node(work.span.node).0,
-                    work.start_ns,
-                    work.start_ns.saturating_add(work.span.gpu_ns),
-                )
+            let slices = spans.iter().map(|work| {
+                let name = self.names.of_node(work.span.node).0;
+                let what = What {
+                    launches: work.arrow,
+                    ..What::new(Category::Gpu, name, Args::Gpu(work.span))
+                };
+                let end_ns = work.start_ns.saturating_add(work.span.gpu_ns);
+                Slice::new(what, work.start_ns, end_ns)
             });
             let slices = slices.collect();
             let title = format!("GPU {device} stream {stream}");
@@ -332,23 +327,17 @@ impl<'a, L: Listener> Telling<'a, '_, L> {
     }
 }
 
-fn work(lane: Lane<Slice<'_>>) -> Content<'_> {
+fn work(lane: Lane<What<'_>>) -> Content<'_> {
     Content::Work {
         lane,
         moments: Vec::new(),
     }
 }
 
-fn open_or_not<'a>(
-    category: Category,
-    name: u32,
-    start_ns: u64,
-    end_ns: Option<u64>,
-    run: &Run,
-) -> Slice<'a> {
+fn open_or_not<'a>(what: What<'a>, start_ns: u64, end_ns: Option<u64>, run: &Run) -> Slice<'a> {
     Slice {
         flags: if end_ns.is_none() { Slice::OPEN } else { 0 },
-        ..Slice::new(category, name, start_ns, end_ns.unwrap_or(run.wall_ns))
+        ..Slice::new(what, start_ns, end_ns.unwrap_or(run.wall_ns))
     }
 }
 

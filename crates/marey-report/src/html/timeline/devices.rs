@@ -21,7 +21,7 @@ pub(super) fn devices(run: &Run, paths: &mut Paths) -> Vec<Group> {
     let mut by_stream: BTreeMap<(u32, u64), Vec<Slice>> = BTreeMap::new();
     for span in &run.gpu_spans {
         if let Some(place) = place_of_span(span) {
-            let slice = Slice::new(paths.on_gpu(span.node), place.start_ns, place.end_ns);
+            let slice = Slice::of_path(paths.on_gpu(span.node), place.start_ns, place.end_ns);
             let of_stream = by_stream.entry((span.device, span.stream));
             of_stream.or_default().push(slice);
         }

@@ -59,7 +59,7 @@ fn sessions(run: &Run, paths: &mut Paths) -> Group {
     let slices = run.sessions.iter().map(|session| {
         let path = paths.other(Category::Session, &session.name);
         match session.end_ns {
-            Some(end_ns) => Slice::new(path, session.start_ns, end_ns),
+            Some(end_ns) => Slice::of_path(path, session.start_ns, end_ns),
             None => open(path, session.start_ns, run.wall_ns),
         }
     });
@@ -73,7 +73,7 @@ fn sessions(run: &Run, paths: &mut Paths) -> Group {
 fn open(path: u32, start_ns: u64, end_ns: u64) -> Slice {
     Slice {
         flags: Slice::OPEN,
-        ..Slice::new(path, start_ns, end_ns)
+        ..Slice::of_path(path, start_ns, end_ns)
     }
 }
 
@@ -81,7 +81,7 @@ fn events(run: &Run, paths: &mut Paths) -> BTreeMap<u32, Vec<Slice>> {
     let mut by_thread: BTreeMap<u32, Vec<Slice>> = BTreeMap::new();
     for event in &run.events {
         let path = paths.other(Category::Event, &event.name);
-        let slice = Slice::new(path, event.at_ns, event.at_ns);
+        let slice = Slice::of_path(path, event.at_ns, event.at_ns);
         by_thread.entry(event.thread).or_default().push(slice);
     }
     for slices in by_thread.values_mut() {
@@ -100,11 +100,7 @@ fn sections(run: &Run, paths: &Paths) -> BTreeMap<u32, Vec<Slice>> {
             flow: section.flow.into(),
             flags: u8::from(section.is_failed) * Slice::FAILED
                 + u8::from(section.has_pauses) * Slice::PAUSED,
-            ..Slice::new(
-                paths.node(section.node),
-                section.start_ns,
-                section.end_ns.max(section.start_ns),
-            )
+            ..Slice::of_path(paths.node(section.node), section.start_ns, section.end_ns)
         }));
     }
     for section in &run.open {

@@ -207,7 +207,7 @@ fn add_slices(columns: &mut Columns, groups: &[Group], unit_ns: u64) {
     }
     columns.add(&gaps);
     columns.add(&lengths);
-    columns.add_all(slices(groups).map(|slice| slice.path.into()));
+    columns.add_all(slices(groups).map(|slice| slice.what.into()));
     columns.add_all(slices(groups).map(|slice| slice.flags.into()));
 }
 

@@ -17,7 +17,7 @@ use crate::lanes::lanes;
 /// ```
 pub(super) fn rows(mut slices: Vec<Slice>) -> Vec<Row> {
     // Of the same extent the outer one has the smaller path.
-    slices.sort_unstable_by_key(|s| (s.start_ns, Reverse(s.end_ns), s.path, s.flow, s.flags));
+    slices.sort_unstable_by_key(|s| (s.start_ns, Reverse(s.end_ns), s.what, s.flow, s.flags));
     let mut lanes = lanes(slices).into_iter();
     let own = lanes.next().map(by_depth).unwrap_or_default();
     let beside = lanes.flat_map(by_depth).collect();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     fn laid_out(slices: Vec<Slice>) -> Vec<(RowKind, usize, Vec<u32>)> {
-        let paths = |row: &Row| row.slices.iter().map(|s| s.path).collect();
+        let paths = |row: &Row| row.slices.iter().map(|s| s.what).collect();
         let rows = rows(slices);
         rows.iter()
             .map(|row| (row.kind, row.depth, paths(row)))
@@ -122,10 +122,10 @@ mod tests {
                     pairs.into_iter().all(|p| p[0].end_ns <= p[1].start_ns),
                     "{row:?}"
                 );
-                found.extend(row.slices.iter().map(|s| s.path));
+                found.extend(row.slices.iter().map(|s| s.what));
             }
             found.sort_unstable();
-            let given: Vec<u32> = slices.iter().map(|s| s.path).collect();
+            let given: Vec<u32> = slices.iter().map(|s| s.what).collect();
             assert_eq!(found, given);
         }
     }

@@ -93,7 +93,7 @@ fn count(row: &Row, bits: u32, seen: &mut Seen) -> usize {
             return 1;
         }
         seen.begin();
-        let n_parts = slices.iter().filter(|s| seen.is_new(s.path)).count();
+        let n_parts = slices.iter().filter(|s| seen.is_new(s.what)).count();
         slices.len().min(1 + n_parts)
     };
     stretches(&row.slices, bits).map(of_stretch).sum()
@@ -123,7 +123,7 @@ fn together(
         let flags = stretch.iter().fold(0, |flags, slice| flags | slice.flags);
         kept.push(Slice {
             end_ns: last.end_ns,
-            path: most.map_or(first.path, |part| part.path),
+            what: most.map_or(first.what, |part| part.path),
             flags: flags | Slice::SUMMARY,
             ..*first
         });
@@ -135,7 +135,7 @@ fn together(
 fn parts_of(slices: &[Slice], number: u64) -> Vec<Part> {
     let mut by_path: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for slice in slices {
-        let (count, busy_ns) = by_path.entry(slice.path).or_default();
+        let (count, busy_ns) = by_path.entry(slice.what).or_default();
         *count += 1;
         *busy_ns = busy_ns.saturating_add(slice.length_ns());
     }

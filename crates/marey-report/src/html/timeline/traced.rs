@@ -28,7 +28,7 @@ pub(super) fn devices(run: &Run, trace: &Trace, paths: &mut Paths) -> Vec<Group>
             };
             let path = *number
                 .get_or_insert_with(|| paths.other(Category::Gpu, trace.names.get(work.name)));
-            let slice = Slice::new(path, work.start_ns, work.end_ns);
+            let slice = Slice::of_path(path, work.start_ns, work.end_ns);
             by_stream.entry(work.stream).or_default().push(slice);
         }
         for (stream, mut slices) in by_stream {
@@ -62,7 +62,7 @@ fn spans(
     let spans = run.gpu_spans.iter().filter(is_here);
     let slice = |span: &GpuSpan| {
         let place = place_of_span(span)?;
-        Some(Slice::new(
+        Some(Slice::of_path(
             paths.on_gpu(span.node),
             place.start_ns,
             place.end_ns,
