@@ -132,6 +132,16 @@ pub fn rounded_percent(ratio: f64) -> String {
     format!("{} %", rounded(ratio * 100.0))
 }
 
+/// [`rounded_percent`] of a difference, with its sign: `+34.5 %`, `−8 %`; what is rounded away has none.
+pub fn signed_percent(ratio: f64) -> String {
+    let sign = match ratio {
+        _ if ratio.abs() < 0.000_05 => "",
+        _ if ratio < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{}", rounded_percent(ratio.abs()))
+}
+
 /// A number with one decimal where there is one, two below 1: `8`, `8.5`, `0.25`.
 pub fn rounded(number: f64) -> String {
     let decimals = if number.abs() < 1.0 { 2 } else { 1 };
@@ -180,6 +190,11 @@ pub fn more(ratio: f64) -> String {
         return format!("{ratio:.1} ×");
     }
     format!("+{:.0} %", (ratio - 1.0) * 100.0)
+}
+
+/// So many cores: `1.0 cores`.
+pub fn cores_of(number: f64) -> String {
+    format!("{number:.1} cores")
 }
 
 /// How many per second in a sentence, without a unit: three digits, below 1 two decimals.

@@ -15,6 +15,7 @@ use super::measure::{Area, Measure};
 use super::obstacles::Obstacle;
 use super::verdict::Verdict;
 use crate::findings::{Confidence, FigureUnit};
+use crate::quantity::rounded_percent;
 use crate::questions::telemetry::brief_telemetry;
 use crate::stats::float;
 
@@ -65,10 +66,10 @@ pub(super) fn leave_open(
     is_any.then(|| Obstacle {
         verdict: Verdict::CannotTell,
         text: format!(
-            "other programs held the processors beside the {name}: its threads had none in {:.1} % of the time in which they wanted one, \
-             those of the other side in {:.1} %",
-            100.0 * held.waited_ratio,
-            100.0 * other.waited_ratio
+            "other programs held the processors beside the {name}: its threads had none in {} of the time in which they wanted one, \
+             those of the other side in {}",
+            rounded_percent(held.waited_ratio),
+            rounded_percent(other.waited_ratio)
         ),
     })
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::matching::SectionMatch;
 use super::measure::{Measure, MeasureKind, Subject};
 use super::verdict::Verdict;
-use crate::stats::float;
+use crate::quantity::{duration_ns, rounded_percent};
 
 /// A reason not to take the figures for the whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -94,15 +94,15 @@ fn unfinished(runs: &[Run]) -> Option<&Run> {
     dead.or_else(|| all().next())
 }
 
-/// `the baseline failed (ValueError) after 0.765 s`
+/// `the baseline failed (ValueError) after 765 ms`
 fn how_one_ended(name: &str, runs: &[Run], run: &Run) -> String {
     let n = runs.iter().filter(|run| is_unfinished(run)).count();
     let who = match runs.len() {
         1 => format!("the {name}"),
         n_runs => format!("{n} of {n_runs} runs of the {name} did not finish: one"),
     };
-    let seconds = float(run.wall_ns) / 1e9;
-    format!("{who} {} {seconds:.3} s", how_it_ended(&run.ending()))
+    let time = duration_ns(run.wall_ns);
+    format!("{who} {} {time}", how_it_ended(&run.ending()))
 }
 
 /// Goes before a duration.
@@ -182,8 +182,8 @@ fn gone(measures: &[Measure]) -> Option<Obstacle> {
     lost.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let more = (lost.len() > 1).then(|| format!(" and {} more", lost.len() - 1));
     let text = format!(
-        "what took {:.0} % of the baseline's wall time is gone: {}{}",
-        100.0 * (all / wall).min(1.0),
+        "what took {} of the baseline's wall time is gone: {}{}",
+        rounded_percent((all / wall).min(1.0)),
         lost[0].0.join(" / "),
         more.unwrap_or_default()
     );

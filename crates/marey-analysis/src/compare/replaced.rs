@@ -1,9 +1,9 @@
 //! Attention by another path: what one takes more and the other less is not slower and faster, but replaced.
 
 use super::measure::{Measure, MeasureKind};
-use super::ruling::signed_percent;
 use super::verdict::Verdict;
 use crate::findings::Confidence;
+use crate::quantity::signed_percent;
 
 /// Paths of attention of which one took the place of another are different; whether all attention takes longer, the reason says.
 pub(super) fn mark(measures: &mut [Measure]) {

@@ -5,7 +5,7 @@ use super::measure::Change;
 use super::pair::Pair;
 use super::verdict::Verdict;
 use crate::findings::Confidence;
-use crate::quantity::rounded_percent;
+use crate::quantity::signed_percent;
 
 /// What became of a measure, and why.
 pub(super) struct Ruling {
@@ -124,14 +124,4 @@ pub(super) fn chance(p: f64) -> String {
     } else {
         format!("{p:.4}")
     }
-}
-
-pub(super) fn signed_percent(ratio: f64) -> String {
-    let sign = match ratio {
-        // What is rounded away has no sign.
-        _ if ratio.abs() < 0.000_05 => "",
-        _ if ratio < 0.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{}", rounded_percent(ratio.abs()))
 }

@@ -3,6 +3,7 @@
 use marey_analysis::DeviceAnswers;
 
 use crate::document::{Cell, Table};
+use crate::quantity::percent;
 
 pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
     let found = &device.suspicious_durations;
@@ -30,8 +31,8 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
 }
 
 fn note(n_suspicious: u64, ratio: Option<f64>) -> String {
-    let percent = ratio.unwrap_or_default() * 100.0;
+    let share = percent(ratio.unwrap_or_default());
     format!(
-        "{n_suspicious} in all. Their durations are {percent:.1} % of the sums of durations above: nothing was taken out."
+        "{n_suspicious} in all. Their durations are {share} of the sums of durations above: nothing was taken out."
     )
 }

@@ -260,7 +260,7 @@ fn a_candidate_that_died_is_worse_and_its_times_are_not_compared() {
     let screen = screen(&compared(&before(), &[dead], true));
     let shown = text(&screen, 100, false);
     assert!(
-        shown.starts_with("marey: worse: the candidate was killed by SIGKILL (9) after 0.900 s"),
+        shown.starts_with("marey: worse: the candidate was killed by SIGKILL (9) after 900 ms"),
         "{shown}"
     );
     assert!(

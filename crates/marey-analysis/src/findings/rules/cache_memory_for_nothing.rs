@@ -9,7 +9,7 @@ use crate::CacheUse;
 use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
-use crate::quantity::bytes_of;
+use crate::quantity::{bytes_of, rounded_percent};
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -107,9 +107,9 @@ fn finding(facts: &Facts<'_>, of: &Holder<'_>) -> Finding {
         .against(limits.cache_saved_ratio)
     }));
     let brings = match of.saved_ratio {
-        Some(saved) if saved > 0.0 => format!("saves {:.1} % of the wall time", saved * 100.0),
+        Some(saved) if saved > 0.0 => format!("saves {} of the wall time", rounded_percent(saved)),
         Some(_) => "saves no time".to_owned(),
-        None => format!("hits {:.0} % of the time", of.hit_ratio * 100.0),
+        None => format!("hits {} of the time", rounded_percent(of.hit_ratio)),
     };
     Finding {
         rule: RULE.id,

@@ -14,6 +14,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{length_ns, union};
+use crate::quantity::{number, rounded_percent};
 use crate::stats::{float, ratio};
 
 use super::strict_threshold;
@@ -34,8 +35,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let judged: Vec<&CacheUse> = caches.each.iter().filter(is_judged).collect();
     if judged.is_empty() {
         return Outcome::Unknown(format!(
-            "no cache reported {:.0} hits and misses",
-            limits.cache_lookups
+            "no cache reported {} hits and misses",
+            number(limits.cache_lookups)
         ));
     }
     let is_explained = |cache: &&CacheUse| {
@@ -61,8 +62,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
             .map(|cache| hit_ratio(cache))
             .fold(1.0, f64::min);
         return Outcome::Passed(format!(
-            "each cache hit at least {:.0} % of the time",
-            least * 100.0
+            "each cache hit at least {} of the time",
+            rounded_percent(least)
         ));
     }
     Outcome::Found(found)

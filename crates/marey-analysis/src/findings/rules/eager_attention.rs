@@ -17,6 +17,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, union};
+use crate::quantity::rounded_percent;
 use crate::questions::work::{calls, has_phrase};
 use crate::stats::float;
 
@@ -88,8 +89,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let share = facts.share_of_wall(length_ns(&time));
     if share <= facts.thresholds.eager_attention_ratio {
         let what = format!(
-            "attention without a fused kernel took {:.1} % of the wall time",
-            share * 100.0
+            "attention without a fused kernel took {} of the wall time",
+            rounded_percent(share)
         );
         return Outcome::passed_without(known.n_missing, what);
     }
@@ -147,8 +148,8 @@ fn finding(
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Sections with attention that is not fused (math, eager) take {:.0} % of the wall time",
-            share * 100.0
+            "Sections with attention that is not fused (math, eager) take {} of the wall time",
+            rounded_percent(share)
         ),
         remedy: "Use scaled_dot_product_attention with half precision and no dense mask, or set the backend \
                  (diffusers: transformer.set_attention_backend(\"flash\")); sdpa_kernel tells why a fused one is refused. Check \
@@ -228,7 +229,7 @@ mod tests {
         let passed = check_run(&RULE, &run("attention.eager", 200));
         assert!(matches!(passed, Outcome::Passed(_)), "{passed:?}");
         let passed = check_run(&RULE, &run("flash_attn", 100));
-        let expected = "attention without a fused kernel took 0.0 % of the wall time";
+        let expected = "attention without a fused kernel took 0 % of the wall time";
         assert_eq!(passed, Outcome::Passed(expected.into()));
     }
 

@@ -11,6 +11,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
+use crate::quantity::rounded_percent;
 use crate::questions::during::{highest_during, stretches};
 use crate::questions::work::{Work, calls};
 use crate::stats::float;
@@ -51,8 +52,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
         return Outcome::Found(vec![finding(facts, exposed, share)]);
     }
     let what = format!(
-        "moves held up at most {:.1} % of the wall time",
-        share * 100.0
+        "moves held up at most {} of the wall time",
+        rounded_percent(share)
     );
     let n_missing = known.iter().map(|exposed| exposed.n_missing).max();
     Outcome::passed_without(n_missing.unwrap_or(0), what)
@@ -142,8 +143,8 @@ fn finding(facts: &Facts<'_>, exposed: &Exposed, share: f64) -> Finding {
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Moves between host and device hold up the program for {:.0} % of the wall time",
-            share * 100.0
+            "Moves between host and device hold up the program for {} of the wall time",
+            rounded_percent(share)
         ),
         remedy: "Move the next layer or model on a stream of its own while the present one computes, from pinned memory \
                  (diffusers: enable_group_offload with use_stream=True), or keep on the device what fits."
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn five_percent_is_not_above_it() {
-        let expected = Outcome::Passed("moves held up at most 5.0 % of the wall time".into());
+        let expected = Outcome::Passed("moves held up at most 5 % of the wall time".into());
         assert_eq!(check_run(&RULE, &moving(5, &[])), expected);
     }
 

@@ -11,7 +11,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns};
-use crate::quantity::times;
+use crate::quantity::{rounded_percent, times};
 use crate::questions::work::{Calls, Work, calls};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
@@ -58,8 +58,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let share = facts.share_of_wall(length_ns(&late.time()));
     if share <= facts.thresholds.late_compile_ratio {
         let what = format!(
-            "compiling after the first step took {:.1} % of the wall time",
-            share * 100.0
+            "compiling after the first step took {} of the wall time",
+            rounded_percent(share)
         );
         return Outcome::passed_without(late.n_missing, what);
     }
@@ -84,9 +84,9 @@ fn finding(facts: &Facts<'_>, late: &Calls, slow_steps: &[Interval], share: f64)
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Compiling goes on after the first step: {}, {:.0} % of the wall time",
+            "Compiling goes on after the first step: {}, {} of the wall time",
             times(late.each.len() as u64),
-            share * 100.0
+            rounded_percent(share)
         ),
         remedy: "Keep shapes, guidance and offloading the same from step to step, or mark what changes as dynamic \
                  (torch.compile(dynamic=True), mark_dynamic); TORCH_LOGS=recompiles names what changed. Warm up with every \
@@ -151,7 +151,7 @@ mod tests {
     fn a_hundredth_of_the_time_is_not_above_it() {
         let run = compiling("recompile", 31, 32);
         let passed = check_made(&RULE, &run, &steps_at(&STEPS));
-        let expected = "compiling after the first step took 1.0 % of the wall time";
+        let expected = "compiling after the first step took 1 % of the wall time";
         assert_eq!(passed, Outcome::Passed(expected.into()));
     }
 

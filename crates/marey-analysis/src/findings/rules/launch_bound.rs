@@ -10,6 +10,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns};
+use crate::quantity::{cores_of, rounded_percent};
 use crate::questions::during::{During, during, highest_during};
 use crate::stats::float;
 
@@ -44,8 +45,9 @@ fn check(facts: &Facts<'_>) -> Outcome {
         return Outcome::Found(vec![finding(facts, time, gpu, cores)]);
     }
     Outcome::Passed(format!(
-        "the GPU worked {:.0} % of the time of steps, the process kept {cores:.1} cores busy",
-        gpu.value * 100.0
+        "the GPU worked {} of the time of steps, the process kept {} busy",
+        rounded_percent(gpu.value),
+        cores_of(cores)
     ))
 }
 
@@ -65,8 +67,9 @@ fn finding(facts: &Facts<'_>, time: Vec<Interval>, gpu: During, cores: f64) -> F
         category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(idle_ns)),
         issue: format!(
-            "The GPU works only {:.0} % of the time of denoising steps, while the process keeps {cores:.1} cores busy: it waits for launches",
-            gpu.value * 100.0
+            "The GPU works only {} of the time of denoising steps, while the process keeps {} busy: it waits for launches",
+            rounded_percent(gpu.value),
+            cores_of(cores)
         ),
         remedy: "Launch less often: torch.compile the transformer (mode=\"reduce-overhead\" records CUDA graphs), batch the \
                  conditional and unconditional passes, take Python hooks and copies to the host out of the step."

@@ -8,6 +8,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded_percent;
 use crate::readings::Figures;
 
 pub(super) const RULE: Rule = Rule {
@@ -46,7 +47,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
         .collect();
     if full.is_empty() {
         let highest = known.iter().map(|(_, ratio, _)| *ratio).fold(0.0, f64::max);
-        return Outcome::Passed(format!("at most {:.0} % was in use", highest * 100.0));
+        return Outcome::Passed(format!("at most {} was in use", rounded_percent(highest)));
     }
     Outcome::Found(full)
 }
@@ -56,7 +57,7 @@ fn finding(name: &str, ratio: f64, used: &Figures, limit: f64) -> Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::High,
-        issue: format!("Memory of {name} was {:.0} % full at its peak", ratio * 100.0),
+        issue: format!("Memory of {name} was {} full at its peak", rounded_percent(ratio)),
         remedy: "Decode in tiles or slices, offload models that are not in use, or work on fewer frames at once; \
                  the next larger input will not fit."
             .into(),

@@ -16,6 +16,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::length_ns;
+use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Calls, Work, calls, has_phrase};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
@@ -44,7 +45,10 @@ fn check(facts: &Facts<'_>) -> Outcome {
     }
     let share = facts.share_of_wall(length_ns(&moves.time()));
     if share <= facts.thresholds.offload_ratio {
-        let what = format!("offloading takes {:.1} % of the wall time", share * 100.0);
+        let what = format!(
+            "offloading takes {} of the wall time",
+            rounded_percent(share)
+        );
         return Outcome::passed_without(moves.n_missing, what);
     }
     let Some(room) = room(facts) else {
@@ -58,8 +62,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let needed = room.peak_bytes + moved_bytes;
     if needed > room.total_bytes * facts.thresholds.memory_ratio {
         return Outcome::Passed(format!(
-            "without offloading memory would be {:.0} % full",
-            needed / room.total_bytes * 100.0
+            "without offloading memory would be {} full",
+            rounded_percent(needed / room.total_bytes)
         ));
     }
     Outcome::Found(vec![finding(facts, &moves, share, &room, moved_bytes)])
@@ -164,9 +168,9 @@ fn finding(facts: &Facts<'_>, moves: &Calls, share: f64, room: &Room, moved_byte
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Offloading takes {:.0} % of the wall time, and without it memory would be only {:.0} % full",
-            share * 100.0,
-            needed / room.total_bytes * 100.0
+            "Offloading takes {} of the wall time, and without it memory would be only {} full",
+            rounded_percent(share),
+            rounded_percent(needed / room.total_bytes)
         ),
         remedy: "Keep these models on the device (no enable_model_cpu_offload), or offload only the largest that is used once. \
                  Watch the peak in the first run without: it was estimated."

@@ -14,6 +14,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::Interval;
+use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Work, calls};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
@@ -69,8 +70,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let share = facts.share_of_wall(waited_ns);
     if share <= facts.thresholds.rank_wait_ratio {
         let what = format!(
-            "waiting for other ranks took {:.1} % of the wall time",
-            share * 100.0
+            "waiting for other ranks took {} of the wall time",
+            rounded_percent(share)
         );
         return Outcome::passed_without(n_missing, what);
     }
@@ -117,9 +118,9 @@ fn finding(facts: &Facts<'_>, mut judged: Vec<Waits>, share: f64, world_size: u3
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "{} of {world_size} waits for the others for {:.0} % of the wall time",
+            "{} of {world_size} waits for the others for {} of the wall time",
             rank.map_or("A rank".to_owned(), |rank| format!("Rank {rank}")),
-            share * 100.0
+            rounded_percent(share)
         ),
         remedy: "Look at the rank that waits least: it is the late one. Give all ranks the same number of tokens and the same \
                  steps, keep decoding, saving and logging off rank 0, pin each process to the cores near its GPU."
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn a_twentieth_of_the_time_is_not_above_it() {
         let passed = check_run(&RULE, &rank("all_reduce", &[19, 2, 6, 3], Some(2)));
-        let expected = "waiting for other ranks took 5.0 % of the wall time";
+        let expected = "waiting for other ranks took 5 % of the wall time";
         assert_eq!(passed, Outcome::Passed(expected.into()));
     }
 
@@ -202,7 +203,7 @@ mod tests {
     fn calls_that_are_in_the_totals_only_may_have_waited() {
         let mut run = rank("all_reduce", &[19, 2, 6, 3], Some(2));
         run.totals[1].count = 9;
-        let unknown = "waiting for other ranks took 5.0 % of the wall time, \
+        let unknown = "waiting for other ranks took 5 % of the wall time, \
                        but 5 calls of such sections were not recorded one by one";
         assert_eq!(check_run(&RULE, &run), Outcome::Unknown(unknown.into()));
     }

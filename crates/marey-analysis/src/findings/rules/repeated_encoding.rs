@@ -16,6 +16,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns, union};
+use crate::quantity::rounded_percent;
 use crate::questions::work::{Call, Work, calls, has_phrase};
 use crate::stats::float;
 
@@ -52,10 +53,10 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let share = facts.share_of_wall(length_ns(&time));
     if share <= facts.thresholds.repeated_encoding_ratio {
         return Outcome::Passed(format!(
-            "of {} encodings {} were of a prompt that had been encoded before, {:.1} % of the wall time",
+            "of {} encodings {} were of a prompt that had been encoded before, {} of the wall time",
             encodings.len(),
             repeats.len(),
-            share * 100.0
+            rounded_percent(share)
         ));
     }
     Outcome::Found(vec![finding(facts, &repeats, time, encodings.len(), share)])
@@ -158,9 +159,9 @@ fn finding(
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "Of {n_encodings} text encodings {} were of a prompt that had been encoded before, {:.0} % of the wall time",
+            "Of {n_encodings} text encodings {} were of a prompt that had been encoded before, {} of the wall time",
             repeats.len(),
-            share * 100.0
+            rounded_percent(share)
         ),
         remedy: "Keep embeddings by the hash of prompt and encoder, on the host: they are a few megabytes. The empty negative \
                  prompt can be encoded once and for all."

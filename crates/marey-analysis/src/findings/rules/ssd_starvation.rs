@@ -24,7 +24,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
-use crate::quantity::bytes_of;
+use crate::quantity::{bytes_of, rounded_percent};
 use crate::questions::during::{During, Stretch, during, highest_during, stretches};
 use crate::questions::section_resources::{UsedResources, used_resources};
 use crate::questions::sections::{Kind, SectionRow};
@@ -162,8 +162,8 @@ fn of_machine(facts: &Facts<'_>, time: Vec<Interval>) -> Option<Finding> {
         category: RULE.category,
         severity: Severity::Low,
         issue: format!(
-            "Tasks of this machine waited for disks for {:.0} % of the time of sections; {who}",
-            waiting.ratio * 100.0
+            "Tasks of this machine waited for disks for {} of the time of sections; {who}",
+            rounded_percent(waiting.ratio)
         ),
         remedy: "Look which program reads or writes (iotop, pidstat -d) and compare with a run without it; if it is a child of \
                  this one, or this one that writes, let it do so beside the computation."
@@ -256,7 +256,10 @@ fn finding(facts: &Facts<'_>, starved: &Starved<'_>) -> Finding {
     let mut evidence = Vec::new();
     let mut said = Vec::new();
     if let Some(waiting) = starved.waiting {
-        said.push(format!("for {:.0} % of its time", waiting.ratio * 100.0));
+        said.push(format!(
+            "for {} of its time",
+            rounded_percent(waiting.ratio)
+        ));
         evidence.push(
             Evidence::new(waiting.from, waiting.ratio, FigureUnit::Ratio)
                 .against(limits.io_wait_ratio),

@@ -13,7 +13,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union_length_ns};
-use crate::quantity::{rounded, rounded_percent};
+use crate::quantity::{rounded, rounded_percent, time_s};
 use crate::questions::diffusion::{StepPoint, Steps};
 use crate::questions::work::{Work, calls};
 use crate::stats::float;
@@ -149,11 +149,11 @@ fn named(facts: &Facts<'_>, slow: &Slow<'_>) -> String {
         .and_then(|session| facts.run.sessions.get(session as usize));
     let session = session.map(|session| format!(" in session {}", session.name));
     format!(
-        "longest: step {}{}{}, from {:.3} s on",
+        "longest: step {}{}{}, from {} s on",
         step.step,
         block.unwrap_or_default(),
         session.unwrap_or_default(),
-        float(slow.time().start_ns) / 1e9
+        time_s(slow.time().start_ns)
     )
 }
 

@@ -16,6 +16,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{length_ns, union};
+use crate::quantity::rounded_percent;
 use crate::stats::{float, ratio};
 
 pub(super) const RULE: Rule = Rule {
@@ -58,8 +59,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     if found.is_empty() {
         let most = judged.iter().map(share).fold(0.0, f64::max);
         return Outcome::Passed(format!(
-            "at most {:.0} % of the decisions were near misses",
-            most * 100.0
+            "at most {} of the decisions were near misses",
+            rounded_percent(most)
         ));
     }
     Outcome::Found(found)
@@ -134,14 +135,14 @@ fn finding(facts: &Facts<'_>, of: &Scored<'_>, share: f64, is_only: bool) -> Fin
         category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(steps_ns)),
         issue: format!(
-            "{n_near} of {} decisions of the cache {} missed by at most {:.0} % of its threshold",
+            "{n_near} of {} decisions of the cache {} missed by at most {} of its threshold",
             of.n,
             of.cache,
-            limits.near_miss_ratio * 100.0
+            rounded_percent(limits.near_miss_ratio)
         ),
         remedy: format!(
-            "Try a threshold that is {:.0} % more tolerant and compare pictures of the same seeds: {n_near} more decisions would have hit.",
-            limits.near_miss_ratio * 100.0
+            "Try a threshold that is {} more tolerant and compare pictures of the same seeds: {n_near} more decisions would have hit.",
+            rounded_percent(limits.near_miss_ratio)
         ),
         evidence: vec![
             Evidence::new("near misses, as a share of decisions", share, FigureUnit::Ratio)

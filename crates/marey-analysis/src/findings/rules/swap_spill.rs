@@ -11,7 +11,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union};
-use crate::quantity::rounded_percent;
+use crate::quantity::{rounded_percent, size};
 use crate::questions::during::stretches;
 use crate::questions::telemetry::HostMemory;
 
@@ -33,8 +33,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let limit = facts.thresholds.swapped_bytes;
     let in_process = host.process_swapped.map_or(0.0, |swapped| swapped.max);
     if moved <= limit && in_process <= limit {
-        let mebibytes = moved.max(in_process) / 1_048_576.0;
-        return Outcome::Passed(format!("{mebibytes:.0} MiB at most"));
+        let most = size(moved.max(in_process));
+        return Outcome::Passed(format!("{most} at most"));
     }
     Outcome::Found(vec![finding(facts, host, in_process, limit)])
 }

@@ -10,6 +10,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
+use crate::quantity::{rounded, rounded_percent};
 use crate::questions::work::{Calls, Work, calls};
 use crate::stats::{float, ratio};
 use crate::whereabouts::main_thread;
@@ -49,8 +50,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     .collect();
     if found.is_empty() {
         let what = format!(
-            "of {n_recorded} sections within steps none that waits for the device takes more than {:.0} % of them",
-            facts.thresholds.synchronisation_ratio * 100.0
+            "of {n_recorded} sections within steps none that waits for the device takes more than {} of them",
+            rounded_percent(facts.thresholds.synchronisation_ratio)
         );
         return Outcome::passed_without(waits.n_missing, what);
     }
@@ -102,8 +103,8 @@ fn of_names(
         category: RULE.category,
         severity: Severity::of_share(facts.share_of_wall(waited_ns)),
         issue: format!(
-            "Denoising steps spend {:.0} % of their time waiting for the device",
-            share * 100.0
+            "Denoising steps spend {} of their time waiting for the device",
+            rounded_percent(share)
         ),
         remedy: "Keep values on the device: no .item(), .cpu(), print or if on tensors within the loop, schedulers with their \
                  time steps on the host, and one synchronisation after the last step."
@@ -134,7 +135,7 @@ fn of_attributes(
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::Low,
-        issue: format!("Measuring with sync=True waits for the device {per_step:.1} times a step"),
+        issue: format!("Measuring with sync=True waits for the device {} times a step", rounded(per_step)),
         remedy: "Take sync=True away from sections within steps, or keep it for a run of its own: it ends the overlap of host \
                  and device that the program has without it."
             .into(),
