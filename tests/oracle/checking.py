@@ -34,7 +34,7 @@ MUST_GIVE = {
     r"|name\[.*\.(count|total|mean|min|max|p50|p95|covered)$"
     r"|loop\[.*\.(count|errors|first|rest_mean|mean|median|p95|p99|max|std_dev|per_second)$"
     r"|run\.wall$|under no section$|(steps|blocks|layer\[.*\]|counter\[.*\]|cache\[.*\])\.|layers|models$|parameters$"
-    r"|memory_events\.(all|uses)$|reading\[|used\[|events$|sessions$|session\[.*\]\.(duration|start|tags)$",
+    r"|memory_events\.(all|uses)$|reading\[|events$|sessions$|session\[.*\]\.(duration|start|tags)$",
     "report": r"(path|loop)\[.*\.(count|inclusive|self|median)$|cache\[.*hit$|steps\.(count|loops)$",
     "tables": r"name\[.*\.(count|total)$|session\[.*stage\[.*count$|steps\.(count|total|each)$|events$",
     "in the process": r"name\[.*\.(count|total)$|loop\[.*\.(count|total)$",

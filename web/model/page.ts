@@ -1389,6 +1389,10 @@ export interface Level {
    */
   n_ranges: number;
   /**
+   * The part of `free_bytes` that lies in memory pools of CUDA graphs and of the program: no other request may use it.
+   */
+  other_pools_free_bytes: number;
+  /**
    * What the allocator had from the driver.
    */
   reserved_bytes: number;
@@ -1899,6 +1903,10 @@ export interface HostMemory {
    * In use by the control group.
    */
   cgroup_used: Figures | null;
+  /**
+   * The same without file pages that the kernel would take back first.
+   */
+  cgroup_working_set: Figures | null;
   /**
    * Resident memory of the processes below this one.
    */

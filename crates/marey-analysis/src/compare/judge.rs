@@ -292,7 +292,11 @@ impl Judge<'_> {
             let reason = format!("below the floor of {}", rounded_percent(floor));
             return Ruling::new(Verdict::Same, Confidence::Medium, reason);
         }
-        open(change, floor, "the difference is in few of its calls")
+        let reason = match of_a_call {
+            Some((Verdict::CannotTell, _)) => "whether a call changed is not certain",
+            _ => "the difference is in few of its calls",
+        };
+        open(change, floor, reason)
     }
 
     /// Something that each run has once.

@@ -48,11 +48,8 @@ pub(super) fn snapshot(values: &Values<'_>, root: Value) -> Result<Snapshot, Sna
         });
     }
     // What torch.cuda.memory_snapshot() gives: segments without a history.
-    let is_list = || {
-        values
-            .items(root)
-            .is_some_and(|mut items| items.next().is_some())
-    };
+    let first = || values.items(root).and_then(|mut items| items.next());
+    let is_list = || matches!(first(), Some(Value::Dict(_)));
     let segments = segments.or_else(|| is_list().then_some(root));
     let mut reader = Reader {
         values,

@@ -104,16 +104,13 @@ impl MemoryFigures {
         let own = host.and_then(|host| host.process_resident.as_ref());
         let own = own.filter(|own| own.n_readings > 1 && kind.has_failed());
         let free = host.and_then(|host| {
-            Some(match host.bound().filter(|bound| bound.is_of_group) {
-                Some(bound) => {
-                    let free = (bound.limit_bytes - bound.used.last).max(0.0);
-                    ([free, bound.limit_bytes], "in the container")
-                }
-                None => {
-                    let free = host.available.as_ref()?.last;
-                    ([free, float(host.total_bytes?)], "on the machine")
-                }
-            })
+            let bound = host.bound().filter(|bound| bound.is_of_group);
+            if let Some(bound) = bound {
+                let free = (bound.limit_bytes - bound.used.last).max(0.0);
+                return Some(([free, bound.limit_bytes], "in the container"));
+            }
+            let free = host.available.as_ref()?.last;
+            Some(([free, float(host.total_bytes?)], "on the machine"))
         });
         let is_interrupted = report.status.signal == Some(INTERRUPT);
         let free = free.filter(|_| {
