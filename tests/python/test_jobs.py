@@ -79,6 +79,25 @@ def reported(job: Path, *how: str) -> dict[str, Any]:
     return json.loads(said.stdout)
 
 
+RANKS = """
+import os, signal, subprocess, sys
+import marey
+
+if len(sys.argv) > 1:
+    with marey.profile_section("step"):
+        if sys.argv[1] == os.environ["RANK"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+else:
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "ranks.py", os.environ.get("DIES", "none")],
+            env=os.environ | {"RANK": str(rank), "WORLD_SIZE": "3", "LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": "3"},
+        )
+        for rank in range(3)
+    ]
+    for rank in ranks:
+        rank.wait()
+"""
 SCRIPTS = {"encode.py": ENCODE, "generate.py": GENERATE, "both.sh": BOTH}
 
 
@@ -203,3 +222,23 @@ def test_a_damaged_capture_of_another_process_is_data_that_was_lost(tmp_path: Pa
         quality = reported(job)["data_quality"]
         assert not quality["is_complete"]
         assert any(first.name in warning for warning in quality["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("dies", "first"),
+    [
+        ("none", "marey: 3 ranks finished in "),
+        ("1", "marey: 3 ranks did not all finish after "),
+    ],
+)
+def test_a_job_of_ranks_ends_with_the_summary_of_all(tmp_path: Path, dies: str, first: str) -> None:
+    """Also where a rank was killed and the launcher ended well."""
+    (tmp_path / "ranks.py").write_text(RANKS)
+    command = ("env", f"DIES={dies}", sys.executable, "ranks.py")
+    finished = marey(tmp_path, "run", "--output", "out", "--", *command)
+    assert finished.returncode == 0, finished.stderr
+    again = marey(tmp_path, "report", "out")
+    for shown in (finished.stderr, again.stdout):
+        [headline] = [line for line in shown.splitlines() if line.startswith("marey: 3 ranks")]
+        assert headline.startswith(first), headline
+        assert headline.endswith("rank 1 ended without closing its recording") == (dies == "1"), headline

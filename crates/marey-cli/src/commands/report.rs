@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::ValueEnum;
 use marey::Run;
 use marey_report::{
-    Report, document_text, html_report, markdown_text, profiling_report, run_document,
+    FirstScreen, Report, document_text, html_report, markdown_text, profiling_report, run_document,
 };
 
 use super::{processes, say_problems, show_paths};
@@ -147,7 +147,14 @@ fn capture(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> any
         show_paths(&written, console)?;
     } else {
         let page = beside(path, "report.html");
-        let text = || text(arguments, &report, path, "");
+        let text = || {
+            text(
+                arguments,
+                &report,
+                &first_screen::of_report(&report, path),
+                "",
+            )
+        };
         show(arguments, &report, &run, page, text, console)?;
     }
     Ok(Exit::SUCCESS)
@@ -175,7 +182,8 @@ fn job(path: &Path, arguments: &Arguments, console: &mut Console<'_>) -> anyhow:
     let (Some(report), Some(run)) = (&job.report, &job.run) else {
         bail!("no capture in {} can be read", path.display());
     };
-    let text = || text(arguments, report, path, &processes(&job));
+    let screen = || first_screen::of_job(&job, report, &arguments.thresholds);
+    let text = || text(arguments, report, &screen(), &processes(&job));
     show(
         arguments,
         report,
@@ -202,13 +210,12 @@ fn capture_of(job: &JobFolder, pid: u32) -> anyhow::Result<PathBuf> {
 }
 
 /// The first screen; all tables below it, and the processes that they are about, where they are asked for.
-fn text(arguments: &Arguments, report: &Report, path: &Path, processes: &str) -> String {
-    let screen = first_screen::of_report(report, path);
+fn text(arguments: &Arguments, report: &Report, screen: &FirstScreen, processes: &str) -> String {
     if arguments.format() == Format::Json {
         return screen.json();
     }
     let is_shown = arguments.output.is_none();
-    let screen = first_screen::text(&screen, arguments.color, is_shown.then_some(&stdout()));
+    let screen = first_screen::text(screen, arguments.color, is_shown.then_some(&stdout()));
     if !arguments.full {
         return screen;
     }

@@ -118,7 +118,7 @@ impl Conclusion<'_> {
         let Some(report) = &job.report else {
             return processes(job);
         };
-        let screen = first_screen::of_report(report, &job.path);
+        let screen = first_screen::of_job(job, report, &[]);
         let screen = first_screen::text(&screen, self.arguments.color, Some(&stderr()));
         if !self.arguments.full {
             return screen;
