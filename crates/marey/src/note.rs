@@ -34,9 +34,8 @@
 //! A value of samples is an f64 (NaN: absent) when there was one round, else count u32 · min · max · sum · last. The time of the note is
 //! that of the last round.
 
-mod generation;
+mod payload;
 mod samples;
-mod torch;
 mod wire;
 
 use crate::device_work::{DeviceMemory, SectionKey};
@@ -47,7 +46,7 @@ use crate::series::SeriesInfo;
 use crate::value::Attributes;
 use crate::window::WindowChange;
 pub use samples::{Readings, Samples};
-use wire::{Decoder, Encoder};
+use wire::{Decoder, Wire, wire};
 
 /// Longest note, in bytes of payload; a longer one is not recorded and counted as dropped.
 pub(crate) const MAX_NOTE_BYTES: usize = 32 << 10;
@@ -242,6 +241,30 @@ pub enum Note {
     },
 }
 
+// The kind, which goes into the first word, and the payload.
+wire! {
+    enum Note {
+        1 Thread { thread, os_id, name },
+        2 SectionAttributes { node, start_ticks, attributes },
+        3 Event { name, attributes },
+        4 Memory { source, label, allocated_bytes, reserved_bytes, peak_bytes },
+        5 Counter { name, value },
+        6 Cache { cache, outcome, step, block, score, threshold, held_bytes, attributes },
+        7 SessionStart { session, name, tags, flow = 0 },
+        8 SessionEnd { session, outcome, used },
+        9 Series { group, index, info },
+        10 Samples(samples),
+        11 Unavailable { what, why },
+        12 Fact { key, value },
+        13 Generation(generation),
+        14 Window { window, change },
+        15 GpuSpan { section, device, stream, delay_ns, gpu_ns, error_ns },
+        16 SectionMemory { section, figures },
+        17 SectionResources { section, used },
+        18 SessionWork { start_ticks, is_over, flow = 0 },
+    }
+}
+
 /// A note as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Noted {
@@ -260,18 +283,19 @@ pub(crate) struct Noted {
 impl Note {
     /// The words of the note at a time; `None` when it is longer than a note may be.
     pub(crate) fn encode(&self, ticks: u64, session: Option<u64>) -> Option<Vec<u64>> {
-        let mut out = Encoder(Vec::with_capacity(64));
-        let kind = self.put(&mut out);
-        if out.0.len() > MAX_NOTE_BYTES {
+        let mut bytes = Vec::with_capacity(64);
+        self.put(&mut bytes);
+        let (&kind, payload) = bytes.split_first()?;
+        if payload.len() > MAX_NOTE_BYTES {
             return None;
         }
-        let n_words = 2 + usize::from(session.is_some()) + out.0.len().div_ceil(8);
+        let n_words = 2 + usize::from(session.is_some()) + payload.len().div_ceil(8);
         let mut words = Vec::with_capacity(n_words);
         let has_session = if session.is_some() { HAS_SESSION } else { 0 };
-        words.push(n_words as u64 | kind << KIND | has_session);
+        words.push(n_words as u64 | u64::from(kind) << KIND | has_session);
         words.push(ticks);
         words.extend(session);
-        words.extend(out.0.chunks(8).map(|chunk| {
+        words.extend(payload.chunks(8).map(|chunk| {
             let mut padded = [0; 8];
             padded[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(padded)
@@ -291,153 +315,6 @@ impl Note {
         Some(words)
     }
 
-    fn put(&self, out: &mut Encoder) -> u64 {
-        match self {
-            Self::Thread {
-                thread,
-                os_id,
-                name,
-            } => {
-                out.u32(*thread).u32(*os_id).text(name);
-                1
-            }
-            Self::SectionAttributes {
-                node,
-                start_ticks,
-                attributes,
-            } => {
-                out.u32(*node).u64(*start_ticks).attributes(attributes);
-                2
-            }
-            Self::Event { name, attributes } => {
-                out.text(name).attributes(attributes);
-                3
-            }
-            Self::Memory {
-                label,
-                source,
-                allocated_bytes,
-                reserved_bytes,
-                peak_bytes,
-            } => {
-                let (code, device) = match source {
-                    MemorySource::Process => (0, 0),
-                    MemorySource::TorchCuda(device) => (1, *device),
-                };
-                out.u32(code)
-                    .u32(device)
-                    .u8(label.is_some().into())
-                    .text(label.as_deref().unwrap_or_default());
-                out.u64(*allocated_bytes)
-                    .optional(*reserved_bytes)
-                    .optional(*peak_bytes);
-                4
-            }
-            Self::Counter { name, value } => {
-                out.text(name).u64(value.to_bits());
-                5
-            }
-            Self::Cache {
-                cache,
-                outcome,
-                step,
-                block,
-                score,
-                threshold,
-                held_bytes,
-                attributes,
-            } => {
-                out.text(cache)
-                    .u8(*outcome as u8)
-                    .optional(*step)
-                    .optional(*block);
-                out.optional(score.map(f64::to_bits))
-                    .optional(threshold.map(f64::to_bits))
-                    .optional(*held_bytes);
-                out.attributes(attributes);
-                6
-            }
-            Self::SessionStart {
-                session,
-                name,
-                tags,
-                flow,
-            } => {
-                out.u64(*session).text(name).attributes(tags).u16(*flow);
-                7
-            }
-            Self::SessionEnd {
-                session,
-                outcome,
-                used,
-            } => {
-                out.u64(*session).u8(*outcome as u8);
-                if let Some(used) = used {
-                    used.put(out);
-                }
-                8
-            }
-            Self::Series { group, index, info } => {
-                out.u32(*group)
-                    .u32(*index)
-                    .u8(info.unit as u8)
-                    .u8(info.kind as u8)
-                    .text(&info.name)
-                    .text(&info.subject);
-                9
-            }
-            Self::Samples(samples) => {
-                samples.put(out);
-                10
-            }
-            Self::Unavailable { what, why } => {
-                out.text(what).text(why);
-                11
-            }
-            Self::Fact { key, value } => {
-                out.text(key).text(value);
-                12
-            }
-            Self::Generation(generation) => {
-                generation.put(out);
-                13
-            }
-            Self::Window { window, change } => {
-                out.u64(*window);
-                change.put(out);
-                14
-            }
-            Self::GpuSpan {
-                section,
-                device,
-                stream,
-                delay_ns,
-                gpu_ns,
-                error_ns,
-            } => {
-                let out = section.put(out).u32(*device).u64(*stream);
-                out.optional(*delay_ns).u64(*gpu_ns).optional(*error_ns);
-                15
-            }
-            Self::SectionMemory { section, figures } => {
-                figures.put(section.put(out));
-                16
-            }
-            Self::SectionResources { section, used } => {
-                used.put(section.put(out));
-                17
-            }
-            Self::SessionWork {
-                start_ticks,
-                is_over,
-                flow,
-            } => {
-                out.u64(*start_ticks).u8((*is_over).into()).u16(*flow);
-                18
-            }
-        }
-    }
-
     /// The note at the front of `words`; `None` when no whole one is there.
     pub(crate) fn decode(words: &[u64]) -> Option<Noted> {
         let (&head, rest) = words.split_first()?;
@@ -447,124 +324,18 @@ impl Note {
         if n_words < n_before || n_words > words.len() {
             return None;
         }
-        let bytes: Vec<u8> = words[n_before..n_words]
-            .iter()
-            .flat_map(|w| w.to_le_bytes())
-            .collect();
+        let mut bytes = vec![(head >> KIND & 0xff) as u8];
+        bytes.extend(
+            words[n_before..n_words]
+                .iter()
+                .flat_map(|w| w.to_le_bytes()),
+        );
         Some(Noted {
             ticks: rest[0],
             session: has_session.then(|| rest[1]),
             flow: (head >> FLOW & 0xffff) as u16,
-            note: Self::take(head >> KIND & 0xff, &mut Decoder(&bytes)),
+            note: Self::take(&mut Decoder::new(&bytes)),
             n_words,
-        })
-    }
-
-    fn take(kind: u64, from: &mut Decoder<'_>) -> Option<Self> {
-        Some(match kind {
-            1 => Self::Thread {
-                thread: from.u32()?,
-                os_id: from.u32()?,
-                name: from.text()?,
-            },
-            2 => Self::SectionAttributes {
-                node: from.u32()?,
-                start_ticks: from.u64()?,
-                attributes: from.attributes()?,
-            },
-            3 => Self::Event {
-                name: from.text()?,
-                attributes: from.attributes()?,
-            },
-            4 => {
-                let source = match (from.u32()?, from.u32()?) {
-                    (0, _) => MemorySource::Process,
-                    (1, device) => MemorySource::TorchCuda(device),
-                    _ => return None,
-                };
-                let (has_label, label) = (from.u8()? != 0, from.text()?);
-                Self::Memory {
-                    label: has_label.then_some(label),
-                    source,
-                    allocated_bytes: from.u64()?,
-                    reserved_bytes: from.optional()?,
-                    peak_bytes: from.optional()?,
-                }
-            }
-            5 => Self::Counter {
-                name: from.text()?,
-                value: f64::from_bits(from.u64()?),
-            },
-            6 => Self::Cache {
-                cache: from.text()?,
-                outcome: match from.u8()? {
-                    0 => CacheOutcome::Hit,
-                    1 => CacheOutcome::Miss,
-                    2 => CacheOutcome::Eviction,
-                    3 => CacheOutcome::Lookup,
-                    _ => return None,
-                },
-                step: from.optional()?,
-                block: from.optional()?,
-                score: from.optional()?.map(f64::from_bits),
-                threshold: from.optional()?.map(f64::from_bits),
-                held_bytes: from.optional()?,
-                attributes: from.attributes()?,
-            },
-            7 => Self::SessionStart {
-                session: from.u64()?,
-                name: from.text()?,
-                tags: from.attributes()?,
-                // The first captures have none.
-                flow: from.u16().unwrap_or(0),
-            },
-            8 => Self::SessionEnd {
-                session: from.u64()?,
-                // The first captures do not say it.
-                outcome: from.u8().map_or(Some(Outcome::Done), Outcome::from_code)?,
-                used: Resources::take(from),
-            },
-            9 => Self::Series {
-                group: from.u32()?,
-                index: from.u32()?,
-                info: from.series_info()?,
-            },
-            10 => Self::Samples(Samples::take(from)?),
-            11 => Self::Unavailable {
-                what: from.text()?,
-                why: from.text()?,
-            },
-            12 => Self::Fact {
-                key: from.text()?,
-                value: from.text()?,
-            },
-            13 => Self::Generation(Generation::take(from)?),
-            14 => Self::Window {
-                window: from.u64()?,
-                change: WindowChange::take(from)?,
-            },
-            15 => Self::GpuSpan {
-                section: SectionKey::take(from)?,
-                device: from.u32()?,
-                stream: from.u64()?,
-                delay_ns: from.optional()?,
-                gpu_ns: from.u64()?,
-                error_ns: from.optional()?,
-            },
-            16 => Self::SectionMemory {
-                section: SectionKey::take(from)?,
-                figures: DeviceMemory::take(from)?,
-            },
-            17 => Self::SectionResources {
-                section: SectionKey::take(from)?,
-                used: Resources::take(from)?,
-            },
-            18 => Self::SessionWork {
-                start_ticks: from.u64()?,
-                is_over: from.u8()? != 0,
-                flow: from.u16().unwrap_or(0),
-            },
-            _ => return None,
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::clock::Anchor;
 use crate::device_work::{DeviceMemory, SectionKey};
 use crate::note::Note;
 use crate::recorder::{NodeSnapshot, OpenSlot, TotalsSnapshot};
-use crate::run::{Run, Status};
+use crate::run::{CacheOutcome, Run, Status};
 use crate::warning::Warning;
 use crate::window::WindowChange;
 
@@ -266,14 +266,28 @@ fn numbers_that_are_none_are_absent() {
         name: "loss".into(),
         value,
     };
-    let words: Vec<u64> = [f64::NAN, 1.5, f64::INFINITY]
+    let decision = Note::Cache {
+        cache: "kv".into(),
+        outcome: CacheOutcome::Miss,
+        step: None,
+        block: None,
+        score: Some(f64::NAN),
+        threshold: Some(f64::INFINITY),
+        held_bytes: None,
+        attributes: vec![],
+    };
+    let readings = [f64::NAN, 1.5, f64::INFINITY].map(counter);
+    let words: Vec<u64> = readings
         .iter()
-        .flat_map(|value| counter(*value).encode(10, None).unwrap())
+        .chain([&decision])
+        .flat_map(|note| note.encode(10, None).unwrap())
         .collect();
     blocks.notes(0, 0, 0, &words);
     let run = read(&blocks);
     assert_eq!(run.counters.len(), 1);
     assert!((run.counters[0].value - 1.5).abs() < f64::EPSILON);
+    let decision = &run.cache_events[0];
+    assert_eq!((decision.score, decision.threshold), (None, None));
 }
 
 #[test]

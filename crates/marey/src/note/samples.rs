@@ -1,6 +1,6 @@
 //! Readings of a sampler, as payload.
 
-use super::wire::{Decoder, Encoder};
+use super::wire::{Decoder, Wire, wire};
 
 /// Readings of a sampler's series in one time bucket. Times are ticks.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,55 +36,47 @@ pub struct Readings {
     pub last: f64,
 }
 
-impl Samples {
-    pub(super) fn put(&self, out: &mut Encoder) {
-        out.u32(self.group).u32(self.first_series).u32(self.rounds);
-        out.u64(self.start).u64(self.width).u64(self.first);
+impl Wire for Samples {
+    fn put(&self, out: &mut Vec<u8>) {
+        for number in [self.group, self.first_series, self.rounds] {
+            number.put(out);
+        }
+        for ticks in [self.start, self.width, self.first] {
+            ticks.put(out);
+        }
         let n = u16::try_from(self.values.len()).unwrap_or(u16::MAX);
-        out.u16(n);
+        n.put(out);
         for value in self.values.iter().take(n.into()) {
-            if self.rounds == 1 {
-                out.f64(if value.count == 0 {
-                    f64::NAN
-                } else {
-                    value.last
-                });
-            } else {
-                out.u32(value.count)
-                    .f64(value.min)
-                    .f64(value.max)
-                    .f64(value.sum)
-                    .f64(value.last);
+            match (self.rounds, value.count) {
+                (1, 0) => f64::NAN.put(out),
+                (1, _) => value.last.put(out),
+                _ => value.put(out),
             }
         }
     }
 
-    pub(super) fn take(from: &mut Decoder<'_>) -> Option<Self> {
+    fn take(from: &mut Decoder<'_>) -> Option<Self> {
         let mut samples = Self {
-            group: from.u32()?,
-            first_series: from.u32()?,
-            rounds: from.u32()?,
-            start: from.u64()?,
-            width: from.u64()?,
-            first: from.u64()?,
+            group: Wire::take(from)?,
+            first_series: Wire::take(from)?,
+            rounds: Wire::take(from)?,
+            start: Wire::take(from)?,
+            width: Wire::take(from)?,
+            first: Wire::take(from)?,
             values: Vec::new(),
         };
-        for _ in 0..from.u16()? {
+        for _ in 0..u16::take(from)? {
             samples.values.push(if samples.rounds == 1 {
-                Readings::of(from.f64()?)
+                Readings::of(f64::take(from)?)
             } else {
-                Readings {
-                    count: from.u32()?,
-                    min: from.f64()?,
-                    max: from.f64()?,
-                    sum: from.f64()?,
-                    last: from.f64()?,
-                }
+                Readings::take(from)?
             });
         }
         Some(samples)
     }
 }
+
+wire! { struct Readings { count, min, max, sum, last } }
 
 impl Readings {
     /// One reading; none when it is not finite.
