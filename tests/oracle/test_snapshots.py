@@ -219,6 +219,16 @@ def test_the_page_of_a_trace_and_a_snapshot_shows_both(tmp_path: Path) -> None:
     (overview, memory) = both["tabs"]
     assert [overview] == alone["tabs"]
     assert [memory] == page_of(FLUX, into=tmp_path)["contents"]["tabs"]
+    # A moment would lead to one of the trace.
+    cells = [
+        cell
+        for block in memory["blocks"]
+        if block["kind"] == "table"
+        for row in block["content"]["rows"]
+        for cell in row
+    ]
+    assert {"duration", "bytes"} <= {cell["unit"] for cell in cells}
+    assert "moment" not in {cell["unit"] for cell in cells}
 
 
 def page_of(*files: Path, into: Path) -> page.Model:

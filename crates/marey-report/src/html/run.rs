@@ -21,7 +21,7 @@ pub(super) fn of_run<'a>(report: &Report, screen: &'a FirstScreen) -> Contents<'
             blocks: part.blocks,
         })
         .collect();
-    let mut snapshots = snapshots::tab(&report.snapshot_files);
+    let mut snapshots = snapshots::tab(&report.snapshot_files, true);
     for tab in &mut tabs {
         match tab.id {
             "memory" => tab.blocks.append(&mut snapshots.blocks),
@@ -46,7 +46,7 @@ pub(super) fn of_traces<'a>(
     all.id = "overview";
     all.title = "Overview";
     let drawn = screen.map(FirstScreen::drawn);
-    let tabs = vec![all, snapshots::tab(memory)];
+    let tabs = vec![all, snapshots::tab(memory, false)];
     Contents::new(title, drawn, tabs, MAX_BYTES)
 }
 
