@@ -12,6 +12,7 @@ use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use marey_cli::run_folder::{captures, newest_job};
 use marey_report::parquet::{Batches, Kind, Process};
+use marey_report::quantity::counted;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -108,7 +109,10 @@ impl Run {
     }
 
     fn __repr__(&self) -> String {
-        format!("<marey.Run of {} processes>", self.processes.len())
+        format!(
+            "<marey.Run of {}>",
+            counted(self.processes.len() as u64, "process", "processes")
+        )
     }
 }
 

@@ -340,7 +340,8 @@ fn steps(device: &DeviceMemory, found: &MemoryGrowth) -> Table {
     .limited(MAX_STEPS);
     let (n_grew, n) = (found.n_grew, found.n_compared);
     let total = found.total_bytes.map(growth);
-    let grew = total.map(|total| format!("Grew {n_grew} of {n} times, by {total} in all."));
+    let times = counted(n, "time", "times");
+    let grew = total.map(|total| format!("Grew {n_grew} of {times}, by {total} in all."));
     table.notes.extend(grew);
     table
 }

@@ -12,6 +12,11 @@ ACTIVITIES = ("CPU", "GPU", "MEM")
 _GIB = 1 << 30
 
 
+def counted(count: int, one: str, several: str) -> str:
+    """A number of things: ``1 step``, ``2 steps``."""
+    return f"{count} {one if count == 1 else several}"
+
+
 class WindowOptions:
     """Activities, schedule, what is recorded with each operation, and limits. Values that make no sense raise.
 
@@ -79,7 +84,7 @@ class WindowOptions:
         wait = turns * self.wait + min(rest, self.wait)
         warmup = turns * self.warmup + min(max(rest - self.wait, 0), self.warmup)
         recorded = n_steps - wait - warmup
-        return f"{n_steps} steps counted: {wait} to wait, {warmup} for warm-up, {recorded} recorded"
+        return f"{counted(n_steps, 'step', 'steps')} counted: {wait} to wait, {warmup} for warm-up, {recorded} recorded"
 
     def as_dict(self) -> dict[str, object]:
         """What the capture keeps of them."""

@@ -29,6 +29,7 @@ from marey.windows.files import ClaimedFile, folder_for, rank, safe_name
 from marey.windows.limits import Limits, host_bytes_allowed
 from marey.windows.memory import MemoryWindow
 from marey.windows.notes import WindowNotes
+from marey.windows.options import counted
 from marey.windows.surroundings import available_activities, moving_hook, other_profiler
 
 TYPE_CHECKING = False
@@ -373,7 +374,7 @@ class ProfilerWindow:
             if self._memory is not None:
                 self._memory.finish(self._log, self._during)
             if self._kept == 0 and self._activities and reason in ("end", "exit"):
-                self._remark(f"nothing was kept: the block ended after {self._steps} steps")
+                self._remark(f"nothing was kept: the block ended after {counted(self._steps, 'step', 'steps')}")
             if self._steps > 0 and self._is_told_beside and not self._is_broken:
                 self._log.tell(self.options.in_words(self._steps))
             with self._during("stop"):

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Facts;
 use crate::intervals::Interval;
-use crate::quantity::{Figure, FigureUnit, bytes, duration_ns};
+use crate::quantity::{Figure, FigureUnit, bytes, counted, duration_ns};
 
 /// One thing that is looked for.
 #[derive(Debug)]
@@ -38,7 +38,12 @@ impl Outcome {
         match n_missing {
             0 => Self::Passed(what),
             n => Self::Unknown(format!(
-                "{what}, but {n} calls of such sections were not recorded one by one"
+                "{what}, but {} not recorded one by one",
+                counted(
+                    n,
+                    "call of such sections was",
+                    "calls of such sections were"
+                )
             )),
         }
     }

@@ -6,6 +6,7 @@ use super::turn_cells::Communication;
 use super::{CollectiveSums, DeviceSums, GpuSums, Range, RankSummary, Source, rank_in_name};
 use crate::import::chrome::{Quality, Trace, run_of};
 use crate::intervals::{Interval, union, union_length_ns};
+use crate::quantity::bytes;
 use crate::questions::trace::{CollectiveTimes, TraceContext, collective_times, utilization};
 use crate::stats::ratio;
 
@@ -57,8 +58,9 @@ fn warnings(quality: &Quality) -> Vec<String> {
     });
     let broken = (quality.n_broken > 0).then(|| {
         format!(
-            "{} of its stretches, {} bytes together, could not be read and were passed over",
-            quality.n_broken, quality.n_bytes_broken
+            "{} of its stretches, {} together, could not be read and were passed over",
+            quality.n_broken,
+            bytes(quality.n_bytes_broken)
         )
     });
     [cut, damage, broken].into_iter().flatten().collect()

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
+use marey_report::quantity::counted;
 
 use super::Jobs;
 use super::attempts::{Attempt, runs};
@@ -127,10 +128,9 @@ impl Group {
         if !earlier.is_empty() {
             let names: Vec<&str> = earlier.iter().rev().map(|(_, id)| *id).collect();
             remarks.push(format!(
-                "{id} is attempt {} of its run; {} earlier {}: --job NAME ({})",
+                "{id} is attempt {} of its run; {}: --job NAME ({})",
                 u64::from(number) + 1,
-                earlier.len(),
-                if earlier.len() == 1 { "one" } else { "ones" },
+                counted(earlier.len() as u64, "earlier one", "earlier ones"),
                 listed(&names)
             ));
         }

@@ -151,8 +151,9 @@ impl Decided {
         let (samples, test) = match self.basis {
             Basis::Repeats => (
                 format!(
-                    "{} against {} runs, each a sample",
-                    self.n_baseline, self.n_candidate
+                    "{} against {}, each a sample",
+                    self.n_baseline,
+                    counted(self.n_candidate, "run", "runs")
                 ),
                 "Welch",
             ),

@@ -3,7 +3,7 @@
 use super::{Cell, Table};
 use crate::escape::{cut, visible};
 use crate::quantity::{
-    UNKNOWN, bytes, bytes_of, change, duration, duration_ns, growth, number, parameters,
+    UNKNOWN, bytes, bytes_of, change, counted, duration, duration_ns, growth, number, parameters,
     per_second_of, percent, time_s,
 };
 use crate::short_names::short_names;
@@ -62,13 +62,13 @@ impl ShownTable {
 
     /// What stands for the rows that are not shown; `None` when all are.
     pub(crate) fn more(&self) -> Option<String> {
-        let rows = if self.n_more == 1 { "row" } else { "rows" };
+        let rows = counted(self.n_more, "more row", "more rows");
         let small = if self.are_small {
             ", below 1 % each"
         } else {
             ""
         };
-        (self.n_more > 0).then(|| format!("… and {} more {rows}{small}", self.n_more))
+        (self.n_more > 0).then(|| format!("… and {rows}{small}"))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::document::{Block, Cell, Table};
 use crate::first_screen::DrawnScreen;
+use crate::quantity::counted;
 
 /// Rows of a table, tried one after the other until all tables are small enough.
 const LIMITS: [usize; 5] = [2_000, 500, 150, 50, 15];
@@ -87,8 +88,8 @@ pub(super) fn shorten_table(table: &mut Table, limit: usize) {
     let n_more = table.rows.len().saturating_sub(limit);
     if n_more > 0 {
         table.rows.truncate(limit);
-        let rows = if n_more == 1 { "row" } else { "rows" };
-        let all = format!("… and {n_more} more {rows}: --table {} has all.", table.key);
+        let rows = counted(n_more as u64, "more row", "more rows");
+        let all = format!("… and {rows}: --table {} has all.", table.key);
         table.notes.insert(0, all);
     }
     for cell in table.rows.iter_mut().flatten() {

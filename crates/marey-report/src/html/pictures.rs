@@ -156,10 +156,10 @@ fn not_drawn(report: &Report) -> Vec<String> {
         .collect();
     let n_without_place = report.gpu_times.as_ref().map_or(0, n_without_place);
     if n_without_place > 0 {
-        let calls = counted(n_without_place, "call", "calls");
-        let are = if n_without_place == 1 { "is" } else { "are" };
+        let (one, several) = ("call measured on a GPU is", "calls measured on a GPU are");
+        let calls = counted(n_without_place, one, several);
         notes.push(format!(
-            "{calls} measured on a GPU {are} not drawn there: when the work began is not known."
+            "{calls} not drawn there: when the work began is not known."
         ));
     }
     notes

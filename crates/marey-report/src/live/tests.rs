@@ -197,7 +197,7 @@ fn delivered_frames_go_before_latent_ones() {
     assert_eq!(
         now(look.clone()).block("a"),
         "=== Profiling Metrics (a) ===\n\
-         Generation: 6.0 FPS, 0.50 blocks/s, 1.00 steps/s, 1 frames dropped\n"
+         Generation: 6.0 FPS, 0.50 blocks/s, 1.00 steps/s, 1 frame dropped\n"
     );
     let over = Look {
         status: Status::Finished,

@@ -2,6 +2,7 @@
 
 use super::{GpuNow, LiveSnapshot};
 use crate::escape;
+use crate::quantity::counted;
 
 impl LiveSnapshot {
     /// Lines under a heading that names the session, in the shape that people know:
@@ -86,7 +87,7 @@ impl LiveSnapshot {
                 .map(|rate| format!("{rate:.2} steps/s")),
             Some(self.look.generated.dropped_frames)
                 .filter(|n| *n > 0)
-                .map(|n| format!("{n} frames dropped")),
+                .map(|n| counted(n, "frame dropped", "frames dropped")),
         ];
         let others = [
             ("CPU".into(), joined(cpu)),

@@ -170,10 +170,10 @@ fn delivery_of(facts: &mut Facts, found: &Delivery) {
     if found.deadlines_missed > 0 {
         let underruns = counted(found.deadlines_missed, "underrun", "underruns");
         let stalled = duration_ns(found.stalled_ns);
-        let ahead = found.frames_ahead_needed;
+        let ahead = counted(found.frames_ahead_needed, "frame", "frames");
         facts.row(
             "Delivery",
-            format!("{underruns}, stood still for {stalled}; none with {ahead} frames ahead"),
+            format!("{underruns}, stood still for {stalled}; none with {ahead} ahead"),
         );
     }
     if let Some(factor) = found.real_time_factor {
@@ -195,12 +195,12 @@ fn costs_of(facts: &mut Facts, found: &Diffusion) {
         };
         let [low, high] = growth.interval_ns.map(signed);
         let (first, last) = (duration(growth.first_ns), duration(growth.last_ns));
-        let over = growth.n_blocks;
+        let over = counted(growth.n_blocks, "block", "blocks");
         let per_block = signed(growth.per_block_ns);
         facts.row(
             "Context",
             format!(
-                "{per_block} a step with each block (95 %: {low} to {high}): {first} to {last} over {over} blocks"
+                "{per_block} a step with each block (95 %: {low} to {high}): {first} to {last} over {over}"
             ),
         );
     }

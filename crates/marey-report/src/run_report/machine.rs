@@ -9,7 +9,7 @@ use super::path;
 use crate::document::{Cell, Table};
 use crate::escape::cut;
 use crate::model::Report;
-use crate::quantity::{bytes_of, duration, float, percent};
+use crate::quantity::{bytes_of, counted, duration, float, percent};
 
 /// More GPUs than this do not help anybody on a terminal.
 const MAX_GPUS: usize = 8;
@@ -183,7 +183,11 @@ fn notes(found: &Telemetry) -> Vec<String> {
     if let Some(gpus) = &found.gpus {
         notes.extend(gpus.each.iter().take(MAX_GPUS).filter_map(gpu_note));
         if gpus.each.len() > MAX_GPUS {
-            notes.push(format!("… and {} more GPUs", gpus.each.len() - MAX_GPUS));
+            let n_more = (gpus.each.len() - MAX_GPUS) as u64;
+            notes.push(format!(
+                "… and {}",
+                counted(n_more, "more GPU", "more GPUs")
+            ));
         }
     }
     match found.disk.as_ref().and_then(|disk| disk.page_cache) {

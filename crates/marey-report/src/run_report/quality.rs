@@ -5,7 +5,7 @@ use marey_analysis::SamplerUse;
 use super::joined_path;
 use crate::document::Facts;
 use crate::model::{OpenCall, Report, Synchronised};
-use crate::quantity::{counted, duration, duration_ns, number, percent, time_s};
+use crate::quantity::{counted, duration, duration_ns, percent, time_s, whole};
 
 const MAX_OPEN: usize = 20;
 const MAX_SYNCHRONISED: usize = 20;
@@ -83,9 +83,9 @@ fn late_sampler(sampler: &SamplerUse) -> Option<String> {
     let cost = sampler.cpu.map(|cpu| percent(cpu.per_second.mean));
     let cost = cost.map(|cost| format!(", took {cost} of a core"));
     Some(format!(
-        "{}: left out {} rounds{}{}",
+        "{}: left out {}{}{}",
         sampler.name,
-        number(missed),
+        counted(whole(missed), "round", "rounds"),
         late.unwrap_or_default(),
         cost.unwrap_or_default()
     ))

@@ -5,7 +5,7 @@ use marey_analysis::WindowUse;
 use crate::document::{Cell, Table};
 use crate::escape::cut;
 use crate::model::Report;
-use crate::quantity::{bytes, duration_ns};
+use crate::quantity::{bytes, counted, duration_ns};
 
 /// Lines below the table.
 const MAX_NOTES: usize = 30;
@@ -60,7 +60,8 @@ fn notes_of(window: &WindowUse) -> Vec<String> {
     let name = cut(&window.name, NAME_WIDTH);
     let warm_up = window.warm_up_steps.filter(|steps| *steps > 0);
     let warm_up = warm_up.map(|steps| {
-        format!("warm-up of {steps} steps, recorded for nobody; their times are kept")
+        let steps = counted(steps, "step", "steps");
+        format!("warm-up of {steps}, recorded for nobody; their times are kept")
     });
     let files = window.files.iter().map(|file| {
         let (path, size) = (&file.path, bytes(file.bytes));

@@ -3,6 +3,7 @@
 use marey_analysis::{DeviceAnswers, LaunchDelay};
 
 use crate::document::{Cell, Table};
+use crate::quantity::counted;
 
 pub(super) fn calls(device: &DeviceAnswers, title: String) -> Table {
     Table::of_each(
@@ -65,8 +66,8 @@ pub(super) fn table(device: &DeviceAnswers, title: String) -> Table {
     }
     if let Some(delay) = launches.delay {
         table.notes.push(format!(
-            "Delays are of {} calls; one that launches a graph counts once. A call behind work that still runs waits for it.",
-            delay.count
+            "Delays are of {}; one that launches a graph counts once. A call behind work that still runs waits for it.",
+            counted(delay.count, "call", "calls")
         ));
     }
     if launches.n_before_launch > 0 {

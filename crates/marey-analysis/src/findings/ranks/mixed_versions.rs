@@ -7,6 +7,7 @@
 
 use super::{JobFacts, JobRule, listed};
 use crate::findings::{Category, Confidence, Evidence, FigureUnit, Finding, Outcome, Severity};
+use crate::quantity::counted;
 use crate::stats::float;
 
 pub(super) const RULE: JobRule = JobRule {
@@ -23,10 +24,7 @@ fn check(facts: &JobFacts<'_>) -> Outcome {
         .iter()
         .filter_map(|row| Some((row.marey.as_ref()?, row.places.len())));
     let versions: Vec<String> = known
-        .map(|(version, n)| match n {
-            1 => format!("{version} on 1 rank"),
-            n => format!("{version} on {n} ranks"),
-        })
+        .map(|(version, n)| format!("{version} on {}", counted(n as u64, "rank", "ranks")))
         .collect();
     let sizes: Vec<String> = job.other_world_sizes.iter().map(u32::to_string).collect();
     if versions.is_empty() && sizes.is_empty() {

@@ -11,7 +11,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, length_ns};
-use crate::quantity::{rounded_percent, times};
+use crate::quantity::{counted, rounded_percent, times};
 use crate::questions::work::{Calls, Work, calls};
 use crate::stats::float;
 use crate::whereabouts::main_thread;
@@ -51,7 +51,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
                     .into(),
             ),
             n => Outcome::Unknown(format!(
-                "{n} steps took much longer than the others, and no section says what was done in them"
+                "{} took much longer than the others, and no section says what was done in them",
+                counted(n as u64, "step", "steps")
             )),
         };
     }

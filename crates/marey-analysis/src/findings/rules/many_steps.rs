@@ -20,7 +20,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union, union_length_ns};
-use crate::quantity::rounded;
+use crate::quantity::{counted, rounded};
 use crate::stats::float;
 use crate::{StepPoint, Steps};
 
@@ -41,7 +41,7 @@ fn check(facts: &Facts<'_>) -> Outcome {
     let limit = facts.thresholds.steps_per_generation;
     let most = steps.per_loop_max;
     if float(most) <= limit {
-        return Outcome::Passed(format!("at most {most} steps"));
+        return Outcome::Passed(format!("at most {}", counted(most, "step", "steps")));
     }
     Outcome::Found(vec![finding(facts, steps, limit)])
 }

@@ -13,7 +13,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, union_length_ns};
-use crate::quantity::{rounded, rounded_percent, time_s};
+use crate::quantity::{counted, rounded, rounded_percent, time_s};
 use crate::questions::diffusion::{StepPoint, Steps};
 use crate::questions::work::{Work, calls};
 use crate::stats::float;
@@ -107,14 +107,14 @@ fn slow_steps<'a>(facts: &Facts<'_>, steps: &'a Steps) -> Vec<Slow<'a>> {
 
 fn finding(facts: &Facts<'_>, slow: &[Slow<'_>], longest: &Slow<'_>, excess_ns: u64) -> Finding {
     let share = facts.share_of_wall(excess_ns);
-    let steps = if slow.len() == 1 { "step" } else { "steps" };
+    let (one, several) = ("slow denoising step", "slow denoising steps");
     Finding {
         rule: RULE.id,
         category: RULE.category,
         severity: Severity::of_share(share),
         issue: format!(
-            "{} slow denoising {steps}: up to {} × the median step",
-            slow.len(),
+            "{}: up to {} × the median step",
+            counted(slow.len() as u64, one, several),
             rounded(longest.times_median())
         ),
         remedy: "Look at what ran during these steps in the timeline. Typical causes are weights that are loaded or offloaded, \

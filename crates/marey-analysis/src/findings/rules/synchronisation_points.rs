@@ -10,7 +10,7 @@ use crate::findings::{
     Category, Confidence, Evidence, Facts, FigureUnit, Finding, Outcome, Rule, Saving, Severity,
 };
 use crate::intervals::{Interval, intersection, length_ns, union};
-use crate::quantity::{rounded, rounded_percent};
+use crate::quantity::{counted, rounded, rounded_percent};
 use crate::questions::work::{Calls, Work, calls};
 use crate::stats::{float, ratio};
 use crate::whereabouts::main_thread;
@@ -50,7 +50,8 @@ fn check(facts: &Facts<'_>) -> Outcome {
     .collect();
     if found.is_empty() {
         let what = format!(
-            "of {n_recorded} sections within steps none that waits for the device takes more than {} of them",
+            "of {} within steps none that waits for the device takes more than {} of them",
+            counted(n_recorded as u64, "section", "sections"),
             rounded_percent(facts.thresholds.synchronisation_ratio)
         );
         return Outcome::passed_without(waits.n_missing, what);

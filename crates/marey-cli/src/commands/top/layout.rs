@@ -169,8 +169,10 @@ fn phase(now: &LiveSnapshot, columns: usize) -> Line<'static> {
     let others: BTreeSet<u32> = others.filter(|lane| *lane != open.lane).collect();
     let more = match others.len() {
         0 => String::new(),
-        1 => "  and 1 more thread".into(),
-        n => format!("  and {n} more threads"),
+        n => format!(
+            "  and {}",
+            quantity::counted(n as u64, "more thread", "more threads")
+        ),
     };
     let taken = width::columns(&since) + width::columns(&more);
     let path = shown_path(&look.path(open.node), columns.saturating_sub(taken).max(8));
@@ -254,10 +256,8 @@ fn sampler(now: &LiveSnapshot, reading: &Reading) -> Option<String> {
     let name = escape::cut(&reading.info.subject, 40);
     match (reading.info.name.as_str(), reading.value) {
         ("sampler.missed", n) if n > 0.0 => {
-            let readings = if n > 1.0 { "readings" } else { "reading" };
-            Some(format!(
-                "sampler {name} was late and left out {n:.0} {readings}"
-            ))
+            let readings = quantity::counted(quantity::whole(n), "reading", "readings");
+            Some(format!("sampler {name} was late and left out {readings}"))
         }
         ("sampler.late", _) if now.look.is_running() && reading.age_ns > SILENT_NS => {
             let seconds = reading.age_ns / 1_000_000_000;

@@ -79,9 +79,10 @@ fn other_work(report: &ComparisonReport) -> Option<String> {
         Subject::Loop(name) => Some((name, m)),
         _ => None,
     })?;
-    let [before, after] = [m.baseline?.value, m.candidate?.value];
+    let [before, after] = [m.baseline?.value, m.candidate?.value].map(whole);
+    let after = counted(after, "iteration", "iterations");
     Some(format!(
-        "{name}: {before:.0} → {after:.0} iterations, so the sides did other work"
+        "{name}: {before} → {after}, so the sides did other work"
     ))
 }
 

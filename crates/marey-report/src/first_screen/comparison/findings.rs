@@ -79,9 +79,9 @@ fn slower_part(
         ""
     };
     let evidence = format!(
-        "{p} with {} against {} runs{}.{}{rest}",
+        "{p} with {} against {}{}.{}{rest}",
         n_runs[0],
-        n_runs[1],
+        counted(n_runs[1], "run", "runs"),
         calls.unwrap_or_default(),
         within.unwrap_or_default()
     );
@@ -148,7 +148,7 @@ fn calls(report: &ComparisonReport, time: &ComparedTime, part: &ComparedPart) ->
         (before, after) if before == after => {
             format!("{} in each run", counted(before, "call", "calls"))
         }
-        (before, after) => format!("{before} → {after} calls in a run"),
+        (before, after) => format!("{before} → {} in a run", counted(after, "call", "calls")),
     })
 }
 
