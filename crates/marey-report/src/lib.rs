@@ -64,8 +64,8 @@ pub use render::csv::csv;
 pub use render::json::table_json;
 pub use render::markdown::markdown_text;
 pub use render::text::text as document_text;
-pub use run_report::run_document;
-pub use snapshot_report::snapshot_document;
+pub use run_report::{run_document, run_tables};
+pub use snapshot_report::{snapshot_document, snapshot_tables};
 pub use text::{aggregation_summary, iteration_summary, memory_summary, summary, timing_summary};
 pub use trace::{Compression, TraceFormat, TraceWriter};
 pub use trace_report::{

@@ -1,14 +1,17 @@
 //! Memory snapshots: what there was when, what it was, and why it did not fit.
 
+use std::collections::BTreeSet;
+
 use marey_analysis::{
-    AliveInSection, AliveRow, DeviceMemory, GrowthOf, Level, MemoryGrowth, OutOfMemory,
+    AliveInSection, AliveRow, DeviceMemory, Findings, GrowthOf, Level, MemoryGrowth, OutOfMemory,
     OutOfMemoryCause, PoolUse, StackFrame, StackFrames, TimeOrigin,
 };
 
 use crate::document::{Block, Cell, Document, Facts, Table};
 use crate::first_screen::FirstScreen;
 use crate::model::SnapshotFile;
-use crate::quantity::{UNKNOWN, bytes, counted, duration_ns, growth, known, time_s};
+use crate::quantity::{UNKNOWN, bytes, counted, duration_ns, growth};
+use crate::trace_report::kernels::name_of;
 
 const MAX_STACKS: usize = 12;
 const MAX_SECTIONS: usize = 12;
@@ -51,12 +54,7 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
     found.facts(findings(file));
     for device in &answers.devices {
         let first = found.blocks.len();
-        found.tables([levels(device)]);
-        let failures = device.out_of_memory.iter();
-        found
-            .blocks
-            .extend(failures.map(|failed| Block::Facts(failure(device, failed))));
-        found.tables([alive(device)]);
+        found.tables([levels(device), failures(device), alive(device)]);
         found.tables(
             device
                 .alive
@@ -74,6 +72,17 @@ pub fn snapshot_document(file: &SnapshotFile) -> Document {
         }
     }
     found
+}
+
+/// Every table, for programs: those that say what its first screen does, then those of its document.
+pub fn snapshot_tables(file: &SnapshotFile) -> Vec<Table> {
+    let screen = FirstScreen::of_snapshot(file);
+    let of_screen = screen.map(|screen| screen.tables(&Findings::default()));
+    let of_screen = of_screen.into_iter().flatten();
+    let of_file = of_screen.map(|table| table.of("file", &file.file));
+    of_file
+        .chain(snapshot_document(file).into_tables())
+        .collect()
 }
 
 /// Those of the first screen.
@@ -164,40 +173,54 @@ fn notes(device: &DeviceMemory) -> Vec<String> {
     notes
 }
 
-fn failure(device: &DeviceMemory, failed: &OutOfMemory) -> Facts {
-    let level = &failed.level;
-    let mut facts = Facts::about(named(device, "Out of memory"));
-    facts.row(
-        "Asked",
-        format!(
-            "for {} at {}; the device had {} left",
-            bytes(failed.asked_bytes),
-            known(failed.at_ns, |ns| format!("{} s", time_s(ns))),
-            known(failed.device_free_bytes, bytes),
-        ),
+/// Requests that were not met.
+fn failures(device: &DeviceMemory) -> Table {
+    let failures = &device.out_of_memory;
+    let section = |failed: &OutOfMemory| {
+        let path = Some(&failed.section).filter(|path| !path.is_empty());
+        Cell::known(path, |path| Cell::Text(path.join(" / ")))
+    };
+    let by = |failed: &OutOfMemory| {
+        Cell::known(failed.stack.as_ref(), |stack| {
+            Cell::Text(place(Some(stack)))
+        })
+    };
+    let mut table = Table::of_each(
+        "oom",
+        named(device, "Out of memory"),
+        failures,
+        &[
+            ("at_ns", "At", &|f| Cell::moment(f.at_ns)),
+            ("requested_bytes", "Requested", &|f| {
+                Cell::Bytes(f.asked_bytes)
+            }),
+            ("device_free_bytes", "GPU free", &|f| {
+                Cell::bytes(f.device_free_bytes)
+            }),
+            ("allocated_bytes", "Allocated", &|f| {
+                Cell::Bytes(f.level.allocated_bytes)
+            }),
+            ("reserved_bytes", "Reserved", &|f| {
+                Cell::Bytes(f.level.reserved_bytes)
+            }),
+            ("free_bytes", "Free", &|f| Cell::Bytes(f.level.free_bytes)),
+            ("largest_free_bytes", "Largest", &|f| {
+                Cell::Bytes(f.level.largest_free_bytes)
+            }),
+            ("cause", "Why", &|f| Cell::text(name_of(&f.cause))),
+            ("section", "Section", &|f| section(f)),
+            ("stack", "By", &|f| by(f)),
+        ],
     );
-    facts.row(
-        "Had",
-        format!(
-            "allocated {}, reserved {}, free within that {} (largest piece {})",
-            bytes(level.allocated_bytes),
-            bytes(level.reserved_bytes),
-            bytes(level.free_bytes),
-            bytes(level.largest_free_bytes),
-        ),
-    );
-    facts.row("Why", because(failed.cause));
-    let section = Some(&failed.section).filter(|path| !path.is_empty());
-    facts.known("In", section.map(|path| path.join(" / ")));
-    facts.known("By", failed.stack.as_ref().map(|stack| place(Some(stack))));
-    facts
+    let causes = failures.iter().map(|failed| because(failed.cause));
+    table.notes.extend(causes.collect::<BTreeSet<_>>());
+    table.noted("Free, and the largest piece of it: within what was reserved.")
 }
 
-fn because(cause: OutOfMemoryCause) -> &'static str {
-    match cause {
-        OutOfMemoryCause::Fragmentation => {
-            "fragmentation: enough was free, in pieces that were too small"
-        }
+/// `too large: it is more than what was left.`
+fn because(cause: OutOfMemoryCause) -> String {
+    let why = match cause {
+        OutOfMemoryCause::Fragmentation => "enough was free, in pieces that were too small",
         OutOfMemoryCause::OtherPool => {
             "enough was free, but in memory pools of CUDA graphs or of the program, which this request may not use"
         }
@@ -205,11 +228,12 @@ fn because(cause: OutOfMemoryCause) -> &'static str {
             "enough had been given back, but work of other streams still needed it"
         }
         OutOfMemoryCause::Limit => {
-            "the device had enough: a limit of the process or the driver stood in the way"
+            "the device had enough, a limit of the process or the driver stood in the way"
         }
         OutOfMemoryCause::TooLarge => "it is more than what was left",
-        OutOfMemoryCause::Unknown => "not known: the snapshot does not say what was left",
-    }
+        OutOfMemoryCause::Unknown => "the snapshot does not say what was left",
+    };
+    format!("{}: {why}.", name_of(&cause))
 }
 
 /// `what` happened when most was allocated, or at the snapshot where there is no history.

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use marey::Run;
 use marey_report::{
     FirstScreen, Report, document_text, html_report, markdown_text, profiling_report, run_document,
+    run_tables,
 };
 
 use super::{processes, say_problems, show_paths};
@@ -232,7 +233,7 @@ fn show(
     text: impl FnOnce() -> String,
     console: &mut Console<'_>,
 ) -> anyhow::Result<()> {
-    let tables = || Tables::new(run_document(report).into_tables());
+    let tables = || Tables::new(run_tables(report));
     let bytes = match (&arguments.table, arguments.format()) {
         (Some(name), format) => {
             let format = TableFormat::of(&format, arguments.width())?;

@@ -57,6 +57,41 @@ fn a_memory_snapshot_is_told_in_tables() {
 }
 
 #[test]
+fn tables_say_where_memory_went_what_is_the_matter_and_what_was_not_met() {
+    let table = |name: &str| {
+        let said = marey(&["analyze", "--table", name, "--format", "json", BASIC_OOM]);
+        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        serde_json::from_str::<serde_json::Value>(&said.out).unwrap()
+    };
+    let column = |table: &serde_json::Value, key: &str| {
+        let columns = table["columns"].as_array().unwrap();
+        let at = columns.iter().position(|column| column["key"] == key);
+        let rows = table["rows"].as_array().unwrap().iter();
+        rows.map(|row| row[at.unwrap()].clone()).collect::<Vec<_>>()
+    };
+    let json = marey(&["analyze", "--format", "json", BASIC_OOM]).out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let failed = &json["answers"]["devices"][0]["out_of_memory"][0];
+    let oom = table("oom");
+    // 30 GiB.
+    assert_eq!(column(&oom, "requested_bytes"), [30_u64 << 30]);
+    assert_eq!(column(&oom, "cause"), ["too large"]);
+    assert_eq!(
+        column(&oom, "device_free_bytes"),
+        [failed["device_free_bytes"].clone()]
+    );
+    let account = table("account");
+    let held = column(&account, "held_bytes");
+    let held: u64 = held.iter().map(|bytes| bytes.as_u64().unwrap()).sum();
+    let known = |bytes: &serde_json::Value| bytes.as_u64().unwrap();
+    let all = known(&failed["level"]["reserved_bytes"]) + known(&failed["device_free_bytes"]);
+    assert_eq!(held, all);
+    let findings = table("findings");
+    assert_eq!(column(&findings, "rule"), ["out-of-memory"]);
+    assert_eq!(column(&findings, "outcome"), ["found"]);
+}
+
+#[test]
 fn json_follows_its_schema_and_has_the_figures_in_bytes() {
     let said = marey(&["analyze", "--format", "json", BASIC_OOM]);
     let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();

@@ -19,6 +19,7 @@ mod line;
 mod parts;
 mod run;
 mod snapshot;
+mod tables;
 mod text;
 mod trace;
 
@@ -36,6 +37,7 @@ pub use finding::ScreenFinding;
 pub use job::JobPlaces;
 pub(crate) use parts::shared_parts;
 pub use run::Places;
+pub(crate) use tables::findings_table;
 pub use text::Shown;
 
 /// What a command shows first. Names in it are as the user gave them: text and JSON escape them.

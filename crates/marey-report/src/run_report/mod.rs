@@ -21,6 +21,7 @@ mod sessions;
 mod windows;
 
 use crate::document::{Block, Cell, Document, ListedFindings, Table};
+use crate::first_screen::{FirstScreen, Places};
 use crate::model::Report;
 use crate::snapshot_report::snapshot_document;
 use crate::trace_report::short;
@@ -36,6 +37,14 @@ pub fn run_document(report: &Report) -> Document {
     let others = snapshots.chain(report.trace_files.iter().map(short));
     found.blocks.extend(others.flat_map(|other| other.blocks));
     found
+}
+
+/// Every table, for programs: those that say what its first screen does, then those of its document.
+pub fn run_tables(report: &Report) -> Vec<Table> {
+    let screen = FirstScreen::of_run(report, &Places::default());
+    let mut tables = screen.tables(&report.activity.findings);
+    tables.extend(run_document(report).into_tables());
+    tables
 }
 
 /// The session, the job or else the run.

@@ -4,7 +4,6 @@ mod attention;
 mod communication;
 pub(crate) mod devices;
 pub(crate) mod document;
-mod findings;
 pub(crate) mod gaps;
 pub(crate) mod kernels;
 mod launches;
@@ -29,11 +28,16 @@ pub(crate) use shown::short;
 pub use shown::{ranks_document, trace_document};
 
 use crate::document::Table;
+use crate::first_screen::{FirstScreen, findings_table};
 use crate::model::{TraceFile, TraceRanks};
 
 /// Every table of a file, for programs: what it is, what is the matter, what it answers.
 pub fn trace_file_tables(file: &TraceFile) -> Vec<Table> {
-    let mut tables = vec![document::facts(file), findings::table(&file.findings)];
+    let mut tables = vec![document::facts(file)];
+    tables.extend(match FirstScreen::of_trace(file) {
+        Some(screen) => screen.tables(&file.findings),
+        None => vec![findings_table(&file.findings, None)],
+    });
     tables.extend(file.answers.iter().flat_map(trace_tables));
     tables.retain(has_rows);
     let tables = tables.into_iter();
@@ -53,7 +57,7 @@ fn has_rows(table: &Table) -> bool {
 
 /// Every table about several files together, for programs; none of them is of one file.
 pub fn all_rank_tables(ranks: &TraceRanks) -> Vec<Table> {
-    let mut tables = vec![findings::table(&ranks.findings)];
+    let mut tables = vec![findings_table(&ranks.findings, None)];
     tables.extend(rank_tables(&ranks.communication));
     tables.retain(has_rows);
     let tables = tables.into_iter();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use marey_report::{Cell, Report, run_document};
+use marey_report::{Cell, FirstScreen, Places, Report, Table, run_tables};
 use marey_testing::RunBuilder;
 
 use crate::example::{killed_latent_video, latent_video, sampled_latent_video};
@@ -20,7 +20,7 @@ fn names_of_tables_and_columns_are_names_for_programs_and_stand_for_one_thing() 
         sampled_latent_video(),
     ] {
         let mut keys = BTreeSet::new();
-        for table in run_document(&Report::new(&run)).into_tables() {
+        for table in run_tables(&Report::new(&run)) {
             assert!(
                 is_name(table.key) && keys.insert(table.key),
                 "{}",
@@ -34,6 +34,35 @@ fn names_of_tables_and_columns_are_names_for_programs_and_stand_for_one_thing() 
         }
         assert!(keys.len() > 8, "{keys:?}");
     }
+}
+
+#[test]
+fn the_account_and_the_findings_of_the_first_screen_are_tables() {
+    let report = Report::new(&latent_video());
+    let screen = FirstScreen::of_run(&report, &Places::default());
+    let tables = run_tables(&report);
+    let first: Vec<&str> = tables.iter().take(2).map(|table| table.key).collect();
+    assert_eq!(first, ["account", "findings"]);
+    let column = |table: &Table, key: &str| -> Vec<Cell> {
+        let at = table.columns.iter().position(|column| column.key == key);
+        let rows = table.rows.iter();
+        rows.map(|row| row[at.unwrap()].clone()).collect()
+    };
+    let held = column(&tables[0], "held_ns").into_iter();
+    let held = held.map(|cell| match cell {
+        Cell::Duration(ns) => ns,
+        other => panic!("{other:?}"),
+    });
+    // The run took 100 ms.
+    assert_eq!(held.sum::<u64>(), 100_000_000);
+    let rows = screen.account.unwrap().rows;
+    let names: Vec<Cell> = rows.iter().map(|row| Cell::name(&row.name)).collect();
+    assert_eq!(column(&tables[0], "name"), names);
+    let rules = column(&tables[1], "rule");
+    let is_there = |rule: &str| rules.contains(&Cell::text(rule));
+    assert!(screen.findings.iter().all(|found| is_there(found.rule)));
+    let all = &report.activity.findings;
+    assert!(rules.len() >= all.found.len() + all.passed.len() + all.unchecked.len());
 }
 
 #[test]

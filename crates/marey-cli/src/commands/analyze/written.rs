@@ -7,7 +7,7 @@ use anyhow::bail;
 use marey_report::{
     Document, FirstScreen, SnapshotFile, TraceFile, TraceRanks, all_rank_tables, document_text,
     html_snapshots, markdown_text, ranks_document, snapshot_document, snapshot_json,
-    trace_document, trace_file_tables, trace_json,
+    snapshot_tables, trace_document, trace_file_tables, trace_json,
 };
 
 use super::inputs::Input;
@@ -100,7 +100,7 @@ fn tables(said: &[Said], ranks: Option<&TraceRanks>) -> Tables {
     let read = said.iter().filter(|said| said.problem().is_none());
     let of_files = read.flat_map(|said| match said {
         Said::Trace(file, _) => trace_file_tables(file),
-        Said::Snapshot(file, _) => snapshot_document(file).into_tables(),
+        Said::Snapshot(file, _) => snapshot_tables(file),
     });
     Tables::new(of_files.chain(ranks.into_iter().flat_map(all_rank_tables)))
 }
