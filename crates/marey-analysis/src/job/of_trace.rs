@@ -230,7 +230,7 @@ mod tests {
         let found = summary(&holed);
         assert_eq!(
             found.warnings,
-            ["1 of its stretches, 7 bytes together, could not be read and were passed over"]
+            ["1 of its stretches, 7 B together, could not be read and were passed over"]
         );
         assert_eq!(found.sections[0].count, 4);
     }
