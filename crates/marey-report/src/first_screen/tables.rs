@@ -38,7 +38,6 @@ fn account_table(account: &AccountRows, title: String) -> Table {
             ("name", "Part", &|row| Cell::name(&row.name)),
             (key, "Held", &|row| shown(row.held)),
             ("share_ratio", "Share", &|row| Cell::ratio(share(row))),
-            ("kind", "Kind", &|row| Cell::text(name_of(&row.part))),
             ("note", "Note", &|row| Cell::text_of(&row.note)),
         ],
     );
