@@ -214,7 +214,7 @@ def test_a_node_that_does_not_see_a_file_is_named_and_only_then(job, cluster, tm
     here = json.loads(_core.summarise(seen, 1))
     assert found["ranks"] == here["ranks"]
     assert {row["file"]: row["why"] for row in found["unread"]} == {
-        damaged: "is empty",
+        damaged: "is empty (0 bytes): whoever wrote it was stopped",
         hidden: f"No such file or directory (os error 2) on the Ray node {socket.gethostname()}",
     }
 
