@@ -89,7 +89,7 @@ impl Content {
         Ok(match Self::by(&unpacked, &name) {
             Self::Pickle => Self::Other("a compressed pickle; unpack it with `gunzip` first"),
             Self::Other(what) if is_sound => Self::Other(what),
-            // What is damaged is told by whoever reads on.
+            // The reader of traces names damage with its place.
             _ => Self::Trace,
         })
     }
