@@ -1,6 +1,6 @@
 //! What the first screen of a run says of steps, failures and requests, line by line.
 
-use marey::{Outcome, Run, Status};
+use marey::{Outcome, Run, Series, SeriesInfo, SeriesPoint, Status, Unit};
 use marey_report::{FirstScreen, Places, Report, Shown};
 use marey_testing::RunBuilder;
 
@@ -14,6 +14,49 @@ fn shown(run: &Run) -> String {
         has_colour: false,
         is_ascii: false,
     })
+}
+
+/// What a killed run says was free, of a machine of 24 000 MiB with 20 000 available, and of 400 MiB where the container has a limit.
+#[test]
+fn what_was_free_at_a_kill_is_of_the_container_where_that_has_less() {
+    let free = |limit_mib: Option<f64>| {
+        let mut run = killed();
+        let mib = 1_048_576.0;
+        let mut read = vec![
+            ("host.memory.used", 4000.0),
+            ("host.memory.available", 20_000.0),
+            ("cgroup.memory.working_set", 300.0),
+        ];
+        read.extend(limit_mib.map(|limit| ("cgroup.memory.limit", limit)));
+        run.series
+            .extend(read.into_iter().map(|(name, value)| Series {
+                info: SeriesInfo::gauge(name, "", Unit::Bytes),
+                points: vec![SeriesPoint {
+                    first_ns: MS,
+                    last_ns: MS,
+                    count: 1,
+                    min: value * mib,
+                    max: value * mib,
+                    sum: value * mib,
+                    last: value * mib,
+                }],
+            }));
+        let total = ("host.memory_bytes".into(), "25165824000".into());
+        run.info.facts.push(total);
+        let screen = FirstScreen::of_run(&Report::new(&run), &Places::default());
+        let json: serde_json::Value = serde_json::from_str(&screen.json()).unwrap();
+        let bytes = ["machine_free_bytes", "container_free_bytes"].map(|key| json[key].as_u64());
+        (shown(&run), bytes)
+    };
+    let (text, bytes) = free(None);
+    assert!(text.contains(" of 23.4 GiB free on the machine"), "{text}");
+    assert_eq!(bytes, [Some(20_000 << 20), None]);
+    let (text, bytes) = free(Some(400.0));
+    assert!(
+        text.contains("100 MiB of 400 MiB free in the container"),
+        "{text}"
+    );
+    assert_eq!(bytes, [None, Some(100 << 20)]);
 }
 
 /// A denoising loop whose steps take so many milliseconds.

@@ -1,7 +1,7 @@
 //! Memory and the machine: one peak of each kind, and how busy processors and GPUs were.
 
 use marey::MemorySource;
-use marey_analysis::{GpuUse, SourceMemory};
+use marey_analysis::{GpuUse, HostMemory, MemoryBound, SourceMemory};
 
 use super::account::total_ns;
 use super::headline::INTERRUPT;
@@ -43,8 +43,8 @@ pub(super) struct MemoryFigures {
     pub(super) peaks: Vec<Peak>,
     /// What the process had at last; only of one that failed or was killed.
     pub(super) last_bytes: Option<u64>,
-    /// What was free at last, and all of it, of what: the machine, or the container where it may use less; only of a run that was killed.
-    pub(super) free_bytes: Option<([u64; 2], &'static str)>,
+    /// What bounded memory, and was in use of it at last; only of a run that was killed.
+    pub(super) free: Option<MemoryBound>,
 }
 
 /// How busy the machine was.
@@ -103,15 +103,7 @@ impl MemoryFigures {
         let host = report.activity.telemetry.memory.as_ref();
         let own = host.and_then(|host| host.process_resident.as_ref());
         let own = own.filter(|own| own.n_readings > 1 && kind.has_failed());
-        let free = host.and_then(|host| {
-            let bound = host.bound().filter(|bound| bound.is_of_group);
-            if let Some(bound) = bound {
-                let free = (bound.limit_bytes - bound.used.last).max(0.0);
-                return Some(([free, bound.limit_bytes], "in the container"));
-            }
-            let free = host.available.as_ref()?.last;
-            Some(([free, float(host.total_bytes?)], "on the machine"))
-        });
+        let free = host.and_then(HostMemory::bound);
         let is_interrupted = report.status.signal == Some(INTERRUPT);
         let free = free.filter(|_| {
             matches!(kind, StatusKind::Killed | StatusKind::OutOfMemory) && !is_interrupted
@@ -119,7 +111,7 @@ impl MemoryFigures {
         Self {
             peaks,
             last_bytes: own.map(|own| whole(own.last)),
-            free_bytes: free.map(|(both, place)| (both.map(whole), place)),
+            free,
         }
     }
 
@@ -143,9 +135,14 @@ impl MemoryFigures {
             )
         };
         let peaks = self.peaks.iter().map(peak);
-        let free = self.free_bytes;
-        let free = free.map(|([free, all], place)| {
-            format!("{} of {} free {place}", size_of(free), size_of(all))
+        let free = self.free.map(|bound| {
+            let [free, all] = [free_bytes(&bound), whole(bound.limit_bytes)].map(size_of);
+            let place = if bound.is_of_group {
+                "in the container"
+            } else {
+                "on the machine"
+            };
+            format!("{free} of {all} free {place}")
         });
         let last = self.last_bytes.filter(|_| free.is_none());
         let last = last.map(|size| format!("{} at the end", size_of(size)));
@@ -163,12 +160,21 @@ impl MemoryFigures {
                 peak_in?: place.map(|place| short(place)),
             }
         });
+        let free = |is_of_group: bool| {
+            let bound = self.free.filter(|bound| bound.is_of_group == is_of_group);
+            bound.map(|bound| free_bytes(&bound))
+        };
         object! {
             /// Peaks.
             memory: peaks.collect::<Vec<_>>(),
-            machine_free_bytes?: self.free_bytes.map(|([free, _], _)| free),
+            machine_free_bytes?: free(false),
+            container_free_bytes?: free(true),
         }
     }
+}
+
+fn free_bytes(bound: &MemoryBound) -> u64 {
+    whole((bound.limit_bytes - bound.used.last).max(0.0))
 }
 
 fn peak(report: &Report, account: Option<&AccountRows>, source: &SourceMemory) -> Peak {
